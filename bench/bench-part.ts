@@ -41,19 +41,19 @@ export const quickScale: BenchScale = {
 };
 
 /** Prints the current step on stderr: one line that is overwritten on a terminal, else one line per step. */
-export class Progress {
+export class ProgressPrinter {
   readonly #stream: NodeJS.WriteStream;
 
   constructor(stream: NodeJS.WriteStream = process.stderr) {
     this.#stream = stream;
   }
 
-  step(text: string): void {
+  showStep(text: string): void {
     this.#stream.write(this.#stream.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
   }
 
   /** Prints a line that is not overwritten. */
-  done(text: string): void {
+  printLine(text: string): void {
     this.#stream.write(this.#stream.isTTY ? `\r\x1b[K${text}\n` : `${text}\n`);
   }
 }
@@ -69,7 +69,7 @@ export interface BenchContext {
   readonly sendOpenLoop: OpenLoopRunner;
   /** Folder on the measured disk. The benchmarks create their data folders in this folder and delete them afterwards. */
   readonly folder: string;
-  readonly progress: Progress;
+  readonly progress: ProgressPrinter;
 }
 
 /** Part of the benchmarks. Each part measures its own members of the result, or appends entries to a list of the result. */

@@ -5,9 +5,9 @@ import { trimBenchmarkResult } from '../src/capacity/benchmark-result.ts';
 import { fullScale, quickScale } from './bench-part.ts';
 import { chooseLoadClients } from './load/load-clients.ts';
 import { describeCommit, describeMachine } from './machine.ts';
-import { type BenchOptions, parseBenchOptions, selectParts, usage } from './options.ts';
+import { type BenchOptions, formatUsage, parseBenchOptions, selectParts } from './options.ts';
 import { publishToReadme, toMarkdown } from './report/markdown.ts';
-import { type BenchResult, benchResultFormat, mergeFindings } from './result/bench-result.ts';
+import { type BenchResult, benchResultFormat, mergePartResult } from './result/bench-result.ts';
 import { writeResult } from './result/result-file.ts';
 import { createBenchContext, resultsFolder, runMain } from './run-main.ts';
 
@@ -16,7 +16,7 @@ const referenceResult = new URL('../src/capacity/reference-result.json', import.
 
 await runMain('bench', async () => {
   const options = parseBenchOptions(process.argv.slice(2));
-  if (options.help) process.stdout.write(usage());
+  if (options.help) process.stdout.write(formatUsage());
   else await run(options);
 });
 
@@ -47,12 +47,12 @@ async function run({ quick, only, client, publish }: BenchOptions): Promise<void
   for (const [at, part] of parts.entries()) {
     const beganMs = performance.now();
     const found = await part.measure(context);
-    result = mergeFindings(result, found);
+    result = mergePartResult(result, found);
     // The result is written after each part, so that a later failure does not lose the results of this part.
     await writeResult(file, result);
     problems.push(...(part.findProblems?.(found) ?? []));
     const seconds = Math.round((performance.now() - beganMs) / 1_000);
-    context.progress.done(`${part.name}: done in ${seconds} s (${at + 1} of ${parts.length})`);
+    context.progress.printLine(`${part.name}: done in ${seconds} s (${at + 1} of ${parts.length})`);
   }
   const isComplete = only.length === 0;
   // The capacity planner needs the results of all parts.

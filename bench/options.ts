@@ -14,7 +14,7 @@ export interface BenchOptions {
   readonly help: boolean;
 }
 
-export function usage(): string {
+export function formatUsage(): string {
   const width = Math.max(...benchParts.map(({ name }) => name.length));
   const lines = benchParts.map(
     ({ name, group, description }) =>

@@ -1,8 +1,8 @@
 import type { BenchPart } from './bench-part.ts';
-import { crossoverPart } from './crossover/crossover-part.ts';
-import { firstLookCurves } from './curves/first-look-curves.ts';
+import { matcherCrossoverPart } from './crossover/crossover-part.ts';
+import { uncachedOfferCurves } from './curves/first-look-curves.ts';
 import { liveSessionsCurve } from './curves/live-sessions-curve.ts';
-import { keysCurve, offeredLoadCurve } from './curves/page-load-curves.ts';
+import { apiKeysCurve, offeredLoadCurve } from './curves/page-load-curves.ts';
 import { historyPart } from './history/history-part.ts';
 import { limitsPart } from './limits/limits-part.ts';
 import { microPart } from './micro/micro-part.ts';
@@ -16,9 +16,9 @@ export const benchParts: readonly BenchPart[] = [
   limitsPart,
   offeredLoadCurve,
   liveSessionsCurve,
-  ...firstLookCurves,
-  keysCurve,
+  ...uncachedOfferCurves,
+  apiKeysCurve,
   microPart,
-  crossoverPart,
+  matcherCrossoverPart,
   historyPart,
 ];

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type BenchContext, type BenchScale, Progress } from './bench-part.ts';
+import { type BenchContext, type BenchScale, ProgressPrinter } from './bench-part.ts';
 import type { LoadClient } from './load/load-clients.ts';
 import { runOpenLoop } from './open-loop/run-open-loop.ts';
 
@@ -32,6 +32,6 @@ export function createBenchContext(
     crossCheck,
     sendOpenLoop: runOpenLoop,
     folder: resultsFolder,
-    progress: new Progress(),
+    progress: new ProgressPrinter(),
   };
 }

@@ -8,7 +8,7 @@ export function percentilesMs(micros: RecordableHistogram): LatencyMs {
 }
 
 /** Median and range of a measurement over all rounds. */
-export interface Summary {
+export interface MeasurementSummary {
   readonly median: number;
   readonly lowest: number;
   readonly highest: number;
@@ -21,7 +21,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-export function summarize(values: readonly number[]): Summary {
+export function summarize(values: readonly number[]): MeasurementSummary {
   return { median: median(values), lowest: Math.min(...values), highest: Math.max(...values) };
 }
 
@@ -55,6 +55,6 @@ export function lossThreshold(spread: number): number {
 }
 
 /** Returns the share of speed that is lost between two values; negative for a gain. */
-export function lossShareOf(better: 'higher' | 'lower', from: number, to: number): number {
+export function computeLossShare(better: 'higher' | 'lower', from: number, to: number): number {
   return better === 'higher' ? 1 - to / from : 1 - from / to;
 }

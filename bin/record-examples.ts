@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMarketplace } from '../src/index.ts';
-import { type RecordedExamples, recordedUrls } from '../src/openapi/recorded-examples.ts';
+import { placeholderUrls, type RecordedExamples } from '../src/openapi/recorded-examples.ts';
 
 const tag = 'hero-short-form';
 const sessionRequest = {
@@ -34,7 +34,7 @@ export async function recordExamples(): Promise<RecordedExamples> {
       dataDir: folder,
       durability: 'write',
       clock,
-      urls: recordedUrls,
+      urls: placeholderUrls,
       listen: { engine: 'node' },
     });
     try {

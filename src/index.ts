@@ -11,23 +11,23 @@ import {
 } from './auth/rate-limits.ts';
 import type { AllowedOrigin, AllowResult, RemoveResult } from './auth/web-origin.ts';
 import { bounds } from './bounds.ts';
-import type { CatalogChange, CatalogSource } from './catalogs/catalog-store.ts';
+import type { CatalogReloadResult, CatalogSource } from './catalogs/catalog-store.ts';
 import type { PublicUrls } from './config/config.ts';
 import { resolveUrls } from './config/resolve-urls.ts';
-import { assertKnownNames, assertObject } from './domain/assert-options.ts';
+import { assertKnownOptionNames, assertObject } from './domain/assert-options.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
 import type { Mode } from './domain/mode.ts';
 import {
   assertMarketplaceOptions,
   type ClickVisit,
   type ConfirmationRow,
+  createKeyOptionNames,
   type FollowClickOutcome,
   type MarketplaceOptions,
   type NewPartnerKey,
-  newKeyOptionNames,
   normalizeBaseUrl,
 } from './embedded/marketplace-options.ts';
-import { PartnerApi, type Result, toResult } from './embedded/partner-api.ts';
+import { PartnerApi, type Result, toPartnerApiResult } from './embedded/partner-api.ts';
 import { errorSerializers } from './logging/describe-error.ts';
 import { isPrefetchPurpose, parseClickUrl } from './operations/click-url.ts';
 import type { ConfirmationsView } from './operations/confirm-revenue.ts';
@@ -49,7 +49,7 @@ export type {
 } from './embedded/partner-api.ts';
 export { FolderMissingError } from './files/data-files.ts';
 export { FolderInUseError } from './files/folder-lock.ts';
-export type { Explanation, MismatchCount, MismatchReason } from './matching/explain-offers.ts';
+export type { MatchExplanation, MismatchCount, MismatchReason } from './matching/explain-offers.ts';
 export type { DailyView, DayView, RowsView, RowView, SummaryView } from './operations/analytics-views.ts';
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
 export type { SessionView } from './operations/create-session.ts';
@@ -63,7 +63,7 @@ export type { ConditionalField, FieldRoles, PocketField, Vertical } from './vert
 export type {
   AllowedOrigin,
   AllowResult,
-  CatalogChange,
+  CatalogReloadResult,
   CatalogSource,
   CertificateReload,
   ClickResult,
@@ -121,7 +121,7 @@ export interface Marketplace extends AsyncDisposable {
    * Reloads all catalogs whose source is a file. If a file is invalid, its active catalog is unchanged. Returns one
    * result per file, in order.
    */
-  reloadCatalogs(): Promise<readonly CatalogChange[]>;
+  reloadCatalogs(): Promise<readonly CatalogReloadResult[]>;
   /**
    * Reloads certificate and key for new connections. If the new files are invalid, the active certificate and key are
    * unchanged. Returns null without TLS.
@@ -219,7 +219,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     keys: {
       create: (properties) => {
         assertObject('the argument of keys.create', properties);
-        assertKnownNames('', properties, newKeyOptionNames);
+        assertKnownOptionNames('', properties, createKeyOptionNames);
         assertLimits(properties.limits ?? {});
         const { key, issued } = openService().keys.create(
           {
@@ -245,7 +245,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       if (isPrefetchPurpose(purpose)) return { kind: 'ask_again', retryAfterSeconds: bounds.retryAfterSeconds };
       return service.followClick(parseClickUrl(url, userAgent, method));
     },
-    confirmations: { submit: async (rows) => toResult(await service.confirmRevenue(rows)) },
+    confirmations: { submit: async (rows) => toPartnerApiResult(await service.confirmRevenue(rows)) },
     reloadCatalogs: () => service.reloadCatalogs(),
     reloadCertificate: () => service.reloadCertificate(),
     notReadyReasons: () => service.notReadyReasons(),

@@ -41,14 +41,14 @@ function rankBatch(batch: Uint8Array): Uint8Array {
 
 /** Stores the tables of a catalog version. The first request for any other version compiles the tables from the archived catalog. */
 function storeTables({ version, tables }: VersionedTables): void {
-  productOf(tables).prepareRanking(tables);
+  productOf(tables).buildRankingIndexes(tables);
   tablesByVersion.set(version, tables);
 }
 
 function rankRequest([catalogVersion, today, ...borrower]: BatchRequest, unavailable: Int32Array | null): WorkerResult {
   try {
     const tables = loadTables(catalogVersion);
-    return productOf(tables).rank(tables, borrower, today, unavailable);
+    return productOf(tables).rankOffers(tables, borrower, today, unavailable);
   } catch (error) {
     return { failure: String(error) };
   }
@@ -57,7 +57,7 @@ function rankRequest([catalogVersion, today, ...borrower]: BatchRequest, unavail
 function loadTables(catalogVersion: string): MatchTables {
   let tables = tablesByVersion.get(catalogVersion);
   if (tables === undefined) {
-    const { catalog, vertical } = archive.load(catalogVersion);
+    const { catalog, vertical } = archive.loadCatalog(catalogVersion);
     tables = productOf(vertical).compileTables(catalog, vertical);
     storeTables({ version: catalogVersion, tables });
   }

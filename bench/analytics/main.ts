@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { RowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
+import type { SessionRowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
 import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayOf } from '../../src/domain/calendar.ts';
-import { dataFiles } from '../../src/files/data-files.ts';
-import { Progress } from '../bench-part.ts';
-import { type SampleLedger, sampleLedgerStartMs, sampleSub, writeSampleLedger } from '../history/sample-ledger.ts';
+import { dayNumberOf } from '../../src/domain/calendar.ts';
+import { dataPaths } from '../../src/files/data-files.ts';
+import { ProgressPrinter } from '../bench-part.ts';
+import { type SampleLedger, sampleLedgerStartMs, sampleSubId, writeSampleLedger } from '../history/sample-ledger.ts';
 
 const usage = `Usage: bin/with-node node bench/analytics/main.ts [options]
 
@@ -57,15 +57,15 @@ else {
 
 /** Applies the records of the ledger to an analytics store in full batches. Returns the path of the store. */
 async function buildStore(folder: string, ledger: SampleLedger): Promise<string> {
-  const progress = new Progress();
-  const files = dataFiles(folder);
-  progress.step('writing the ledger');
+  const progress = new ProgressPrinter();
+  const files = dataPaths(folder);
+  progress.showStep('writing the ledger');
   const records = await writeSampleLedger(files.ledgerFolder, ledger);
   const follower = new LedgerFollower(files, () => {});
   const startedMs = performance.now();
   while (follower.projectedPosition < records) {
     follower.applyBatch(records);
-    progress.step(`applied ${follower.projectedPosition} of ${records} records`);
+    progress.showStep(`applied ${follower.projectedPosition} of ${records} records`);
   }
   const ms = performance.now() - startedMs;
   follower.close();
@@ -78,11 +78,11 @@ async function buildStore(folder: string, ledger: SampleLedger): Promise<string>
 
 function runQueries(file: string, ledger: SampleLedger, runs: number): void {
   const store = new AnalyticsStore(file);
-  const firstDay = dayOf(sampleLedgerStartMs);
+  const firstDay = dayNumberOf(sampleLedgerStartMs);
   const today = firstDay + ledger.days - 1;
   const random = (count: number) => Math.floor(Math.random() * count);
   const randomSubs = () =>
-    Array.from({ length: bounds.subIdListMax }, () => sampleSub(ledger, random(ledger.sessions)));
+    Array.from({ length: bounds.subIdListMax }, () => sampleSubId(ledger, random(ledger.sessions)));
   const own = { account: 1, vertical: 1, mode: 'live', today, toDay: today, subs: null } as const;
   const whole: SummaryQuery = { ...own, referrerTag: largeTag, fromDay: firstDay };
   const large = { ...whole, fromDay: Math.max(firstDay, today - bounds.analyticsDefaultDays) };
@@ -91,7 +91,7 @@ function runQueries(file: string, ledger: SampleLedger, runs: number): void {
   const ids = (): SummaryQuery => ({ ...whole, referrerTag: null, subs: randomSubs() });
   const other = (): SummaryQuery => ({ ...large, referrerTag: `tag-${random(otherTagCount)}` });
   const limit = bounds.analyticsPageItemsMax;
-  const page = (query: SummaryQuery, afterPosition: number): RowsQuery => ({ ...query, afterPosition, limit });
+  const page = (query: SummaryQuery, afterPosition: number): SessionRowsQuery => ({ ...query, afterPosition, limit });
   // Finds the start of the last page of rows by searching backwards from the end.
   let lastPage = store.projectedPosition;
   while (lastPage > 0 && store.listRows(page(whole, lastPage)).nextAfterPosition === null) lastPage -= limit;

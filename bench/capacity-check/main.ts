@@ -1,10 +1,10 @@
 /**
- * Runs one `CheckRequest` (JSON, the only argument) and prints its `CheckMeasurements`. `marketplace capacity --check` starts this program.
+ * Runs one `CapacityCheckRequest` (JSON, the only argument) and prints its `CapacityCheckMeasurements`. `marketplace capacity --check` starts this program.
  */
 import { mkdir } from 'node:fs/promises';
 import process from 'node:process';
-import type { CheckRequest } from '../../src/capacity/plan.ts';
-import { Progress } from '../bench-part.ts';
+import type { CapacityCheckRequest } from '../../src/capacity/plan.ts';
+import { ProgressPrinter } from '../bench-part.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';
 import { resultsFolder, runMain } from '../run-main.ts';
 import { runCapacityCheck } from './run-capacity-check.ts';
@@ -17,6 +17,6 @@ await runMain('capacity-check', async () => {
   const [text] = process.argv.slice(2);
   if (text === undefined) throw new Error('this program is started by marketplace capacity --check');
   await mkdir(resultsFolder, { recursive: true });
-  const context = { sendOpenLoop: runOpenLoop, folder: resultsFolder, progress: new Progress() };
-  process.stdout.write(JSON.stringify(await runCapacityCheck(JSON.parse(text) as CheckRequest, context)));
+  const context = { sendOpenLoop: runOpenLoop, folder: resultsFolder, progress: new ProgressPrinter() };
+  process.stdout.write(JSON.stringify(await runCapacityCheck(JSON.parse(text) as CapacityCheckRequest, context)));
 });

@@ -1,5 +1,5 @@
 import { bounds } from '../../src/bounds.ts';
-import type { CheckRequest } from '../../src/capacity/plan.ts';
+import type { CapacityCheckRequest } from '../../src/capacity/plan.ts';
 import { type RouteName, routeNames } from '../../src/capacity/traffic-mix.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import {
@@ -47,7 +47,7 @@ interface CheckScale {
   readonly clicks: number;
 }
 
-export function computeCheckScale({ ratesPerSecond, seconds, initialSessions }: CheckRequest): CheckScale {
+export function computeCheckScale({ ratesPerSecond, seconds, initialSessions }: CapacityCheckRequest): CheckScale {
   const perSecond = routeNames.reduce((sum, name) => sum + ratesPerSecond[name], 0);
   const loadSeconds = warmUpSeconds + seconds;
   const requests = Math.ceil(perSecond * loadSeconds * 1.02) + 200;
@@ -102,7 +102,7 @@ interface MixedLoadInputs {
  * ranking uses a session whose inputs have changed since its last ranking, or a session whose offers were never requested.
  */
 export function buildMixedLoad(
-  ratesPerSecond: CheckRequest['ratesPerSecond'],
+  ratesPerSecond: CapacityCheckRequest['ratesPerSecond'],
   scale: Pick<CheckScale, 'requests' | 'inputsBetween'>,
   stock: MixedLoadInputs,
 ): PreparedRequest[] {

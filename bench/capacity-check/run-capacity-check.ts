@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { CheckMeasurements, CheckRequest } from '../../src/capacity/plan.ts';
+import type { CapacityCheckMeasurements, CapacityCheckRequest } from '../../src/capacity/plan.ts';
 import type { BenchContext } from '../bench-part.ts';
-import { firstLookRequests } from '../curves/curve-requests.ts';
-import { createLoadPlan, sendEachOnce } from '../curves/load-point.ts';
+import { uncachedOfferRequests } from '../curves/curve-requests.ts';
+import { createLoadPlan, sendEachRequestOnce } from '../curves/load-point.ts';
 import { withSeededService } from '../curves/seeded-service.ts';
 import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
@@ -20,15 +20,15 @@ const clickSessionsAtOnce = 500;
 
 /** Runs a planned load on a new server with default settings and live sessions. */
 export async function runCapacityCheck(
-  order: CheckRequest,
+  order: CapacityCheckRequest,
   context: Pick<BenchContext, 'sendOpenLoop' | 'folder' | 'progress'>,
-): Promise<CheckMeasurements> {
+): Promise<CapacityCheckMeasurements> {
   const scale = computeCheckScale(order);
   const { progress } = context;
   const { changed, known, fresh, clicked } = scale.sessions;
   const sampleSize = changed + known + fresh + clicked;
   const keyCount = scale.keys + scale.preparingKeys;
-  progress.step(`starting a server with ${keyCount} keys and ${scale.totalSessions} live sessions`);
+  progress.showStep(`starting a server with ${keyCount} keys and ${scale.totalSessions} live sessions`);
   const wanted = {
     keys: keyCount,
     catalogOffers,
@@ -40,8 +40,8 @@ export async function runCapacityCheck(
     const take = sessionPool(sessions);
     const prepared = (count: number) => withKeys(take(count), preparingKeys);
     const stock = { keys, changed: take(changed), known: prepared(known), fresh: take(fresh) };
-    progress.step('requesting offers for known rankings and clicks');
-    await sendEachOnce(sender, target, firstLookRequests(stock.known));
+    progress.showStep('requesting offers for known rankings and clicks');
+    await sendEachRequestOnce(sender, target, uncachedOfferRequests(stock.known));
     const clicks = await createClickRequests(target.port, prepared(clicked), scale.clicks);
 
     const requestsFile = join(sender.folder, 'requests');
@@ -49,13 +49,13 @@ export async function runCapacityCheck(
     const { port } = target;
     const { perSecond } = scale;
     const { seconds } = order;
-    progress.step(`${Math.round(perSecond)} requests per second for ${seconds} s`);
+    progress.showStep(`${Math.round(perSecond)} requests per second for ${seconds} s`);
     const plan = createLoadPlan({ port, requestsFile, singleUse: true, perSecond, warmUpSeconds, seconds });
     const { result, usage, process } = await observeLoad(target, () =>
       sender.sendOpenLoop({ ...plan, alsoExpected: [302] }),
     );
     const memory = await readMemoryAfterGc(target);
-    progress.done('checked');
+    progress.printLine('checked');
     const cores = (cpuSeconds: number | undefined) =>
       cpuSeconds === undefined ? null : cpuSeconds / (warmUpSeconds + seconds);
     return {

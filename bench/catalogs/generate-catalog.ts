@@ -3,7 +3,7 @@ import { choiceValues } from '../../src/verticals/field-vector.ts';
 import type { LoanBand, LoanCatalog, LoanLender, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
 import { type LenderKind, lenderKinds, uniqueLenderName } from './lender-kinds.ts';
-import { type Random, randomBoolean, randomElement, randomInteger, seededRandom } from './seeded-random.ts';
+import { type RandomSource, randomBoolean, randomElement, randomInteger, seededRandom } from './seeded-random.ts';
 
 interface GenerateCatalogOptions {
   readonly seed: number;
@@ -40,7 +40,7 @@ export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCat
   };
 }
 
-function randomLender(random: Random, vertical: Vertical, offers: number, names: Set<string>): LoanLender {
+function randomLender(random: RandomSource, vertical: Vertical, offers: number, names: Set<string>): LoanLender {
   const kind = randomLenderKind(random);
   const name = uniqueLenderName(random, kind, names);
   const slug = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
@@ -55,7 +55,7 @@ function randomLender(random: Random, vertical: Vertical, offers: number, names:
   };
 }
 
-function addDailyCaps(random: Random, lender: LoanLender): LoanLender {
+function addDailyCaps(random: RandomSource, lender: LoanLender): LoanLender {
   const offers = lender.offers.map((offer) =>
     randomBoolean(random, 0.1) ? { ...offer, daily_cap: randomInteger(random, 1, 40) * 25 } : offer,
   );
@@ -63,7 +63,7 @@ function addDailyCaps(random: Random, lender: LoanLender): LoanLender {
 }
 
 function randomOffer(
-  random: Random,
+  random: RandomSource,
   vertical: Vertical,
   kind: LenderKind,
   id: string,
@@ -119,7 +119,7 @@ interface OfferPricing {
 }
 
 function randomBand(
-  random: Random,
+  random: RandomSource,
   { kind, bandNames, amount, term_months, perLead, base }: OfferPricing,
   band: number,
 ): LoanBand {
@@ -144,7 +144,7 @@ function randomBand(
 
 /** Returns terms with different prices: longer terms often have higher rates, and the shortest term sometimes has a lower fee. */
 function randomTermPrices(
-  random: Random,
+  random: RandomSource,
   terms: readonly number[],
   { min, max }: { min: number; max: number },
   fee: number,
@@ -169,7 +169,7 @@ function randomTermPrices(
 }
 
 function randomAmountRange(
-  random: Random,
+  random: RandomSource,
   vertical: Vertical,
   { minAmountUsdRange, maxAmountUsdRange }: LenderKind,
 ): LoanOffer['amount'] {
@@ -187,7 +187,7 @@ function randomAmountRange(
 }
 
 /** Returns the terms of an offer in months. Sometimes one of the terms cannot be requested by borrowers. */
-function randomTerms(random: Random, vertical: Vertical): number[] {
+function randomTerms(random: RandomSource, vertical: Vertical): number[] {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.term);
   const asked = field?.kind === 'integer_choice' ? field.values : [12, 24, 36, 48, 60];
   const terms = asked.filter(() => randomBoolean(random, 0.6));
@@ -196,7 +196,11 @@ function randomTerms(random: Random, vertical: Vertical): number[] {
 }
 
 /** Returns a criterion on the states that the lender serves; null for all states. */
-function randomStateCriterion(random: Random, { reach }: LenderKind, vertical: Vertical): CatalogCriterion | null {
+function randomStateCriterion(
+  random: RandomSource,
+  { reach }: LenderKind,
+  vertical: Vertical,
+): CatalogCriterion | null {
   const { state: field } = vertical.roles;
   const states = choiceValues(vertical, field);
   if (reach === 'nationwide') {
@@ -209,7 +213,7 @@ function randomStateCriterion(random: Random, { reach }: LenderKind, vertical: V
 }
 
 function randomStateRules(
-  random: Random,
+  random: RandomSource,
   vertical: Vertical,
   share: number,
   withAges: boolean,
@@ -233,7 +237,7 @@ function randomStateRules(
 
 /** Returns a minimum credit score inside the worst accepted band, if the bands of the vertical are score ranges. */
 function randomCreditMinimum(
-  random: Random,
+  random: RandomSource,
   { creditScores }: Vertical,
   worst: number,
 ): Pick<LoanOffer, 'min_credit_score'> {
@@ -242,7 +246,7 @@ function randomCreditMinimum(
   return { min_credit_score: scores.min + Math.floor(((scores.max - scores.min) * random()) / 10) * 10 };
 }
 
-function randomCriteria(random: Random, field: PocketField, vertical: Vertical): CatalogCriterion[] {
+function randomCriteria(random: RandomSource, field: PocketField, vertical: Vertical): CatalogCriterion[] {
   const { roles, neverMatched } = vertical;
   const { name } = field;
   if (name === roles.annualIncome) {
@@ -265,7 +269,7 @@ function randomCriteria(random: Random, field: PocketField, vertical: Vertical):
   }
 }
 
-function randomChoiceCriterion(random: Random, field: string, values: readonly string[]): CatalogCriterion {
+function randomChoiceCriterion(random: RandomSource, field: string, values: readonly string[]): CatalogCriterion {
   const some = values.filter(() => randomBoolean(random, 0.3));
   const few = some.length === 0 || some.length === values.length ? [randomElement(random, values)] : some;
   // Criteria that accept employed borrowers also accept retired ones (docs/contract.md#fairness).
@@ -273,7 +277,7 @@ function randomChoiceCriterion(random: Random, field: string, values: readonly s
   return randomBoolean(random, 0.5) || few.length === values.length ? { field, in: few } : { field, not_in: few };
 }
 
-function randomLenderKind(random: Random): LenderKind {
+function randomLenderKind(random: RandomSource): LenderKind {
   let left = random();
   for (const kind of lenderKinds) {
     left -= kind.share;

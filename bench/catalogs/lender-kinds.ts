@@ -1,4 +1,4 @@
-import { type Random, randomElement } from './seeded-random.ts';
+import { type RandomSource, randomElement } from './seeded-random.ts';
 
 /** Properties of a kind of lender in generated catalogs. */
 export interface LenderKind {
@@ -91,7 +91,7 @@ export const lenderKinds: readonly LenderKind[] = [
 ];
 
 /** Returns a unique lender name and adds it to `taken`. */
-export function uniqueLenderName(random: Random, { nameEndings }: LenderKind, taken: Set<string>): string {
+export function uniqueLenderName(random: RandomSource, { nameEndings }: LenderKind, taken: Set<string>): string {
   const name = `${randomElement(random, firstWords)} ${randomElement(random, secondWords)} ${randomElement(random, nameEndings)}`;
   let unique = name;
   for (let number = 2; taken.has(unique); number++) unique = `${name} ${number}`;

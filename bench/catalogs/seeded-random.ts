@@ -1,8 +1,8 @@
 /** Returns a pseudorandom number in [0, 1) for each call. The same seed gives the same sequence. */
-export type Random = () => number;
+export type RandomSource = () => number;
 
 /** Creates a Mulberry32 generator (Tommy Ettinger, public domain). The generator is fast, but not suitable for secrets. */
-export function seededRandom(seed: number): Random {
+export function seededRandom(seed: number): RandomSource {
   let state = seed | 0;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -12,16 +12,16 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-export function randomBoolean(random: Random, probability: number): boolean {
+export function randomBoolean(random: RandomSource, probability: number): boolean {
   return random() < probability;
 }
 
 /** Returns an integer from `low` to `high`, inclusive. */
-export function randomInteger(random: Random, low: number, high: number): number {
+export function randomInteger(random: RandomSource, low: number, high: number): number {
   return low + Math.floor(random() * (high - low + 1));
 }
 
 /** Returns one of the values with equal probability. */
-export function randomElement<Value>(random: Random, values: readonly Value[]): Value {
+export function randomElement<Value>(random: RandomSource, values: readonly Value[]): Value {
   return values[Math.floor(random() * values.length)]!;
 }

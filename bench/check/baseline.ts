@@ -1,5 +1,5 @@
 import type { Machine } from '../machine.ts';
-import { logSpread, lossShareOf, lossThreshold, median } from '../statistics.ts';
+import { computeLossShare, logSpread, lossThreshold, median } from '../statistics.ts';
 import type { CheckedRatio, RepeatedRatio } from './ratios.ts';
 
 const baselineFormat = 1;
@@ -97,7 +97,7 @@ export function compareWithBaseline(
   const known = new Set(baseline.map(({ name }) => name));
   const changes = baseline.flatMap(({ better, median: before, spread: _, ...ratio }): RatioChange[] => {
     const to = now.get(ratio.name);
-    return to === undefined ? [] : [{ ...ratio, before, now: to, lossShare: lossShareOf(better, before, to) }];
+    return to === undefined ? [] : [{ ...ratio, before, now: to, lossShare: computeLossShare(better, before, to) }];
   });
   const losses = changes.filter(({ lossShare, threshold }) => lossShare > threshold);
   const gains = changes.filter(({ lossShare, threshold }) => gainShare(lossShare) > threshold);
@@ -115,10 +115,13 @@ function gainShare(lost: number): number {
   return -lost / (1 - lost);
 }
 
-export const storeCommand = 'bin/with-node node bench/check/main.ts --store';
+export const storeBaselineCommand = 'bin/with-node node bench/check/main.ts --store';
 
 /** Formats a comparison as text, with the losses first. */
-export function formatVerdict(baseline: Baseline, { losses, gains, unchanged, missing, added }: Comparison): string[] {
+export function formatComparison(
+  baseline: Baseline,
+  { losses, gains, unchanged, missing, added }: Comparison,
+): string[] {
   const commit = baseline.commit === null ? '' : `, commit ${baseline.commit}`;
   const since = `the baseline of ${baseline.storedAt.slice(0, 10)}${commit}`;
   const compared = losses.length + gains.length + unchanged;
@@ -134,7 +137,7 @@ export function formatVerdict(baseline: Baseline, { losses, gains, unchanged, mi
       ? `${losses.length} of ${compared} figures lost speed beyond noise since ${since}.`
       : `No loss: ${compared - gains.length} of ${compared} figures are within noise of ${since}.`,
     ...(gains.length + added.length > 0 && losses.length === 0
-      ? [`To hold on to what was won, on a quiet machine: ${storeCommand}`]
+      ? [`To hold on to what was won, on a quiet machine: ${storeBaselineCommand}`]
       : []),
   ];
 }

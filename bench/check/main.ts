@@ -13,11 +13,11 @@ import {
   createBaseline,
   differentMachineWarning,
   findNoisyRatios,
-  formatVerdict,
+  formatComparison,
   parseBaseline,
-  storeCommand,
+  storeBaselineCommand,
 } from './baseline.ts';
-import { type CheckedRatio, groupRuns, ratiosOfResult } from './ratios.ts';
+import { type CheckedRatio, extractRatios, groupRatiosByName } from './ratios.ts';
 
 const defaultBaseline = fileURLToPath(new URL('../baseline.json', import.meta.url));
 const exitCodeLoss = 1;
@@ -78,30 +78,30 @@ async function checkAgainstBaseline(options: CheckOptions): Promise<void> {
   const baseline = await loadBaseline(options.baseline);
   await mkdir(resultsFolder, { recursive: true });
   const machine = describeMachine(resultsFolder);
-  warn(differentMachineWarning(baseline.machine, machine));
-  warn(options.from.length === 0 ? busyMachineWarning(machine) : null);
+  printWarning(differentMachineWarning(baseline.machine, machine));
+  printWarning(options.from.length === 0 ? busyMachineWarning(machine) : null);
   const runs = await collectRuns(options);
-  let comparison = compareWithBaseline(baseline.figures, groupRuns(runs));
+  let comparison = compareWithBaseline(baseline.figures, groupRatiosByName(runs));
   if (comparison.losses.length > 0 && options.from.length === 0) {
     const suspects = new Set(comparison.losses.map(({ part }) => part));
     process.stderr.write(`Possible loss in ${[...suspects].join(', ')}: measuring again.\n`);
     runs.push(...(await collectRuns(options, suspects)));
-    comparison = compareWithBaseline(baseline.figures, groupRuns(runs));
+    comparison = compareWithBaseline(baseline.figures, groupRatiosByName(runs));
   }
   if (comparison.losses.length + comparison.gains.length + comparison.unchanged === 0)
-    throw new Error(`the baseline has none of the measured ratios; store a new one: ${storeCommand}`);
-  process.stdout.write(`${formatVerdict(baseline, comparison).join('\n')}\n`);
+    throw new Error(`the baseline has none of the measured ratios; store a new one: ${storeBaselineCommand}`);
+  process.stdout.write(`${formatComparison(baseline, comparison).join('\n')}\n`);
   if (comparison.losses.length > 0) process.exitCode = exitCodeLoss;
 }
 
 async function storeBaseline(options: CheckOptions): Promise<void> {
   await mkdir(resultsFolder, { recursive: true });
   const machine = describeMachine(resultsFolder);
-  warn(busyMachineWarning(machine));
+  printWarning(busyMachineWarning(machine));
   const runs = await collectRuns(options);
   const storedAt = new Date().toISOString();
   const conditions = { storedAt, commit: describeCommit(), machine, runs: runs.length };
-  const baseline = createBaseline(groupRuns(runs), conditions);
+  const baseline = createBaseline(groupRatiosByName(runs), conditions);
   await writeFile(options.baseline, `${JSON.stringify(baseline, null, 2)}\n`);
   const lines = baseline.figures.map(
     ({ name, median, threshold }) => `${name}: ${median}, a loss from ${(100 * threshold).toFixed(1)} %`,
@@ -110,7 +110,7 @@ async function storeBaseline(options: CheckOptions): Promise<void> {
     `${lines.join('\n')}\n${lines.length} figures of ${runs.length} runs stored in ${options.baseline}\n`,
   );
   const noisy = findNoisyRatios(baseline).length;
-  warn(
+  printWarning(
     noisy === 0
       ? null
       : `${noisy} OF ${lines.length} FIGURES ARE TOO NOISY to tell a loss of a quarter from noise: store them again on a quieter machine.`,
@@ -123,7 +123,7 @@ async function collectRuns(
   only?: ReadonlySet<string>,
 ): Promise<CheckedRatio[][]> {
   if (from.length > 0) {
-    return Promise.all(from.map(async (file) => ratiosOfResult(parseResult(await readFile(file, 'utf8')))));
+    return Promise.all(from.map(async (file) => extractRatios(parseResult(await readFile(file, 'utf8')))));
   }
   // The module `measure-ratios.ts` is imported only for a measurement, because it imports the service.
   const { measureRatios } = await import('./measure-ratios.ts');
@@ -135,11 +135,11 @@ async function loadBaseline(file: string): Promise<Baseline> {
   try {
     text = await readFile(file, 'utf8');
   } catch {
-    throw new Error(`no baseline; store one on an idle machine: ${storeCommand}`);
+    throw new Error(`no baseline; store one on an idle machine: ${storeBaselineCommand}`);
   }
   return parseBaseline(text);
 }
 
-function warn(text: string | null): void {
+function printWarning(text: string | null): void {
   if (text !== null) process.stderr.write(`${text}\n`);
 }

@@ -1,9 +1,9 @@
 import type { BenchPart, BenchScale } from '../bench-part.ts';
 import { chooseLoadClients, type LoadClient } from '../load/load-clients.ts';
 import { benchParts } from '../parts.ts';
-import { type BenchResult, mergeFindings } from '../result/bench-result.ts';
+import { type BenchResult, mergePartResult } from '../result/bench-result.ts';
 import { createBenchContext } from '../run-main.ts';
-import { type CheckedRatio, ratiosOfResult } from './ratios.ts';
+import { type CheckedRatio, extractRatios } from './ratios.ts';
 
 /** Scale of a single run, which takes about a minute. A check measures several runs with new servers for a reliable result. */
 const checkRunScale: BenchScale = {
@@ -17,7 +17,7 @@ const checkRunScale: BenchScale = {
 };
 
 /** Benchmark parts whose ratios are compared with the baseline. */
-export const checkedParts: readonly BenchPart[] = benchParts.filter(
+export const comparedParts: readonly BenchPart[] = benchParts.filter(
   ({ name, group }) => group === 'routes' || name === 'micro',
 );
 
@@ -30,13 +30,13 @@ export async function measureRatios(
   const { client, crossCheck } = await chooseLoadClients(clientName);
   // The client with the lower CPU cost leaves more CPU time for the servers.
   const context = createBenchContext(checkRunScale, true, crossCheck ?? client);
-  const parts = checkedParts.filter(({ name }) => only === undefined || only.has(name));
+  const parts = comparedParts.filter(({ name }) => only === undefined || only.has(name));
   const runs: CheckedRatio[][] = [];
   while (runs.length < repeat) {
     let found: Pick<BenchResult, 'routes' | 'micro'> = { routes: [], micro: [] };
-    for (const part of parts) found = mergeFindings(found as BenchResult, await part.measure(context));
-    runs.push(ratiosOfResult(found));
-    context.progress.done(`run ${runs.length} of ${repeat}: done`);
+    for (const part of parts) found = mergePartResult(found as BenchResult, await part.measure(context));
+    runs.push(extractRatios(found));
+    context.progress.printLine(`run ${runs.length} of ${repeat}: done`);
   }
   return runs;
 }

@@ -1,4 +1,4 @@
-import { calibrationName, type MicroResult } from '../micro/micro-benchmark.ts';
+import { calibrationName, type MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
 import { cpuRatios, throughputRatios } from '../report/ratios.ts';
 import type { BenchResult, RouteResult } from '../result/bench-result.ts';
 
@@ -19,7 +19,7 @@ export interface RepeatedRatio extends Omit<CheckedRatio, 'value'> {
 }
 
 /** Groups the ratios of all runs by name. A ratio has no value for a run that did not measure it. */
-export function groupRuns(runs: readonly (readonly CheckedRatio[])[]): RepeatedRatio[] {
+export function groupRatiosByName(runs: readonly (readonly CheckedRatio[])[]): RepeatedRatio[] {
   return [...Map.groupBy(runs.flat(), ({ name }) => name).values()].map((same) => {
     const { value: _, ...figure } = same[0]!;
     return { ...figure, values: same.map(({ value }) => value) };
@@ -27,7 +27,7 @@ export function groupRuns(runs: readonly (readonly CheckedRatio[])[]): RepeatedR
 }
 
 /** Returns the ratios of a run. Ratios depend less on the machine than absolute times. */
-export function ratiosOfResult({ routes, micro }: Pick<BenchResult, 'routes' | 'micro'>): CheckedRatio[] {
+export function extractRatios({ routes, micro }: Pick<BenchResult, 'routes' | 'micro'>): CheckedRatio[] {
   return [...routes.flatMap(routeRatios), ...microRatios(micro)].filter(
     ({ value }) => Number.isFinite(value) && value > 0,
   );
@@ -56,7 +56,7 @@ function routeRatios(route: RouteResult): CheckedRatio[] {
  * Divides the time per call of each benchmark by the time of the calibration benchmark. Benchmarks of disk syncs and of
  * single calls are omitted.
  */
-function microRatios(results: readonly MicroResult[]): CheckedRatio[] {
+function microRatios(results: readonly MicroBenchmarkResult[]): CheckedRatio[] {
   const unit = results.find(({ name }) => name === calibrationName)?.medianNs;
   if (unit === undefined || !(unit > 0)) return [];
   return results

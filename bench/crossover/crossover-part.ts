@@ -12,7 +12,7 @@ import { fixedToday, randomBorrowerVectors } from '../micro/fixtures.ts';
 import { median } from '../statistics.ts';
 
 /** Time to rank in the main thread and in one matching thread, for one catalog size and batch size. */
-export interface CrossoverResult {
+export interface MatcherCrossoverResult {
   readonly offers: number;
   /** Numbers of concurrent requests that are sent to the matching thread in one message. */
   readonly batch: number;
@@ -35,10 +35,10 @@ const crossoverBatches = [1, 8, 64];
  * Measures the main thread and the matching thread in turn, and returns the median of the rounds. The indexes of the
  * catalog are built before the measurement.
  */
-async function measureCrossover({ quick, scale, folder: parent }: BenchContext): Promise<CrossoverResult[]> {
+async function measureCrossover({ quick, scale, folder: parent }: BenchContext): Promise<MatcherCrossoverResult[]> {
   const seconds = scale.seconds / 10;
   const borrowers = randomBorrowerVectors(1_000, 5);
-  const results: CrossoverResult[] = [];
+  const results: MatcherCrossoverResult[] = [];
   for (const offers of quick ? quickCrossoverSizes : crossoverSizes) {
     const folder = await mkdtemp(join(parent, 'crossover-'));
     const catalogs = new CatalogStore({
@@ -101,7 +101,7 @@ async function measureMatching(
 }
 
 async function matchOne(matcher: Matcher, catalogs: CatalogStore, borrower: FieldVector): Promise<void> {
-  const catalogVersion = catalogs.current(personalLoans.number, 'live').version;
+  const catalogVersion = catalogs.currentCatalog(personalLoans.number, 'live').version;
   const ranking = await matcher.match({ catalogVersion, borrower, today: fixedToday });
   if (ranking === null) throw new Error('the matcher rejected the request');
 }
@@ -126,11 +126,11 @@ function medianRates(rounds: readonly MatchingRates[]): MatchingRates {
   };
 }
 
-export const crossoverPart: BenchPart = {
+export const matcherCrossoverPart: BenchPart = {
   name: 'crossover',
   description: 'ranking in the main thread and in a matching thread',
   measure: async (context) => {
-    context.progress.step('crossover: ranking in the main thread and in a matching thread');
+    context.progress.showStep('crossover: ranking in the main thread and in a matching thread');
     return { crossover: await measureCrossover(context) };
   },
 };

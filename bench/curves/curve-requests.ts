@@ -23,7 +23,7 @@ export function pageLoadRequests(sessions: readonly BorrowerSession[], keys: rea
 }
 
 /** Returns one request for offers per session, which computes its ranking. */
-export function firstLookRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {
+export function uncachedOfferRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {
   return sessions.map((session) => marketplaceRequest(session, shownOffers));
 }
 

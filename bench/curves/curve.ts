@@ -72,7 +72,7 @@ interface CurveFindings extends Omit<CurveResult, 'name'> {
  * Defines a benchmark part that measures the service for several values of one variable, such as the catalog size. Each
  * curve is a separate part, so that a failed run keeps the results of earlier curves.
  */
-export function curvePart(
+export function createCurvePart(
   name: CurveResult['name'],
   description: string,
   measure: (context: BenchContext, scale: CurveScale) => Promise<CurveFindings>,

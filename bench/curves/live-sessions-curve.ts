@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { CurvePoint, MemoryResult } from '../result/bench-result.ts';
 import { readMemoryAfterGc, readUsageWhenIdle } from '../target/load-target.ts';
-import { runChild } from '../target/owned-resources.ts';
-import { curvePart, targetUtilization } from './curve.ts';
+import { runChildProcess } from '../target/owned-resources.ts';
+import { createCurvePart, targetUtilization } from './curve.ts';
 import { steadyLoadRequests, steadyLoadTitle } from './curve-requests.ts';
-import { measureSaturation, rateAtShare } from './load-point.ts';
+import { measureSaturation, rateAtSaturationShare } from './load-point.ts';
 import { withBareServer, withSeededService } from './seeded-service.ts';
 
 type MemoryPoint = MemoryResult['points'][number];
@@ -48,7 +48,7 @@ const launcherPath = fileURLToPath(new URL('../../bin/marketplace', import.meta.
 /** Returns the default value of SVC_MAX_SESSIONS on this machine. */
 export async function readSessionsMax(): Promise<number> {
   const { SVC_MAX_SESSIONS: _, ...env } = process.env;
-  const output = await runChild(launcherPath, ['check-config'], { env, timeoutMs: 30_000 });
+  const output = await runChildProcess(launcherPath, ['check-config'], { env, timeoutMs: 30_000 });
   return parseSessionsMax(output);
 }
 
@@ -68,7 +68,7 @@ const loadedSessions = 20_000;
  * Measures the same rate with an increasing number of live sessions, each on a new service. Memory is read before the load,
  * because the load adds a cached ranking to each session.
  */
-export const liveSessionsCurve = curvePart(
+export const liveSessionsCurve = createCurvePart(
   'live-sessions',
   'latency by number of live sessions, and memory per session',
   async (context, scale) => {
@@ -77,7 +77,7 @@ export const liveSessionsCurve = curvePart(
     const memory: MemoryPoint[] = [];
     let perSecond = 0;
     for (const count of scale.liveSessions) {
-      progress.step(`live-sessions: starting the service with ${count} sessions`);
+      progress.showStep(`live-sessions: starting the service with ${count} sessions`);
       const sampleSize = Math.min(count, loadedSessions);
       const wanted = { keys: liveSessionsKeys, sessions: { count, fields: 'required', sampleSize } } as const;
       await withSeededService(context, wanted, async ({ target, sessions, sender }) => {
@@ -88,8 +88,8 @@ export const liveSessionsCurve = curvePart(
         // Every point has the same warm-up. The saturation at the first point determines the request rate of all points.
         const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
         const saturation = await measureSaturation(sender, target, closedLoop);
-        perSecond ||= rateAtShare(targetUtilization, saturation, scale.seconds);
-        progress.step(`live-sessions: ${perSecond} requests per second with ${count} sessions`);
+        perSecond ||= rateAtSaturationShare(targetUtilization, saturation, scale.seconds);
+        progress.showStep(`live-sessions: ${perSecond} requests per second with ${count} sessions`);
         await withBareServer(target, sender, scale, requests, async (measure) => {
           points.push(await measure(count, perSecond, targetUtilization, points.length));
         });

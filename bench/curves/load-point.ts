@@ -10,7 +10,7 @@ import { cpuPerRequest, type LoadTarget, observeLoad, readUsageWhenIdle } from '
 const pointRequestsMin = 20;
 
 /** Returns the requests per second at a share of saturation as an integer, with at least 20 requests per point. */
-export function rateAtShare(share: number, saturation: number, seconds: number): number {
+export function rateAtSaturationShare(share: number, saturation: number, seconds: number): number {
   return Math.max(Math.ceil(pointRequestsMin / seconds), Math.round(share * saturation));
 }
 
@@ -60,7 +60,7 @@ export async function measureSaturation(
 }
 
 /** Sends each request once, in a closed loop. Throws for an unexpected reply. */
-export async function sendEachOnce(
+export async function sendEachRequestOnce(
   sender: LoadSender,
   target: LoadTarget,
   requests: readonly PreparedRequest[],

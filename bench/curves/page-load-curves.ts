@@ -1,8 +1,8 @@
 import type { BenchContext } from '../bench-part.ts';
 import type { CurvePoint } from '../result/bench-result.ts';
-import { type CurveScale, curvePart, targetUtilization } from './curve.ts';
-import { firstLookRequests, pageLoadRequests, pageLoadTitle } from './curve-requests.ts';
-import { measureLoadPoint, measureSaturation, rateAtShare, sendEachOnce } from './load-point.ts';
+import { type CurveScale, createCurvePart, targetUtilization } from './curve.ts';
+import { pageLoadRequests, pageLoadTitle, uncachedOfferRequests } from './curve-requests.ts';
+import { measureLoadPoint, measureSaturation, rateAtSaturationShare, sendEachRequestOnce } from './load-point.ts';
 import { type SeededService, withBareServer, withSeededService } from './seeded-service.ts';
 
 const sessionCount = 2_000;
@@ -12,7 +12,7 @@ const keepingUpShare = 0.95;
 const extraLoadFactor = 1.25;
 
 /** Measures latency and throughput at different offered loads, from below to above saturation. */
-export const offeredLoadCurve = curvePart(
+export const offeredLoadCurve = createCurvePart(
   'offered-load',
   'throughput and latency by offered load, up to above saturation',
   (context, scale) =>
@@ -21,9 +21,9 @@ export const offeredLoadCurve = curvePart(
       const requests = pageLoadRequests(sessions, target.keys);
       await withBareServer(target, sender, scale, requests, async (measure) => {
         const offer = async (share: number): Promise<boolean> => {
-          const perSecond = rateAtShare(share, saturation, scale.seconds);
+          const perSecond = rateAtSaturationShare(share, saturation, scale.seconds);
           const percent = Math.round(share * 100);
-          context.progress.step(`offered-load: ${perSecond} requests per second, ${percent} % of saturation`);
+          context.progress.showStep(`offered-load: ${perSecond} requests per second, ${percent} % of saturation`);
           const point = await measure(perSecond, perSecond, share, points.length);
           points.push(point);
           return point.achievedPerSecond >= keepingUpShare * point.offeredPerSecond;
@@ -46,14 +46,14 @@ export const offeredLoadCurve = curvePart(
 );
 
 /** Measures the latency of the same load with an increasing number of API keys. */
-export const keysCurve = curvePart('keys', 'latency by number of API keys', (context, scale) => {
+export const apiKeysCurve = createCurvePart('keys', 'latency by number of API keys', (context, scale) => {
   const keysMax = Math.max(...scale.keys);
   return withPageLoad(context, scale, keysMax, async ({ target, sessions, sender }, saturation) => {
     const { warmUpSeconds, seconds } = scale;
-    const perSecond = rateAtShare(targetUtilization, saturation, seconds);
+    const perSecond = rateAtSaturationShare(targetUtilization, saturation, seconds);
     const points: CurvePoint[] = [];
     for (const count of scale.keys) {
-      context.progress.step(`keys: ${perSecond} requests per second from ${count} keys`);
+      context.progress.showStep(`keys: ${perSecond} requests per second from ${count} keys`);
       const requests = pageLoadRequests(sessions, target.keys.slice(0, count));
       const load = { requests, singleUse: false, warmUpSeconds, seconds };
       points.push(await measureLoadPoint(sender, target, count, perSecond, load));
@@ -74,12 +74,12 @@ function withPageLoad<Result>(
   keys: number,
   use: (service: SeededService, saturation: number) => Promise<Result>,
 ): Promise<Result> {
-  context.progress.step(`page loads: starting the service with ${keys} keys`);
+  context.progress.showStep(`page loads: starting the service with ${keys} keys`);
   const sessions = { count: sessionCount, fields: 'all', sampleSize: sessionCount } as const;
   return withSeededService(context, { keys, sessions }, async (service) => {
     const { target, sender } = service;
-    await sendEachOnce(sender, target, firstLookRequests(service.sessions));
-    context.progress.step('page loads: measuring saturation');
+    await sendEachRequestOnce(sender, target, uncachedOfferRequests(service.sessions));
+    context.progress.showStep('page loads: measuring saturation');
     const requests = pageLoadRequests(service.sessions, target.keys);
     return use(service, await measureSaturation(sender, target, { requests, singleUse: false, seconds }));
   });

@@ -2,12 +2,12 @@ import type { BenchContext } from '../bench-part.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import type { CurvePoint } from '../result/bench-result.ts';
-import { matchesKind, medianLengthResponses } from '../routes/sample-responses.ts';
+import { matchesRequestKind, medianLengthResponses } from '../routes/sample-responses.ts';
 import type { BorrowerSession } from '../scenarios/requests.ts';
 import { inputsScenario, marketplaceKnownScenario, sessionScenario } from '../scenarios/route-scenarios.ts';
 import { startBaselineTarget } from '../target/baseline-target.ts';
 import type { LoadTarget } from '../target/load-target.ts';
-import { createOwnedFolder } from '../target/owned-resources.ts';
+import { createTemporaryFolder } from '../target/owned-resources.ts';
 import { type ServiceTarget, type ServiceTargetOptions, withServiceTarget } from '../target/service-target.ts';
 import { type LiveSessionsOptions, type WrittenSession, writeLiveSessions } from '../target/write-live-sessions.ts';
 import type { CurveScale } from './curve.ts';
@@ -36,7 +36,7 @@ export async function withSeededService<Result>(
   { sessions: wanted, ...options }: SeededServiceOptions,
   use: (service: SeededService) => Promise<Result>,
 ): Promise<Result> {
-  const folder = await createOwnedFolder(parent, 'curve-');
+  const folder = await createTemporaryFolder(parent, 'curve-');
   try {
     let written: readonly WrittenSession[] = [];
     const prepareDataDir = async (dataDir: string) => {
@@ -90,7 +90,7 @@ async function startBareServer(
   requests: readonly PreparedRequest[],
 ): Promise<LoadTarget> {
   const caller = new HttpCaller(service.port, sampleConnections);
-  const sent = sampledKinds.filter((kind) => requests.some((request) => matchesKind(request, kind)));
+  const sent = sampledKinds.filter((kind) => requests.some((request) => matchesRequestKind(request, kind)));
   const answers = await medianLengthResponses(sent, requests, caller).finally(() => caller.close());
   return startBaselineTarget('bare', answers, folder);
 }

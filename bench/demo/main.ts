@@ -15,14 +15,14 @@ import {
 } from './marketplace-client.ts';
 import {
   type BorrowerOutcome,
-  borrowerLine,
   describeBorrower,
-  offersTable,
+  formatBorrowerLine,
+  formatOffersTable,
+  formatVariantsTable,
   print,
   printNote,
   printRequestAndResponse,
   printTitle,
-  variantsTable,
 } from './print.ts';
 
 const usage = `Usage: make demo [ARGS="options"], or bin/with-node node bench/demo/main.ts --key KEY [options]
@@ -102,7 +102,7 @@ async function run(client: MarketplaceClient, count: number, seed: number, full:
     if (verbose) printTitle(`Borrower ${number}, step by step: ${describeBorrower(borrower)}`);
     else if (number === 2) printTitle(`Borrowers 2 to ${count}`);
     const outcome = await walkBorrower(client, plan);
-    if (!verbose) print(borrowerLine(number, variant.name, borrower, outcome));
+    if (!verbose) print(formatBorrowerLine(number, variant.name, borrower, outcome));
   }
 
   printTitle('Analytics of the two variants');
@@ -114,7 +114,7 @@ async function run(client: MarketplaceClient, count: number, seed: number, full:
     if (tag === tags[0])
       printRequestAndResponse(`GET /analytics?${new URLSearchParams(query)}`, undefined, answer.status, answer.body);
   }
-  print(`\n${variantsTable(summaries)}\n`);
+  print(`\n${formatVariantsTable(summaries)}\n`);
   printNote(
     'rev_attributed is preliminary. rev_confirmed, and rev_per_session with it, stays 0 until lenders confirm funded loans, ' +
       '14 to 45 days after the clicks.',
@@ -162,13 +162,13 @@ async function walkBorrower(client: MarketplaceClient, plan: BorrowerPlan): Prom
   const answer = await client.get('/marketplace', query);
   const marketplace = expectStatus<MarketplaceResponse>(answer, 200, 'GET /marketplace');
   show(`GET /marketplace?${new URLSearchParams(query)}`, undefined, answer);
-  if (plan.verbose && marketplace.offers.length > 0) print(`\n${offersTable(marketplace.offers)}`);
+  if (plan.verbose && marketplace.offers.length > 0) print(`\n${formatOffersTable(marketplace.offers)}`);
 
   let clickedHost: string | null = null;
   if (plan.follows && marketplace.offers.length > 0) {
     // Most borrowers click the first offer.
     const chosen = marketplace.offers[Math.floor(plan.random() ** 2 * marketplace.offers.length)]!;
-    const click = await client.click(chosen.click_url);
+    const click = await client.requestClickUrl(chosen.click_url);
     expectStatus(click, 302, 'The click redirect');
     const location = new URL(click.headers.get('location') ?? '');
     clickedHost = location.host;

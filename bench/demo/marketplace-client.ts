@@ -67,7 +67,7 @@ export class MarketplaceClient {
   }
 
   /** Requests a click_url without following the redirect. */
-  click(clickUrl: string): Promise<ApiResponse> {
+  requestClickUrl(clickUrl: string): Promise<ApiResponse> {
     return this.#call(clickUrl, { redirect: 'manual' });
   }
 

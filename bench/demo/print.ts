@@ -33,7 +33,7 @@ export function describeBorrower(borrower: Borrower): string {
   );
 }
 
-export function offersTable(offers: readonly Offer[]): string {
+export function formatOffersTable(offers: readonly Offer[]): string {
   return textTable(
     ['', 'Lender', 'APR %', 'Monthly', 'Stars'],
     offers.map((offer, index) => [
@@ -46,7 +46,7 @@ export function offersTable(offers: readonly Offer[]): string {
   );
 }
 
-export function borrowerLine(number: number, variant: string, borrower: Borrower, seen: BorrowerOutcome): string {
+export function formatBorrowerLine(number: number, variant: string, borrower: Borrower, seen: BorrowerOutcome): string {
   const best = seen.marketplace.offers[0];
   const found =
     best === undefined
@@ -67,7 +67,7 @@ export interface BorrowerOutcome {
 }
 
 /** Formats the analytics of both variants as one table. */
-export function variantsTable(summaries: readonly SummaryResponse[]): string {
+export function formatVariantsTable(summaries: readonly SummaryResponse[]): string {
   const row = (name: string, figure: (summary: SummaryResponse) => string) => [name, ...summaries.map(figure)];
   return textTable(
     ['', ...summaries.map(({ referrer_tag }) => referrer_tag)],

@@ -2,17 +2,17 @@ import { mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
-import { dataFiles } from '../../src/files/data-files.ts';
+import { dataPaths } from '../../src/files/data-files.ts';
 import { createMarketplace, type Marketplace } from '../../src/index.ts';
-import { createdRecord, subOf } from '../../test/support/ledger-records.ts';
+import { sessionCreatedRecord, subIdBytes } from '../../test/support/ledger-records.ts';
 import type { BenchPart } from '../bench-part.ts';
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 import { summarize } from '../statistics.ts';
-import { monthOfSessions, writeSampleLedger } from './sample-ledger.ts';
+import { oneMonthLedger, writeSampleLedger } from './sample-ledger.ts';
 
 /** Measured value about ledger, journal, restart or analytics. */
-export interface HistoryFigure {
+export interface HistoryMeasurement {
   readonly name: string;
   /** Formatted value with unit, and the range of the value over several rounds. */
   readonly value: string;
@@ -33,10 +33,10 @@ interface HistoryScale {
 }
 
 const callerCounts = [1, 64, 256] as const;
-const sampleRecord = createdRecord(subOf({ createdMs: 1_790_000_000_000, serial: 1 }));
+const sampleRecord = sessionCreatedRecord(subIdBytes({ createdMs: 1_790_000_000_000, serial: 1 }));
 
 /** Measures concurrent durable appends of sessions, compared with sequential writes and syncs. */
-async function measureDurableAppends({ folder, rounds, seconds }: HistoryScale): Promise<HistoryFigure[]> {
+async function measureDurableAppends({ folder, rounds, seconds }: HistoryScale): Promise<HistoryMeasurement[]> {
   const log = await openEventLog({ folder: join(folder, 'ledger'), durability: 'fsync' });
   const plain: number[] = [];
   const grouped = callerCounts.map((): number[] => []);
@@ -98,7 +98,7 @@ const sessionsPerKey = 10_000;
 const targetSeconds = 10;
 
 /** Creates live sessions with inputs through the functions of the service, then measures a start on the same folder. */
-async function measureRestart({ folder: dataDir, rounds, sessions }: HistoryScale): Promise<HistoryFigure[]> {
+async function measureRestart({ folder: dataDir, rounds, sessions }: HistoryScale): Promise<HistoryMeasurement[]> {
   const limits = { sessionsPerDay: sessionsPerKey };
   const openService = () => createMarketplace({ dataDir, maxSessions: sessions, durability: 'write', limits });
   await createSessions(await openService(), sessions);
@@ -152,9 +152,9 @@ async function createSessions(marketplace: Marketplace, sessions: number): Promi
 const targetRecordsPerSecond = 150_000;
 
 /** Measures the projection of the sample ledger into an analytics store. */
-async function measureProjection({ folder, sessions }: HistoryScale): Promise<HistoryFigure[]> {
-  const files = dataFiles(folder);
-  const records = await writeSampleLedger(files.ledgerFolder, monthOfSessions(sessions));
+async function measureProjection({ folder, sessions }: HistoryScale): Promise<HistoryMeasurement[]> {
+  const files = dataPaths(folder);
+  const records = await writeSampleLedger(files.ledgerFolder, oneMonthLedger(sessions));
   const follower = new LedgerFollower(files, () => {});
   const started = performance.now();
   while (follower.projectedPosition < records) follower.applyBatch(records);
@@ -187,9 +187,9 @@ export const historyPart: BenchPart = {
   name: 'history',
   description: 'durable appends, restart and counters',
   measure: async ({ scale: { rounds, seconds, historySessions: sessions }, folder: parent, progress }) => {
-    const history: HistoryFigure[] = [];
+    const history: HistoryMeasurement[] = [];
     for (const measure of [measureDurableAppends, measureRestart, measureProjection]) {
-      progress.step(`history: ${measure.name}`);
+      progress.showStep(`history: ${measure.name}`);
       const folder = await mkdtemp(join(parent, 'history-'));
       try {
         history.push(...(await measure({ rounds, seconds, sessions, folder })));

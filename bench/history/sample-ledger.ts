@@ -1,6 +1,11 @@
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
-import { clickedRecord, createdRecord, subOf, viewedRecord } from '../../test/support/ledger-records.ts';
+import {
+  offerClickedRecord,
+  offersViewedRecord,
+  sessionCreatedRecord,
+  subIdBytes,
+} from '../../test/support/ledger-records.ts';
 
 const offerCount = 48;
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -23,7 +28,7 @@ export interface SampleLedger {
 /**
  * Returns the description of a ledger of one month, in which each session has a view of five offers and every second session has a click.
  */
-export function monthOfSessions(sessions: number): SampleLedger {
+export function oneMonthLedger(sessions: number): SampleLedger {
   const tagOf = (serial: number) => `tag-${serial % 40}`;
   return { sessions, days: 30, tagOf, sessionsPerView: 1, sessionsPerClick: 2, delaySessions: 100, metadata: null };
 }
@@ -31,9 +36,9 @@ export function monthOfSessions(sessions: number): SampleLedger {
 export const sampleLedgerStartMs = Date.UTC(2026, 0, 1);
 
 /** Returns the `sub_id` of a session in binary form. */
-export function sampleSub({ sessions, days }: SampleLedger, serial: number): Buffer {
+export function sampleSubId({ sessions, days }: SampleLedger, serial: number): Buffer {
   const spacingMs = Math.max(1, Math.floor((days * dayMs) / sessions));
-  return subOf({ createdMs: sampleLedgerStartMs + serial * spacingMs, serial });
+  return subIdBytes({ createdMs: sampleLedgerStartMs + serial * spacingMs, serial });
 }
 
 /** Writes the ledger and returns the number of records. */
@@ -46,13 +51,14 @@ export async function writeSampleLedger(folder: string, content: SampleLedger): 
     else log.appendWithoutWaiting(record);
   };
   for (let serial = 0; serial < sessions + 2 * delaySessions; serial++) {
-    if (serial < sessions) await write(createdRecord(sampleSub(content, serial), { tag: tagOf(serial), metadata }));
+    if (serial < sessions)
+      await write(sessionCreatedRecord(sampleSubId(content, serial), { tag: tagOf(serial), metadata }));
     const viewed = serial - delaySessions;
     if (viewed >= 0 && viewed < sessions && viewed % sessionsPerView === 0)
-      await write(viewedRecord(sampleSub(content, viewed), offersShownTo(viewed)));
+      await write(offersViewedRecord(sampleSubId(content, viewed), offersShownTo(viewed)));
     const clicked = viewed - delaySessions;
     if (clicked >= 0 && clicked % sessionsPerClick === 0)
-      await write(clickedRecord(sampleSub(content, clicked), offersShownTo(clicked)[clicked % 5]!));
+      await write(offerClickedRecord(sampleSubId(content, clicked), offersShownTo(clicked)[clicked % 5]!));
   }
   const records = log.appendedPosition;
   await log.close();

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KeyLimitOverrides, noLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayOf, dayStartMs } from '../../src/domain/calendar.ts';
-import type { BenchContext, BenchPart, Progress } from '../bench-part.ts';
+import { dayNumberOf, dayStartMs } from '../../src/domain/calendar.ts';
+import type { BenchContext, BenchPart, ProgressPrinter } from '../bench-part.ts';
 import { autocannonClient } from '../load/autocannon-client.ts';
 import { isClientBottleneck } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
 import { describeLimitFailure, type LimitResult } from '../result/bench-result.ts';
-import { createStage } from '../routes/run-scenario.ts';
+import { createScenarioContext } from '../routes/run-scenario.ts';
 import {
   type BorrowerSession,
   basePath,
@@ -19,12 +19,12 @@ import {
   sessionRequest,
 } from '../scenarios/requests.ts';
 import { cpuPerRequest, type LoadTarget, observeLoad } from '../target/load-target.ts';
-import { createOwnedFolder } from '../target/owned-resources.ts';
+import { createTemporaryFolder } from '../target/owned-resources.ts';
 import { withServiceTarget } from '../target/service-target.ts';
 
 /** Returns the milliseconds to wait so that a task of `neededMs` fits into one UTC day; 0 if the task fits now. */
-export function msUntilDayFits(neededMs: number, wallMs: number): number {
-  const leftMs = dayStartMs(dayOf(wallMs) + 1) - wallMs;
+export function delayToFitUtcDayMs(neededMs: number, wallMs: number): number {
+  const leftMs = dayStartMs(dayNumberOf(wallMs) + 1) - wallMs;
   return leftMs >= neededMs ? 0 : leftMs;
 }
 
@@ -99,26 +99,28 @@ async function measureLimit(scenario: LimitScenario, key: string, run: LimitRun)
   const { service, unlimitedKey, connections, excess, progress } = run;
   const caller = new HttpCaller(service.port, connections);
   try {
-    const [session] = await createSessions(createStage(caller, [unlimitedKey], 1), 1, 17);
+    const [session] = await createSessions(createScenarioContext(caller, [unlimitedKey], 1), 1, 17);
 
-    progress.step(`limits: ${name}: admitted requests`);
+    progress.showStep(`limits: ${name}: admitted requests`);
     const admittedLoad = await runLimitLoad(run, scenario.buildRequests(unlimitedKey, session!), admittedStatus);
     if (admittedLoad.unexpected > 0) {
       throw new Error(`${name}: ${admittedLoad.unexpected} requests below the limit did not get 200`);
     }
 
     if (window === 'day') await waitForNextDay(progress, name);
-    progress.step(`limits: ${name}: ${limit + excess} concurrent requests for a limit of ${limit}`);
+    progress.showStep(`limits: ${name}: ${limit + excess} concurrent requests for a limit of ${limit}`);
     const requests = scenario.buildRequests(key, session!);
-    const began = { day: dayOf(Date.now()), ms: performance.now() };
+    const began = { day: dayNumberOf(Date.now()), ms: performance.now() };
     const statuses = await caller.countStatuses(requests, limit + excess);
     const opened = caller.openConnections;
 
-    progress.step(`limits: ${name}: rejected requests`);
+    progress.showStep(`limits: ${name}: rejected requests`);
     const refusedLoad = await runLimitLoad(run, requests, refusedStatus);
     // The window cannot end earlier than `began` plus its length, because the server admitted the first request after `began`.
     const over =
-      window === 'day' ? dayOf(Date.now()) !== began.day : refusedLoad.endedMs - began.ms >= bounds.rateLimitWindowMs;
+      window === 'day'
+        ? dayNumberOf(Date.now()) !== began.day
+        : refusedLoad.endedMs - began.ms >= bounds.rateLimitWindowMs;
     if (over) throw new Error(`${name}: this machine is too slow to exceed the limit within one ${window}`);
 
     const admitted = statuses.get(admittedStatus) ?? 0;
@@ -162,10 +164,10 @@ async function runLimitLoad(
   return { ...result, perSecond: result.requests / result.seconds, ...cpuPerRequest(usage, result.requests) };
 }
 
-async function waitForNextDay(progress: Progress, name: string): Promise<void> {
-  const waitMs = msUntilDayFits(dayRunMaxMs, Date.now());
+async function waitForNextDay(progress: ProgressPrinter, name: string): Promise<void> {
+  const waitMs = delayToFitUtcDayMs(dayRunMaxMs, Date.now());
   if (waitMs === 0) return;
-  progress.done(`limits: ${name}: waiting ${Math.ceil(waitMs / 1_000)} s for the next UTC day`);
+  progress.printLine(`limits: ${name}: waiting ${Math.ceil(waitMs / 1_000)} s for the next UTC day`);
   await sleep(waitMs);
 }
 
@@ -196,11 +198,11 @@ export async function measureLimits(
   { scale, client, folder: parent, progress }: Pick<BenchContext, 'scale' | 'client' | 'folder' | 'progress'>,
   excess: number,
 ): Promise<LimitResult[]> {
-  const owned = await createOwnedFolder(parent, 'limits-');
+  const owned = await createTemporaryFolder(parent, 'limits-');
   const folder = owned.path;
   const ownLimits = [unlimited, ...scenarios.map(({ keyLimits }) => keyLimits)];
   try {
-    progress.step('limits: starting the service');
+    progress.showStep('limits: starting the service');
     return await withServiceTarget({ folder, keys: 1, ownLimits }, async (service) => {
       const [, unlimitedKey, ...keys] = service.keys;
       const connections = Math.max(limitConnectionsMin, scale.connections);

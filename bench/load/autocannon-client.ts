@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { spawnChild } from '../target/owned-resources.ts';
+import { spawnChildProcess } from '../target/owned-resources.ts';
 import type { LoadClient, LoadPlan, LoadResult } from './load-clients.ts';
 
 const script = fileURLToPath(new URL('./autocannon-process.ts', import.meta.url));
@@ -18,7 +18,7 @@ export const autocannonClient: LoadClient = { name: 'autocannon', run: runPlan }
 
 async function runPlan(plan: LoadPlan): Promise<LoadResult> {
   const child =
-    idleProcess ?? spawnChild(process.execPath, [script], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    idleProcess ?? spawnChildProcess(process.execPath, [script], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   idleProcess = null;
   child.ref();
   child.channel!.ref();

@@ -1,5 +1,5 @@
 import type { OpenLoopResult } from '../open-loop/open-loop-plan.ts';
-import type { Measurement, RouteResult } from '../result/bench-result.ts';
+import type { RouteResult, ServerMeasurement } from '../result/bench-result.ts';
 import { median } from '../statistics.ts';
 
 /** Maximum CPU usage of the client thread in a load that the client did not limit. */
@@ -14,16 +14,19 @@ const serverCpuShareMin = 0.9;
  */
 export function isClientSaturated(servers: RouteResult['servers']): boolean {
   const measured = servers.filter(({ rounds }) => rounds.length > 0);
-  const speed = (rounds: readonly Measurement[]) => median(rounds.map(({ perSecond }) => perSecond));
+  const speed = (rounds: readonly ServerMeasurement[]) => median(rounds.map(({ perSecond }) => perSecond));
   const [fastest] = measured.toSorted((a, b) => speed(b.rounds) - speed(a.rounds));
   return fastest !== undefined && isClientBottleneck(fastest.rounds);
 }
 
 /** Figures of a load that show whether the client or the server was the bottleneck. */
-export type BottleneckInputs = Pick<Measurement, 'clientCpuSeconds' | 'seconds' | 'mainThreadCpuMicros' | 'perSecond'>;
+export type BottleneckFigures = Pick<
+  ServerMeasurement,
+  'clientCpuSeconds' | 'seconds' | 'mainThreadCpuMicros' | 'perSecond'
+>;
 
 /** Whether the client limited loads on one server with a single socket thread. */
-export function isClientBottleneck(loads: readonly BottleneckInputs[]): boolean {
+export function isClientBottleneck(loads: readonly BottleneckFigures[]): boolean {
   const client = median(loads.map(({ clientCpuSeconds, seconds }) => clientCpuSeconds / seconds));
   // Systems without `/proc` do not report the CPU time of the server.
   const server = loads.flatMap(({ mainThreadCpuMicros, perSecond }) =>

@@ -2,7 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LatencyMs } from '../result/bench-result.ts';
-import { runChild } from '../target/owned-resources.ts';
+import { runChildProcess } from '../target/owned-resources.ts';
 import { autocannonClient } from './autocannon-client.ts';
 
 /** Load on one server over keep-alive connections with one pending request each. */
@@ -56,7 +56,7 @@ export async function findWrkClient(): Promise<LoadClient | null> {
 
 async function runWrk(command: string, plan: LoadPlan): Promise<LoadResult> {
   const seconds = Math.max(1, Math.ceil(plan.seconds));
-  const output = await runChild(
+  const output = await runChildProcess(
     command,
     [
       ...['--threads', '1', '--connections', String(plan.connections), '--duration', `${seconds}s`],

@@ -9,16 +9,16 @@ import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
 import { bounds } from '../../src/bounds.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { createOwnedFolder } from '../target/owned-resources.ts';
-import { itemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
+import { createTemporaryFolder } from '../target/owned-resources.ts';
+import { type MicroBenchmark, perItemBenchmark } from './micro-benchmark.ts';
 
 const issuedKeyCount = 500;
 
-export const apiKeyBenchmark: MicroBenchmark = itemBenchmark<string>(
+export const apiKeyBenchmark: MicroBenchmark = perItemBenchmark<string>(
   `auth/api-key: hash a key and find it among ${issuedKeyCount}`,
   'one Authorization header: key, hash, directory',
   async ({ folder }) => {
-    const owned = await createOwnedFolder(folder, 'keys-');
+    const owned = await createTemporaryFolder(folder, 'keys-');
     const path = keyFilePath(owned.path);
     const items = issueApiKeys(path);
     const onReadError = (error: unknown) => {
@@ -91,7 +91,7 @@ function createAuthenticator(defaultLimits: KeyLimits) {
 }
 
 export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
-  itemBenchmark(
+  perItemBenchmark(
     'auth/authenticator: admit, 5,000 keys at their limit',
     'one request that the limits just admit',
     () => {
@@ -105,7 +105,7 @@ export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
       };
     },
   ),
-  itemBenchmark(
+  perItemBenchmark(
     'auth/authenticator: reject, 5,000 keys over their limit',
     'one request more than a minute admits',
     () => {
@@ -141,7 +141,7 @@ export const slidingWindowBenchmarks: readonly MicroBenchmark[] = [
           let admitted = 0;
           for (let i = 0; i < slidingWindowCalls; i++) {
             nowMs += slidingWindowStepMs;
-            if (window.remaining(nowMs) === 0) continue;
+            if (window.remainingRequests(nowMs) === 0) continue;
             window.admit(nowMs);
             admitted++;
           }
@@ -163,7 +163,7 @@ export const slidingWindowBenchmarks: readonly MicroBenchmark[] = [
           let waitMs = 0;
           for (let i = 0; i < slidingWindowCalls; i++) {
             const nowMs = slidingWindowLimit + i;
-            if (window.remaining(nowMs) > 0) throw new Error('a request above the limit was admitted');
+            if (window.remainingRequests(nowMs) > 0) throw new Error('a request above the limit was admitted');
             waitMs += window.retryAfterMs(nowMs);
           }
           return waitMs;

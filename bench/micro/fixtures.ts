@@ -9,8 +9,13 @@ import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { SecretRing } from '../../src/secrets/secret-ring.ts';
 import { emptyFieldVector, type FieldVector } from '../../src/verticals/field-vector.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { validateFields } from '../../src/verticals/pocket-fields.ts';
-import { clickedRecord, createdRecord, subOf, viewedRecord } from '../../test/support/ledger-records.ts';
+import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
+import {
+  offerClickedRecord,
+  offersViewedRecord,
+  sessionCreatedRecord,
+  subIdBytes,
+} from '../../test/support/ledger-records.ts';
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
@@ -31,10 +36,10 @@ export function randomLimitStatuses(count: number): LimitStatus[] {
 /** Returns ledger records: sessions, views of five offers and clicks in turn. */
 export function randomRecords(count: number): LedgerRecord[] {
   return Array.from({ length: count }, (_, serial) => {
-    const sub = subOf({ createdMs: 1_760_000_000_000 + serial, serial });
+    const sub = subIdBytes({ createdMs: 1_760_000_000_000 + serial, serial });
     const offers = Array.from({ length: 5 }, (_each, place) => `lender-offer-${(serial + place) % 60}`);
-    if (serial % 3 === 0) return createdRecord(sub, { tag: 'bench_variant-a', device: 1 });
-    return serial % 3 === 1 ? viewedRecord(sub, offers) : clickedRecord(sub, offers[0]!);
+    if (serial % 3 === 0) return sessionCreatedRecord(sub, { tag: 'bench_variant-a', device: 1 });
+    return serial % 3 === 1 ? offersViewedRecord(sub, offers) : offerClickedRecord(sub, offers[0]!);
   });
 }
 
@@ -46,7 +51,7 @@ export function randomBorrowerVectors(count: number, seed: number): FieldVector[
   const random = seededRandom(seed);
   return Array.from({ length: count }, () => {
     const vector = emptyFieldVector(personalLoans);
-    const { changes } = validateFields(personalLoans, drawBorrower(random), fixedToday);
+    const { changes } = validatePocketFields(personalLoans, drawBorrower(random), fixedToday);
     for (let i = 0; i < changes.length; i += 2) vector[changes[i]!] = changes[i + 1]!;
     return vector;
   });

@@ -5,11 +5,11 @@ import { errorReply, jsonHeaders } from '../../src/http/routes/replies.ts';
 import { publicRouteNames } from '../../src/http/routes/routing.ts';
 import { RequestCounter } from '../../src/metrics/metrics.ts';
 import { randomLimitStatuses } from './fixtures.ts';
-import { itemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
+import { type MicroBenchmark, perItemBenchmark } from './micro-benchmark.ts';
 
 const replyCount = 1_000;
 
-export const replyTextBenchmark: MicroBenchmark = itemBenchmark(
+export const replyTextBenchmark: MicroBenchmark = perItemBenchmark(
   'http/engines/response-head: head of a reply with rate limits',
   'status line, request id and headers of one answer, and their bytes',
   () => {
@@ -24,7 +24,7 @@ export const replyTextBenchmark: MicroBenchmark = itemBenchmark(
   },
 );
 
-export const errorReplyBenchmark: MicroBenchmark = itemBenchmark(
+export const errorReplyBenchmark: MicroBenchmark = perItemBenchmark(
   'http/routes/replies: rejection by a rate limit',
   'head and body of one 429, and their bytes',
   () => {

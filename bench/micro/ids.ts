@@ -4,7 +4,7 @@ import { SubIds, subIdByteLength } from '../../src/ids/sub-id.ts';
 import { WidgetTokens } from '../../src/ids/widget-token.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { createSecretRing } from './fixtures.ts';
-import { itemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
+import { type MicroBenchmark, perItemBenchmark } from './micro-benchmark.ts';
 
 const idCount = 1_000;
 const createdMs = 1_760_000_000_000;
@@ -19,11 +19,11 @@ function issueSubIds() {
 }
 
 export const subIdBenchmarks: readonly MicroBenchmark[] = [
-  itemBenchmark('ids/sub-id: issue', 'one id: its bytes, random ones among them, signed and written', () => {
+  perItemBenchmark('ids/sub-id: issue', 'one id: its bytes, random ones among them, signed and written', () => {
     const { issue } = issueSubIds();
     return { items: fill((at) => at), run: (at) => issue(at).length };
   }),
-  itemBenchmark('ids/sub-id: verify', 'one id: read and its signature checked', () => {
+  perItemBenchmark('ids/sub-id: verify', 'one id: read and its signature checked', () => {
     const { subIds, issue } = issueSubIds();
     return { items: fill(issue), run: (subId) => (subIds.verify(subId) === null ? 0 : 1) };
   }),
@@ -42,11 +42,11 @@ function issueClickIds() {
 }
 
 export const clickIdBenchmarks: readonly MicroBenchmark[] = [
-  itemBenchmark('ids/click-id: issue', 'one id: put together, encrypted, signed, written', () => {
+  perItemBenchmark('ids/click-id: issue', 'one id: put together, encrypted, signed, written', () => {
     const { clickIds, clicks } = issueClickIds();
     return { items: clicks, run: (click) => clickIds.issue(click).length };
   }),
-  itemBenchmark('ids/click-id: verify', 'one id: read, its signature checked, decrypted', () => {
+  perItemBenchmark('ids/click-id: verify', 'one id: read, its signature checked, decrypted', () => {
     const { clickIds, clicks } = issueClickIds();
     const items = clicks.map((click) => clickIds.issue(click));
     return { items, run: (text) => (clickIds.verify(text) === null ? 0 : 1) };
@@ -58,11 +58,11 @@ const randomSubs = () => fill(() => randomBytes(subIdByteLength));
 const tokenContent = { catalogVersion: '0123456789abcdef', creditBand: 3 };
 
 export const clickTokenBenchmarks: readonly MicroBenchmark[] = [
-  itemBenchmark('ids/click-token-cipher: encrypt', 'one value for a session, encrypted and written', () => {
+  perItemBenchmark('ids/click-token-cipher: encrypt', 'one value for a session, encrypted and written', () => {
     const cipher = new ClickTokenCipher(createSecretRing(), new RandomPool());
     return { items: randomSubs(), run: (sub) => cipher.encrypt(sub, tokenContent).length };
   }),
-  itemBenchmark('ids/click-token-cipher: decrypt', 'one value of a session, read and decrypted', () => {
+  perItemBenchmark('ids/click-token-cipher: decrypt', 'one value of a session, read and decrypted', () => {
     const cipher = new ClickTokenCipher(createSecretRing(), new RandomPool());
     const items = randomSubs().map((sub) => ({ sub, text: cipher.encrypt(sub, tokenContent) }));
     return { items, run: ({ sub, text }) => cipher.decrypt(sub, text)?.creditBand ?? 0 };
@@ -70,11 +70,11 @@ export const clickTokenBenchmarks: readonly MicroBenchmark[] = [
 ];
 
 export const widgetTokenBenchmarks: readonly MicroBenchmark[] = [
-  itemBenchmark('ids/widget-token: issue', 'one token of a session, signed and written', () => {
+  perItemBenchmark('ids/widget-token: issue', 'one token of a session, signed and written', () => {
     const tokens = new WidgetTokens(createSecretRing());
     return { items: randomSubs(), run: (sub) => tokens.issue(sub, createdMs).length };
   }),
-  itemBenchmark('ids/widget-token: verify', 'one token of a session, read and its signature checked', () => {
+  perItemBenchmark('ids/widget-token: verify', 'one token of a session, read and its signature checked', () => {
     const tokens = new WidgetTokens(createSecretRing());
     const items = randomSubs().map((sub) => ({ sub, text: tokens.issue(sub, createdMs) }));
     return { items, run: ({ sub, text }) => tokens.verify(sub, text) ?? 0 };

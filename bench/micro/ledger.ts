@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { Encoder } from '@msgpack/msgpack';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { encodeMarkedFrame, frameCrc, RecordDecoder } from '../../src/event-log/log-format.ts';
-import { dataFiles } from '../../src/files/data-files.ts';
+import { computeFrameCrc, encodeMarkedFrame, RecordDecoder } from '../../src/event-log/log-format.ts';
+import { dataPaths } from '../../src/files/data-files.ts';
 import type { SessionCreated } from '../../src/ledger/ledger-record.ts';
-import { monthOfSessions, writeSampleLedger } from '../history/sample-ledger.ts';
-import { createOwnedFolder } from '../target/owned-resources.ts';
+import { oneMonthLedger, writeSampleLedger } from '../history/sample-ledger.ts';
+import { createTemporaryFolder } from '../target/owned-resources.ts';
 import { randomRecords } from './fixtures.ts';
-import { itemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
+import { type MicroBenchmark, perItemBenchmark } from './micro-benchmark.ts';
 
 const recordCount = 999;
 
@@ -20,7 +20,7 @@ function encodedRecords(): Uint8Array[] {
 }
 
 export const recordBenchmarks: readonly MicroBenchmark[] = [
-  itemBenchmark(
+  perItemBenchmark(
     'ledger/ledger-record: encode',
     'one record to msgpack; sessions, views of five offers and clicks in turn',
     () => {
@@ -28,7 +28,7 @@ export const recordBenchmarks: readonly MicroBenchmark[] = [
       return { items: randomRecords(recordCount), run: (record) => encoder.encodeSharedRef(record).length };
     },
   ),
-  itemBenchmark(
+  perItemBenchmark(
     'event-log/log-format: decode',
     'one record from msgpack, bounds looked at; sessions, views of five offers and clicks in turn',
     () => {
@@ -36,7 +36,7 @@ export const recordBenchmarks: readonly MicroBenchmark[] = [
       return { items: encodedRecords(), run: (payload) => decoder.decode(payload).length };
     },
   ),
-  itemBenchmark(
+  perItemBenchmark(
     'event-log/log-format: CRC of a frame',
     'one record, its place in the chain and the CRC before it',
     () => {
@@ -45,13 +45,13 @@ export const recordBenchmarks: readonly MicroBenchmark[] = [
       return {
         items: encodedRecords(),
         run: (payload) => {
-          crc = frameCrc(++position, crc, payload);
+          crc = computeFrameCrc(++position, crc, payload);
           return 1 + crc;
         },
       };
     },
   ),
-  itemBenchmark('event-log/log-format: encode a frame', 'one record in a frame of its own, CRC included', () => {
+  perItemBenchmark('event-log/log-format: encode a frame', 'one record in a frame of its own, CRC included', () => {
     let position = 0;
     let previousCrc = 0;
     return {
@@ -74,7 +74,7 @@ export const ledgerAppendBenchmarks: readonly MicroBenchmark[] = durabilities.fl
     name: `event-log/file-event-log: append, ${calls.toLocaleString('en-US')} sessions per group, ${durability === 'fsync' ? 'synced' : 'not synced'}`,
     call: `one of ${calls.toLocaleString('en-US')} callers that wait for the same group`,
     prepare: async ({ folder }) => {
-      const owned = await createOwnedFolder(folder, 'log-');
+      const owned = await createTemporaryFolder(folder, 'log-');
       const log = await openEventLog({ folder: join(owned.path, 'ledger'), durability });
       const record: SessionCreated = [1, 1_760_000_000_000, randomBytes(32), 'bench_variant-a', 12, 1, null];
       return {
@@ -99,10 +99,10 @@ export const projectionBenchmark: MicroBenchmark = {
   name: 'analytics/ledger-follower: apply sessions, views and clicks',
   call: 'one record: read, decoded, counted, and committed with its batch',
   prepare: async ({ folder, quick }) => {
-    const owned = await createOwnedFolder(folder, 'fold-');
-    const files = dataFiles(owned.path);
+    const owned = await createTemporaryFolder(folder, 'fold-');
+    const files = dataPaths(owned.path);
     const sessions = quick ? sessionCounts.quick : sessionCounts.full;
-    const records = await writeSampleLedger(files.ledgerFolder, monthOfSessions(sessions));
+    const records = await writeSampleLedger(files.ledgerFolder, oneMonthLedger(sessions));
     let follower: LedgerFollower | null = null;
     const deleteStore = (): void => {
       follower?.close();

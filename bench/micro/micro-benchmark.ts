@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** Benchmark of a single function. The folder `bench/micro` has one file for each measured folder of `src`. */
-export type MicroBenchmark = RepeatedBenchmark | SteppedBenchmark;
+export type MicroBenchmark = RepeatedBenchmark | PerCallBenchmark;
 
 interface NamedBenchmark {
   /** Name with the folder under `src`, the topic and the function. The name must not change, because runs are compared by name. */
@@ -13,16 +13,16 @@ interface NamedBenchmark {
 /** Benchmark that tinybench repeats with many calls per sample. */
 export interface RepeatedBenchmark extends NamedBenchmark {
   /** Prepares the input of the measured function. The preparation is not timed. */
-  prepare(place: MicroEnvironment): PreparedBenchmark | Promise<PreparedBenchmark>;
+  prepare(place: MicroBenchmarkContext): PreparedBenchmark | Promise<PreparedBenchmark>;
 }
 
 /** Benchmark that times each call separately to find the longest call. */
-interface SteppedBenchmark extends NamedBenchmark {
-  measure(place: MicroEnvironment): Promise<CallTimes> | CallTimes;
+interface PerCallBenchmark extends NamedBenchmark {
+  measure(place: MicroBenchmarkContext): Promise<CallTimes> | CallTimes;
 }
 
 /** Settings that every micro benchmark gets. */
-export interface MicroEnvironment {
+export interface MicroBenchmarkContext {
   /** Existing folder on the measured disk. Each benchmark deletes the files that it creates in this folder. */
   readonly folder: string;
   /** Whether the run uses fewer repetitions than a full run. */
@@ -40,10 +40,10 @@ export interface PreparedBenchmark {
 }
 
 /** Defines a benchmark that calls a function for each item. Each call returns a positive number, or 0 if it failed. */
-export function itemBenchmark<Item>(
+export function perItemBenchmark<Item>(
   name: string,
   call: string,
-  prepare: (place: MicroEnvironment) => ItemCalls<Item> | Promise<ItemCalls<Item>>,
+  prepare: (place: MicroBenchmarkContext) => ItemCalls<Item> | Promise<ItemCalls<Item>>,
 ): RepeatedBenchmark {
   return {
     name,
@@ -77,7 +77,7 @@ interface CallTimes {
   readonly worstNs: number;
 }
 
-export interface MicroResult {
+export interface MicroBenchmarkResult {
   readonly name: string;
   readonly call?: string;
   /** Median over samples of many calls each, or over single calls if `worstNs` is present. */

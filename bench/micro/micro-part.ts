@@ -8,12 +8,12 @@ import { matchBatchBenchmarks, matchBenchmarks, offerJsonBenchmarks } from './ma
 import {
   calibrationBenchmark,
   type MicroBenchmark,
-  type MicroEnvironment,
-  type MicroResult,
+  type MicroBenchmarkContext,
+  type MicroBenchmarkResult,
   type RepeatedBenchmark,
 } from './micro-benchmark.ts';
 import { createSessionBenchmark, sessionResponseBenchmark, validateFieldsBenchmark } from './operations.ts';
-import { mergeBenchmark, sessionStoreBenchmarks } from './sessions.ts';
+import { mergeFieldsBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 
 /** Numbers of sessions in the store, up to the maximum of the run. */
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
@@ -30,7 +30,7 @@ export function listMicroBenchmarks(quick: boolean, liveSessions: number): Micro
     createSessionBenchmark,
     sessionResponseBenchmark,
     validateFieldsBenchmark,
-    mergeBenchmark,
+    mergeFieldsBenchmark,
     ...matchBatchBenchmarks,
     ...matchBenchmarks(quick),
     ...clickTokenBenchmarks,
@@ -54,8 +54,8 @@ const quickTimes = { warmupTime: 30, warmupIterations: 1, time: 50, iterations: 
 /** Runs a benchmark repeatedly with tinybench. Throws if a run returns a value that is not positive, which means that the run failed. */
 export async function measureRepeatedly(
   micro: RepeatedBenchmark,
-  place: MicroEnvironment,
-): Promise<Pick<MicroResult, 'medianNs' | 'p99Ns'>> {
+  place: MicroBenchmarkContext,
+): Promise<Pick<MicroBenchmarkResult, 'medianNs' | 'p99Ns'>> {
   const prepared = await micro.prepare(place);
   try {
     const times = place.quick ? quickTimes : fullTimes;
@@ -94,10 +94,10 @@ export const microPart: BenchPart = {
   description: 'single functions',
   measure: async ({ quick, folder, scale, progress }) => {
     const place = { quick, folder };
-    const micro: MicroResult[] = [];
+    const micro: MicroBenchmarkResult[] = [];
     for (const benchmark of listMicroBenchmarks(quick, scale.liveSessions)) {
       const { name, call } = benchmark;
-      progress.step(`micro: ${name}`);
+      progress.showStep(`micro: ${name}`);
       const times = 'measure' in benchmark ? await benchmark.measure(place) : await measureRepeatedly(benchmark, place);
       micro.push({ name, call, ...times });
     }

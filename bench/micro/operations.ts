@@ -9,12 +9,12 @@ import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { validateFields } from '../../src/verticals/pocket-fields.ts';
+import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 import { createSecretRing, fixedToday } from './fixtures.ts';
-import { itemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
+import { type MicroBenchmark, perItemBenchmark } from './micro-benchmark.ts';
 
 const creatorTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 const sessionBody = { referrer_tag: 'bench_variant-a', user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
@@ -26,7 +26,7 @@ const instantLedger: Ledger = {
   appendedPosition: 0,
   durablePosition: 0,
   healthy: true,
-  onDurable: () => {},
+  setDurableListener: () => {},
   close: () => Promise.resolve(),
 };
 
@@ -65,7 +65,7 @@ class SessionCreator {
     return outcome.value.session;
   }
 
-  deleteAll(sessions: readonly SessionView[]): void {
+  deleteSessions(sessions: readonly SessionView[]): void {
     for (const { sub_id } of sessions) this.#sessions.delete(sub_id);
     // Deleted sessions occupy memory until the sweep.
     for (let part = 0; part < bounds.sessionStoreShards; part++) this.#sessions.sweepNextShard();
@@ -86,7 +86,7 @@ export const createSessionBenchmark: MicroBenchmark = {
     let created: SessionView[] = [];
     return {
       calls: createSessionCalls,
-      beforeEach: () => creator.deleteAll(created),
+      beforeEach: () => creator.deleteSessions(created),
       run: async () => {
         created = await Promise.all(Array.from({ length: createSessionCalls }, () => creator.create()));
         let characters = 0;
@@ -100,17 +100,17 @@ export const createSessionBenchmark: MicroBenchmark = {
 
 const itemCount = 1_000;
 
-export const validateFieldsBenchmark: MicroBenchmark = itemBenchmark(
+export const validateFieldsBenchmark: MicroBenchmark = perItemBenchmark(
   'verticals/validate-fields: all fields of a borrower',
   'one submission',
   () => {
     const random = seededRandom(3);
     const items = Array.from({ length: itemCount }, () => drawBorrower(random));
-    return { items, run: (borrower) => validateFields(personalLoans, borrower, fixedToday).accepted.length };
+    return { items, run: (borrower) => validatePocketFields(personalLoans, borrower, fixedToday).accepted.length };
   },
 );
 
-export const sessionResponseBenchmark: MicroBenchmark = itemBenchmark(
+export const sessionResponseBenchmark: MicroBenchmark = perItemBenchmark(
   'http/routes/api-routes: write the reply for a session',
   'JSON text of one Session object, and its bytes',
   async () => {

@@ -7,7 +7,7 @@ import { RankingArena } from '../../src/sessions/ranking-arena.ts';
 import { SessionShard } from '../../src/sessions/session-shard.ts';
 import type { Session } from '../../src/sessions/session-store.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { validateFields } from '../../src/verticals/pocket-fields.ts';
+import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { subIdsAt } from '../../test/support/identities.ts';
 import { drawBorrower } from '../population/borrower.ts';
@@ -19,14 +19,14 @@ const mergeCalls = 1_000;
 
 const mergeTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 
-export const mergeBenchmark: MicroBenchmark = {
+export const mergeFieldsBenchmark: MicroBenchmark = {
   name: 'sessions/session-shard: merge all fields of a borrower',
   call: 'one submission into a session that is held, and the fields as they are then',
   prepare: () => {
     const random = seededRandom(3);
     const submitted = Array.from(
       { length: mergeCalls },
-      () => validateFields(personalLoans, drawBorrower(random), fixedToday).changes,
+      () => validatePocketFields(personalLoans, drawBorrower(random), fixedToday).changes,
     );
     const sessions = createStoredSessions();
     return {
@@ -163,7 +163,7 @@ function prepareChange(
   return {
     calls: storeCalls,
     beforeEach: () => {
-      filled.sweepOldest();
+      filled.sweepOldestSessions();
       ids = prepare(filled);
     },
     run: () => {
@@ -179,7 +179,7 @@ function prepareChange(
 function prepareAdd(size: number): PreparedBenchmark {
   return prepareChange(
     size,
-    (filled) => filled.nextIds(storeCalls),
+    (filled) => filled.nextBatchIds(storeCalls),
     (store, id) => store.add(id, storeTenant),
   );
 }
@@ -189,7 +189,7 @@ function prepareDelete(size: number): PreparedBenchmark {
   return prepareChange(
     size,
     (filled) => {
-      const added = filled.nextIds(2 * storeCalls);
+      const added = filled.nextBatchIds(2 * storeCalls);
       for (const id of added) filled.store.add(id, storeTenant);
       return added.slice(storeCalls);
     },
@@ -210,18 +210,18 @@ class FilledStore {
       { wallMs: () => this.#wallMs, monotonicMs: () => this.#wallMs },
       bounds.sessionStoreShards,
     );
-    while (this.ids.length < size) this.ids.push(...this.nextIds(storeCalls));
+    while (this.ids.length < size) this.ids.push(...this.nextBatchIds(storeCalls));
     for (const id of this.ids) this.store.add(id, storeTenant);
     this.#wallMs += bounds.sessionTtlMs - 1;
   }
 
   /** Returns the IDs of a new batch of sessions, created one millisecond after the latest batch. */
-  nextIds(count: number): string[] {
+  nextBatchIds(count: number): string[] {
     return subIdsAt(this.#createdMs++, count);
   }
 
   /** Advances the clock until `calls` sessions have expired, and sweeps them. */
-  sweepOldest(): void {
+  sweepOldestSessions(): void {
     const { size } = this.store;
     this.#wallMs++;
     for (let part = 0; part < bounds.sessionStoreShards; part++) this.store.sweepNextShard();

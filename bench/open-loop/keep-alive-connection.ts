@@ -24,11 +24,11 @@ export class ResponseParser {
    * @param onResponse called with the status of each complete response, and whether the server closes the connection
    * @throws MalformedResponse; the parser cannot be used afterwards
    */
-  push(chunk: Buffer, onAnswer: (status: number, closes: boolean) => void): void {
+  parseChunk(chunk: Buffer, onAnswer: (status: number, closes: boolean) => void): void {
     let at = 0;
     while (at < chunk.length || (this.#inBody && this.#bodyBytesLeft === 0)) {
       if (!this.#inBody) {
-        const next = this.#readHead(chunk, at);
+        const next = this.#parseHeadIfComplete(chunk, at);
         if (next === null) return;
         at = next;
       }
@@ -42,7 +42,7 @@ export class ResponseParser {
   }
 
   /** Returns the offset of the body in this chunk, or null if the head is incomplete. */
-  #readHead(chunk: Buffer, at: number): number | null {
+  #parseHeadIfComplete(chunk: Buffer, at: number): number | null {
     const earlier = this.#head;
     const bytes = earlier === null ? chunk : Buffer.concat([earlier, chunk.subarray(at)]);
     const start = earlier === null ? at : 0;
@@ -53,13 +53,13 @@ export class ResponseParser {
       return null;
     }
     this.#head = null;
-    this.#parseHead(bytes.toString('latin1', start, end + 2));
+    this.#parseHeadText(bytes.toString('latin1', start, end + 2));
     const bodyStart = end + headEnd.length;
     return earlier === null ? bodyStart : at + bodyStart - earlier.length;
   }
 
   /** @param head including the last line break */
-  #parseHead(head: string): void {
+  #parseHeadText(head: string): void {
     const status = /^HTTP\/1\.1 (\d{3})[ \r]/.exec(head)?.[1];
     if (status === undefined) throw new MalformedResponse('no status line');
     this.#status = Number(status);
@@ -77,7 +77,7 @@ export class ResponseParser {
 export interface ConnectionEvents {
   onResponse(status: number): void;
   /** Called if the pending request gets no valid response, because the connection is lost or the received data is malformed. */
-  onLost(): void;
+  onRequestLost(): void;
   /** Called whenever the connection can accept a request, also after each response. */
   onIdle(): void;
 }
@@ -136,9 +136,9 @@ export class KeepAliveConnection {
     socket.on('data', (chunk) => {
       if (!isCurrent() || !this.#open) return;
       try {
-        this.#parser.push(chunk, (status, closes) => this.#handleResponse(status, closes));
+        this.#parser.parseChunk(chunk, (status, closes) => this.#handleResponse(status, closes));
       } catch {
-        this.#handleLoss();
+        this.#handleConnectionLoss();
         this.#socket.destroy();
       }
     });
@@ -146,7 +146,7 @@ export class KeepAliveConnection {
     socket.on('error', () => {});
     socket.on('close', () => {
       if (!isCurrent()) return;
-      this.#handleLoss();
+      this.#handleConnectionLoss();
       setTimeout(() => {
         if (isCurrent()) this.#connect();
       }, reopenMs);
@@ -165,10 +165,10 @@ export class KeepAliveConnection {
     if (this.isFree) this.#events.onIdle();
   }
 
-  #handleLoss(): void {
+  #handleConnectionLoss(): void {
     this.#open = false;
     if (!this.#inFlight) return;
     this.#inFlight = false;
-    this.#events.onLost();
+    this.#events.onRequestLost();
   }
 }

@@ -31,15 +31,15 @@ export class LoadRecorder {
   }
 
   /** Counts a scheduled request and records the lag of the client. */
-  recordDue(dueMs: number, nowMs: number): void {
-    if (!this.#isCounted(dueMs)) return;
+  recordScheduledRequest(dueMs: number, nowMs: number): void {
+    if (!this.#isAfterWarmUp(dueMs)) return;
     this.#due++;
     this.#lag.record(toMicros(nowMs - dueMs));
   }
 
   recordResponse(dueMs: number, nowMs: number, status: number): void {
     this.#answered++;
-    if (!this.#isCounted(dueMs)) return;
+    if (!this.#isAfterWarmUp(dueMs)) return;
     if (this.#expectedStatuses.has(status)) {
       this.#expected++;
       if (nowMs <= this.#endMs) this.#expectedInTime++;
@@ -49,13 +49,13 @@ export class LoadRecorder {
   }
 
   recordFailure(dueMs: number, nowMs: number, way: Exclude<keyof FailureCounts, 'status'>): void {
-    if (!this.#isCounted(dueMs)) return;
+    if (!this.#isAfterWarmUp(dueMs)) return;
     this.#failed[way]++;
     if (way === 'deadline') this.#latency.record(toMicros(nowMs - dueMs));
   }
 
   /** Ends the schedule. Replies after `endMs` do not count towards the throughput. */
-  endAt(endMs: number): void {
+  setEndTime(endMs: number): void {
     this.#endMs = endMs;
   }
 
@@ -73,7 +73,7 @@ export class LoadRecorder {
     };
   }
 
-  #isCounted(dueMs: number): boolean {
+  #isAfterWarmUp(dueMs: number): boolean {
     return dueMs >= this.#countedFromMs;
   }
 }

@@ -90,7 +90,7 @@ export class OpenLoopClient {
   /** Runs the load. Throws if the server does not accept connections. */
   async run(): Promise<OpenLoopResult> {
     const { perSecond, warmUpSeconds, seconds, expectedStatus, alsoExpected = [], singleUse: once } = this.#plan;
-    await this.#connect();
+    await this.#openConnections();
     const loadSeconds = warmUpSeconds + seconds;
     const times = perSecond === null ? [] : scheduleArrivals({ ...this.#plan, perSecond });
     if (once) times.length = Math.min(times.length, this.#requests.length);
@@ -113,7 +113,7 @@ export class OpenLoopClient {
     return { ...this.#recorder.result(), ...(this.#clientUsage ?? { busy: 0, clientCpuSeconds: 0 }) };
   }
 
-  async #connect(): Promise<void> {
+  async #openConnections(): Promise<void> {
     const opened = Promise.withResolvers<void>();
     const timer = setTimeout(
       () => opened.reject(new Error('the server does not accept connections')),
@@ -123,10 +123,12 @@ export class OpenLoopClient {
       const lane: ConnectionSlot = {
         connection: this.#deps.connect(this.#plan.port, {
           onResponse: (status) => this.#handleResponse(lane, status),
-          onLost: () =>
-            this.#settleRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, this.#deps.nowMs(), 'connection')),
+          onRequestLost: () =>
+            this.#completeRequest(lane, (dueMs) =>
+              this.#recorder.recordFailure(dueMs, this.#deps.nowMs(), 'connection'),
+            ),
           onIdle: () => {
-            this.#handleIdle(lane);
+            this.#handleIdleConnection(lane);
             if (this.#idleSlots.size === this.#plan.connections) opened.resolve();
           },
         }),
@@ -150,19 +152,19 @@ export class OpenLoopClient {
     while (this.#next < this.#dueMs.length && this.#dueMs[this.#next]! <= nowMs) {
       const request = this.#next++;
       const dueMs = this.#dueMs[request]!;
-      this.#recordStart(dueMs);
-      this.#recorder.recordDue(dueMs, nowMs);
-      const lane = this.#takeIdleSlot();
+      this.#startUsageMeasurement(dueMs);
+      this.#recorder.recordScheduledRequest(dueMs, nowMs);
+      const lane = this.#takeIdleConnection();
       if (lane !== undefined) this.#send(lane, request);
       else if (this.#queue.length < this.#plan.queueMax) this.#queue.push(request);
       else this.#recorder.recordFailure(dueMs, nowMs, 'notSent');
     }
-    if (this.#next === this.#dueMs.length) this.#recordEnd(this.#plan.singleUse ? nowMs : this.#endMs);
+    if (this.#next === this.#dueMs.length) this.#endSchedule(this.#plan.singleUse ? nowMs : this.#endMs);
     this.#resolveWhenDone();
     return this.#next;
   }
 
-  #takeIdleSlot(): ConnectionSlot | undefined {
+  #takeIdleConnection(): ConnectionSlot | undefined {
     for (const lane of this.#idleSlots) {
       this.#idleSlots.delete(lane);
       if (lane.connection.isFree) return lane;
@@ -170,7 +172,7 @@ export class OpenLoopClient {
     return undefined;
   }
 
-  #handleIdle(lane: ConnectionSlot): void {
+  #handleIdleConnection(lane: ConnectionSlot): void {
     if (this.#started && this.#plan.perSecond === null) {
       this.#sendNextInClosedLoop(lane);
       return;
@@ -188,14 +190,14 @@ export class OpenLoopClient {
     const nowMs = this.#deps.nowMs();
     const usedUp = this.#plan.singleUse && this.#next === this.#requests.length;
     if (nowMs >= this.#endMs || usedUp) {
-      this.#recordEnd(nowMs);
+      this.#endSchedule(nowMs);
       this.#resolveWhenDone();
       return;
     }
     if (!lane.connection.isFree) return;
-    this.#recordStart(nowMs);
+    this.#startUsageMeasurement(nowMs);
     this.#dueMs.push(nowMs);
-    this.#recorder.recordDue(nowMs, nowMs);
+    this.#recorder.recordScheduledRequest(nowMs, nowMs);
     this.#send(lane, this.#next++);
   }
 
@@ -206,10 +208,10 @@ export class OpenLoopClient {
   }
 
   #handleResponse(lane: ConnectionSlot, status: number): void {
-    this.#settleRequest(lane, (dueMs) => this.#recorder.recordResponse(dueMs, this.#deps.nowMs(), status));
+    this.#completeRequest(lane, (dueMs) => this.#recorder.recordResponse(dueMs, this.#deps.nowMs(), status));
   }
 
-  #settleRequest(lane: ConnectionSlot, how: (dueMs: number) => void): void {
+  #completeRequest(lane: ConnectionSlot, how: (dueMs: number) => void): void {
     const { request } = lane;
     lane.request = noRequest;
     this.#inFlight--;
@@ -226,7 +228,7 @@ export class OpenLoopClient {
     for (const lane of this.#slots) {
       const { request } = lane;
       if (request === noRequest || !isLate(request)) continue;
-      this.#settleRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, nowMs, 'deadline'));
+      this.#completeRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, nowMs, 'deadline'));
       lane.connection.abandon();
     }
     this.#resolveWhenDone();
@@ -240,17 +242,17 @@ export class OpenLoopClient {
     if (allDue && this.#inFlight === 0) this.#done.resolve();
   }
 
-  #recordStart(dueMs: number): void {
+  #startUsageMeasurement(dueMs: number): void {
     if (this.#cpuAtStart !== null || dueMs < this.#countedFromMs) return;
     this.#cpuAtStart = process.cpuUsage();
     this.#loopAtStart = performance.eventLoopUtilization();
   }
 
   /** Ends the schedule; afterwards the client only waits for replies. */
-  #recordEnd(endMs: number): void {
+  #endSchedule(endMs: number): void {
     if (this.#clientUsage !== null) return;
     this.#endMs = Math.min(this.#endMs, endMs);
-    this.#recorder.endAt(this.#endMs);
+    this.#recorder.setEndTime(this.#endMs);
     const cpu = process.cpuUsage(this.#cpuAtStart ?? undefined);
     const { utilization } = performance.eventLoopUtilization(this.#loopAtStart ?? undefined);
     this.#clientUsage = { busy: utilization, clientCpuSeconds: (cpu.user + cpu.system) / 1e6 };

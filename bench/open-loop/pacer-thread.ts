@@ -1,6 +1,6 @@
 /** Thread of `Pacer`. Sleeps until the next scheduled time, wakes the client, and waits until the client has sent the requests. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { monotonicMs, type PacerData, pacerSlots } from './pacer.ts';
+import { monotonicMs, type PacerData, pacerStateIndexes } from './pacer.ts';
 
 /** Minimum interval between calls. At high rates, each call sends several requests. */
 const callSpacingMs = 0.25;
@@ -10,13 +10,13 @@ const sleeping = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEME
 let calledMs = Number.NEGATIVE_INFINITY;
 
 for (;;) {
-  const next = Atomics.load(state, pacerSlots.handled);
+  const next = Atomics.load(state, pacerStateIndexes.handled);
   if (next >= dueMs.length) break;
   const waitMs = Math.max(dueMs[next]!, calledMs + callSpacingMs) - monotonicMs();
   if (waitMs > 0) Atomics.wait(sleeping, 0, 0, waitMs);
   if (monotonicMs() < dueMs[next]!) continue;
   calledMs = monotonicMs();
-  Atomics.store(state, pacerSlots.wakeupPending, 1);
+  Atomics.store(state, pacerStateIndexes.wakeupPending, 1);
   parentPort!.postMessage(null);
-  Atomics.wait(state, pacerSlots.wakeupPending, 1);
+  Atomics.wait(state, pacerStateIndexes.wakeupPending, 1);
 }

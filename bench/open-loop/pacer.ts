@@ -8,7 +8,7 @@ export interface PacerData {
   readonly state: Int32Array;
 }
 
-export const pacerSlots = {
+export const pacerStateIndexes = {
   /** Number of scheduled times that the client has handled. */
   handled: 0,
   /** 1 while the client has not handled a wake-up, else 0. */
@@ -44,9 +44,9 @@ export class Pacer {
     this.#data = { dueMs: shared, state };
     this.#worker = new Worker(new URL('./pacer-thread.ts', import.meta.url), { workerData: this.#data });
     this.#worker.on('message', () => {
-      Atomics.store(state, pacerSlots.handled, onDue());
-      Atomics.store(state, pacerSlots.wakeupPending, 0);
-      Atomics.notify(state, pacerSlots.wakeupPending);
+      Atomics.store(state, pacerStateIndexes.handled, onDue());
+      Atomics.store(state, pacerStateIndexes.wakeupPending, 0);
+      Atomics.notify(state, pacerStateIndexes.wakeupPending);
     });
   }
 

@@ -1,29 +1,29 @@
 import {
   chance,
-  pickAtShare,
+  drawStandardNormal,
+  pickAtQuantile,
   pickWeighted,
   type Random,
-  standardNormal,
   standardNormalCdf,
   wholeNumber,
 } from './random.ts';
 import {
   adultAges,
-  citizenship,
+  citizenshipStatuses,
   coBorrowerShare,
   creditBands,
-  debtToIncome,
-  education,
-  fillRates,
-  housing,
+  debtToIncomeDistribution,
+  educationLevels,
+  fieldFillRates,
+  housingStatuses,
   incomeCreditCorrelation,
   incomeQuantiles,
   loanAmountLogSpread,
   loanPurposes,
   loanTerms,
   meanLoanAmountUsd,
-  places,
-  retiredShare,
+  residencePlaces,
+  retiredShareByAge,
   workingStatuses,
 } from './tables.ts';
 
@@ -54,33 +54,35 @@ const ageReferenceYear = 2025;
  */
 export function drawBorrower(random: Random): Borrower {
   // Credit score and income are correlated: they are drawn from correlated normal scores, and both have their published distributions.
-  const creditScore = standardNormal(random);
+  const creditScore = drawStandardNormal(random);
   const incomeScore =
-    incomeCreditCorrelation * creditScore + Math.sqrt(1 - incomeCreditCorrelation ** 2) * standardNormal(random);
+    incomeCreditCorrelation * creditScore + Math.sqrt(1 - incomeCreditCorrelation ** 2) * drawStandardNormal(random);
   const annualIncome = incomeAtShare(standardNormalCdf(incomeScore));
   const purpose = pickWeighted(random, loanPurposes);
-  const place = pickWeighted(random, places);
+  const place = pickWeighted(random, residencePlaces);
   const [youngest, oldest] = pickWeighted(random, adultAges);
   const age = wholeNumber(random, youngest, oldest);
 
   const borrower: Borrower = {
     loan_amount: drawLoanAmount(random, purpose),
     loan_purpose: purpose,
-    credit_score_range: pickAtShare(creditBands, standardNormalCdf(creditScore)),
+    credit_score_range: pickAtQuantile(creditBands, standardNormalCdf(creditScore)),
     annual_income: annualIncome,
-    employment_status: chance(random, retiredShare(age)) ? 'retired' : pickWeighted(random, workingStatuses),
+    employment_status: chance(random, retiredShareByAge(age)) ? 'retired' : pickWeighted(random, workingStatuses),
     state: place.state,
   };
-  const debtFilledIn = purpose === 'debt_consolidation' ? fillRates.conditional : fillRates.monthly_debt_payments;
+  const debtFilledIn =
+    purpose === 'debt_consolidation' ? fieldFillRates.conditional : fieldFillRates.monthly_debt_payments;
   if (chance(random, debtFilledIn)) borrower.monthly_debt_payments = drawMonthlyDebt(random, annualIncome);
-  const housingFilledIn = purpose === 'home_improvement' ? fillRates.conditional : fillRates.housing_status;
-  if (chance(random, housingFilledIn)) borrower.housing_status = pickWeighted(random, housing);
-  if (chance(random, fillRates.loan_term_months)) borrower.loan_term_months = pickWeighted(random, loanTerms);
-  if (chance(random, fillRates.birthdate)) borrower.birthdate = drawBirthdate(random, age);
-  if (chance(random, fillRates.citizenship_status)) borrower.citizenship_status = pickWeighted(random, citizenship);
-  if (chance(random, fillRates.co_borrower)) borrower.co_borrower = chance(random, coBorrowerShare);
-  if (chance(random, fillRates.education_level)) borrower.education_level = pickWeighted(random, education);
-  if (chance(random, fillRates.address_zip)) {
+  const housingFilledIn = purpose === 'home_improvement' ? fieldFillRates.conditional : fieldFillRates.housing_status;
+  if (chance(random, housingFilledIn)) borrower.housing_status = pickWeighted(random, housingStatuses);
+  if (chance(random, fieldFillRates.loan_term_months)) borrower.loan_term_months = pickWeighted(random, loanTerms);
+  if (chance(random, fieldFillRates.birthdate)) borrower.birthdate = drawBirthdate(random, age);
+  if (chance(random, fieldFillRates.citizenship_status))
+    borrower.citizenship_status = pickWeighted(random, citizenshipStatuses);
+  if (chance(random, fieldFillRates.co_borrower)) borrower.co_borrower = chance(random, coBorrowerShare);
+  if (chance(random, fieldFillRates.education_level)) borrower.education_level = pickWeighted(random, educationLevels);
+  if (chance(random, fieldFillRates.address_zip)) {
     borrower.address_zip = place.zip + String(wholeNumber(random, 0, 99)).padStart(2, '0');
   }
   return borrower;
@@ -100,12 +102,12 @@ function drawLoanAmount(random: Random, purpose: string): number {
   const means: Readonly<Record<string, number>> = meanLoanAmountUsd;
   const mean = means[purpose] ?? meanLoanAmountUsd.others;
   // The mean of a log-normal distribution is its median times exp(spread^2 / 2).
-  const usd = mean * Math.exp(loanAmountLogSpread * standardNormal(random) - loanAmountLogSpread ** 2 / 2);
+  const usd = mean * Math.exp(loanAmountLogSpread * drawStandardNormal(random) - loanAmountLogSpread ** 2 / 2);
   return Math.min(100_000, Math.max(1_000, Math.round(usd / 100) * 100));
 }
 
 function drawMonthlyDebt(random: Random, annualIncome: number): number {
-  const { lowest, likeliest, highest } = debtToIncome;
+  const { lowest, likeliest, highest } = debtToIncomeDistribution;
   const at = random();
   const width = highest - lowest;
   const share =

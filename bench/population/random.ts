@@ -1,7 +1,7 @@
-import type { Random } from '../catalogs/seeded-random.ts';
+import type { RandomSource } from '../catalogs/seeded-random.ts';
 
 export {
-  type Random,
+  type RandomSource as Random,
   randomBoolean as chance,
   randomInteger as wholeNumber,
   seededRandom,
@@ -11,7 +11,7 @@ export {
 export type WeightedTable<Value> = readonly (readonly [value: Value, weight: number])[];
 
 /** Returns the value of a weighted table at a quantile. The quantile `at` is in [0, 1). */
-export function pickAtShare<Value>(table: WeightedTable<Value>, at: number): Value {
+export function pickAtQuantile<Value>(table: WeightedTable<Value>, at: number): Value {
   let total = 0;
   for (const [, weight] of table) total += weight;
   let left = at * total;
@@ -22,12 +22,12 @@ export function pickAtShare<Value>(table: WeightedTable<Value>, at: number): Val
   return table.at(-1)![0];
 }
 
-export function pickWeighted<Value>(random: Random, table: WeightedTable<Value>): Value {
-  return pickAtShare(table, random());
+export function pickWeighted<Value>(random: RandomSource, table: WeightedTable<Value>): Value {
+  return pickAtQuantile(table, random());
 }
 
 /** Draws a number from the standard normal distribution (Box-Muller). */
-export function standardNormal(random: Random): number {
+export function drawStandardNormal(random: RandomSource): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 

@@ -86,7 +86,7 @@ export const adultAges: WeightedTable<readonly [youngest: number, oldest: number
 ];
 
 /** Approximate share of retired people by age; about 19 % of all adults are retired. */
-export function retiredShare(ageYears: number): number {
+export function retiredShareByAge(ageYears: number): number {
   if (ageYears >= 65) return 0.75;
   return ageYears >= 55 ? 0.15 : 0;
 }
@@ -99,21 +99,21 @@ export const workingStatuses: WeightedTable<string> = [
 ];
 
 /** Adults by housing status, about 2022 (Federal Reserve, SHED), approximate. */
-export const housing: WeightedTable<string> = [
+export const housingStatuses: WeightedTable<string> = [
   ['own', 65],
   ['rent', 27],
   ['other', 8],
 ];
 
 /** Residents by citizenship, about 2022 (US Census Bureau, ACS; DHS estimates of permanent residents), approximate. */
-export const citizenship: WeightedTable<string> = [
+export const citizenshipStatuses: WeightedTable<string> = [
   ['citizen', 93],
   ['perm_resident', 5],
   ['visa', 2],
 ];
 
 /** Highest education of people aged 25 and over, about 2022 (US Census Bureau, ACS), approximate. */
-export const education: WeightedTable<string> = [
+export const educationLevels: WeightedTable<string> = [
   ['high_school', 26],
   ['bachelors', 21],
   ['graduate', 14],
@@ -124,11 +124,11 @@ export const education: WeightedTable<string> = [
  * Monthly debt, including rent or mortgage, as a share of the gross monthly income. The assumed distribution is
  * triangular from 5 % to 60 % with a peak at 30 %, the median share of rent (ACS 2022).
  */
-export const debtToIncome = { lowest: 0.05, likeliest: 0.3, highest: 0.6 };
+export const debtToIncomeDistribution = { lowest: 0.05, likeliest: 0.3, highest: 0.6 };
 
 /** States with residents on 1 April 2020 (US Census Bureau) and the first three digits of one of their ZIP codes (USPS). */
 // biome-ignore format: a table of states reads better in rows
-export const places: WeightedTable<{ readonly state: string; readonly zip: string }> = [
+export const residencePlaces: WeightedTable<{ readonly state: string; readonly zip: string }> = [
   [{ state: 'AL', zip: '350' }, 5_024_279], [{ state: 'AK', zip: '995' }, 733_391], [{ state: 'AZ', zip: '850' }, 7_151_502],
   [{ state: 'AR', zip: '720' }, 3_011_524], [{ state: 'CA', zip: '900' }, 39_538_223], [{ state: 'CO', zip: '802' }, 5_773_714],
   [{ state: 'CT', zip: '061' }, 3_605_944], [{ state: 'DE', zip: '197' }, 989_948], [{ state: 'DC', zip: '200' }, 689_545],
@@ -151,7 +151,7 @@ export const places: WeightedTable<{ readonly state: string; readonly zip: strin
 ];
 
 /** Assumed shares of people who fill in conditional and optional fields. */
-export const fillRates = {
+export const fieldFillRates = {
   conditional: 0.85,
   monthly_debt_payments: 0.4,
   housing_status: 0.6,

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { BenchResult } from '../result/bench-result.ts';
-import type { Summary } from '../statistics.ts';
+import type { MeasurementSummary } from '../statistics.ts';
 import { reportSections } from './sections.ts';
 
 /** Table of the report. A dash stands for an unknown value. Columns that contain only dashes are omitted. */
@@ -25,7 +25,7 @@ export function formatNumber(value: number | null, decimals = 0): string {
   return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
-export function formatSummary({ median, lowest, highest }: Summary, decimals: number): string {
+export function formatSummary({ median, lowest, highest }: MeasurementSummary, decimals: number): string {
   return `${formatNumber(median, decimals)} (${formatNumber(lowest, decimals)} to ${formatNumber(highest, decimals)})`;
 }
 
@@ -76,7 +76,7 @@ const beginMark = '<!-- results: written by `make bench` with --publish -->';
 const endMark = '<!-- end of results -->';
 
 /** Replaces the results between two markers in a Markdown text. Throws if a marker is missing. */
-export function replaceResults(text: string, results: string): string {
+export function replaceResultsSection(text: string, results: string): string {
   const from = text.indexOf(beginMark);
   const to = text.indexOf(endMark);
   if (from === -1 || to < from) throw new Error('the README has no markers for the results');
@@ -87,5 +87,5 @@ const readme = new URL('../README.md', import.meta.url);
 
 /** Writes the tables to `bench/README.md`. */
 export async function publishToReadme(results: string): Promise<void> {
-  await writeFile(readme, replaceResults(await readFile(readme, 'utf8'), results));
+  await writeFile(readme, replaceResultsSection(await readFile(readme, 'utf8'), results));
 }

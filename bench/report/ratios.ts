@@ -1,10 +1,10 @@
-import type { BaselineKind, Measurement, RouteResult, ServerKind } from '../result/bench-result.ts';
-import { median, type Summary, summarize } from '../statistics.ts';
+import type { BaselineKind, RouteResult, ServerKind, ServerMeasurement } from '../result/bench-result.ts';
+import { type MeasurementSummary, median, summarize } from '../statistics.ts';
 
 type MeasuredServers = Pick<RouteResult, 'servers'>;
 
 /** Returns the rounds of one server; empty if the server was not measured. */
-export function roundsFor(route: MeasuredServers, kind: ServerKind): readonly Measurement[] {
+export function roundsOfServer(route: MeasuredServers, kind: ServerKind): readonly ServerMeasurement[] {
   return route.servers.find((server) => server.kind === kind)?.rounds ?? [];
 }
 
@@ -17,7 +17,7 @@ export function throughputRatios(
   route: MeasuredServers,
   over: BaselineKind,
   of: ServerKind = 'service',
-): Summary | null {
+): MeasurementSummary | null {
   return summarizeRatios(route, of, over, (server, baseline) => server.perSecond / baseline.perSecond);
 }
 
@@ -25,7 +25,7 @@ export function throughputRatios(
  * CPU time per request of the socket thread of the baseline, divided by that of the service, per round. The socket thread saturates first,
  * so the ratio estimates the throughput ratio without the cost of the client. Null if the system does not report CPU times.
  */
-export function cpuRatios(route: MeasuredServers, over: BaselineKind): Summary | null {
+export function cpuRatios(route: MeasuredServers, over: BaselineKind): MeasurementSummary | null {
   return summarizeRatios(route, 'service', over, (service, baseline) =>
     service.mainThreadCpuMicros && baseline.mainThreadCpuMicros
       ? baseline.mainThreadCpuMicros / service.mainThreadCpuMicros
@@ -34,9 +34,9 @@ export function cpuRatios(route: MeasuredServers, over: BaselineKind): Summary |
 }
 
 /** Returns the median of a value over the rounds of a server; null if a round has no value. */
-export function medianFigure(
-  rounds: readonly Measurement[],
-  figure: (measurement: Measurement) => number | null | undefined,
+export function medianOverRounds(
+  rounds: readonly ServerMeasurement[],
+  figure: (measurement: ServerMeasurement) => number | null | undefined,
 ): number | null {
   const known = rounds.flatMap((round) => figure(round) ?? []);
   return known.length === 0 || known.length < rounds.length ? null : median(known);
@@ -46,10 +46,10 @@ function summarizeRatios(
   route: MeasuredServers,
   of: ServerKind,
   over: BaselineKind,
-  ratio: (server: Measurement, baseline: Measurement) => number | null,
-): Summary | null {
-  const baselines = roundsFor(route, over);
-  const ratios = roundsFor(route, of).flatMap((server, round) => {
+  ratio: (server: ServerMeasurement, baseline: ServerMeasurement) => number | null,
+): MeasurementSummary | null {
+  const baselines = roundsOfServer(route, over);
+  const ratios = roundsOfServer(route, of).flatMap((server, round) => {
     const baseline = baselines[round];
     return baseline === undefined ? [] : (ratio(server, baseline) ?? []);
   });

@@ -1,6 +1,6 @@
-import type { Measurement, ProcessFigures, RouteResult, ServerKind } from '../result/bench-result.ts';
+import type { ProcessFigures, RouteResult, ServerKind, ServerMeasurement } from '../result/bench-result.ts';
 import { formatNumber, formatSummary, joinWords, type ReportSection, type ReportTable } from './markdown.ts';
-import { cpuRatios, measuredBaselines, medianFigure, roundsFor, throughputRatios } from './ratios.ts';
+import { cpuRatios, measuredBaselines, medianOverRounds, roundsOfServer, throughputRatios } from './ratios.ts';
 
 /** Names of the servers in the report. */
 const serverNames: Readonly<Record<ServerKind, string>> = {
@@ -68,8 +68,8 @@ function ratioTable(routes: readonly RouteResult[]): ReportTable {
 function absoluteTable(routes: readonly RouteResult[]): ReportTable {
   const rows = routes.flatMap(({ name, client, bodyBytes, servers }) =>
     servers.map(({ kind, rounds }) => {
-      const figure = (of: (round: Measurement) => number | null, decimals = 0) =>
-        formatNumber(medianFigure(rounds, of), decimals);
+      const figure = (of: (round: ServerMeasurement) => number | null, decimals = 0) =>
+        formatNumber(medianOverRounds(rounds, of), decimals);
       const clientShare = figure(({ clientCpuSeconds, seconds }) =>
         seconds > 0 ? (100 * clientCpuSeconds) / seconds : null,
       );
@@ -105,11 +105,11 @@ function absoluteTable(routes: readonly RouteResult[]): ReportTable {
 
 function processTable(routes: readonly RouteResult[]): ReportTable {
   const rows = routes.flatMap((route) => {
-    const rounds = roundsFor(route, 'service');
+    const rounds = roundsOfServer(route, 'service');
     if (rounds.every(({ process }) => process === null)) return [];
     const figure = (of: (process: ProcessFigures) => number, decimals: number) =>
       formatNumber(
-        medianFigure(rounds, ({ process }) => (process === null ? null : of(process))),
+        medianOverRounds(rounds, ({ process }) => (process === null ? null : of(process))),
         decimals,
       );
     return [

@@ -1,7 +1,7 @@
-import type { CrossoverResult } from '../crossover/crossover-part.ts';
-import type { HistoryFigure } from '../history/history-part.ts';
-import type { MicroResult } from '../micro/micro-benchmark.ts';
-import { admitsExactly, type BenchResult, type LimitResult } from '../result/bench-result.ts';
+import type { MatcherCrossoverResult } from '../crossover/crossover-part.ts';
+import type { HistoryMeasurement } from '../history/history-part.ts';
+import type { MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
+import { type BenchResult, isLimitExact, type LimitResult } from '../result/bench-result.ts';
 import { curvesSection, memorySection } from './curves-section.ts';
 import { formatNumber, type ReportSection } from './markdown.ts';
 import { routesSection } from './routes-section.ts';
@@ -52,7 +52,7 @@ function limitsSection(limits: readonly LimitResult[]): ReportSection[] {
       formatNumber(limit.attempted),
       formatNumber(limit.expected),
       formatNumber(limit.admitted),
-      admitsExactly(limit) ? 'yes' : 'no',
+      isLimitExact(limit) ? 'yes' : 'no',
       formatNumber(limit.refused),
       formatNumber(limit.other),
       formatNumber(limit.refusalCpuMicros, 1),
@@ -62,7 +62,7 @@ function limitsSection(limits: readonly LimitResult[]): ReportSection[] {
   );
 }
 
-function microSection(results: readonly MicroResult[]): ReportSection[] {
+function microSection(results: readonly MicroBenchmarkResult[]): ReportSection[] {
   return tableSection(
     'Hot functions alone',
     'One function at a time, called in the process that measures.',
@@ -81,7 +81,7 @@ function microSection(results: readonly MicroResult[]): ReportSection[] {
  * Returns the section about ranking in a matching thread: from which catalog size it takes less CPU time of the main
  * thread than ranking in the main thread.
  */
-function crossoverSection(results: readonly CrossoverResult[]): ReportSection[] {
+function crossoverSection(results: readonly MatcherCrossoverResult[]): ReportSection[] {
   const [section] = tableSection(
     'Ranking in the thread or in a worker',
     'A batch is what is under way at once; CPU time is that of the thread that asks.',
@@ -106,7 +106,7 @@ function crossoverSection(results: readonly CrossoverResult[]): ReportSection[] 
 }
 
 /** Returns a Mermaid chart with lines for the main thread and for each batch size with a matching thread; empty without CPU times. */
-function crossoverChart(results: readonly CrossoverResult[]): string[] {
+function crossoverChart(results: readonly MatcherCrossoverResult[]): string[] {
   const batches = [...new Set(results.map(({ batch }) => batch))];
   const sizes = [...new Set(results.map(({ offers }) => offers))];
   const micros = (batch: number, kind: 'inThread' | 'pool') =>
@@ -127,7 +127,7 @@ function crossoverChart(results: readonly CrossoverResult[]): string[] {
   ];
 }
 
-function historySection(figures: readonly HistoryFigure[]): ReportSection[] {
+function historySection(figures: readonly HistoryMeasurement[]): ReportSection[] {
   return tableSection(
     'What is kept',
     'The logs, what a restart reads back, and the counters.',

@@ -1,8 +1,8 @@
 import type { BenchScale } from '../bench-part.ts';
-import type { CrossoverResult } from '../crossover/crossover-part.ts';
-import type { HistoryFigure } from '../history/history-part.ts';
+import type { MatcherCrossoverResult } from '../crossover/crossover-part.ts';
+import type { HistoryMeasurement } from '../history/history-part.ts';
 import type { Machine } from '../machine.ts';
-import type { MicroResult } from '../micro/micro-benchmark.ts';
+import type { MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
 
 /**
  * Servers under the same load: the service and baselines. `synced` writes to disk before each reply. The server
@@ -19,7 +19,7 @@ export interface LatencyMs {
 }
 
 /** Result of one server under one load. Values that the system does not report are null. */
-export interface Measurement {
+export interface ServerMeasurement {
   /** Number of expected replies. Any other reply makes the load fail. */
   readonly requests: number;
   readonly seconds: number;
@@ -56,7 +56,7 @@ export interface RouteResult {
   /** Minimum throughput ratios to baselines. */
   readonly targets: readonly { readonly over: BaselineKind; readonly ratio: number }[];
   /** All servers have the same number of rounds. Rounds of different servers with the same index ran one directly after the other. */
-  readonly servers: readonly { readonly kind: ServerKind; readonly rounds: readonly Measurement[] }[];
+  readonly servers: readonly { readonly kind: ServerKind; readonly rounds: readonly ServerMeasurement[] }[];
   /** Whether the client was the bottleneck, so that the throughput ratio is too high. */
   readonly clientSaturated: boolean;
 }
@@ -140,13 +140,13 @@ export interface LimitResult {
 }
 
 /** Whether the number of admitted requests equals the limit and there are no other replies. */
-export function admitsExactly({ admitted, expected, other }: LimitResult): boolean {
+export function isLimitExact({ admitted, expected, other }: LimitResult): boolean {
   return admitted === expected && other === 0;
 }
 
 /** Describes the difference between a limit and the measured replies; null if the limit was exact. */
 export function describeLimitFailure(limit: LimitResult): string | null {
-  if (admitsExactly(limit)) return null;
+  if (isLimitExact(limit)) return null;
   const { name, attempted, admitted, expected, other } = limit;
   return `the limit ${name} is not exact: of ${attempted} requests ${admitted} were admitted where ${expected} had to be, and ${other} were answered otherwise`;
 }
@@ -169,13 +169,13 @@ export interface BenchResult {
   readonly limits: readonly LimitResult[];
   readonly curves: readonly CurveResult[];
   readonly memory: MemoryResult | null;
-  readonly micro: readonly MicroResult[];
-  readonly crossover: readonly CrossoverResult[];
-  readonly history: readonly HistoryFigure[];
+  readonly micro: readonly MicroBenchmarkResult[];
+  readonly crossover: readonly MatcherCrossoverResult[];
+  readonly history: readonly HistoryMeasurement[];
 }
 
 /** Adds the result of one part to the result of the run. Entries of lists are appended, and other members are replaced. */
-export function mergeFindings(result: BenchResult, found: Partial<BenchResult>): BenchResult {
+export function mergePartResult(result: BenchResult, found: Partial<BenchResult>): BenchResult {
   const whole: Record<string, unknown> = { ...result };
   for (const [name, value] of Object.entries(found)) {
     const before = whole[name];

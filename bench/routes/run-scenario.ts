@@ -1,15 +1,15 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BenchContext, BenchPart, Progress } from '../bench-part.ts';
+import type { BenchContext, BenchPart, ProgressPrinter } from '../bench-part.ts';
 import { isClientSaturated } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import type { LoadClient, LoadPlan } from '../load/load-clients.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
-import { type Measurement, type RouteResult, type ServerKind, serverKinds } from '../result/bench-result.ts';
-import type { Scenario, ScenarioStage } from '../scenarios/scenario.ts';
+import { type RouteResult, type ServerKind, type ServerMeasurement, serverKinds } from '../result/bench-result.ts';
+import type { Scenario, ScenarioContext } from '../scenarios/scenario.ts';
 import { startBaselineTarget } from '../target/baseline-target.ts';
 import { cpuPerRequest, type LoadTarget, observeLoad, readUsageWhenIdle } from '../target/load-target.ts';
-import { createOwnedFolder } from '../target/owned-resources.ts';
+import { createTemporaryFolder } from '../target/owned-resources.ts';
 import { type ServiceTarget, withServiceTarget } from '../target/service-target.ts';
 import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
 
@@ -25,7 +25,7 @@ export function serverOrder<Server>(servers: readonly Server[], round: number): 
 }
 
 /** Sends a load to one server and returns the measurement. Throws for an unexpected reply. */
-async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPlan): Promise<Measurement> {
+async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPlan): Promise<ServerMeasurement> {
   const { result: loaded, usage, process } = await observeLoad(target, () => client.run(plan));
   const { unexpected, ...result } = loaded;
   if (unexpected > 0) {
@@ -46,7 +46,7 @@ const singleUseSecondsMax = 60;
 
 interface RoundOptions {
   readonly scenario: Scenario;
-  readonly stage: ScenarioStage;
+  readonly stage: ScenarioContext;
   /** The service and the baselines that are measured with it. */
   readonly servers: ReadonlyMap<ServerKind, LoadTarget>;
   readonly client: LoadClient;
@@ -56,29 +56,29 @@ interface RoundOptions {
   readonly round: number;
   /** Start of the text that is printed as progress. */
   readonly progressLabel: string;
-  readonly progress: Progress;
+  readonly progress: ProgressPrinter;
   readonly folder: string;
 }
 
 interface RoundResult {
   readonly requests: readonly PreparedRequest[];
-  readonly measured: ReadonlyMap<ServerKind, Measurement>;
+  readonly measured: ReadonlyMap<ServerKind, ServerMeasurement>;
 }
 
 /** Sends the same requests to the servers, one server after the other. */
 async function runRound(options: RoundOptions): Promise<RoundResult> {
   const { scenario, stage, servers, client, connections, seconds, round, progressLabel, progress, folder } = options;
-  progress.step(`${progressLabel}: preparing`);
-  const requests = await scenario.prepare(stage, round);
+  progress.showStep(`${progressLabel}: preparing`);
+  const requests = await scenario.prepareRequests(stage, round);
   const requestsFile = join(folder, `requests-${round}`);
   await writeRequests(requestsFile, requests);
   // Background work that the preparation caused must end before the load.
   await readUsageWhenIdle(servers.get('service')!);
 
   const [expectedStatus, ...alsoExpected] = [...new Set(scenario.kinds.map(({ status }) => status))];
-  const measured = new Map<ServerKind, Measurement>();
+  const measured = new Map<ServerKind, ServerMeasurement>();
   for (const [kind, target] of serverOrder([...servers], round)) {
-    progress.step(`${progressLabel}: load on ${kind}`);
+    progress.showStep(`${progressLabel}: load on ${kind}`);
     // Baselines have no state, so the same requests can be sent again.
     const once = scenario.singleUse && kind === 'service';
     const plan: LoadPlan = {
@@ -112,9 +112,9 @@ export type RunScenarioOptions = Pick<BenchContext, 'scale' | 'client' | 'crossC
 export async function runScenario(scenario: Scenario, options: RunScenarioOptions): Promise<RouteResult[]> {
   const { progress, scale } = options;
   const { name, catalogOffers } = scenario;
-  const folder = await createOwnedFolder(options.folder, 'run-');
+  const folder = await createTemporaryFolder(options.folder, 'run-');
   try {
-    progress.step(`${name}: starting the service with ${scale.keys} keys`);
+    progress.showStep(`${name}: starting the service with ${scale.keys} keys`);
     const target = { folder: folder.path, keys: scale.keys, catalogOffers };
     return await withServiceTarget(target, (service) => runOnService(scenario, options, service, folder.path));
   } catch (error) {
@@ -133,8 +133,8 @@ async function runOnService(
   const caller = new HttpCaller(service.port, scale.connections);
   const baselines: LoadTarget[] = [];
   try {
-    const stage = createStage(caller, service.keys, scale.roundRequests);
-    progress.step(`${scenario.name}: sampling replies and starting the baselines`);
+    const stage = createScenarioContext(caller, service.keys, scale.roundRequests);
+    progress.showStep(`${scenario.name}: sampling replies and starting the baselines`);
     const answers = await sampleResponses(scenario, stage);
     const kinds = serverKinds.filter((kind) => kind !== 'synced' || scenario.durable === true);
     const servers = new Map<ServerKind, LoadTarget>();
@@ -184,7 +184,11 @@ async function runOnService(
 }
 
 /** Creates the context in which a scenario prepares its requests. The requests use the keys in turn. */
-export function createStage(caller: HttpCaller, keys: readonly string[], roundRequests: number): ScenarioStage {
+export function createScenarioContext(
+  caller: HttpCaller,
+  keys: readonly string[],
+  roundRequests: number,
+): ScenarioContext {
   let taken = 0;
   return { caller, keys, nextKey: () => keys[taken++ % keys.length]!, roundRequests, state: new Map() };
 }

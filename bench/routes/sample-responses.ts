@@ -1,7 +1,7 @@
 import type { BaselineResponse } from '../baselines/baseline-response.ts';
 import type { HttpCaller, HttpResponse } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
-import type { RequestKind, Scenario, ScenarioStage } from '../scenarios/scenario.ts';
+import type { RequestKind, Scenario, ScenarioContext } from '../scenarios/scenario.ts';
 
 /** Number of sampled responses for each kind of request. */
 const sampledResponses = 40;
@@ -9,9 +9,9 @@ const sampledResponses = 40;
 const samplingRound = 9_999;
 
 /** Returns the response of median length for each kind of request of a scenario. */
-export async function sampleResponses(scenario: Scenario, stage: ScenarioStage): Promise<BaselineResponse[]> {
-  const small: ScenarioStage = { ...stage, roundRequests: sampledResponses, state: new Map() };
-  return medianLengthResponses(scenario.kinds, await scenario.prepare(small, samplingRound), stage.caller);
+export async function sampleResponses(scenario: Scenario, stage: ScenarioContext): Promise<BaselineResponse[]> {
+  const small: ScenarioContext = { ...stage, roundRequests: sampledResponses, state: new Map() };
+  return medianLengthResponses(scenario.kinds, await scenario.prepareRequests(small, samplingRound), stage.caller);
 }
 
 /** Returns the response of median length for each kind of request, from the first requests of each kind in a load. */
@@ -22,7 +22,7 @@ export async function medianLengthResponses(
 ): Promise<BaselineResponse[]> {
   const sampled: BaselineResponse[] = [];
   for (const kind of kinds) {
-    const some = requests.filter((request) => matchesKind(request, kind)).slice(0, sampledResponses);
+    const some = requests.filter((request) => matchesRequestKind(request, kind)).slice(0, sampledResponses);
     const answers = await caller.callAll(some, kind.status);
     const middle = answers.toSorted((a, b) => responseBytes(a) - responseBytes(b))[answers.length >> 1];
     if (middle === undefined) throw new Error(`no request to ${kind.method} ${kind.path} to sample`);
@@ -35,14 +35,14 @@ export async function medianLengthResponses(
 export function meanBodyBytes(requests: readonly PreparedRequest[], answers: readonly BaselineResponse[]): number {
   const sizes = answers.map(({ body }) => Buffer.byteLength(body));
   const sum = requests.reduce(
-    (total, request) => total + (sizes[answers.findIndex((kind) => matchesKind(request, kind))] ?? 0),
+    (total, request) => total + (sizes[answers.findIndex((kind) => matchesRequestKind(request, kind))] ?? 0),
     0,
   );
   return Math.round(sum / requests.length);
 }
 
 /** Returns whether a request is of this kind. */
-export function matchesKind({ method, path }: PreparedRequest, kind: Omit<RequestKind, 'status'>): boolean {
+export function matchesRequestKind({ method, path }: PreparedRequest, kind: Omit<RequestKind, 'status'>): boolean {
   const [own, query = ''] = path.split('?', 2) as [string, string?];
   return method === kind.method && own === kind.path && (kind.query === undefined || query.includes(kind.query));
 }

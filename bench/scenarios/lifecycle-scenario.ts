@@ -70,7 +70,7 @@ export const lifecycleScenario: Scenario = {
     { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=row', status: 200 },
   ],
   singleUse: true,
-  prepare: async (stage, round) => {
+  prepareRequests: async (stage, round) => {
     // Creates the sessions for the analytics queries once, before the first round.
     await reusableSessions(stage, analyticsSessionCount, 17);
     const counts = lifecycleRequestCounts(stage.roundRequests);

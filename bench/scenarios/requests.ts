@@ -1,7 +1,7 @@
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { type Random, seededRandom } from '../population/random.ts';
-import type { ScenarioStage } from './scenario.ts';
+import type { ScenarioContext } from './scenario.ts';
 
 export const basePath = '/v1/personal-loans';
 
@@ -42,14 +42,14 @@ export function marketplaceRequest(session: BorrowerSession, maxOffers: number):
 
 /** Distributes requests evenly among API keys of the same account. */
 export function withRotatingKeys(
-  stage: Pick<ScenarioStage, 'nextKey'>,
+  stage: Pick<ScenarioContext, 'nextKey'>,
   requests: readonly PreparedRequest[],
 ): PreparedRequest[] {
   return requests.map((request) => ({ ...request, key: stage.nextKey() }));
 }
 
 /** Creates sessions and submits the inputs of borrowers. The same seed gives the same borrowers. */
-export async function createSessions(stage: ScenarioStage, count: number, seed: number): Promise<BorrowerSession[]> {
+export async function createSessions(stage: ScenarioContext, count: number, seed: number): Promise<BorrowerSession[]> {
   const random: Random = seededRandom(seed);
   const keys = Array.from({ length: count }, () => stage.nextKey());
   const created = await stage.caller.callAll(
@@ -69,7 +69,11 @@ export async function createSessions(stage: ScenarioStage, count: number, seed: 
 }
 
 /** Returns the sessions that a scenario reuses in all rounds. Creates the missing ones. */
-export async function reusableSessions(stage: ScenarioStage, count: number, seed: number): Promise<BorrowerSession[]> {
+export async function reusableSessions(
+  stage: ScenarioContext,
+  count: number,
+  seed: number,
+): Promise<BorrowerSession[]> {
   const kept = (stage.state.get('sessions') as BorrowerSession[] | undefined) ?? [];
   const missing = count - kept.length;
   if (missing > 0) kept.push(...(await createSessions(stage, missing, seed + kept.length)));
@@ -96,7 +100,7 @@ export function incomeChangeRequests(
 
 /** Returns a click request for every offer that each session was shown. */
 export async function clickRequests(
-  stage: Pick<ScenarioStage, 'caller'>,
+  stage: Pick<ScenarioContext, 'caller'>,
   sessions: readonly BorrowerSession[],
   offers: number,
 ): Promise<PreparedRequest[]> {

@@ -27,7 +27,7 @@ export const sessionScenario: Scenario = {
   durable: true,
   singleUse: false,
   // Each key sends the same number of requests, below its limit.
-  prepare: async (stage) => stage.keys.map((key) => sessionRequest(key)),
+  prepareRequests: async (stage) => stage.keys.map((key) => sessionRequest(key)),
 };
 
 /**
@@ -44,7 +44,7 @@ export const inputsScenario: Scenario = {
   kinds: [{ method: 'POST', path: `${basePath}/inputs`, status: 200 }],
   durable: true,
   singleUse: true,
-  prepare: async (stage, round) => {
+  prepareRequests: async (stage, round) => {
     const sessions = await reusableSessions(stage, Math.ceil(stage.roundRequests / 4), 12);
     return withRotatingKeys(stage, incomeChangeRequests(sessions, stage.roundRequests, round));
   },
@@ -65,7 +65,7 @@ export const marketplaceKnownScenario: Scenario = {
   ],
   kinds: [{ method: 'GET', path: `${basePath}/marketplace`, status: 200 }],
   singleUse: false,
-  prepare: async (stage) => {
+  prepareRequests: async (stage) => {
     const known = stage.state.get('requests') as ReturnType<typeof marketplaceRequest>[] | undefined;
     if (known !== undefined) return known;
     const count = Math.min(sessionsMax, stage.roundRequests);
@@ -102,7 +102,7 @@ const marketplaceUnknownScenario: Scenario = {
   kinds: [{ method: 'GET', path: `${basePath}/marketplace`, status: 200 }],
   singleUse: true,
   catalogOffers: 200,
-  prepare: async (stage, round) => {
+  prepareRequests: async (stage, round) => {
     const sessions = await reusableSessions(stage, stage.roundRequests, 13);
     await stage.caller.callAll(incomeChangeRequests(sessions, sessions.length, round), 200);
     return sessions.map((session) => marketplaceRequest(session, 5));
@@ -129,7 +129,7 @@ export const clickScenario: Scenario = {
   kinds: [{ method: 'GET', path: '/c', status: 302 }],
   durable: true,
   singleUse: true,
-  prepare: async (stage, round) => {
+  prepareRequests: async (stage, round) => {
     const clicks: PreparedRequest[] = [];
     for (let batch = 0; clicks.length < stage.roundRequests; batch++) {
       const sessions = await createSessions(stage, sessionsAtOnce, 1_000 * round + batch);
@@ -157,7 +157,7 @@ export const analyticsScenario: Scenario = {
     { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=row', status: 200 },
   ],
   singleUse: false,
-  prepare: async (stage) => {
+  prepareRequests: async (stage) => {
     if (!stage.state.has('shown')) {
       const sessions = await reusableSessions(stage, analyticsSessionCount, 17);
       const clicks = await clickRequests(stage, sessions, 2);

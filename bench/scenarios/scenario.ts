@@ -27,11 +27,11 @@ export interface Scenario {
   /** Number of offers in a generated catalog. Without a value, the service uses the example catalog. */
   readonly catalogOffers?: number;
   /** Returns the requests of a round; the first round is 0. Requests that prepare the round are not measured. */
-  prepare(stage: ScenarioStage, round: number): Promise<PreparedRequest[]>;
+  prepareRequests(stage: ScenarioContext, round: number): Promise<PreparedRequest[]>;
 }
 
 /** Resources with which a scenario prepares its requests. */
-export interface ScenarioStage {
+export interface ScenarioContext {
   readonly caller: HttpCaller;
   readonly keys: readonly string[];
   /** Returns the next API key in turn. */

@@ -13,7 +13,7 @@ import { totalFailures } from '../open-loop/open-loop-plan.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';
 import { runMain } from '../run-main.ts';
 import { sessionRequest } from '../scenarios/requests.ts';
-import { createOwnedFolder } from '../target/owned-resources.ts';
+import { createTemporaryFolder } from '../target/owned-resources.ts';
 import { type ServiceTarget, withServiceTarget } from '../target/service-target.ts';
 
 const seconds = 10;
@@ -25,7 +25,7 @@ const replacedConnections = 2;
 const replacedAfterMs = 100;
 
 await runMain('slow-readers', async () => {
-  const folder = await createOwnedFolder(fileURLToPath(new URL('../..', import.meta.url)), 'slow-readers-');
+  const folder = await createTemporaryFolder(fileURLToPath(new URL('../..', import.meta.url)), 'slow-readers-');
   try {
     console.log('engine  attack  p50 ms  p99 ms  p99.9 ms  failed  peak MiB');
     for (const engine of ['uws', 'node']) {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { BaselineResponse } from '../baselines/baseline-response.ts';
 import type { BaselineKind } from '../result/bench-result.ts';
 import type { LoadTarget } from './load-target.ts';
-import { spawnChild, stopChild } from './owned-resources.ts';
+import { spawnChildProcess, stopChildProcess } from './owned-resources.ts';
 import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
 
 const uwsServer = fileURLToPath(new URL('../baselines/uws-server.ts', import.meta.url));
@@ -24,7 +24,7 @@ export async function startBaselineTarget(
 ): Promise<LoadTarget> {
   const file = join(folder, `answers-${kind}.json`);
   await writeFile(file, JSON.stringify(answers));
-  const child = spawnChild(process.execPath, [scripts[kind], file, kind], {
+  const child = spawnChildProcess(process.execPath, [scripts[kind], file, kind], {
     env: environmentWithProbe(process.env),
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
@@ -37,6 +37,6 @@ export async function startBaselineTarget(
     port: Number(line.toString()),
     pid: child.pid!,
     probe: new ProcessProbe(child),
-    close: () => stopChild(child),
+    close: () => stopChildProcess(child),
   };
 }

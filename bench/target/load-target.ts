@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Measurement, ProcessFigures } from '../result/bench-result.ts';
+import type { ProcessFigures, ServerMeasurement } from '../result/bench-result.ts';
 import type { ProcessProbe } from './process-probe.ts';
 
 /** CPU time of a process in seconds. */
@@ -92,7 +92,7 @@ export async function observeLoad<Result>(
 export function cpuPerRequest(
   usage: ProcessUsage | null,
   requests: number,
-): Pick<Measurement, 'cpuMicros' | 'mainThreadCpuMicros'> {
+): Pick<ServerMeasurement, 'cpuMicros' | 'mainThreadCpuMicros'> {
   if (usage === null) return { cpuMicros: null, mainThreadCpuMicros: null };
   return {
     cpuMicros: (usage.allThreadsSeconds * 1e6) / requests,

@@ -12,7 +12,7 @@ process.on('exit', () => {
 });
 
 /** Starts a child process that is killed when this process exits. */
-export function spawnChild(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+export function spawnChildProcess(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(command, args, options);
   runningChildren.add(child);
   child.once('close', () => runningChildren.delete(child));
@@ -21,12 +21,12 @@ export function spawnChild(command: string, args: readonly string[], options: Sp
 }
 
 /** Runs a process and returns its output. Throws an error with the standard error output if the process fails. */
-export async function runChild(
+export async function runChildProcess(
   command: string,
   args: readonly string[],
   options: { readonly env?: NodeJS.ProcessEnv; readonly timeoutMs: number },
 ): Promise<string> {
-  const child = spawnChild(command, args, { env: options.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawnChildProcess(command, args, { env: options.env, stdio: ['ignore', 'pipe', 'pipe'] });
   const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs);
   let output = '';
   let complaint = '';
@@ -48,7 +48,7 @@ export async function runChild(
 }
 
 /** Asks a child process to stop, kills it after `graceMs`, and resolves when the process has exited. Idempotent. */
-export async function stopChild(child: ChildProcess, graceMs = 10_000): Promise<void> {
+export async function stopChildProcess(child: ChildProcess, graceMs = 10_000): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'close');
   child.kill('SIGTERM');
@@ -65,14 +65,14 @@ process.on('exit', () => {
 });
 
 /** Folder that is deleted when this process exits. */
-interface OwnedFolder {
+interface TemporaryFolder {
   readonly path: string;
   remove(): Promise<void>;
   /** Keeps the folder for inspection; `remove` has no effect afterwards. */
-  keep(): void;
+  keepFolder(): void;
 }
 
-export async function createOwnedFolder(parent: string, prefix: string): Promise<OwnedFolder> {
+export async function createTemporaryFolder(parent: string, prefix: string): Promise<TemporaryFolder> {
   const path = await mkdtemp(join(parent, prefix));
   ownedFolders.add(path);
   return {
@@ -82,7 +82,7 @@ export async function createOwnedFolder(parent: string, prefix: string): Promise
       await rm(path, { recursive: true, force: true });
       ownedFolders.delete(path);
     },
-    keep: () => {
+    keepFolder: () => {
       ownedFolders.delete(path);
     },
   };

@@ -37,10 +37,10 @@ export class ProcessProbe {
   constructor(child: ChildProcess) {
     this.#child = child;
     child.on('message', (answer: ProbeResponse) => {
-      if (answer?.probe === probeName) this.#resolve(answer.id, answer.figures);
+      if (answer?.probe === probeName) this.#resolveRequest(answer.id, answer.figures);
     });
     child.once('disconnect', () => {
-      for (const id of [...this.#pending.keys()]) this.#resolve(id, null);
+      for (const id of [...this.#pending.keys()]) this.#resolveRequest(id, null);
     });
     // The channel must not keep this process alive.
     child.channel?.unref();
@@ -65,18 +65,18 @@ export class ProcessProbe {
     return new Promise((resolve) => {
       if (!this.#child.connected) return resolve(null);
       // The timer also keeps this process alive until the response arrives.
-      const timer = setTimeout(() => this.#resolve(request.id, null), responseTimeoutMs);
+      const timer = setTimeout(() => this.#resolveRequest(request.id, null), responseTimeoutMs);
       this.#pending.set(request.id, (figures) => {
         clearTimeout(timer);
         resolve(figures);
       });
       this.#child.send(request, (error) => {
-        if (error !== null) this.#resolve(request.id, null);
+        if (error !== null) this.#resolveRequest(request.id, null);
       });
     });
   }
 
-  #resolve(id: number, figures: ProcessFigures | null): void {
+  #resolveRequest(id: number, figures: ProcessFigures | null): void {
     const resolve = this.#pending.get(id);
     this.#pending.delete(id);
     resolve?.(figures);

@@ -13,7 +13,7 @@ import { personalLoans } from '../../src/verticals/personal-loans/personal-loans
 import { generateCatalog } from '../../test/support/random-catalog.ts';
 import { findFreePort } from './free-port.ts';
 import type { LoadTarget } from './load-target.ts';
-import { createOwnedFolder, spawnChild, stopChild } from './owned-resources.ts';
+import { createTemporaryFolder, spawnChildProcess, stopChildProcess } from './owned-resources.ts';
 import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
 
 /**
@@ -81,7 +81,7 @@ export interface ServiceTargetOptions {
 }
 
 export async function startServiceTarget(options: ServiceTargetOptions): Promise<ServiceTarget> {
-  const folder = await createOwnedFolder(options.folder, 'data-');
+  const folder = await createTemporaryFolder(options.folder, 'data-');
   const dataDir = folder.path;
   const keys = createApiKeys(dataDir, options.keys);
   for (const limits of options.ownLimits ?? []) keys.push(...createApiKeys(dataDir, 1, limits));
@@ -92,7 +92,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   }
   const port = await findFreePort();
   const operationsPort = await findFreePort();
-  const child = spawnChild(launcherPath, ['serve'], {
+  const child = spawnChildProcess(launcherPath, ['serve'], {
     env: environmentWithProbe({
       ...process.env,
       SVC_PORT: String(port),
@@ -117,7 +117,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
     ended = true;
   });
   const close = async () => {
-    await stopChild(child);
+    await stopChildProcess(child);
     await folder.remove();
   };
   try {

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { bounds } from '../../src/bounds.ts';
-import { dayOf, toCompactDate } from '../../src/domain/calendar.ts';
+import { dayNumberOf, toCompactDate } from '../../src/domain/calendar.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { dataFiles } from '../../src/files/data-files.ts';
+import { dataPaths } from '../../src/files/data-files.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { FileJournal } from '../../src/journal/file-journal.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { validateFields } from '../../src/verticals/pocket-fields.ts';
+import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
@@ -43,7 +43,7 @@ export interface WrittenSession {
 export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOptions): Promise<WrittenSession[]> {
   const secrets = openOrCreateSecretFile(join(dataDir, 'secrets.json'), false);
   const subIds = new SubIds(secrets, new RandomPool());
-  const ledger = await openEventLog<LedgerRecord>({ folder: dataFiles(dataDir).ledgerFolder, durability: 'write' });
+  const ledger = await openEventLog<LedgerRecord>({ folder: dataPaths(dataDir).ledgerFolder, durability: 'write' });
   const journal = await FileJournal.open({
     folder: join(dataDir, 'journal'),
     durability: 'write',
@@ -95,7 +95,7 @@ function borrowerForSession(
 }
 
 function encodeFieldChanges(borrower: Borrower, nowMs: number): readonly number[] {
-  const { changes, invalid } = validateFields(personalLoans, borrower, toCompactDate(dayOf(nowMs)));
+  const { changes, invalid } = validatePocketFields(personalLoans, borrower, toCompactDate(dayNumberOf(nowMs)));
   if (invalid.length > 0) throw new Error(`a generated borrower is not valid: ${invalid[0]!.field}`);
   return changes;
 }

@@ -1,11 +1,11 @@
-import type { DataFiles } from '../files/data-files.ts';
+import type { DataPaths } from '../files/data-files.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 import type { CohortQuery } from './analytics.ts';
 import type { AnalyticsStore } from './analytics-store.ts';
 import type { LedgerFollower } from './ledger-follower.ts';
 
 export interface AggregatorWorkerData {
-  readonly files: DataFiles;
+  readonly files: DataPaths;
   /** Memory of a `SharedProgress`, shared with the main thread. */
   readonly progress: SharedArrayBuffer;
 }
@@ -26,7 +26,7 @@ export type QueryName = keyof QueryMethods;
 export type QueryParameters = { readonly [Name in QueryName]: Parameters<QueryMethods[Name]>[0] };
 export type QueryResults = { readonly [Name in QueryName]: ReturnType<QueryMethods[Name]> };
 
-export type Query<Name extends QueryName = QueryName> = {
+export type AggregatorQuery<Name extends QueryName = QueryName> = {
   [Each in Name]: { readonly name: Each; readonly parameter: QueryParameters[Each] };
 }[Name];
 
@@ -38,7 +38,7 @@ export type MessageToAggregator =
   /** Sent when the ledger grows while the aggregator thread sleeps. */
   | { readonly kind: 'wake' }
   /** The query result must include every ledger record up to `position`, which is durable. */
-  | { readonly kind: 'query'; readonly id: number; readonly position: number; readonly query: Query }
+  | { readonly kind: 'query'; readonly id: number; readonly position: number; readonly query: AggregatorQuery }
   | { readonly kind: 'close' };
 
 export type MessageFromAggregator =
@@ -53,7 +53,7 @@ export type MessageFromAggregator =
  * Copies the listed sub_ids into one array, because a message with 500 arrays takes 300 µs and a message with one array
  * 12 µs. `SessionReader` accepts arrays that contain several sub_ids. Throws a TypeError if the query has no filter.
  */
-export function packQuery<Parameter extends CohortQuery>(query: Parameter): Parameter {
+export function packSubIds<Parameter extends CohortQuery>(query: Parameter): Parameter {
   const { referrerTag, subs } = query;
   if (referrerTag === null && subs === null) throw new TypeError('query needs referrerTag, subs or both');
   if (subs === null) return query;

@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
 import type {
+  AggregatorQuery,
   AggregatorWorkerData,
   MessageFromAggregator,
   MessageToAggregator,
-  Query,
   QueryName,
   QueryResults,
 } from './aggregator-protocol.ts';
@@ -14,7 +14,7 @@ import { SharedProgress } from './shared-progress.ts';
 interface PendingQuery {
   readonly id: number;
   readonly position: number;
-  readonly query: Query;
+  readonly query: AggregatorQuery;
 }
 
 /**
@@ -53,7 +53,7 @@ export class Aggregator {
     this.#progress.claimWakeUp();
     port.on('message', (message: MessageToAggregator) => this.#onMessage(message));
     this.#post({ kind: 'ready' });
-    this.#reportRebuilt();
+    this.#reportRebuiltStore();
     this.#scheduleBatch();
   }
 
@@ -64,7 +64,7 @@ export class Aggregator {
         break;
       case 'query':
         if (message.position <= this.#follower.projectedPosition) {
-          this.#sendResult(message);
+          this.#sendQueryResult(message);
         } else {
           this.#pendingQueries.push(message);
           this.#scheduleBatch();
@@ -87,7 +87,7 @@ export class Aggregator {
       // `setImmediate` lets the aggregator handle the messages that arrived during the last batch before it runs the
       // next batch.
       this.#batchImmediate = setImmediate(() => this.#runBatch());
-    } else if (this.#batchTimer === null && (lagRecords > 0 || !this.#progress.trySleep())) {
+    } else if (this.#batchTimer === null && (lagRecords > 0 || !this.#progress.tryMarkAsleep())) {
       this.#batchTimer = setTimeout(() => this.#runBatch(), bounds.projectionLingerMs);
     }
   }
@@ -98,28 +98,28 @@ export class Aggregator {
     const { durablePosition } = this.#progress;
     if (durablePosition > this.#follower.projectedPosition) this.#follower.applyBatch(durablePosition);
     this.#progress.projectedPosition = this.#follower.projectedPosition;
-    this.#reportRebuilt();
+    this.#reportRebuiltStore();
     const queries = this.#pendingQueries;
     this.#pendingQueries = [];
     for (const query of queries) {
-      if (query.position <= this.#follower.projectedPosition) this.#sendResult(query);
+      if (query.position <= this.#follower.projectedPosition) this.#sendQueryResult(query);
       else this.#pendingQueries.push(query);
     }
     if (this.#follower.hasRowsToPrune) this.#follower.pruneRows();
     this.#scheduleBatch();
   }
 
-  #reportRebuilt(): void {
+  #reportRebuiltStore(): void {
     if (!this.#isRebuilding || this.#follower.projectedPosition < this.#progress.durablePosition) return;
     this.#isRebuilding = false;
     this.#post({ kind: 'rebuilt' });
   }
 
-  #sendResult({ id, query }: PendingQuery): void {
-    this.#post({ kind: 'result', id, result: this.#execute(query) });
+  #sendQueryResult({ id, query }: PendingQuery): void {
+    this.#post({ kind: 'result', id, result: this.#executeQuery(query) });
   }
 
-  #execute(query: Query): QueryResults[QueryName] {
+  #executeQuery(query: AggregatorQuery): QueryResults[QueryName] {
     if (query.name !== 'applyRetention') return this.#follower.execute(query);
     const outcome = this.#follower.applyRetention(query.parameter);
     // Schedules a batch, which also prunes rows of the deleted sessions.

@@ -1,14 +1,19 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import type { LogCursor } from '../event-log/log-reader.ts';
-import type { DailyResult, RowsPage, RowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
+import type { DailyResult, SessionRowsPage, SessionRowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
 import { openAnalyticsDatabase } from './analytics-database.ts';
 import { BatchWriter, LedgerSegmentIndex } from './batch-writer.ts';
 import { CohortReader } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import { DailyCounters } from './daily-counters.ts';
 import { LedgerProjection } from './ledger-projection.ts';
-import { type ProjectionTotals, totalsColumns, totalsNames, zeroTotals } from './projection-state.ts';
+import {
+  type ProjectionTotals,
+  projectionTotalColumns,
+  projectionTotalNames,
+  zeroProjectionTotals,
+} from './projection-state.ts';
 import { RowsReader } from './rows-reader.ts';
 import { type ExperimentRow, ExperimentsReader, SessionReader } from './session-reader.ts';
 import { SqliteProjectionState } from './sqlite-projection-state.ts';
@@ -52,7 +57,7 @@ export class AnalyticsStore {
       // One transaction per query locks the file only once; otherwise SQLite would lock the file for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
-      const totals = totalsColumns.map((column, index) => `${column} AS ${totalsNames[index]}`);
+      const totals = projectionTotalColumns.map((column, index) => `${column} AS ${projectionTotalNames[index]}`);
       this.#selectTotals = this.#database.prepare(`SELECT ${totals.join(', ')} FROM progress`);
       const selectCursor = this.#database.prepare<[], LogCursor>(
         'SELECT position, segment, "offset", crc FROM progress',
@@ -89,7 +94,7 @@ export class AnalyticsStore {
 
   /** First day (day number) whose sessions are retained; 0 if all sessions are retained. */
   get retainedFromDay(): number {
-    return this.#retainedSessions.fromDay;
+    return this.#retainedSessions.firstDay;
   }
 
   /**
@@ -101,8 +106,8 @@ export class AnalyticsStore {
   }
 
   /** Copies archived counters into the store if the archive contains newer days than the store. */
-  restoreArchive(archive: CounterArchive): void {
-    this.#retention.restoreArchive(archive, this.#projectionState);
+  restoreArchivedCounters(archive: CounterArchive): void {
+    this.#retention.restoreArchivedCounters(archive, this.#projectionState);
   }
 
   /** Returns the first ledger position that the store, or a rebuild of the store, still needs. */
@@ -128,12 +133,12 @@ export class AnalyticsStore {
     return this.#inTransaction(() => this.#cohortReader.listDays(query));
   }
 
-  listRows(query: RowsQuery): RowsPage {
+  listRows(query: SessionRowsQuery): SessionRowsPage {
     return this.#inTransaction(() => this.#rowsReader.listRows(query));
   }
 
   listExperiments(afterNumber: number): ExperimentRow[] {
-    return this.#experimentsReader.listAfter(afterNumber);
+    return this.#experimentsReader.listExperimentsAfter(afterNumber);
   }
 
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
@@ -141,7 +146,7 @@ export class AnalyticsStore {
   }
 
   getTotals(): ProjectionTotals {
-    return this.#selectTotals.get() ?? { ...zeroTotals };
+    return this.#selectTotals.get() ?? { ...zeroProjectionTotals };
   }
 
   close(): void {

@@ -13,7 +13,7 @@ export interface Analytics {
   /** Returns one entry per day of the window, in ascending order. To list one page of days, pass a query whose window is that page. */
   listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyResult>;
   /** Returns a page of sessions in ledger order. */
-  listRows(query: RowsQuery, signal?: CancelSignal | null): Promise<RowsPage>;
+  listRows(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
   /** Position of the last ledger record that is included in the figures. */
   readonly projectedPosition: number;
   readonly healthy: boolean;
@@ -45,12 +45,12 @@ export interface CohortQuery extends CohortFilter {
 export interface SummaryQuery extends CohortQuery {
   /** Day number of the current day (UTC). Sessions older than 45 days are matured. */
   readonly today: number;
-  /** First cohort day of the `matured` figures, which end at `toDay`. Must not be after `fromDay`; default: `fromDay`. */
+  /** First cohort day of the `matured` figures, which end at `toDay`. Must not be after `firstDay`; default: `firstDay`. */
   readonly maturedFromDay?: number;
 }
 
 /** Selects up to `limit` sessions that were created after a ledger position. */
-export interface RowsQuery extends CohortQuery {
+export interface SessionRowsQuery extends CohortQuery {
   readonly afterPosition: number;
   readonly limit: number;
 }
@@ -111,7 +111,7 @@ export interface SessionRow {
   readonly lenders: readonly LenderMetrics[];
 }
 
-export interface RowsPage extends RetentionCoverage {
+export interface SessionRowsPage extends RetentionCoverage {
   readonly rows: readonly SessionRow[];
   /** Value of `afterPosition` for the next page; null for the last page. */
   readonly nextAfterPosition: number | null;

@@ -1,10 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-reader.ts';
-import { addExcluded, encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
+import { encodeVarints, incrementAssignments, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
-import { totalsColumns, totalsNames } from './projection-state.ts';
+import { projectionTotalColumns, projectionTotalNames } from './projection-state.ts';
 
 /**
  * Stores, for each ledger segment with session creations, the latest cohort day of these sessions. All records of a
@@ -30,15 +30,15 @@ export class LedgerSegmentIndex {
   }
 
   writeBatch({ lastCohortDayBySegment }: LedgerProjection): void {
-    this.#writer.writeAll(lastCohortDayBySegment);
+    this.#writer.writeRows(lastCohortDayBySegment);
   }
 
   /** Returns the oldest segment (by its first sequence number) with a session created on this day or later, or null. */
-  firstSegmentSince(day: number): number | null {
+  firstSegmentSinceDay(day: number): number | null {
     return this.#selectFirstSince.get(day) ?? null;
   }
 
-  deleteBefore(day: number): void {
+  deleteSegmentsBeforeDay(day: number): void {
     this.#deleteRowsBefore.run(day);
   }
 }
@@ -78,23 +78,23 @@ export class BatchWriter {
       'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
     );
     this.#updateProgress = database.prepare(`
-      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${totalsColumns.map(() => '?').join(', ')})
+      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${projectionTotalColumns.map(() => '?').join(', ')})
       ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
         crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms),
-        ${addExcluded(totalsColumns)}`);
+        ${incrementAssignments(projectionTotalColumns)}`);
   }
 
   write(projection: LedgerProjection, cursor: LogCursor): void {
-    this.#sessionWriter.writeAll(sessionRows(projection));
-    this.#cohortPieceWriter.writeAll(cohortPieceRows(projection));
-    this.#clickWriter.writeAll(clickRows(projection));
-    this.#counters.addBatch(projection);
+    this.#sessionWriter.writeRows(sessionRows(projection));
+    this.#cohortPieceWriter.writeRows(cohortPieceRows(projection));
+    this.#clickWriter.writeRows(clickRows(projection));
+    this.#counters.addProjectedBatch(projection);
     this.#segments.writeBatch(projection);
-    this.#payoutWriter.writeAll(payoutRows(projection));
+    this.#payoutWriter.writeRows(payoutRows(projection));
     for (const { micros, session, offer } of projection.revenue.clickDeltas.values())
       this.#addClickRevenue.run(micros, session, offer);
     const { position, segment, offset, crc } = cursor;
-    const totals = totalsNames.map((name) => projection.totals[name]);
+    const totals = projectionTotalNames.map((name) => projection.totals[name]);
     this.#updateProgress.run(position, segment, offset, crc, projection.lastWallMs, ...totals);
   }
 }

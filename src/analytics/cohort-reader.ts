@@ -104,12 +104,12 @@ export class CohortReader {
 
   getSummary(query: SummaryQuery): SummaryResult {
     const { fromDay, toDay, today, maturedFromDay = fromDay } = query;
-    // The window is empty if `toDay` is before `fromDay`.
+    // The window is empty if `toDay` is before `firstDay`.
     const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(toDay, lastMaturedCohortDay(today)) };
     const { devices, matured, topLenders, subsOutsideDates } =
       query.subs === null
-        ? this.#summarizeTag(query, maturedWindow)
-        : this.#summarizeSubs(query, query.subs, maturedWindow);
+        ? this.#summarizeReferrerTag(query, maturedWindow)
+        : this.#summarizeListedSessions(query, query.subs, maturedWindow);
     const total = createZeroSum();
     const byDevice = [...devices]
       .sort(([a], [b]) => a - b)
@@ -139,7 +139,7 @@ export class CohortReader {
       const experiment = this.#sessions.findExperiment(query);
       if (experiment !== undefined) groups = this.#days.read(experiment, query);
     } else {
-      for (const session of this.#sessions.findListed(query, subs)) {
+      for (const session of this.#sessions.findListedSessions(query, subs)) {
         if (!isInWindow(session.day, query)) continue;
         groups.add(
           session.day,
@@ -156,7 +156,7 @@ export class CohortReader {
     return { days, retainedFromDay: this.#sessions.retainedFromDay };
   }
 
-  #summarizeTag(query: SummaryQuery, maturedWindow: DayWindow): SummaryParts {
+  #summarizeReferrerTag(query: SummaryQuery, maturedWindow: DayWindow): SummaryParts {
     const { fromDay, toDay } = query;
     const experiment = this.#sessions.findExperiment(query);
     if (experiment === undefined) {
@@ -170,12 +170,12 @@ export class CohortReader {
     };
   }
 
-  #summarizeSubs(query: SummaryQuery, subs: readonly Uint8Array[], maturedWindow: DayWindow): SummaryParts {
+  #summarizeListedSessions(query: SummaryQuery, subs: readonly Uint8Array[], maturedWindow: DayWindow): SummaryParts {
     const devices = new MetricsByGroup();
     const lenders = new LenderAccumulator();
     const matured = { ...zeroMatured };
     let subsOutsideDates = 0;
-    for (const session of this.#sessions.findListed(query, subs)) {
+    for (const session of this.#sessions.findListedSessions(query, subs)) {
       const inWindow = isInWindow(session.day, query);
       const isMatured = isInWindow(session.day, maturedWindow);
       if (!inWindow) subsOutsideDates++;
@@ -188,7 +188,7 @@ export class CohortReader {
       }
       if (inWindow) devices.add(session.device, { ...session, sessions: 1, ...revenue }, session.widgetEvents);
     }
-    const topLenders = lenders.result(this.#sessions.lenderNameOf).slice(0, bounds.topLendersMax);
+    const topLenders = lenders.toSortedMetrics(this.#sessions.lenderNameOf).slice(0, bounds.topLendersMax);
     return { devices, matured, topLenders, subsOutsideDates };
   }
 }

@@ -20,7 +20,7 @@ export const archiveRecordKind = { header: 11, experiment: 12, day: 13, lender: 
 type ArchiveHeader = readonly [
   kind: 11,
   wallMs: number,
-  /** Archived cohort days: from `fromDay` (inclusive) to `untilDay` (exclusive), as day numbers. */
+  /** Archived cohort days: from `firstDay` (inclusive) to `untilDay` (exclusive), as day numbers. */
   fromDay: number,
   untilDay: number,
   /** All ledger records before this position belong to sessions created before `untilDay`. */
@@ -204,7 +204,7 @@ export class CounterArchive {
       for (; scanner.nextRecord(); isEmpty = false) {
         if (isEmpty && scanner.position !== segment) throw damaged(`record ${segment} is missing`);
         const { record } = scanner;
-        if (!isArchiveRecord(record) || !order.accepts(record)) {
+        if (!isArchiveRecord(record) || !order.isValidNext(record)) {
           throw damaged(`unexpected archive record at position ${scanner.position}`);
         }
         yield record;
@@ -226,7 +226,7 @@ class ArchiveRecordOrder {
   /** Whether the footer of the current archive segment has not been read yet. */
   isOpen = false;
 
-  accepts(record: ArchiveRecord): boolean {
+  isValidNext(record: ArchiveRecord): boolean {
     if (this.isOpen === (record[0] === archiveRecordKind.header)) return false;
     switch (record[0]) {
       case archiveRecordKind.header:

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { WidgetCounts } from './analytics.ts';
-import { addExcluded, RowWriter } from './analytics-database.ts';
+import { incrementAssignments, RowWriter } from './analytics-database.ts';
 import {
   type ArchivedCounters,
   type ArchivedDay,
@@ -37,7 +37,12 @@ export class DailyCounters {
 
   constructor(database: Database) {
     const createWriter = (table: string, keys: readonly string[], counters: readonly string[]) =>
-      new RowWriter(database, table, [...keys, ...counters], `ON CONFLICT DO UPDATE SET ${addExcluded(counters)}`);
+      new RowWriter(
+        database,
+        table,
+        [...keys, ...counters],
+        `ON CONFLICT DO UPDATE SET ${incrementAssignments(counters)}`,
+      );
     this.#dayWriter = createWriter('day_counter', ['experiment', 'day', 'device'], dayCounters);
     this.#widgetWriter = createWriter('widget_counter', ['experiment', 'day', 'device'], widgetEventTypes);
     this.#lenderWriter = createWriter(
@@ -66,7 +71,7 @@ export class DailyCounters {
     this.#deleteLenders = database.prepare('DELETE FROM lender_counter WHERE day < ?');
   }
 
-  addBatch({ dayDeltas, lenderDeltas }: LedgerProjection): void {
+  addProjectedBatch({ dayDeltas, lenderDeltas }: LedgerProjection): void {
     for (const { experiment, day, device, sessions, views, clicks, attributedMicros, ...more } of dayDeltas.values()) {
       const { confirmedMicros, confirmedCentsSquared, widgetEvents } = more;
       const counters = [sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared];
@@ -79,7 +84,7 @@ export class DailyCounters {
     this.#flush();
   }
 
-  /** Yields the counters from `fromDay` (inclusive) to `untilDay` (exclusive). The store must not change during the iteration. */
+  /** Yields the counters from `firstDay` (inclusive) to `untilDay` (exclusive). The store must not change during the iteration. */
   *readDays(fromDay: number, untilDay: number): ArchivedCounters {
     for (const [number, ...experiment] of this.#selectExperiments.iterate()) {
       const days = this.#selectDays.all(number, fromDay, untilDay);
@@ -92,7 +97,7 @@ export class DailyCounters {
   }
 
   /** Replaces the counters of all days before `untilDay` by archived counters. Requires an open transaction. */
-  replaceBefore(
+  replaceDaysBefore(
     untilDay: number,
     archived: Iterable<ArchiveRecord>,
     numbers: Pick<SqliteProjectionState, 'assignExperimentNumber' | 'lenders'>,
@@ -119,7 +124,7 @@ export class DailyCounters {
         }
         case archiveRecordKind.lender: {
           const [day, name, clicks, confirmedMicros] = record[1];
-          this.#lenderWriter.add([experiment, day, numbers.lenders.assign(name), clicks, confirmedMicros]);
+          this.#lenderWriter.add([experiment, day, numbers.lenders.findOrInsert(name), clicks, confirmedMicros]);
           break;
         }
       }

@@ -4,8 +4,8 @@ import { bounds } from '../bounds.ts';
 import { nodeLogFiles } from '../event-log/log-files.ts';
 import { segmentFirstSequences } from '../event-log/log-format.ts';
 import { CursorBeyondLogError, LogReader } from '../event-log/log-reader.ts';
-import type { DataFiles } from '../files/data-files.ts';
-import type { Query, QueryExecutors, QueryResults, StoreQueryName } from './aggregator-protocol.ts';
+import type { DataPaths } from '../files/data-files.ts';
+import type { AggregatorQuery, QueryExecutors, QueryResults, StoreQueryName } from './aggregator-protocol.ts';
 import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatchError } from './analytics-database.ts';
 import { AnalyticsStore } from './analytics-store.ts';
 import { ArchiveWriteError, CounterArchive } from './counter-archive.ts';
@@ -42,7 +42,7 @@ export class LedgerFollower {
    *
    * @param onRebuild called with a message when a rebuild starts, and when a rebuild cannot restore some records
    */
-  constructor({ ledgerFolder, archiveFolder, analyticsStoreFile }: DataFiles, onRebuild: (reason: string) => void) {
+  constructor({ ledgerFolder, archiveFolder, analyticsStoreFile }: DataPaths, onRebuild: (reason: string) => void) {
     this.#analyticsStoreFile = analyticsStoreFile;
     this.#archive = new CounterArchive(archiveFolder);
     let store: AnalyticsStore;
@@ -65,7 +65,7 @@ export class LedgerFollower {
         store = new AnalyticsStore(analyticsStoreFile);
         this.#reader = new LogReader(ledgerFolder, null);
       }
-      store.restoreArchive(this.#archive);
+      store.restoreArchivedCounters(this.#archive);
     } catch (error) {
       store.close();
       throw error;
@@ -126,7 +126,7 @@ export class LedgerFollower {
     this.#closeOnError(() => this.#store.pruneRows());
   }
 
-  execute<Name extends StoreQueryName>({ name, parameter }: Query<Name>): QueryResults[Name] {
+  execute<Name extends StoreQueryName>({ name, parameter }: AggregatorQuery<Name>): QueryResults[Name] {
     const store: QueryExecutors<StoreQueryName> = this.#store;
     return this.#closeOnError(() => store[name](parameter));
   }
@@ -170,7 +170,7 @@ function describeMissingRecords(ledgerFolder: string, ledgerFromPosition: number
 
 interface RebuildOptions {
   /** Paths of the analytics data. The analytics store must be closed. */
-  readonly files: DataFiles;
+  readonly files: DataPaths;
   /** Position of the last record of the ledger. */
   readonly upToPosition: number;
   /** Called after each batch with the number of records in it. */

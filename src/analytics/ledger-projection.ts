@@ -1,7 +1,7 @@
 import { classifyClick } from '../clicks/click-rules.ts';
 import type { Confirmation } from '../confirmations/confirmation.ts';
 import { checkConfirmation } from '../confirmations/confirmation.ts';
-import { dayOf } from '../domain/calendar.ts';
+import { dayNumberOf } from '../domain/calendar.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type {
   OfferClicked,
@@ -21,7 +21,7 @@ import {
   type ProjectedSession,
   type ProjectionTotals,
   type SubIdKey,
-  zeroTotals,
+  zeroProjectionTotals,
 } from './projection-state.ts';
 import { RevenueProjection } from './revenue-projection.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
@@ -50,7 +50,7 @@ export class LedgerProjection {
    */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
-  readonly totals: ProjectionTotals = { ...zeroTotals };
+  readonly totals: ProjectionTotals = { ...zeroProjectionTotals };
   /** Wall time of the last valid record, in Unix milliseconds. */
   lastWallMs: number | null = null;
 
@@ -74,7 +74,7 @@ export class LedgerProjection {
     }
     this.lastWallMs = record[1];
     const key = keyOfSub(record[2]);
-    if (key < this.#state.retainedFromKey) {
+    if (key < this.#state.firstRetainedKey) {
       this.totals.sealedSession++;
       return;
     }
@@ -126,31 +126,31 @@ export class LedgerProjection {
     };
     this.changedSessions.set(key, session);
     if (metadata !== null) this.#state.addMetadata(position, metadata);
-    const day = dayOf(createdMs);
-    const delta = this.#dayDelta(experiment, day, device);
+    const day = dayNumberOf(createdMs);
+    const delta = this.#findOrAddDayDelta(experiment, day, device);
     delta.sessions++;
     this.lastCohortDayBySegment.set(segment, Math.max(day, this.lastCohortDayBySegment.get(segment) ?? 0));
-    this.#createdSessionsOf(delta).push(session);
+    this.#createdSessionsOfCohort(delta).push(session);
   }
 
   #applyOffersViewed(session: ProjectedSession, [, wallMs, sub, , offerIds, , isRefresh]: OffersViewed): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     for (const offerId of offerIds) {
-      const offer = this.#state.offers.assign(offerId);
+      const offer = this.#state.offers.findOrInsert(offerId);
       if (!session.shownOffers.includes(offer)) session.shownOffers.push(offer);
     }
     this.changedSessions.set(session.key, session);
     // A widget that shows more offers during a view makes these offers clickable, but no further view is counted.
     if (isRefresh === true) return;
     session.views++;
-    this.#dayDelta(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device).views++;
+    this.#findOrAddDayDelta(session.experiment, dayNumberOf(decodeSubId(sub).createdMs), session.device).views++;
   }
 
   /** Counts widget events. The ledger contains no repeated events, because the main thread drops such events before it appends a record. */
   #applyWidgetEvents(session: ProjectedSession, [, wallMs, sub, , , types]: WidgetEventsReported): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);
-    const delta = this.#dayDelta(session.experiment, dayOf(decodeSubId(sub).createdMs), session.device);
+    const delta = this.#findOrAddDayDelta(session.experiment, dayNumberOf(decodeSubId(sub).createdMs), session.device);
     for (const type of types) {
       if (type >= widgetEventTypes.length) continue;
       countWidgetEvent(session, type);
@@ -210,11 +210,11 @@ export class LedgerProjection {
       offer,
       confirmation,
     );
-    const day = dayOf(decodeSubId(sub).createdMs);
-    const delta = this.#dayDelta(session.experiment, day, session.device);
+    const day = dayNumberOf(decodeSubId(sub).createdMs);
+    const delta = this.#findOrAddDayDelta(session.experiment, day, session.device);
     delta.confirmedMicros += confirmedMicros;
     delta.confirmedCentsSquared += BigInt(confirmedCentsSquared);
-    this.#lenderDelta(session.experiment, day, lender).confirmedMicros += confirmedMicros;
+    this.#findOrAddLenderDelta(session.experiment, day, lender).confirmedMicros += confirmedMicros;
   }
 
   /** Counts a click. Returns the lender's number in the store. */
@@ -231,14 +231,14 @@ export class LedgerProjection {
     const { createdMs, mode } = decodeSubId(sub);
     // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox), even if its record has a value.
     const attributedMicros = mode === 'test' ? 0 : valueMicros;
-    const lender = this.#state.lenders.assign(lenderName);
-    const day = dayOf(createdMs);
+    const lender = this.#state.lenders.findOrInsert(lenderName);
+    const day = dayNumberOf(createdMs);
     session.clickedOffers.push(offer);
     this.newClicks.push({ session: session.position, offer, lender, clickedMs, attributedMicros });
-    const delta = this.#dayDelta(session.experiment, day, session.device);
+    const delta = this.#findOrAddDayDelta(session.experiment, day, session.device);
     delta.clicks++;
     delta.attributedMicros += attributedMicros;
-    this.#lenderDelta(session.experiment, day, lender).clicks++;
+    this.#findOrAddLenderDelta(session.experiment, day, lender).clicks++;
     this.changedSessions.set(session.key, session);
     return lender;
   }
@@ -255,7 +255,7 @@ export class LedgerProjection {
     return this.changedSessions.get(key) ?? this.#state.findSession(key);
   }
 
-  #dayDelta(experiment: number, day: number, device: number): DayCounterDelta {
+  #findOrAddDayDelta(experiment: number, day: number, device: number): DayCounterDelta {
     // The key is below 2^53, because days are below 2^22, devices below 2^3 and experiments below 2^28.
     const key = (experiment * 2 ** 22 + day) * 8 + device;
     let delta = this.dayDeltas.get(key);
@@ -267,7 +267,7 @@ export class LedgerProjection {
     return delta;
   }
 
-  #createdSessionsOf({ experiment, day }: DayCounterDelta): ProjectedSession[] {
+  #createdSessionsOfCohort({ experiment, day }: DayCounterDelta): ProjectedSession[] {
     const key = experiment * 2 ** 22 + day;
     let cohort = this.cohortDeltas.get(key);
     if (cohort === undefined) {
@@ -277,7 +277,7 @@ export class LedgerProjection {
     return cohort.createdSessions;
   }
 
-  #lenderDelta(experiment: number, day: number, lender: number): LenderCounterDelta {
+  #findOrAddLenderDelta(experiment: number, day: number, lender: number): LenderCounterDelta {
     const key = `${experiment} ${day} ${lender}`;
     let delta = this.lenderDeltas.get(key);
     if (delta === undefined) {

@@ -5,7 +5,7 @@ import { dayMs } from '../domain/calendar.ts';
 export type SubIdKey = string;
 
 /** Returns the smallest key of a session that was created on this day or later. */
-export function firstKeyOfDay(day: number): SubIdKey {
+export function firstSubIdKeyOfDay(day: number): SubIdKey {
   const time = Buffer.alloc(6);
   time.writeUIntBE(day * dayMs, 0, 6);
   return time.toString('latin1');
@@ -106,7 +106,7 @@ export interface ProjectionTotals {
   unsoundConfirmations: number;
 }
 
-export const zeroTotals: Readonly<ProjectionTotals> = {
+export const zeroProjectionTotals: Readonly<ProjectionTotals> = {
   records: 0,
   sealedSession: 0,
   malformed: 0,
@@ -120,5 +120,7 @@ export const zeroTotals: Readonly<ProjectionTotals> = {
 };
 
 /** Names of the projection totals, and the columns of the table `progress` that store the totals, in the same order. */
-export const totalsNames = Object.keys(zeroTotals) as (keyof ProjectionTotals)[];
-export const totalsColumns = totalsNames.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+export const projectionTotalNames = Object.keys(zeroProjectionTotals) as (keyof ProjectionTotals)[];
+export const projectionTotalColumns = projectionTotalNames.map((name) =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+);

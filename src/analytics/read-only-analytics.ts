@@ -1,9 +1,16 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { Analytics, DailyResult, RowsPage, RowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
+import type {
+  Analytics,
+  DailyResult,
+  SessionRowsPage,
+  SessionRowsQuery,
+  SummaryQuery,
+  SummaryResult,
+} from './analytics.ts';
 import { openAnalyticsDatabaseReadOnly } from './analytics-database.ts';
 import { CohortReader } from './cohort-reader.ts';
 import { RowsReader } from './rows-reader.ts';
-import { ExperimentsReader, SessionReader, type TagCount } from './session-reader.ts';
+import { ExperimentsReader, type ReferrerTagCount, SessionReader } from './session-reader.ts';
 import { RetainedSessions } from './store-retention.ts';
 
 /**
@@ -35,13 +42,13 @@ export class ReadOnlyAnalytics implements Analytics {
     return this.#inTransaction((sessions) => new CohortReader(this.#database, sessions).listDays(query));
   }
 
-  async listRows(query: RowsQuery): Promise<RowsPage> {
+  async listRows(query: SessionRowsQuery): Promise<SessionRowsPage> {
     return this.#inTransaction((sessions) => new RowsReader(this.#database, sessions).listRows(query));
   }
 
   /** Returns the number of referrer tags per account, vertical and mode. */
-  countTags(): TagCount[] {
-    return this.#inTransaction(() => new ExperimentsReader(this.#database).countTags());
+  countReferrerTags(): ReferrerTagCount[] {
+    return this.#inTransaction(() => new ExperimentsReader(this.#database).countReferrerTags());
   }
 
   /** Closes the file. Repeated calls have no effect. */

@@ -1,5 +1,5 @@
 import type { Confirmation, Payout } from '../confirmations/confirmation.ts';
-import { applyToPayout, revenueDeltaMicros } from '../confirmations/confirmation.ts';
+import { applyConfirmationToPayout, revenueDeltaMicros } from '../confirmations/confirmation.ts';
 import { centsSquared } from './counting-rules.ts';
 import type { ChangedPayout, ClickRevenueDelta } from './projection-state.ts';
 import type { SqliteRevenueState } from './sqlite-projection-state.ts';
@@ -36,7 +36,7 @@ export class RevenueProjection {
     const confirmedMicros = revenueDeltaMicros(confirmation);
     const after = before + confirmedMicros;
     this.#revenueBySession.set(session, after);
-    const payout = applyToPayout(confirmation, this.findPayout(session, offer, txid));
+    const payout = applyConfirmationToPayout(confirmation, this.findPayout(session, offer, txid));
     this.changedPayouts.set(`${session} ${offer} ${txid}`, { session, offer, txid, ...payout });
 
     const key = `${session} ${offer}`;

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { subIdByteLength } from '../ids/sub-id.ts';
-import type { RowsPage, RowsQuery, SessionRow } from './analytics.ts';
+import type { SessionRow, SessionRowsPage, SessionRowsQuery } from './analytics.ts';
 import { isInWindow, LenderAccumulator, type SessionReader, type StoredSession } from './session-reader.ts';
 
 /** A cohort day, and the position of its first session that may be on this page or a later page. */
@@ -43,19 +43,19 @@ export class RowsReader {
       .pluck();
   }
 
-  listRows(query: RowsQuery): RowsPage {
-    const sessions = query.subs === null ? this.#findByTag(query) : this.#findBySubs(query, query.subs);
+  listRows(query: SessionRowsQuery): SessionRowsPage {
+    const sessions = query.subs === null ? this.#findSessionsByTag(query) : this.#findListedSessions(query, query.subs);
     const page = sessions.slice(0, query.limit);
     return {
-      rows: page.map((session) => this.#toRow(session)),
+      rows: page.map((session) => this.#toSessionRow(session)),
       retainedFromDay: this.#sessions.retainedFromDay,
       nextAfterPosition: sessions.length > query.limit ? page.at(-1)!.position : null,
     };
   }
 
-  #findBySubs(query: RowsQuery, subs: readonly Uint8Array[]): StoredSession[] {
+  #findListedSessions(query: SessionRowsQuery, subs: readonly Uint8Array[]): StoredSession[] {
     const found: StoredSession[] = [];
-    for (const session of this.#sessions.findListed(query, subs)) {
+    for (const session of this.#sessions.findListedSessions(query, subs)) {
       if (isInWindow(session.day, query) && session.position > query.afterPosition) found.push(session);
     }
     return found.sort(byPosition);
@@ -66,7 +66,7 @@ export class RowsReader {
    * one or two days are read, because ledger order is nearly the order of days. If the clock was set back, sessions of
    * different days alternate in the ledger, and more days are read.
    */
-  #findByTag(query: RowsQuery): StoredSession[] {
+  #findSessionsByTag(query: SessionRowsQuery): StoredSession[] {
     const { toDay, afterPosition: after, limit } = query;
     const fromDay = Math.max(query.fromDay, this.#sessions.retainedFromDay);
     const experiment = this.#sessions.findExperiment(query);
@@ -74,13 +74,13 @@ export class RowsReader {
     let found: StoredSession[] = [];
     for (const [day, firstPosition] of this.#selectDayHeads.all({ experiment, fromDay, toDay, after })) {
       if (found.length > limit && firstPosition > found[limit]!.position) break;
-      found.push(...this.#findByDay(experiment, day, after, limit + 1));
+      found.push(...this.#findSessionsOfDay(experiment, day, after, limit + 1));
       found = found.sort(byPosition).slice(0, limit + 1);
     }
     return found;
   }
 
-  #findByDay(experiment: number, day: number, after: number, count: number): StoredSession[] {
+  #findSessionsOfDay(experiment: number, day: number, after: number, count: number): StoredSession[] {
     const found: StoredSession[] = [];
     for (const subs of this.#selectCohortPieces.iterate(experiment, day, after)) {
       for (let start = 0; start < subs.length; start += subIdByteLength) {
@@ -93,7 +93,7 @@ export class RowsReader {
     return found;
   }
 
-  #toRow(session: StoredSession): SessionRow {
+  #toSessionRow(session: StoredSession): SessionRow {
     const { sub, experiment, position, device, views, clicks, lastEventMs } = session;
     const lenders = new LenderAccumulator();
     const { attributedMicros, confirmedMicros } = this.#sessions.sumRevenue(session, lenders);
@@ -108,7 +108,7 @@ export class RowsReader {
       attributedMicros,
       confirmedMicros,
       lastEventMs,
-      lenders: lenders.result(this.#sessions.lenderNameOf),
+      lenders: lenders.toSortedMetrics(this.#sessions.lenderNameOf),
     };
   }
 }

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import { dayOf } from '../domain/calendar.ts';
+import { dayNumberOf } from '../domain/calendar.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type { CohortMetrics, CohortQuery, LenderMetrics, WidgetCounts } from './analytics.ts';
 import { decodeVarints } from './analytics-database.ts';
@@ -25,7 +25,7 @@ export class LenderAccumulator {
    * Returns the sums by lender, sorted by clicks descending, then by name. Names are compared as UTF-8 bytes, as in
    * SQLite, so that all queries use the same order.
    */
-  result(nameOf: (lender: number) => string): LenderMetrics[] {
+  toSortedMetrics(nameOf: (lender: number) => string): LenderMetrics[] {
     return [...this.#lenders]
       .map(([lender, sums]) => ({ lender: nameOf(lender), ...sums }))
       .sort((a, b) => b.clicks - a.clicks || Buffer.compare(Buffer.from(a.lender), Buffer.from(b.lender)));
@@ -36,12 +36,12 @@ export class LenderAccumulator {
 export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
 
 /** Number of referrer tags of an account for one vertical and mode. */
-export type TagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
+export type ReferrerTagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
 
 /** Lists the experiments of the store. Experiments are never deleted, because daily figures are retained longer than sessions. */
 export class ExperimentsReader {
   readonly #selectPage: Statement<[number, number], ExperimentRow>;
-  readonly #selectTagCounts: Statement<[], TagCount>;
+  readonly #selectTagCounts: Statement<[], ReferrerTagCount>;
 
   constructor(database: Database) {
     this.#selectPage = database
@@ -50,7 +50,7 @@ export class ExperimentsReader {
       )
       .raw();
     this.#selectTagCounts = database
-      .prepare<[], TagCount>(
+      .prepare<[], ReferrerTagCount>(
         `SELECT account, vertical, test, count(*) AS tags FROM experiment
         GROUP BY account, vertical, test ORDER BY tags DESC, account, vertical, test`,
       )
@@ -58,12 +58,12 @@ export class ExperimentsReader {
   }
 
   /** Returns up to `bounds.experimentsPerPage` experiments with numbers greater than `afterNumber`, ascending. */
-  listAfter(afterNumber: number): ExperimentRow[] {
+  listExperimentsAfter(afterNumber: number): ExperimentRow[] {
     return this.#selectPage.all(afterNumber, bounds.experimentsPerPage);
   }
 
   /** Returns the number of tags per account, vertical and mode, the largest number first. */
-  countTags(): TagCount[] {
+  countReferrerTags(): ReferrerTagCount[] {
     return this.#selectTagCounts.all();
   }
 }
@@ -133,7 +133,7 @@ export class SessionReader {
   }
 
   get retainedFromDay(): number {
-    return this.#retainedSessions.fromDay;
+    return this.#retainedSessions.firstDay;
   }
 
   referrerTagOf(experiment: number): string {
@@ -143,8 +143,8 @@ export class SessionReader {
 
   /** Finds a session. Returns undefined if the session does not exist or is no longer retained. */
   findSession(sub: Uint8Array): StoredSession | undefined {
-    const day = dayOf(decodeSubId(sub).createdMs);
-    if (day < this.#retainedSessions.fromDay) return undefined;
+    const day = dayNumberOf(decodeSubId(sub).createdMs);
+    if (day < this.#retainedSessions.firstDay) return undefined;
     const columns = this.#selectSession.get(sub);
     if (columns === undefined) return undefined;
     const [experiment, position, device, views, clicks, lastEventMs, events] = columns;
@@ -153,7 +153,7 @@ export class SessionReader {
   }
 
   /** Yields the listed sessions that belong to the query's tenant and tag, without filtering by day. */
-  *findListed(query: CohortQuery, subs: readonly Uint8Array[]): Generator<StoredSession, void> {
+  *findListedSessions(query: CohortQuery, subs: readonly Uint8Array[]): Generator<StoredSession, void> {
     const matches = new Map<number, boolean>();
     for (const sub of splitSubs(subs)) {
       const session = this.findSession(sub);

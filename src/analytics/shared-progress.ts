@@ -40,7 +40,7 @@ export class SharedProgress {
    * Marks the aggregator asleep and returns true, or returns false if there are records to project. To lose no wake-up,
    * the main thread must store the durable position before it calls `claimWakeUp`.
    */
-  trySleep(): boolean {
+  tryMarkAsleep(): boolean {
     Atomics.store(this.#cells, awakeCell, 0n);
     if (this.durablePosition <= this.projectedPosition) return true;
     // If the main thread claimed the wake-up between the two operations, its `wake` message has no effect.
@@ -63,10 +63,10 @@ export class AnalyticsLag {
   #sampleIntervalMs: number = bounds.analyticsLagSampleIntervalMs;
 
   /** Records a sample of the durable position. Positions and times must not decrease between calls. */
-  recordPosition(durablePosition: number, projectedPosition: number, nowMs: number): void {
+  recordDurablePosition(durablePosition: number, projectedPosition: number, nowMs: number): void {
     const last = this.#samples.at(-1);
     if (last !== undefined && nowMs - last.atMs < this.#sampleIntervalMs) return;
-    this.#dropProjected(projectedPosition);
+    this.#dropProjectedSamples(projectedPosition);
     if (durablePosition <= projectedPosition) return;
     if (this.#samples.length === bounds.analyticsLagSamplesMax) {
       this.#samples = this.#samples.filter((_, index) => index % 2 === 0);
@@ -76,14 +76,14 @@ export class AnalyticsLag {
   }
 
   /** Returns the lag in milliseconds; 0 if every durable record is projected. */
-  measureMs(durablePosition: number, projectedPosition: number, nowMs: number): number {
-    this.#dropProjected(projectedPosition);
+  measureLagMs(durablePosition: number, projectedPosition: number, nowMs: number): number {
+    this.#dropProjectedSamples(projectedPosition);
     if (durablePosition <= projectedPosition) return 0;
-    if (this.#samples.length === 0) this.recordPosition(durablePosition, projectedPosition, nowMs);
+    if (this.#samples.length === 0) this.recordDurablePosition(durablePosition, projectedPosition, nowMs);
     return nowMs - this.#samples[0]!.atMs;
   }
 
-  #dropProjected(projectedPosition: number): void {
+  #dropProjectedSamples(projectedPosition: number): void {
     const first = this.#samples.findIndex(({ position }) => position > projectedPosition);
     this.#samples.splice(0, first === -1 ? this.#samples.length : first);
     if (this.#samples.length === 0) this.#sampleIntervalMs = bounds.analyticsLagSampleIntervalMs;

@@ -142,7 +142,7 @@ class NumberTable {
   }
 
   /** Returns the number of the row with these values. Inserts the row if it does not exist. */
-  assign(key: string, values: readonly SqlValue[] = [key]): number {
+  findOrInsert(key: string, values: readonly SqlValue[] = [key]): number {
     const existing = this.find(key, values);
     if (existing !== null) return existing;
     const number = Number(this.#insert.run(...values).lastInsertRowid);
@@ -186,8 +186,8 @@ export class SqliteProjectionState {
   }
 
   /** Smallest key of a retained session; empty if every session is retained. */
-  get retainedFromKey(): SubIdKey {
-    return this.#retainedSessions.fromKey;
+  get firstRetainedKey(): SubIdKey {
+    return this.#retainedSessions.firstKey;
   }
 
   /** Returns the session, or null if the ledger has no creation record of it so far. */
@@ -216,7 +216,12 @@ export class SqliteProjectionState {
    * the experiment if it does not exist.
    */
   assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
-    return this.#experiments.assign(`${account} ${vertical} ${test} ${tag}`, [account, vertical, test ? 1 : 0, tag]);
+    return this.#experiments.findOrInsert(`${account} ${vertical} ${test} ${tag}`, [
+      account,
+      vertical,
+      test ? 1 : 0,
+      tag,
+    ]);
   }
 
   /**

@@ -1,12 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import { dayOf } from '../domain/calendar.ts';
+import { dayNumberOf } from '../domain/calendar.ts';
 import type { LogCursor } from '../event-log/log-reader.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSegmentIndex } from './batch-writer.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import type { DailyCounters } from './daily-counters.ts';
-import { firstKeyOfDay, type SubIdKey } from './projection-state.ts';
+import { firstSubIdKeyOfDay, type SubIdKey } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
@@ -15,43 +15,43 @@ import type { SqliteProjectionState } from './sqlite-projection-state.ts';
  */
 export class RetainedSessions {
   readonly #updateFromDay: Statement<[number]>;
-  #fromDay: number;
-  #fromKey: SubIdKey;
+  #firstDay: number;
+  #firstKey: SubIdKey;
 
   constructor(database: Database) {
     this.#updateFromDay = database.prepare('UPDATE retention SET kept_from_day = ?');
-    this.#fromDay = database.prepare<[], number>('SELECT kept_from_day FROM retention').pluck().get()!;
-    this.#fromKey = firstRetainedKey(this.#fromDay);
+    this.#firstDay = database.prepare<[], number>('SELECT kept_from_day FROM retention').pluck().get()!;
+    this.#firstKey = firstRetainedKey(this.#firstDay);
   }
 
   /** First retained day as a day number; 0 if every session is retained. */
-  get fromDay(): number {
-    return this.#fromDay;
+  get firstDay(): number {
+    return this.#firstDay;
   }
 
   /** Smallest key of a retained session; empty if every session is retained. */
-  get fromKey(): SubIdKey {
-    return this.#fromKey;
+  get firstKey(): SubIdKey {
+    return this.#firstKey;
   }
 
   isRetained(sub: Uint8Array): boolean {
-    return dayOf(decodeSubId(sub).createdMs) >= this.#fromDay;
+    return dayNumberOf(decodeSubId(sub).createdMs) >= this.#firstDay;
   }
 
   /**
    * Sets the first day whose sessions are retained. Requires an open transaction. After an error, do not use this
    * object any more, because it may differ from the file.
    */
-  retainFrom(day: number): void {
+  setFirstDay(day: number): void {
     this.#updateFromDay.run(day);
-    this.#fromDay = day;
-    this.#fromKey = firstRetainedKey(day);
+    this.#firstDay = day;
+    this.#firstKey = firstRetainedKey(day);
   }
 }
 
 /** Returns the smallest key of a retained session, or the empty string, which sorts before every key, if all sessions are retained. */
 function firstRetainedKey(day: number): SubIdKey {
-  return day === 0 ? '' : firstKeyOfDay(day);
+  return day === 0 ? '' : firstSubIdKeyOfDay(day);
 }
 
 /** Deletes the rows of sessions that are not retained. Uses small transactions, so that queries do not wait long. */
@@ -84,23 +84,23 @@ export class SessionPruner {
     this.#deleteMetadata = database.prepare('DELETE FROM session_metadata WHERE session = ?');
     this.#deleteClicks = database.prepare('DELETE FROM click WHERE session = ?');
     this.#deletePayouts = database.prepare('DELETE FROM payout WHERE session = ?');
-    this.#pruneBatch = database.transaction(() => this.#deleteBatch()).immediate;
+    this.#pruneBatch = database.transaction(() => this.#deleteSomeRows()).immediate;
   }
 
   /** Whether the store may contain rows of sessions that are not retained. */
   get hasRowsToPrune(): boolean {
-    return this.#prunedUntilDay < this.#retainedSessions.fromDay;
+    return this.#prunedUntilDay < this.#retainedSessions.firstDay;
   }
 
   /** Deletes some rows in one transaction. */
   pruneRows(): void {
-    if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.fromDay;
+    if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.firstDay;
   }
 
   /** Deletes some rows. Returns whether there may be more rows to delete. */
-  #deleteBatch(): boolean {
+  #deleteSomeRows(): boolean {
     const limit = bounds.sessionsPrunedPerTransaction;
-    const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.fromKey, 'latin1'), limit);
+    const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.firstKey, 'latin1'), limit);
     for (const [, position, clicks] of sessions) {
       this.#deleteMetadata.run(position);
       if (clicks === 0) continue;
@@ -109,7 +109,7 @@ export class SessionPruner {
     }
     const last = sessions.at(-1);
     if (last !== undefined) this.#deleteSessions.run(last[0]);
-    const pieces = this.#deleteCohortPieces.run(this.#retainedSessions.fromDay, limit).changes;
+    const pieces = this.#deleteCohortPieces.run(this.#retainedSessions.firstDay, limit).changes;
     return sessions.length === limit || pieces === limit;
   }
 }
@@ -156,23 +156,23 @@ export class StoreRetention {
    */
   apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
     // If archive segments were lost, the store still has their counters, which are then archived again.
-    const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.fromDay);
+    const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.firstDay);
     if (untilDay <= archive.retainedFromDay) return;
     const { wallMs } = request;
-    const ledgerFromPosition = this.#firstSegmentSince(untilDay, cursor);
+    const ledgerFromPosition = this.#firstSegmentSinceDay(untilDay, cursor);
     const counters = this.#counters.readDays(archive.retainedFromDay, untilDay);
     archive.append({ wallMs, untilDay, ledgerFromPosition }, counters);
-    this.#database.transaction(() => this.#retainFrom(untilDay)).immediate();
+    this.#database.transaction(() => this.#setFirstRetainedDay(untilDay)).immediate();
   }
 
   /** Copies archived counters into a store that is new, or that is older than the last archive segment. */
-  restoreArchive(archive: CounterArchive, numbers: SqliteProjectionState): void {
+  restoreArchivedCounters(archive: CounterArchive, numbers: SqliteProjectionState): void {
     const { retainedFromDay } = archive;
-    if (retainedFromDay <= this.#retainedSessions.fromDay) return;
+    if (retainedFromDay <= this.#retainedSessions.firstDay) return;
     this.#database
       .transaction(() => {
-        this.#counters.replaceBefore(retainedFromDay, archive.readAll(), numbers);
-        this.#retainFrom(retainedFromDay);
+        this.#counters.replaceDaysBefore(retainedFromDay, archive.readAll(), numbers);
+        this.#setFirstRetainedDay(retainedFromDay);
       })
       .immediate();
   }
@@ -182,7 +182,7 @@ export class StoreRetention {
    * on the current ledger, because a new ledger may have been created since the last archive segment was written.
    */
   firstNeededPosition(archive: CounterArchive, cursor: LogCursor): number {
-    return Math.min(archive.ledgerFromPosition, this.#firstSegmentSince(archive.retainedFromDay, cursor));
+    return Math.min(archive.ledgerFromPosition, this.#firstSegmentSinceDay(archive.retainedFromDay, cursor));
   }
 
   /**
@@ -192,18 +192,18 @@ export class StoreRetention {
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;
     const beforeNewest = newest === null ? null : (this.#selectNewestDayBefore.get(newest) ?? null);
-    const oldest = this.#selectOldestDayFrom.get(this.#retainedSessions.fromDay) ?? null;
+    const oldest = this.#selectOldestDayFrom.get(this.#retainedSessions.firstDay) ?? null;
     if (oldest === null || beforeNewest === null) return 0;
     const day = Math.min(today, beforeNewest + 1) - retentionDays;
     return oldest < day ? day : 0;
   }
 
-  #firstSegmentSince(day: number, { segment }: LogCursor): number {
-    return Math.min(segment, this.#segments.firstSegmentSince(day) ?? segment);
+  #firstSegmentSinceDay(day: number, { segment }: LogCursor): number {
+    return Math.min(segment, this.#segments.firstSegmentSinceDay(day) ?? segment);
   }
 
-  #retainFrom(day: number): void {
-    this.#retainedSessions.retainFrom(day);
-    this.#segments.deleteBefore(day);
+  #setFirstRetainedDay(day: number): void {
+    this.#retainedSessions.setFirstDay(day);
+    this.#segments.deleteSegmentsBeforeDay(day);
   }
 }

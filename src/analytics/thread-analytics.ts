@@ -2,14 +2,14 @@ import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
 import type { PayoutKey, PayoutStateReader, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import type { CancelSignal } from '../domain/async.ts';
-import type { DataFiles } from '../files/data-files.ts';
+import type { DataPaths } from '../files/data-files.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import {
+  type AggregatorQuery,
   type AggregatorWorkerData,
   type MessageFromAggregator,
   type MessageToAggregator,
-  packQuery,
-  type Query,
+  packSubIds,
   type QueryName,
   type QueryResults,
 } from './aggregator-protocol.ts';
@@ -17,8 +17,8 @@ import {
   type Analytics,
   AnalyticsUnavailableError,
   type DailyResult,
-  type RowsPage,
-  type RowsQuery,
+  type SessionRowsPage,
+  type SessionRowsQuery,
   type SummaryQuery,
   type SummaryResult,
 } from './analytics.ts';
@@ -30,7 +30,7 @@ import type { RetentionRequest } from './store-retention.ts';
 
 export interface ThreadAnalyticsOptions {
   /** Paths of the analytics data. The folder of the analytics store must exist. */
-  readonly files: DataFiles;
+  readonly files: DataPaths;
   readonly log: Pick<Ledger, 'appendedPosition' | 'durablePosition' | 'healthy'>;
   /** Called when the thread has exited unexpectedly and will be restarted. */
   readonly onCrash?: (error: Error) => void;
@@ -78,7 +78,7 @@ export async function startThreadAnalytics(options: ThreadAnalyticsOptions): Pro
 
 interface PendingQuery {
   readonly position: number;
-  readonly query: Query;
+  readonly query: AggregatorQuery;
   readonly signal: CancelSignal | null;
   /** Resolves the query with a result of type `QueryResults[query.name]`. */
   readonly resolve: (result: QueryResults[QueryName]) => void;
@@ -134,26 +134,26 @@ class AggregatorThread implements ThreadAnalytics {
 
   get lagMs(): number {
     const { durablePosition, projectedPosition } = this.#progress;
-    return this.#lag.measureMs(durablePosition, projectedPosition, performance.now());
+    return this.#lag.measureLagMs(durablePosition, projectedPosition, performance.now());
   }
 
   onLedgerDurable(position: number): void {
     this.#progress.durablePosition = position;
-    this.#lag.recordPosition(position, this.#progress.projectedPosition, performance.now());
+    this.#lag.recordDurablePosition(position, this.#progress.projectedPosition, performance.now());
     if (this.#progress.claimWakeUp()) this.#post({ kind: 'wake' });
-    this.#sendQueued();
+    this.#sendQueuedQueries();
   }
 
   async getSummary(query: SummaryQuery, signal: CancelSignal | null = null): Promise<SummaryResult> {
-    return this.#query({ name: 'getSummary', parameter: packQuery(query) }, { signal });
+    return this.#query({ name: 'getSummary', parameter: packSubIds(query) }, { signal });
   }
 
   async listDays(query: SummaryQuery, signal: CancelSignal | null = null): Promise<DailyResult> {
-    return this.#query({ name: 'listDays', parameter: packQuery(query) }, { signal });
+    return this.#query({ name: 'listDays', parameter: packSubIds(query) }, { signal });
   }
 
-  async listRows(query: RowsQuery, signal: CancelSignal | null = null): Promise<RowsPage> {
-    return this.#query({ name: 'listRows', parameter: packQuery(query) }, { signal });
+  async listRows(query: SessionRowsQuery, signal: CancelSignal | null = null): Promise<SessionRowsPage> {
+    return this.#query({ name: 'listRows', parameter: packSubIds(query) }, { signal });
   }
 
   findPayoutStates(
@@ -184,7 +184,7 @@ class AggregatorThread implements ThreadAnalytics {
 
   /** @param currentOnly whether to return the current figures without waiting for appended records */
   #query<Name extends QueryName>(
-    query: Query & { readonly name: Name },
+    query: AggregatorQuery & { readonly name: Name },
     {
       currentOnly = false,
       signal = null,
@@ -219,12 +219,12 @@ class AggregatorThread implements ThreadAnalytics {
       this.#send(id, pending);
     } else {
       this.#queuedQueries.set(id, pending);
-      this.#sendQueued();
+      this.#sendQueuedQueries();
     }
     return promise;
   }
 
-  #sendQueued(): void {
+  #sendQueuedQueries(): void {
     const { durablePosition } = this.#progress;
     for (const [id, pending] of this.#queuedQueries) {
       if (this.#sentQueries.size >= bounds.analyticsQueriesInFlightMax) return;
@@ -280,7 +280,7 @@ class AggregatorThread implements ThreadAnalytics {
           this.#sentQueries.delete(message.id);
           clearTimeout(pending.deadline);
           pending.resolve(message.result);
-          this.#sendQueued();
+          this.#sendQueuedQueries();
           break;
         }
       }
@@ -298,7 +298,7 @@ class AggregatorThread implements ThreadAnalytics {
           return;
         }
         this.#state = 'restarting';
-        this.#rejectAll('aggregator thread exited');
+        this.#rejectAllQueries('aggregator thread exited');
         if (this.#progress.projectedPosition > startPosition) this.#restartDelayMs = bounds.aggregatorRestartDelayMinMs;
         this.#restartTimer = setTimeout(() => this.#startWorker(), this.#restartDelayMs);
         this.#restartDelayMs = Math.min(this.#restartDelayMs * 2, bounds.aggregatorRestartDelayMaxMs);
@@ -307,7 +307,7 @@ class AggregatorThread implements ThreadAnalytics {
     });
   }
 
-  #rejectAll(reason: string): void {
+  #rejectAllQueries(reason: string): void {
     for (const queries of [this.#queuedQueries, this.#sentQueries]) {
       for (const { deadline, reject } of queries.values()) {
         clearTimeout(deadline);
@@ -321,7 +321,7 @@ class AggregatorThread implements ThreadAnalytics {
     const isRunning = this.#state === 'starting' || this.#state === 'running';
     this.#state = 'closed';
     if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
-    this.#rejectAll('analytics is closed');
+    this.#rejectAllQueries('analytics is closed');
     if (!isRunning) return;
     this.#post({ kind: 'close' });
     const worker = this.#worker;

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import { dayStartMs, parseIsoDate, parseIsoTimestamp } from '../domain/calendar.ts';
 import type { RequestParam } from '../domain/errors.ts';
 import type { Mode } from '../domain/mode.ts';
-import { isLimitOverride, type KeyLimitOverrides } from './rate-limits.ts';
+import { isValidLimitOverride, type KeyLimitOverrides } from './rate-limits.ts';
 
 export interface NewKey {
   /** Name of the account that owns the key. A new name creates a new account. */
@@ -43,23 +43,23 @@ const limitParams = [
  * Returns the name of the first invalid member, as the operations API spells the name, or null if all members are valid. The values can
  * have any type, because `newKey` may come from untyped code.
  */
-export function findInvalidMember(
+export function findInvalidKeyMember(
   newKey: { readonly [Name in keyof NewKey]: unknown },
   nowMs: number,
 ): RequestParam | null {
   const { accountName, vertical, mode, expiresAtMs } = newKey;
-  if (typeof accountName !== 'string' || !isAccountName(accountName)) return 'account';
+  if (typeof accountName !== 'string' || !isValidAccountName(accountName)) return 'account';
   if (vertical === undefined) return 'vertical';
   if (mode !== 'live' && mode !== 'test') return 'mode';
   // Rejects NaN, because SQLite would store NaN as NULL, and NULL means that the key never expires.
   const expires = Number.isInteger(expiresAtMs) ? (expiresAtMs as number) : Number.NaN;
   if (expiresAtMs !== null && !(expires > nowMs && expires <= bounds.timestampMsMax)) return 'expires';
   const limits = newKey.limits as Record<string, unknown>;
-  return limitParams.find(([name]) => !isLimitOverride(name, limits[name]))?.[1] ?? null;
+  return limitParams.find(([name]) => !isValidLimitOverride(name, limits[name]))?.[1] ?? null;
 }
 
 /** Whether a text is a valid account name: 1 to 64 printable characters without leading or trailing spaces. */
-export function isAccountName(text: string): boolean {
+export function isValidAccountName(text: string): boolean {
   return (
     text.length <= bounds.accountNameCharactersMax && text.trim() === text && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(text)
   );
@@ -90,7 +90,7 @@ const spaceCode = 0x20;
 const lowerCaseBit = 0x20;
 
 /** Value of the `WWW-Authenticate` header of every 401 (RFC 9110, section 11.6.1). */
-export const wwwAuthenticate = 'Bearer';
+export const wwwAuthenticateValue = 'Bearer';
 
 export function generateApiKey(keyPrefix: string, mode: Mode): string {
   return `${keyPrefix}${modePrefixes[mode]}${randomBytes(secretBytes).toString('hex')}`;
@@ -127,12 +127,12 @@ export function parseBearerKey(authorization: string): string | null {
 }
 
 /** Looks up the web origins that may embed an account's widgets. Lookups are synchronous, so implementations keep all origins in memory. */
-export interface EmbedOrigins {
+export interface EmbedOriginDirectory {
   /**
    * Returns the allowed origins of an account in a fixed order without duplicates; empty for an unknown account. Returns the same array
    * until the account's origins change, so that callers can use the array as a cache key.
    */
-  forAccount(account: number): readonly string[];
+  findByAccount(account: number): readonly string[];
 }
 
 /** An API key that is not revoked. The key may have expired. */

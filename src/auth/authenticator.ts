@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { dayOf } from '../domain/calendar.ts';
+import { dayNumberOf } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiError, Failure } from '../domain/outcome.ts';
 import type { Vertical } from '../verticals/vertical.ts';
@@ -108,21 +108,21 @@ export class Authenticator {
 
     const nowMs = this.#clock.monotonicMs();
     if (nowMs >= this.#nextCleanupMs) this.#cleanUpIdleKeys(nowMs, wallMs);
-    const usage = this.#usageByKey.get(key.number) ?? this.#createUsage(key);
+    const usage = this.#usageByKey.get(key.number) ?? this.#createKeyUsage(key);
 
     if (key.vertical !== vertical.segment) {
       this.#onRejected('vertical_mismatch');
       return {
         ok: false,
         error: verticalMismatchError,
-        limitStatus: usage.status(operation, nowMs, wallMs),
+        limitStatus: usage.limitStatus(operation, nowMs, wallMs),
         caller: { account: key.account, keyNumber: key.number },
       };
     }
     usage.caller ??= { account: key.account, vertical, mode: key.mode, keyNumber: key.number };
     const charged = isRepeat?.(usage.caller) ? 'repeat_session' : operation;
     if (!usage.hasCapacity(charged, nowMs, wallMs)) {
-      const limitStatus = usage.exceededStatus(charged, nowMs, wallMs);
+      const limitStatus = usage.exceededLimitStatus(charged, nowMs, wallMs);
       this.#onRejected(limitStatus.policy.name);
       const retryAfterSeconds = Math.max(1, limitStatus.resetSeconds);
       return {
@@ -132,11 +132,11 @@ export class Authenticator {
         caller: usage.caller,
       };
     }
-    const quotaReservation = usage.charge(charged, nowMs, wallMs);
+    const quotaReservation = usage.chargeRequest(charged, nowMs, wallMs);
     return {
       ok: true,
       caller: usage.caller,
-      limitStatus: usage.status(operation, nowMs, wallMs),
+      limitStatus: usage.limitStatus(operation, nowMs, wallMs),
       quotaReservation,
     };
   }
@@ -160,7 +160,7 @@ export class Authenticator {
     return unauthorizedRejection;
   }
 
-  #createUsage(key: ApiKey): KeyUsage {
+  #createKeyUsage(key: ApiKey): KeyUsage {
     const counter = this.#restoredCounters.get(key.number) ?? new DailyCounter();
     this.#restoredCounters.delete(key.number);
     const limits = effectiveLimits(key.limits, this.#defaultLimits);
@@ -172,7 +172,7 @@ export class Authenticator {
 
   #cleanUpIdleKeys(nowMs: number, wallMs: number): void {
     // Restored session counts stay in memory for one more day, because the wall clock may be set back past midnight.
-    if (dayOf(wallMs) > this.#lastRestoredDay + 1) this.#restoredCounters.clear();
+    if (dayNumberOf(wallMs) > this.#lastRestoredDay + 1) this.#restoredCounters.clear();
     for (let i = 0; i < bounds.keyUsagesFreedPerRequest; i++) {
       const next = this.#cleanupIterator.next();
       if (next.done === true) {

@@ -158,7 +158,7 @@ export const limitColumnsSql = `requests_per_minute AS requestsPerMinute, analyt
   sessions_per_day AS sessionsPerDay`;
 
 /** Moves the limit columns of a row into a member `limits`. */
-export function splitLimits<Row extends KeyLimitOverrides>(row: Row) {
+export function nestLimitColumns<Row extends KeyLimitOverrides>(row: Row) {
   const { requestsPerMinute, analyticsPerMinute, sessionsPerDay, ...others } = row;
   return { limits: { requestsPerMinute, analyticsPerMinute, sessionsPerDay }, ...others };
 }

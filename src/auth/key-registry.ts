@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { isJsonObject } from '../domain/assert-options.ts';
-import { isoTimestampOrNull } from '../domain/calendar.ts';
-import { requestRules } from '../domain/errors.ts';
+import { formatIsoTimestampOrNull } from '../domain/calendar.ts';
+import { requestParamRules } from '../domain/errors.ts';
 import type { Mode } from '../domain/mode.ts';
 import { invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
 import {
-  findInvalidMember,
+  findInvalidKeyMember,
   generateApiKey,
   hashApiKey,
   type IssuedKey,
@@ -13,15 +13,15 @@ import {
   parseKeyExpiry,
   type RevokeResult,
 } from './api-key.ts';
-import { KeyFileWriter, limitColumnsSql, splitLimits } from './key-file.ts';
+import { KeyFileWriter, limitColumnsSql, nestLimitColumns } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /** Issues, lists and revokes API keys in the key file (docs/contract.md#api-keys). */
 export class KeyRegistry extends KeyFileWriter {
   /** Issues a key and returns the text of the key, which cannot be read again later. Throws a RangeError for an invalid member. */
   create(newKey: NewKey, nowMs: number): { readonly key: string; readonly issued: IssuedKey } {
-    const invalid = findInvalidMember(newKey, nowMs);
-    if (invalid !== null) throw new RangeError(`${invalid} ${requestRules[invalid]}`);
+    const invalid = findInvalidKeyMember(newKey, nowMs);
+    if (invalid !== null) throw new RangeError(`${invalid} ${requestParamRules[invalid]}`);
     const key = generateApiKey(newKey.vertical.keyPrefix, newKey.mode);
     const id = `key_${randomBytes(6).toString('hex')}`;
     this.database
@@ -85,7 +85,7 @@ const selectKeysSql = `
   FROM keys JOIN accounts ON accounts.number = keys.account`;
 
 function toIssuedKey(row: KeyRow): IssuedKey {
-  const { created, expires, revoked, ...same } = splitLimits(row);
+  const { created, expires, revoked, ...same } = nestLimitColumns(row);
   return { ...same, createdAtMs: created, expiresAtMs: expires, revokedAtMs: revoked };
 }
 
@@ -123,7 +123,7 @@ export function parseKeyRequest(body: unknown, verticals: readonly KeyVertical[]
       sessionsPerDay: body.sessions_per_day ?? null,
     },
   };
-  const invalid = findInvalidMember(newKey, nowMs);
+  const invalid = findInvalidKeyMember(newKey, nowMs);
   return invalid === null ? succeeded(newKey as NewKey) : invalidRequest(invalid);
 }
 
@@ -151,9 +151,9 @@ export function toIssuedKeyJson(issued: IssuedKey, nowMs: number) {
     vertical: issued.vertical,
     mode: issued.mode,
     state: keyState(issued, nowMs),
-    created_at: isoTimestampOrNull(issued.createdAtMs),
-    expires_at: isoTimestampOrNull(issued.expiresAtMs),
-    revoked_at: isoTimestampOrNull(issued.revokedAtMs),
+    created_at: formatIsoTimestampOrNull(issued.createdAtMs),
+    expires_at: formatIsoTimestampOrNull(issued.expiresAtMs),
+    revoked_at: formatIsoTimestampOrNull(issued.revokedAtMs),
     requests_per_minute: issued.limits.requestsPerMinute,
     analytics_per_minute: issued.limits.analyticsPerMinute,
     sessions_per_day: issued.limits.sessionsPerDay,

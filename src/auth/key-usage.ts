@@ -1,4 +1,4 @@
-import { dayOf, dayStartMs } from '../domain/calendar.ts';
+import { dayNumberOf, dayStartMs } from '../domain/calendar.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import {
   createLimitStatus,
@@ -105,8 +105,8 @@ export class KeyUsage {
   }
 
   hasCapacity(operation: ChargedOperation, nowMs: number, wallMs: number): boolean {
-    if (this.#requestWindow.remaining(nowMs) === 0) return false;
-    if (operation === 'query_analytics') return this.#analyticsWindow.remaining(nowMs) > 0;
+    if (this.#requestWindow.remainingRequests(nowMs) === 0) return false;
+    if (operation === 'query_analytics') return this.#analyticsWindow.remainingRequests(nowMs) > 0;
     if (operation === 'create_session') return this.#sessionsLeft(wallMs) > 0;
     return true;
   }
@@ -115,22 +115,22 @@ export class KeyUsage {
    * Counts a request for which `hasCapacity` is true. Returns the reservation in the daily limit for `create_session`, and null for other
    * operations.
    */
-  charge(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
+  chargeRequest(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
     this.#requestWindow.admit(nowMs);
     if (operation === 'query_analytics') this.#analyticsWindow.admit(nowMs);
-    return operation === 'create_session' ? this.#sessionCounter.reserve(dayOf(wallMs)) : null;
+    return operation === 'create_session' ? this.#sessionCounter.reserve(dayNumberOf(wallMs)) : null;
   }
 
   /**
    * Returns the status of the operation's limit with the fewest remaining requests. Its reset time is the time when the limit is full
    * again.
    */
-  status(operation: Operation, nowMs: number, wallMs: number): LimitStatus {
-    const requestsLeft = this.#requestWindow.remaining(nowMs);
+  limitStatus(operation: Operation, nowMs: number, wallMs: number): LimitStatus {
+    const requestsLeft = this.#requestWindow.remainingRequests(nowMs);
     if (operation === 'query_analytics') {
-      const left = this.#analyticsWindow.remaining(nowMs);
+      const left = this.#analyticsWindow.remainingRequests(nowMs);
       if (left <= requestsLeft) {
-        const resetInMs = this.#analyticsWindow.resetMs(nowMs);
+        const resetInMs = this.#analyticsWindow.timeToResetMs(nowMs);
         return createLimitStatus(this.#policies.forAnalytics.analytics, left, resetInMs, wallMs);
       }
     } else if (operation === 'create_session') {
@@ -140,13 +140,13 @@ export class KeyUsage {
         return createLimitStatus(this.#policies.forSessions.sessions, left, resetInMs, wallMs);
       }
     }
-    const resetInMs = this.#requestWindow.resetMs(nowMs);
-    return createLimitStatus(this.#policyOfRequests(operation), requestsLeft, resetInMs, wallMs);
+    const resetInMs = this.#requestWindow.timeToResetMs(nowMs);
+    return createLimitStatus(this.#requestsPolicy(operation), requestsLeft, resetInMs, wallMs);
   }
 
   /** Returns the status of the exceeded limit with the longest wait. Its reset time is the time when a retry can succeed. */
-  exceededStatus(operation: ChargedOperation, nowMs: number, wallMs: number): LimitStatus {
-    let policy = this.#policyOfRequests(operation);
+  exceededLimitStatus(operation: ChargedOperation, nowMs: number, wallMs: number): LimitStatus {
+    let policy = this.#requestsPolicy(operation);
     let waitMs = this.#requestWindow.retryAfterMs(nowMs);
     if (operation === 'query_analytics' && this.#analyticsWindow.retryAfterMs(nowMs) > waitMs) {
       policy = this.#policies.forAnalytics.analytics;
@@ -166,7 +166,7 @@ export class KeyUsage {
   releaseIfIdle(nowMs: number, wallMs: number): boolean {
     const requestsIdle = this.#requestWindow.releaseIfEmpty(nowMs);
     const analyticsIdle = this.#analyticsWindow.releaseIfEmpty(nowMs);
-    const today = dayOf(wallMs);
+    const today = dayNumberOf(wallMs);
     return (
       requestsIdle &&
       analyticsIdle &&
@@ -177,10 +177,10 @@ export class KeyUsage {
 
   #sessionsLeft(wallMs: number): number {
     // The count can exceed the limit, because the operator may have lowered the limit during the day.
-    return Math.max(0, this.#sessionsPerDay - this.#sessionCounter.count(dayOf(wallMs)));
+    return Math.max(0, this.#sessionsPerDay - this.#sessionCounter.count(dayNumberOf(wallMs)));
   }
 
-  #policyOfRequests(operation: ChargedOperation): LimitPolicy {
+  #requestsPolicy(operation: ChargedOperation): LimitPolicy {
     if (operation === 'query_analytics') return this.#policies.forAnalytics.requests;
     const createsSession = operation === 'create_session' || operation === 'repeat_session';
     return createsSession ? this.#policies.forSessions.requests : this.#policies.requests;
@@ -188,5 +188,5 @@ export class KeyUsage {
 }
 
 function timeToMidnightMs(wallMs: number): number {
-  return dayStartMs(dayOf(wallMs) + 1) - wallMs;
+  return dayStartMs(dayNumberOf(wallMs) + 1) - wallMs;
 }

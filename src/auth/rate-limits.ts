@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { assertInteger, assertKnownNames } from '../domain/assert-options.ts';
+import { assertIntegerOption, assertKnownOptionNames } from '../domain/assert-options.ts';
 import { dayMs } from '../domain/calendar.ts';
 import { flattenString } from '../domain/text.ts';
 
@@ -47,17 +47,17 @@ export function effectiveLimits(own: KeyLimitOverrides, defaults: KeyLimits): Ke
 }
 
 /** Whether a value is a valid limit. Null is valid and selects the default limit. */
-export function isLimitOverride(name: keyof KeyLimits, value: unknown): boolean {
+export function isValidLimitOverride(name: keyof KeyLimits, value: unknown): boolean {
   if (value === null) return true;
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= keyLimitsMax[name];
 }
 
 /** Throws a RangeError that names the first unknown or invalid limit. Null and undefined are valid and select the default limit. */
 export function assertLimits(limits: { readonly [Name in keyof KeyLimits]?: number | null | undefined }): void {
-  assertKnownNames('limits', limits, Object.keys(keyLimitsMax));
+  assertKnownOptionNames('limits', limits, Object.keys(keyLimitsMax));
   for (const name of Object.keys(keyLimitsMax) as (keyof KeyLimits)[]) {
     const limit = limits[name] ?? null;
-    if (limit !== null) assertInteger(`limits.${name}`, limit, 1, keyLimitsMax[name]);
+    if (limit !== null) assertIntegerOption(`limits.${name}`, limit, 1, keyLimitsMax[name]);
   }
 }
 
@@ -179,10 +179,10 @@ export class SlidingWindow {
   }
 
   /** Returns the number of requests that can be admitted now. Removes the requests that have left the window. */
-  remaining(nowMs: number): number {
+  remainingRequests(nowMs: number): number {
     const times = this.#admittedMs;
     if (times !== null && this.#count > 0) {
-      if (this.#isExpired(this.#newestMs(times), nowMs)) {
+      if (this.#isExpired(this.#newestRequestMs(times), nowMs)) {
         this.#count = 0;
       } else {
         while (this.#isExpired(times[this.#oldestIndex] as number, nowMs)) {
@@ -205,19 +205,19 @@ export class SlidingWindow {
 
   /** Returns the time in milliseconds until the next request can be admitted. */
   retryAfterMs(nowMs: number): number {
-    if (this.#admittedMs === null || this.remaining(nowMs) > 0) return 0;
+    if (this.#admittedMs === null || this.remainingRequests(nowMs) > 0) return 0;
     return (this.#admittedMs[this.#oldestIndex] as number) + this.#windowMs - nowMs;
   }
 
   /** Returns the time in milliseconds until the window is empty. */
-  resetMs(nowMs: number): number {
-    if (this.#admittedMs === null || this.remaining(nowMs) === this.limit) return 0;
-    return this.#newestMs(this.#admittedMs) + this.#windowMs - nowMs;
+  timeToResetMs(nowMs: number): number {
+    if (this.#admittedMs === null || this.remainingRequests(nowMs) === this.limit) return 0;
+    return this.#newestRequestMs(this.#admittedMs) + this.#windowMs - nowMs;
   }
 
   /** Frees the ring buffer if the window is empty. Returns whether the window is empty. */
   releaseIfEmpty(nowMs: number): boolean {
-    if (this.remaining(nowMs) < this.limit) return false;
+    if (this.remainingRequests(nowMs) < this.limit) return false;
     this.#admittedMs = null;
     this.#oldestIndex = 0;
     return true;
@@ -227,7 +227,7 @@ export class SlidingWindow {
     return nowMs - admittedMs >= this.#windowMs;
   }
 
-  #newestMs(times: Float64Array): number {
+  #newestRequestMs(times: Float64Array): number {
     const index = this.#oldestIndex + this.#count - 1;
     return times[index < times.length ? index : index - times.length] as number;
   }

@@ -2,8 +2,8 @@ import type Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
-import type { ApiKey, EmbedOrigins, KeyDirectory } from './api-key.ts';
-import { limitColumnsSql, openKeyFile, splitLimits } from './key-file.ts';
+import type { ApiKey, EmbedOriginDirectory, KeyDirectory } from './api-key.ts';
+import { limitColumnsSql, nestLimitColumns, openKeyFile } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 interface SqliteKeyDirectoryOptions {
@@ -46,7 +46,9 @@ export class SqliteKeyDirectory implements KeyDirectory {
   #lastMissPollMs = Number.NEGATIVE_INFINITY;
   #isFailing = false;
 
-  readonly origins: EmbedOrigins = { forAccount: (account) => this.#originsByAccount.get(account) ?? noOrigins };
+  readonly origins: EmbedOriginDirectory = {
+    findByAccount: (account) => this.#originsByAccount.get(account) ?? noOrigins,
+  };
 
   /** Opens the key file, or creates it if the file does not exist. Throws `KeyFileError` if the file cannot be opened. */
   constructor(options: SqliteKeyDirectoryOptions) {
@@ -69,13 +71,13 @@ export class SqliteKeyDirectory implements KeyDirectory {
       this.#selectAccountName = this.#database
         .prepare<[number], string>('SELECT name FROM accounts WHERE number = ?')
         .pluck();
-      this.#loadAll();
+      this.#loadAllChanges();
       this.#database.pragma(`busy_timeout = ${bounds.apiKeyReadLockTimeoutMs}`);
     } catch (error) {
       this.#database.close();
       throw error;
     }
-    this.#timer = setInterval(() => this.#poll(), bounds.apiKeyPollIntervalMs);
+    this.#timer = setInterval(() => this.#pollChanges(), bounds.apiKeyPollIntervalMs);
   }
 
   /** Number of keys that are not revoked, including expired keys. */
@@ -84,7 +86,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 
   findByHash(hash: string): ApiKey | undefined {
-    return this.#keysByHash.get(hash) ?? this.#pollAndFind(hash);
+    return this.#keysByHash.get(hash) ?? this.#pollAndFindKey(hash);
   }
 
   /**
@@ -100,7 +102,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
 
   /** Reads all new changes of the key file immediately, for changes by this process. */
   refresh(): void {
-    this.#tryReading(() => this.#loadAll());
+    this.#tryReadingKeyFile(() => this.#loadAllChanges());
   }
 
   close(): void {
@@ -109,22 +111,22 @@ export class SqliteKeyDirectory implements KeyDirectory {
     this.#database.close();
   }
 
-  #pollAndFind(hash: string): ApiKey | undefined {
+  #pollAndFindKey(hash: string): ApiKey | undefined {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lastMissPollMs < bounds.unknownApiKeyPollIntervalMs) return undefined;
     this.#lastMissPollMs = nowMs;
-    this.#poll();
+    this.#pollChanges();
     return this.#keysByHash.get(hash);
   }
 
-  #poll(): void {
+  #pollChanges(): void {
     clearImmediate(this.#nextBatch);
-    this.#tryReading(() => {
-      if (!this.#loadBatch()) this.#nextBatch = setImmediate(() => this.#poll());
+    this.#tryReadingKeyFile(() => {
+      if (!this.#loadChangeBatch()) this.#nextBatch = setImmediate(() => this.#pollChanges());
     });
   }
 
-  #tryReading(load: () => void): void {
+  #tryReadingKeyFile(load: () => void): void {
     try {
       load();
       if (this.#isFailing) this.#onRecovered();
@@ -135,12 +137,12 @@ export class SqliteKeyDirectory implements KeyDirectory {
     }
   }
 
-  #loadAll(): void {
-    while (!this.#loadBatch());
+  #loadAllChanges(): void {
+    while (!this.#loadChangeBatch());
   }
 
   /** Reads the next batch of changes. Returns true if all changes have been read. */
-  #loadBatch(): boolean {
+  #loadChangeBatch(): boolean {
     // Reads `data_version` before the changes, so that the next poll detects a commit between the two reads.
     const version = this.#selectDataVersion.get();
     if (version === undefined || version === this.#loadedVersion) return true;
@@ -188,7 +190,7 @@ function cachedName(
 const noOrigins: readonly string[] = Object.freeze([]);
 
 function toApiKey(row: KeyRow): ApiKey {
-  const { number, account, vertical, mode, expires, limits } = splitLimits(row);
+  const { number, account, vertical, mode, expires, limits } = nestLimitColumns(row);
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
 }
 

@@ -2,7 +2,7 @@ import type { RouteName } from './traffic-mix.ts';
 
 /** Measurements of one server, from which a capacity plan is computed. */
 export interface Measurements {
-  readonly box: MeasuredBox;
+  readonly box: MeasuredMachine;
   /** CPU time per request of each route in microseconds, under full load. */
   readonly costs: Readonly<Partial<Record<RouteName, RouteCost>>>;
   readonly curve: LoadCurve;
@@ -11,7 +11,7 @@ export interface Measurements {
   readonly diskBytesPerSession: number | null;
 }
 
-export interface MeasuredBox {
+export interface MeasuredMachine {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryMiB: number;
@@ -35,10 +35,10 @@ export interface RouteCost {
 export interface LoadCurve {
   readonly title: string;
   /** Measured points, ordered by rate; at least one. */
-  readonly points: readonly LoadPoint[];
+  readonly points: readonly LoadCurvePoint[];
 }
 
-export interface LoadPoint {
+export interface LoadCurvePoint {
   readonly offeredPerSecond: number;
   readonly achievedPerSecond: number;
   readonly p99Ms: number;
@@ -61,7 +61,7 @@ export interface SessionMemory {
  * Minimum ratio of the achieved rate to the offered rate. A lower ratio means that requests were refused, failed, or
  * were still waiting at the end of the load.
  */
-export const achievedShareMin = 0.98;
+export const achievedRateRatioMin = 0.98;
 
 /** Highest request rate at which the p99 latency is within a target. */
 export interface SustainedRate {
@@ -77,7 +77,7 @@ export interface SustainedRate {
  * first one at which the server did not reach the offered rate.
  */
 export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): SustainedRate {
-  let last: LoadPoint | undefined;
+  let last: LoadCurvePoint | undefined;
   for (const point of points) {
     if (!reachedOfferedRate(point)) return { perSecond: last?.offeredPerSecond ?? 0, isEndOfCurve: false };
     if (point.p99Ms > sloP99Ms) {
@@ -93,12 +93,16 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
  * Returns the lowest CPU time per request on the curve, summed over all threads, in microseconds. The lowest cost is the cost under full
  * load, at which the route costs were measured too. Refused requests can lower this cost, which makes the plan more conservative.
  */
-export function costAtFullLoad({ points }: LoadCurve): number {
+export function cpuMicrosAtFullLoad({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));
 }
 
 /** Interpolates a metric of the latency curve at a request rate. For a rate outside the curve, returns the metric at the nearest end. */
-export function interpolateAt(points: LoadCurve['points'], perSecond: number, metric: 'p99Ms' | 'cpuMicros'): number {
+export function interpolateAtRate(
+  points: LoadCurve['points'],
+  perSecond: number,
+  metric: 'p99Ms' | 'cpuMicros',
+): number {
   const next = points.findIndex(({ offeredPerSecond }) => offeredPerSecond >= perSecond);
   if (next < 0) return points.at(-1)![metric];
   if (next === 0) return points[0]![metric];
@@ -114,14 +118,14 @@ export function wasClientSaturated({ points }: LoadCurve, perSecond: number): bo
   return points.slice(0, next < 0 ? points.length : next + 1).some(({ clientSaturated }) => clientSaturated);
 }
 
-function reachedOfferedRate({ offeredPerSecond, achievedPerSecond }: LoadPoint): boolean {
-  return achievedPerSecond >= achievedShareMin * offeredPerSecond;
+function reachedOfferedRate({ offeredPerSecond, achievedPerSecond }: LoadCurvePoint): boolean {
+  return achievedPerSecond >= achievedRateRatioMin * offeredPerSecond;
 }
 
-type PointMetric = Exclude<keyof LoadPoint, 'clientSaturated'>;
+type PointMetric = Exclude<keyof LoadCurvePoint, 'clientSaturated'>;
 
 /** Returns the value of metric `y` at the point where metric `x` is `value`, on the line through two points. */
-function interpolate(from: LoadPoint, to: LoadPoint, x: PointMetric, y: PointMetric, value: number): number {
+function interpolate(from: LoadCurvePoint, to: LoadCurvePoint, x: PointMetric, y: PointMetric, value: number): number {
   const share = (value - from[x]) / (to[x] - from[x]);
   return from[y] + share * (to[y] - from[y]);
 }

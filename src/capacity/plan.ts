@@ -1,9 +1,9 @@
 import {
-  achievedShareMin,
-  costAtFullLoad,
+  achievedRateRatioMin,
+  cpuMicrosAtFullLoad,
   findSustainedRate,
-  interpolateAt,
-  type MeasuredBox,
+  interpolateAtRate,
+  type MeasuredMachine,
   type Measurements,
   type SustainedRate,
   wasClientSaturated,
@@ -11,8 +11,8 @@ import {
 import {
   CapacityError,
   calculateLoadPerKey,
-  type KeyLoad,
-  mapRoutes,
+  type LoadPerKey,
+  numbersByRoute,
   type RouteName,
   routeNames,
   type TrafficMix,
@@ -21,7 +21,7 @@ import {
 /** Maximum load average of a machine that counts as idle before the benchmark run, in cores. */
 const idleLoadAverageMax = 0.5;
 
-export interface PlanRequest {
+export interface CapacityPlanRequest {
   readonly keys: number;
   readonly sloP99Ms: number;
   /** Share of each resource that the plan leaves unused, from 0 (inclusive) to 1 (exclusive). */
@@ -31,7 +31,7 @@ export interface PlanRequest {
 export type ResourceName = 'socket-thread' | 'all-cores' | 'latency' | 'session-ceiling' | 'memory';
 
 /** A resource of a server that limits the number of API keys. */
-export interface Resource {
+export interface ServerResource {
   readonly name: ResourceName;
   readonly unit: 'requests/s' | 'live sessions';
   /** Capacity of one server, including the headroom. */
@@ -43,23 +43,23 @@ export interface Resource {
 }
 
 export interface CapacityPlan {
-  readonly request: PlanRequest;
-  readonly box: MeasuredBox;
-  readonly key: KeyLoad;
+  readonly request: CapacityPlanRequest;
+  readonly box: MeasuredMachine;
+  readonly key: LoadPerKey;
   /** Resources of one server, in a fixed order. */
-  readonly resources: readonly Resource[];
+  readonly resources: readonly ServerResource[];
   /** Resource that can serve the fewest API keys. */
   readonly bottleneck: ResourceName;
   readonly keysPerBox: number;
   readonly boxes: number;
   /** Load of the server with the most API keys. */
-  readonly load: BoxLoad;
+  readonly load: ServerLoad;
   readonly predicted: Prediction;
   /** Warnings about the accuracy of the plan, one sentence each. */
   readonly caveats: readonly string[];
 }
 
-interface BoxLoad {
+interface ServerLoad {
   readonly keys: number;
   readonly requestsPerSecond: number;
   readonly ratesPerSecond: Readonly<Record<RouteName, number>>;
@@ -84,18 +84,18 @@ interface Prediction {
  * Computes how many servers the requested API keys need, and the bottleneck. Throws `CapacityError` if one server
  * cannot serve a single key, or cannot meet the latency target at any rate.
  */
-export function planCapacity(measurements: Measurements, mix: TrafficMix, request: PlanRequest): CapacityPlan {
+export function planCapacity(measurements: Measurements, mix: TrafficMix, request: CapacityPlanRequest): CapacityPlan {
   const key = calculateLoadPerKey(mix);
   const cost = computeMixCost(measurements, key);
   const sustained = findSustainedRate(measurements.curve, request.sloP99Ms);
-  assertSustainable(measurements, request, sustained);
+  assertLatencyTargetReachable(measurements, request, sustained);
   const resources = computeResources(measurements, { key, cost, sustained, request });
   const { name: bottleneck, keys: most } = resources.reduce((least, one) => (one.keys < least.keys ? one : least));
   const keysPerBox = Math.floor(most);
   if (keysPerBox < 1)
     throw new CapacityError(`one server cannot serve a single key of this mix; bottleneck: ${bottleneck}`);
   const boxes = Math.ceil(request.keys / keysPerBox);
-  const load = computeBoxLoad(key, Math.ceil(request.keys / boxes));
+  const load = computeServerLoad(key, Math.ceil(request.keys / boxes));
   return {
     request,
     box: measurements.box,
@@ -105,7 +105,7 @@ export function planCapacity(measurements: Measurements, mix: TrafficMix, reques
     keysPerBox,
     boxes,
     load,
-    predicted: predictBox(measurements, cost, load),
+    predicted: predictServer(measurements, cost, load),
     caveats: listCaveats(measurements, mix, { request, sustained, resources, load }),
   };
 }
@@ -120,7 +120,7 @@ interface MixCost {
   readonly curveRequests: number;
 }
 
-function computeMixCost({ costs, curve }: Measurements, { ratesPerSecond, requestsPerSecond }: KeyLoad): MixCost {
+function computeMixCost({ costs, curve }: Measurements, { ratesPerSecond, requestsPerSecond }: LoadPerKey): MixCost {
   let socketThread = 0;
   let allThreads = 0;
   for (const name of routeNames) {
@@ -134,11 +134,15 @@ function computeMixCost({ costs, curve }: Measurements, { ratesPerSecond, reques
   return {
     socketThreadMicros: socketThread / requestsPerSecond,
     allThreadsMicros,
-    curveRequests: allThreadsMicros / costAtFullLoad(curve),
+    curveRequests: allThreadsMicros / cpuMicrosAtFullLoad(curve),
   };
 }
 
-function assertSustainable({ curve }: Measurements, { sloP99Ms }: PlanRequest, { perSecond }: SustainedRate): void {
+function assertLatencyTargetReachable(
+  { curve }: Measurements,
+  { sloP99Ms }: CapacityPlanRequest,
+  { perSecond }: SustainedRate,
+): void {
   if (perSecond > 0) return;
   const { offeredPerSecond, p99Ms } = curve.points[0]!;
   throw new CapacityError(
@@ -147,14 +151,17 @@ function assertSustainable({ curve }: Measurements, { sloP99Ms }: PlanRequest, {
 }
 
 interface PlanInputs {
-  readonly key: KeyLoad;
+  readonly key: LoadPerKey;
   readonly cost: MixCost;
   readonly sustained: SustainedRate;
-  readonly request: PlanRequest;
+  readonly request: CapacityPlanRequest;
 }
 
-function computeResources({ box, memory }: Measurements, { key, cost, sustained, request }: PlanInputs): Resource[] {
-  const resource = (name: ResourceName, unit: Resource['unit'], capacity: number): Resource => {
+function computeResources(
+  { box, memory }: Measurements,
+  { key, cost, sustained, request }: PlanInputs,
+): ServerResource[] {
+  const resource = (name: ResourceName, unit: ServerResource['unit'], capacity: number): ServerResource => {
     const perKey = unit === 'requests/s' ? key.requestsPerSecond : key.liveSessions;
     return { name, unit, capacity, perKey, keys: (capacity * (1 - request.headroom)) / perKey };
   };
@@ -168,23 +175,27 @@ function computeResources({ box, memory }: Measurements, { key, cost, sustained,
   ];
 }
 
-function computeBoxLoad(key: KeyLoad, keys: number): BoxLoad {
+function computeServerLoad(key: LoadPerKey, keys: number): ServerLoad {
   return {
     keys,
     requestsPerSecond: keys * key.requestsPerSecond,
-    ratesPerSecond: mapRoutes((name) => keys * key.ratesPerSecond[name]),
+    ratesPerSecond: numbersByRoute((name) => keys * key.ratesPerSecond[name]),
     sessionsPerDay: keys * key.sessionsPerDay,
     liveSessions: keys * key.liveSessions,
   };
 }
 
-function predictBox({ curve, memory, diskBytesPerSession }: Measurements, cost: MixCost, load: BoxLoad): Prediction {
+function predictServer(
+  { curve, memory, diskBytesPerSession }: Measurements,
+  cost: MixCost,
+  load: ServerLoad,
+): Prediction {
   const curveRate = load.requestsPerSecond * cost.curveRequests;
   // Below full load a server handles smaller batches, so each request costs more CPU time. The cost factor is taken from the latency curve.
-  const costFactor = interpolateAt(curve.points, curveRate, 'cpuMicros') / costAtFullLoad(curve);
+  const costFactor = interpolateAtRate(curve.points, curveRate, 'cpuMicros') / cpuMicrosAtFullLoad(curve);
   const cores = (micros: number) => (load.requestsPerSecond * micros * costFactor) / 1e6;
   return {
-    p99Ms: interpolateAt(curve.points, curveRate, 'p99Ms'),
+    p99Ms: interpolateAtRate(curve.points, curveRate, 'p99Ms'),
     socketThreadCores: cores(cost.socketThreadMicros),
     allThreadsCores: cores(cost.allThreadsMicros),
     baseMemoryMiB: memory.baseResidentMiB,
@@ -241,14 +252,18 @@ function listCaveats(
 }
 
 /** Returns the number of API keys per server if all sessions of a day are live at the same time. */
-function keysIfAllSessionsOverlap(mix: TrafficMix, resources: readonly Resource[], { headroom }: PlanRequest): number {
+function keysIfAllSessionsOverlap(
+  mix: TrafficMix,
+  resources: readonly ServerResource[],
+  { headroom }: CapacityPlanRequest,
+): number {
   const { liveSessions } = calculateLoadPerKey({ ...mix, livePeakFactor: 24 / mix.sessionHours });
   const sessionCapacities = resources.filter(({ unit }) => unit === 'live sessions').map(({ capacity }) => capacity);
   return Math.floor((Math.min(...sessionCapacities) * (1 - headroom)) / liveSessions);
 }
 
 /** Load of a capacity check for one server, passed as JSON to bench/capacity-check/main.ts. */
-export interface CheckRequest {
+export interface CapacityCheckRequest {
   readonly ratesPerSecond: CapacityPlan['load']['ratesPerSecond'];
   readonly seconds: number;
   /** Number of sessions to create before the load starts. */
@@ -256,7 +271,7 @@ export interface CheckRequest {
 }
 
 /** Measurements of a capacity check. CPU and memory are null if the system does not report them. */
-export interface CheckMeasurements {
+export interface CapacityCheckMeasurements {
   readonly seconds: number;
   readonly offeredPerSecond: number;
   /** Responses per second with an expected status. */
@@ -281,7 +296,7 @@ export interface CheckMeasurements {
   readonly clientSaturated: boolean;
 }
 
-export interface CheckRow {
+export interface CapacityCheckRow {
   readonly figure: 'rate' | 'p99' | 'socket-thread' | 'all-threads' | 'memory';
   readonly unit: 'requests/s' | 'ms' | 'cores' | 'MiB';
   readonly predicted: number;
@@ -290,9 +305,9 @@ export interface CheckRow {
   readonly errorPercent: number | null;
 }
 
-export interface CheckResult {
-  readonly rows: readonly CheckRow[];
-  readonly measurements: CheckMeasurements;
+export interface CapacityCheckResult {
+  readonly rows: readonly CapacityCheckRow[];
+  readonly measurements: CapacityCheckMeasurements;
   /** Whether the server met the target: no request was refused or failed, and p99 was within the target. */
   readonly carried: boolean;
 }
@@ -300,8 +315,8 @@ export interface CheckResult {
 /** Compares the predictions of a plan with measurements. Memory is predicted for the measured number of live sessions. */
 export function compareWithPlan(
   { request, load, predicted }: CapacityPlan,
-  measurements: CheckMeasurements,
-): CheckResult {
+  measurements: CapacityCheckMeasurements,
+): CapacityCheckResult {
   const { p99Ms, achievedPerSecond, offeredPerSecond, refused, failed } = measurements;
   const memoryMiB = predicted.baseMemoryMiB + (measurements.liveSessions * predicted.memoryBytesPerSession) / 2 ** 20;
   return {
@@ -317,16 +332,16 @@ export function compareWithPlan(
       refused === 0 &&
       failed === 0 &&
       p99Ms <= request.sloP99Ms &&
-      achievedPerSecond >= achievedShareMin * offeredPerSecond,
+      achievedPerSecond >= achievedRateRatioMin * offeredPerSecond,
   };
 }
 
 function toCheckRow(
-  figure: CheckRow['figure'],
-  unit: CheckRow['unit'],
+  figure: CapacityCheckRow['figure'],
+  unit: CapacityCheckRow['unit'],
   predicted: number,
   measured: number | null,
-): CheckRow {
+): CapacityCheckRow {
   const isMeasured = measured !== null && measured > 0;
   return { figure, unit, predicted, measured, errorPercent: isMeasured ? (predicted / measured - 1) * 100 : null };
 }

@@ -17,7 +17,7 @@ export const routeNames = [
 export type RouteName = (typeof routeNames)[number];
 
 /** Calls `numberOf` for each route and returns the numbers by route name. */
-export function mapRoutes(numberOf: (name: RouteName) => number): Record<RouteName, number> {
+export function numbersByRoute(numberOf: (name: RouteName) => number): Record<RouteName, number> {
   return Object.fromEntries(routeNames.map((name) => [name, numberOf(name)])) as Record<RouteName, number>;
 }
 
@@ -92,7 +92,7 @@ export const defaultTrafficMixFile: TrafficMixFile = {
 /** Parses the text of a traffic mix file. Throws `CapacityError`. */
 export function parseTrafficMix(text: string): TrafficMix {
   const value = parseJsonText(text);
-  assertKnownMembers(value);
+  assertKnownMixMembers(value);
   if (!trafficMixValidator.Check(value))
     throw new CapacityError(`is not a mix: ${firstSchemaError(trafficMixValidator, value)}`);
   return toTrafficMix(value);
@@ -102,7 +102,7 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   const shares = file.per_100_sessions;
   const perSession = (name: RouteName) => (name === 'session' ? 1 : (shares[name] ?? 0) / 100);
   return {
-    perSession: mapRoutes(perSession),
+    perSession: numbersByRoute(perSession),
     busyShare: file.busy_share ?? 1,
     minutePeakFactor: file.minute_peak ?? null,
     livePeakFactor: file.live_peak ?? 1,
@@ -116,21 +116,21 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
 }
 
 /** Throws `CapacityError` for an unknown member, and suggests the nearest valid name, which the schema validator would not do. */
-function assertKnownMembers(value: unknown): void {
+function assertKnownMixMembers(value: unknown): void {
   if (!isJsonObject(value)) return;
-  assertMemberNames(value, Object.keys(TrafficMixSchema.properties), 'the mix');
+  assertKnownMemberNames(value, Object.keys(TrafficMixSchema.properties), 'the mix');
   const { per_100_sessions: shares, limits } = value;
   if (isJsonObject(shares)) {
     if ('session' in shares)
       throw new CapacityError('is not a mix: per_100_sessions must not contain session, which is always 100');
-    assertMemberNames(shares, routesAfterSession, 'per_100_sessions');
+    assertKnownMemberNames(shares, routesAfterSession, 'per_100_sessions');
   }
   if (isJsonObject(limits)) {
-    assertMemberNames(limits, Object.keys(TrafficMixSchema.properties.limits.properties), 'limits');
+    assertKnownMemberNames(limits, Object.keys(TrafficMixSchema.properties.limits.properties), 'limits');
   }
 }
 
-function assertMemberNames(value: object, known: readonly string[], where: string): void {
+function assertKnownMemberNames(value: object, known: readonly string[], where: string): void {
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue;
     const nearest = nearestWord(name, known);
@@ -144,7 +144,7 @@ const secondsOfHour = 3_600;
 const secondsOfDay = 24 * secondsOfHour;
 
 /** Average load per API key, including idle keys: rates of the busiest minute, and sessions per day. */
-export interface KeyLoad {
+export interface LoadPerKey {
   /** Limit that the API key reaches first. */
   readonly boundBy: 'requests a minute' | 'analytics queries a minute' | 'sessions a day';
   /** Requests per second in the busiest minute, by route and in total. Clicks carry no API key, so they do not count towards a limit. */
@@ -156,7 +156,7 @@ export interface KeyLoad {
 }
 
 /** Computes the load at which an API key reaches the first of its three limits. */
-export function calculateLoadPerKey(mix: TrafficMix): KeyLoad {
+export function calculateLoadPerKey(mix: TrafficMix): LoadPerKey {
   const { perSession, limits, busyShare } = mix;
   const total = routeNames.reduce((sum, name) => sum + perSession[name], 0);
   const limited = total - perSession.click;
@@ -178,7 +178,7 @@ export function calculateLoadPerKey(mix: TrafficMix): KeyLoad {
   const busy = sessionsPerSecond * busyShare;
   return {
     boundBy,
-    ratesPerSecond: mapRoutes((name) => busy * perSession[name]),
+    ratesPerSecond: numbersByRoute((name) => busy * perSession[name]),
     requestsPerSecond: busy * total,
     sessionsPerDay: perDay * busyShare,
     liveSessions: live * busyShare,

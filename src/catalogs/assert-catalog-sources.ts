@@ -1,4 +1,4 @@
-import { assertKnownNames, assertObject } from '../domain/assert-options.ts';
+import { assertKnownOptionNames, assertObject } from '../domain/assert-options.ts';
 import { assertVertical } from '../verticals/assert-vertical.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogSource } from './catalog-store.ts';
@@ -13,7 +13,7 @@ export function assertCatalogSources(sources: readonly CatalogSource[]): void {
   const seen = new Set<string>();
   for (const [index, source] of sources.entries()) {
     assertObject(`catalogs[${index}]`, source);
-    assertKnownNames(`catalogs[${index}]`, source, ['vertical', 'mode', 'text', 'file']);
+    assertKnownOptionNames(`catalogs[${index}]`, source, ['vertical', 'mode', 'text', 'file']);
     const { vertical, mode, text, file } = source as CatalogSource & {
       readonly text?: unknown;
       readonly file?: unknown;

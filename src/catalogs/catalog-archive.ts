@@ -4,7 +4,7 @@ import type { Mode } from '../domain/mode.ts';
 import { createFolderDurably, writeFileDurably } from '../files/durable-files.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
-import { canonicalJson, catalogVersion, catalogVersionPattern } from './identifiers.ts';
+import { canonicalJson, catalogVersionPattern, computeCatalogVersion } from './identifiers.ts';
 import { parseCatalog } from './parse-catalog.ts';
 
 interface ArchivedCatalog {
@@ -44,17 +44,17 @@ export class CatalogArchive {
       .map((name) => {
         const version = name.slice(0, -'.json'.length);
         const replaced = names.has(`${version}.replaced`);
-        return { version, replacedMs: replaced ? this.#readReplacedMs(version) : null };
+        return { version, replacedMs: replaced ? this.#readReplacementTimeMs(version) : null };
       });
   }
 
-  store(version: string, { vertical, mode, catalog }: ArchivedCatalog): void {
+  storeCatalog(version: string, { vertical, mode, catalog }: ArchivedCatalog): void {
     const text = canonicalJson({ vertical: vertical.segment, mode, catalog });
     if (this.#readText(version) !== text) writeFileDurably(this.#filePath(version), text);
   }
 
   /** Loads an archived catalog. Throws `CatalogArchiveError`. */
-  load(version: string): ArchivedCatalog {
+  loadCatalog(version: string): ArchivedCatalog {
     if (!catalogVersionPattern.test(version)) throw new CatalogArchiveError('not a catalog version');
     let file: { vertical?: unknown; mode?: unknown; catalog?: unknown };
     try {
@@ -69,7 +69,7 @@ export class CatalogArchive {
     }
     const parsed = parseCatalog(JSON.stringify(file.catalog), vertical);
     if (!parsed.ok) throw new CatalogArchiveError(`catalog ${version} is not valid: ${parsed.errors[0]}`);
-    if (catalogVersion(parsed.catalog, mode) !== version) {
+    if (computeCatalogVersion(parsed.catalog, mode) !== version) {
       throw new CatalogArchiveError(`catalog ${version} does not have the content that its name promises`);
     }
     return { vertical, mode, catalog: parsed.catalog };
@@ -83,7 +83,7 @@ export class CatalogArchive {
     rmSync(join(this.folder, `${version}.replaced`), { force: true });
   }
 
-  remove(version: string): void {
+  removeCatalog(version: string): void {
     rmSync(this.#filePath(version), { force: true });
     this.markCurrent(version);
   }
@@ -101,7 +101,7 @@ export class CatalogArchive {
   }
 
   /** Reads the time at which a version was replaced. Returns null if the `.replaced` file does not contain a time. */
-  #readReplacedMs(version: string): number | null {
+  #readReplacementTimeMs(version: string): number | null {
     const text = readFileSync(join(this.folder, `${version}.replaced`), 'utf8');
     return /^\d{1,16}$/.test(text) ? Number(text) : null;
   }

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { displayText, escapeInvisible, truncateText } from '../domain/text.ts';
+import { escapeInvisible, toDisplayText, truncateText } from '../domain/text.ts';
 
 /** Path of a value in a catalog file: member names and array indexes, outermost first. */
 export type CatalogPath = readonly (string | number)[];
@@ -16,7 +16,7 @@ export class CatalogErrors {
   /** Whether validation stopped early, so that there may be more errors. */
   isIncomplete = false;
   /** Whether the text cannot be parsed: the text is not JSON or is too large. Then the list has only one error, which states the reason. */
-  isUnreadable = false;
+  hasParseError = false;
   #count = 0;
 
   /** Number of all errors found, including those that are not listed. */
@@ -31,15 +31,15 @@ export class CatalogErrors {
   }
 
   /** Adds the only error of a text that is not JSON or is too large. */
-  addUnreadable(problem: string): void {
-    this.isUnreadable = true;
+  addParseError(problem: string): void {
+    this.hasParseError = true;
     this.add([], problem);
   }
 
   /** Formats each error as a line like `lenders[0].offers[2].amount.min: must be >= 1`. A last line counts the errors beyond the limit. */
   toLines(): string[] {
     const lines = this.listed.map(({ path, problem }) => `${formatPath(path)}: ${problem}`);
-    const omitted = this.omittedText();
+    const omitted = this.formatOmittedCount();
     return omitted === null ? lines : [...lines, omitted];
   }
 
@@ -47,7 +47,7 @@ export class CatalogErrors {
    * Returns a text like `and 5 more` that counts the errors that are not listed, or null if every error is listed. `others` is the number
    * of further errors that the caller omits.
    */
-  omittedText(others = 0): string | null {
+  formatOmittedCount(others = 0): string | null {
     const unlisted = this.#count - this.listed.length + others;
     return unlisted === 0 ? null : `and ${this.isIncomplete ? 'at least ' : ''}${unlisted} more`;
   }
@@ -65,5 +65,5 @@ export function formatPath(path: CatalogPath): string {
 }
 
 function formatMemberName(name: string): string {
-  return displayText(truncateText(name, bounds.catalogNameCharactersShown));
+  return toDisplayText(truncateText(name, bounds.catalogNameCharactersShown));
 }

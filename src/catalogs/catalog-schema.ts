@@ -9,12 +9,12 @@ import { offerIdPattern } from './identifiers.ts';
  * values, because the schema library (TypeBox) overflows the stack if it checks `uniqueItems` on deeply nested items.
  */
 
-export const strict = { additionalProperties: false } as const;
+export const strictObject = { additionalProperties: false } as const;
 
 /** Schema of an object with any member names. If it is not strict, TypeBox ignores members whose names contain a line break. */
-export const recordOf = <Value extends TSchema>(value: Value) => Type.Record(Type.String(), value, strict);
+export const recordSchema = <Value extends TSchema>(value: Value) => Type.Record(Type.String(), value, strictObject);
 
-export const ageYears = Type.Integer({ minimum: 1, maximum: 120 });
+export const ageYearsSchema = Type.Integer({ minimum: 1, maximum: 120 });
 
 const criterion = Type.Object(
   {
@@ -23,13 +23,13 @@ const criterion = Type.Object(
     not_in: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, maxItems: bounds.catalogListItemsMax })),
     min: Type.Optional(Type.Integer()),
     max: Type.Optional(Type.Integer()),
-    min_age: Type.Optional(ageYears),
+    min_age: Type.Optional(ageYearsSchema),
   },
-  strict,
+  strictObject,
 );
 
 /** Schemas of the offer members that all products share. */
-export const offerMembers = {
+export const commonOfferSchemas = {
   id: Type.String({ pattern: offerIdPattern }),
   stars: Type.Number({ minimum: 1, maximum: 5 }),
   features: Type.Array(Type.String({ pattern: '^[a-z0-9_]{1,40}$' }), { maxItems: 16 }),
@@ -50,7 +50,7 @@ export const lenderSchema = <Members extends TProperties, Offer extends TSchema>
       ...members,
       offers: Type.Array(offer, { minItems: 1 }),
     },
-    strict,
+    strictObject,
   );
 
 export const catalogSchema = <Members extends TProperties, Lender extends TSchema>(members: Members, lender: Lender) =>
@@ -62,10 +62,10 @@ export const catalogSchema = <Members extends TProperties, Lender extends TSchem
       ...members,
       lenders: Type.Array(lender, { minItems: 1 }),
     },
-    strict,
+    strictObject,
   );
 
-const anyOffer = Type.Object(offerMembers);
+const anyOffer = Type.Object(commonOfferSchemas);
 const anyLender = lenderSchema({}, anyOffer);
 const anyCatalog = catalogSchema({}, anyLender);
 

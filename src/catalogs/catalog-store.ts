@@ -33,7 +33,7 @@ interface CatalogStoreOptions {
 }
 
 /** Result of a reload: the version in use, or the errors (one line each). After an error, the old version stays in use. */
-export type CatalogChange =
+export type CatalogReloadResult =
   | { readonly ok: true; readonly version: string; readonly changed: boolean }
   | { readonly ok: false; readonly errors: readonly string[] };
 
@@ -85,23 +85,23 @@ export class CatalogStore {
       const read = this.#parseSource(source);
       if (!read.ok) throw new InvalidCatalogError(source, read.errors);
       const current = this.#compileCatalog(read.catalog, source);
-      this.archive.store(current.version, { ...source, catalog: read.catalog });
+      this.archive.storeCatalog(current.version, { ...source, catalog: read.catalog });
       this.archive.markCurrent(current.version);
       this.#served.push({ source, current });
     }
-    this.#restoreReplaced();
+    this.#restoreReplacedCatalogs();
   }
 
   /** Returns the catalog in use. Throws if no catalog is served for the vertical and mode. */
-  current(vertical: number, mode: Mode): CompiledCatalog {
-    return this.#servedCatalog(vertical, mode).current;
+  currentCatalog(vertical: number, mode: Mode): CompiledCatalog {
+    return this.#findServedCatalog(vertical, mode).current;
   }
 
   /** Finds a catalog by version. Returns null if the version is unknown or was replaced more than 28 hours ago. */
   findByVersion(version: string): CompiledCatalog | null {
     for (const { current } of this.#served) if (current.version === version) return current;
     const replaced = this.#replaced.get(version);
-    return replaced !== undefined && this.#isRetained(replaced.replacedMs) ? replaced.compiled : null;
+    return replaced !== undefined && this.#isWithinRetention(replaced.replacedMs) ? replaced.compiled : null;
   }
 
   get currentVersions(): string[] {
@@ -144,8 +144,8 @@ export class CatalogStore {
    * Reloads the catalog of a vertical and mode from its source. The old catalog stays in use until the new catalog is ready in all
    * threads. After an error, the old catalog stays in use. Reloads run one after the other.
    */
-  reload(vertical: number, mode: Mode): Promise<CatalogChange> {
-    return this.#runSerially(() => this.#reloadServed(this.#servedCatalog(vertical, mode)));
+  reload(vertical: number, mode: Mode): Promise<CatalogReloadResult> {
+    return this.#runSerially(() => this.#reloadCatalog(this.#findServedCatalog(vertical, mode)));
   }
 
   /** Aborts a reload in progress. Later reloads fail. */
@@ -154,7 +154,7 @@ export class CatalogStore {
     await this.#lastChange;
   }
 
-  #servedCatalog(vertical: number, mode: Mode): ServedCatalog {
+  #findServedCatalog(vertical: number, mode: Mode): ServedCatalog {
     for (const served of this.#served) {
       if (served.source.vertical.number === vertical && served.source.mode === mode) return served;
     }
@@ -162,8 +162,8 @@ export class CatalogStore {
   }
 
   /** Runs reloads one after the other. An unexpected exception becomes an error of the reload and does not end the service. */
-  #runSerially(change: () => Promise<CatalogChange>): Promise<CatalogChange> {
-    const turn = this.#lastChange.then(change).catch((error: unknown): CatalogChange => {
+  #runSerially(change: () => Promise<CatalogReloadResult>): Promise<CatalogReloadResult> {
+    const turn = this.#lastChange.then(change).catch((error: unknown): CatalogReloadResult => {
       const reason = error instanceof Error ? error.message : String(error);
       return { ok: false, errors: [`catalog: cannot be put in use: ${reason}`] };
     });
@@ -171,7 +171,7 @@ export class CatalogStore {
     return turn;
   }
 
-  async #reloadServed(served: ServedCatalog): Promise<CatalogChange> {
+  async #reloadCatalog(served: ServedCatalog): Promise<CatalogReloadResult> {
     const { source, current: old } = served;
     const { vertical, mode } = source;
     const { cdnUrl, compile = compileCatalogInThread } = this.#options;
@@ -191,12 +191,12 @@ export class CatalogStore {
   }
 
   /** Activates a catalog that is already in the archive. If the activation fails, removes the new catalog from the archive. */
-  async #activate(served: ServedCatalog, compiled: CompiledCatalog): Promise<CatalogChange> {
+  async #activate(served: ServedCatalog, compiled: CompiledCatalog): Promise<CatalogReloadResult> {
     const { version } = compiled;
     const old = served.current;
     const replacedMs = this.#options.clock.wallMs();
     try {
-      this.#deleteExpired();
+      this.#deleteExpiredCatalogs();
       if (this.#replaced.size >= bounds.replacedCatalogsMax) {
         throw new Error(`${this.#replaced.size} replaced catalogs are still retained; try again later`);
       }
@@ -204,7 +204,7 @@ export class CatalogStore {
       this.archive.markReplaced(old.version, replacedMs);
       this.archive.markCurrent(version);
     } catch (error) {
-      if (!this.#replaced.has(version) && !this.#isCurrent(version)) this.archive.remove(version);
+      if (!this.#replaced.has(version) && !this.#isCurrent(version)) this.archive.removeCatalog(version);
       throw error;
     }
     served.current = compiled;
@@ -227,31 +227,31 @@ export class CatalogStore {
     return this.#served.some(({ current }) => current.version === version);
   }
 
-  #isRetained(replacedMs: number): boolean {
+  #isWithinRetention(replacedMs: number): boolean {
     return this.#options.clock.wallMs() - replacedMs < bounds.replacedCatalogRetentionMs;
   }
 
-  #deleteExpired(): void {
+  #deleteExpiredCatalogs(): void {
     for (const [version, { replacedMs }] of this.#replaced) {
-      if (this.#isRetained(replacedMs)) continue;
+      if (this.#isWithinRetention(replacedMs)) continue;
       this.#replaced.delete(version);
-      this.archive.remove(version);
+      this.archive.removeCatalog(version);
     }
   }
 
-  #restoreReplaced(): void {
+  #restoreReplacedCatalogs(): void {
     const nowMs = this.#options.clock.wallMs();
     for (const { version, replacedMs: markedMs } of this.archive.listVersions()) {
       if (this.#isCurrent(version)) continue;
       // A version without a replacement time was in use when the service last stopped, and the configured catalog replaces it now.
       const replacedMs = markedMs ?? nowMs;
-      if (!this.#isRetained(replacedMs)) {
-        this.archive.remove(version);
+      if (!this.#isWithinRetention(replacedMs)) {
+        this.archive.removeCatalog(version);
         continue;
       }
       if (markedMs === null) this.archive.markReplaced(version, replacedMs);
       try {
-        const archived = this.archive.load(version);
+        const archived = this.archive.loadCatalog(version);
         this.#replaced.set(version, { compiled: this.#compileCatalog(archived.catalog, archived), replacedMs });
       } catch (error) {
         this.#options.onArchiveError?.((error as Error).message);

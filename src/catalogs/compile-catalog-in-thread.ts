@@ -5,7 +5,7 @@ import type { CompiledOffer } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogArchive } from './catalog-archive.ts';
 import { type CompiledCatalogData, compileCatalogData } from './compile-catalog.ts';
-import { catalogVersion } from './identifiers.ts';
+import { computeCatalogVersion } from './identifiers.ts';
 import { parseCatalog, readCatalogText } from './parse-catalog.ts';
 
 export interface CatalogCompileJob {
@@ -31,9 +31,9 @@ export function compileCatalogSource(job: CatalogCompileJob): CatalogCompileResu
   const parsed = parseCatalog(read.text, vertical);
   if (!parsed.ok) return { kind: 'invalid', errors: parsed.errors };
   const { catalog } = parsed;
-  if (catalogVersion(catalog, mode) === currentVersion) return { kind: 'unchanged' };
+  if (computeCatalogVersion(catalog, mode) === currentVersion) return { kind: 'unchanged' };
   const parts = compileCatalogData(catalog, vertical, mode);
-  new CatalogArchive(archiveFolder, [vertical]).store(parts.version, { vertical, mode, catalog });
+  new CatalogArchive(archiveFolder, [vertical]).storeCatalog(parts.version, { vertical, mode, catalog });
   return { kind: 'compiled', parts };
 }
 

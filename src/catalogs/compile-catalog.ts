@@ -1,9 +1,9 @@
 import type { Mode } from '../domain/mode.ts';
-import { offersById } from '../matching/match-tables.ts';
+import { listOffersById } from '../matching/match-tables.ts';
 import { type CompiledOffer, type OfferRenderer, type ProductTables, productOf } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
-import { catalogVersion } from './identifiers.ts';
+import { computeCatalogVersion } from './identifiers.ts';
 
 /**
  * Returns a copy of a value with all typed arrays in shared memory, so that messages to other threads do not copy the numbers. Accepts
@@ -129,9 +129,9 @@ export function compileCatalog(
 export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mode: Mode): CompiledCatalogData {
   const product = productOf(vertical);
   return {
-    version: catalogVersion(catalog, mode),
+    version: computeCatalogVersion(catalog, mode),
     disclosure: catalog.disclosure,
-    offers: offersById(catalog).map(({ lender, offer }) => product.compileOffer(lender, offer)),
+    offers: listOffersById(catalog).map(({ lender, offer }) => product.compileOffer(lender, offer)),
     // All matching threads share the memory of the tables, so a new thread needs no copy of them.
     tables: shareTypedArrays(product.compileTables(catalog, vertical)),
   };

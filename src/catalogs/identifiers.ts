@@ -12,12 +12,12 @@ export const catalogVersionPattern = new RegExp(`^[0-9a-f]{${bounds.catalogVersi
  * Computes the version of a catalog: the first characters of the SHA-256 hash of the catalog's values and mode. Whitespace and the order
  * of members do not change the version.
  */
-export function catalogVersion(catalog: CatalogFile, mode: Mode): string {
+export function computeCatalogVersion(catalog: CatalogFile, mode: Mode): string {
   return hashCatalogVersion(canonicalJson(catalog), mode);
 }
 
 /** Computes the versions of a catalog in both modes. Serializes the catalog only once, which is the slow part. */
-export function catalogVersionsByMode(catalog: CatalogFile): Readonly<Record<Mode, string>> {
+export function computeCatalogVersions(catalog: CatalogFile): Readonly<Record<Mode, string>> {
   const canonical = canonicalJson(catalog);
   return { live: hashCatalogVersion(canonical, 'live'), test: hashCatalogVersion(canonical, 'test') };
 }

@@ -39,9 +39,9 @@ export class LogoService {
   }
 
   /** Reads the logos that a replaced catalog has and the active catalogs do not have, up to `bounds.unusedLogoNamesMax`. */
-  async loadReplaced({ folder }: LogoSource, { lenders }: LogoCatalog): Promise<void> {
+  async loadReplacedLogos({ folder }: LogoSource, { lenders }: LogoCatalog): Promise<void> {
     const missing = lenders.filter(({ logo }) => !this.cache.has(logo)).slice(0, bounds.unusedLogoNamesMax);
-    if (missing.length > 0) this.cache.addReplaced((await readLogos(folder, missing)).logos.values());
+    if (missing.length > 0) this.cache.addReplacedLogos((await readLogos(folder, missing)).logos.values());
   }
 
   /** Reads the logos of the active catalog again. Refreshes run one after the other and never reject. */
@@ -110,13 +110,13 @@ export class LogoCache {
     this.#catalogs.set(key, [...logos]);
     const before = this.#active;
     this.#active = groupByFile([...this.#catalogs.values()].flat());
-    for (const [file, unused] of before) if (!this.#active.has(file)) this.#retain(file, unused);
+    for (const [file, unused] of before) if (!this.#active.has(file)) this.#retainLogos(file, unused);
     for (const file of this.#retained.keys()) if (this.#active.has(file)) this.#retained.delete(file);
   }
 
   /** Adds logos of a replaced catalog whose file names are not in the cache yet. */
-  addReplaced(logos: Iterable<Logo>): void {
-    for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retain(file, retained);
+  addReplacedLogos(logos: Iterable<Logo>): void {
+    for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retainLogos(file, retained);
   }
 
   has(file: string): boolean {
@@ -130,7 +130,7 @@ export class LogoCache {
     return logos.find((logo) => logo.hash === hash) ?? logos[0] ?? null;
   }
 
-  #retain(file: string, logos: readonly Logo[]): void {
+  #retainLogos(file: string, logos: readonly Logo[]): void {
     this.#retained.delete(file);
     this.#retained.set(file, logos);
     if (this.#retained.size <= bounds.unusedLogoNamesMax) return;

@@ -154,7 +154,7 @@ export function parseCatalogJson(
 ): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly errors: CatalogErrors } {
   const unread = (problem: string) => {
     const errors = new CatalogErrors();
-    errors.addUnreadable(problem);
+    errors.addParseError(problem);
     return { ok: false, errors } as const;
   };
   const tooLarge = textSizeProblem(text);

@@ -144,7 +144,7 @@ const fonts = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,
  * image is well-formed XML without scripts for any lender name.
  */
 export function renderMonogram(lenderName: string): string {
-  const letters = initials(lenderName);
+  const letters = initialsOf(lenderName);
   const nameHash = Number.parseInt(hash('sha256', lenderName, 'hex').slice(0, 8), 16);
   const color = monogramColors[nameHash % monogramColors.length];
   const mark =
@@ -155,7 +155,7 @@ export function renderMonogram(lenderName: string): string {
 }
 
 /** Returns the initials of the first two words in upper case, or an empty string if the name has no letters and digits. */
-export function initials(name: string): string {
+export function initialsOf(name: string): string {
   const words = name.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’.-]*/gu) ?? [];
   return words
     .slice(0, 2)

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { isAccountName, parseKeyExpiry } from '../auth/api-key.ts';
+import { isValidAccountName, parseKeyExpiry } from '../auth/api-key.ts';
 import { bounds } from '../bounds.ts';
 import { systemClock } from '../domain/clock.ts';
 import { OperatorError } from '../domain/operator-error.ts';
@@ -51,29 +51,29 @@ export interface JsonOutputHelp {
 
 const helpByCommand = new WeakMap<Command, CommandHelp>();
 
-export function withHelp(command: Command, help: CommandHelp): Command {
+export function attachHelp(command: Command, help: CommandHelp): Command {
   helpByCommand.set(command, help);
   return command;
 }
 
 /** Description and help of a command that `defineCommand` creates. */
-export interface CommandText extends CommandHelp {
+export interface CommandDefinition extends CommandHelp {
   /** Short description for the list of commands. The short descriptions of top-level commands are in `program.ts`. */
   readonly summary?: string;
   readonly description: string;
 }
 
 /** Creates a command with a name and help. The caller adds arguments, options and the action. */
-export function defineCommand(name: string, { summary = '', description, ...help }: CommandText): Command {
-  return withHelp(new Command(name).summary(summary).description(description), help);
+export function defineCommand(name: string, { summary = '', description, ...help }: CommandDefinition): Command {
+  return attachHelp(new Command(name).summary(summary).description(description), help);
 }
 
 /** Creates a group of commands. The help of the group has the first example and the exit codes of each command. */
-export function commandGroup(name: string, description: string, commands: readonly Command[]): Command {
+export function createCommandGroup(name: string, description: string, commands: readonly Command[]): Command {
   const group = new Command(name).description(description);
   for (const command of commands) group.addCommand(command);
   const codes = commands.flatMap(exitCodesOf).filter(([code]) => code !== exitCodes.success);
-  return withHelp(group, {
+  return attachHelp(group, {
     examples: commands.map((command) => helpOf(command).examples[0]!),
     exitCodes: Object.fromEntries(codes.map(([code]) => [code, null])),
   });
@@ -129,14 +129,14 @@ function wrapText(text: string, indent: string): string {
 }
 
 export function parseAccountName(text: string): string {
-  if (isAccountName(text)) return text;
+  if (isValidAccountName(text)) return text;
   throw new InvalidArgumentError(
     `It must be 1 to ${bounds.accountNameCharactersMax} printable characters without spaces at either end.`,
   );
 }
 
 /** Creates an option that allows only the listed values. For any other value, the error message suggests the nearest allowed value. */
-export function choiceOption<Value>(
+export function createChoiceOption<Value>(
   flags: string,
   description: string,
   values: readonly Value[],
@@ -163,7 +163,7 @@ export function parseFutureExpiry(text: string): number {
 }
 
 /** Creates an option parser for integers from 1 to `max`. */
-export function parseIntegerUpTo(max: number): (text: string) => number {
+export function createIntegerParser(max: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
     if (value >= 1 && value <= max) return value;

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { styleText } from 'node:util';
-import { isoTimestampOrNull } from '../domain/calendar.ts';
+import { formatIsoTimestampOrNull } from '../domain/calendar.ts';
 
 /** Prints a result on standard output. Notices must be printed with `printNotice`, so that they are not part of piped output. */
 export function printResult(text: string): void {
@@ -49,5 +49,5 @@ function displayWidth(text: string): number {
 
 /** Formats Unix milliseconds as an ISO 8601 timestamp, and null as `-`. */
 export function formatTimestamp(ms: number | null): string {
-  return isoTimestampOrNull(ms) ?? '-';
+  return formatIsoTimestampOrNull(ms) ?? '-';
 }

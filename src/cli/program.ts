@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { escapeInvisible, nearestWord } from '../domain/text.ts';
-import { formatHelp, withHelp } from './command.ts';
+import { attachHelp, formatHelp } from './command.ts';
 
 /** Top-level commands and groups, in the order of the help. Each module is loaded only when it is needed, because loading all is slow. */
 const commandModules: readonly (readonly [
@@ -92,7 +92,7 @@ export async function createProgram(
     const command = isNeeded ? (await load()).createCommand() : new Command(name);
     root.addCommand(command.summary(summary));
   }
-  withHelp(root, {
+  attachHelp(root, {
     examples: [
       'marketplace serve',
       'marketplace keys create --account acme --vertical personal-loans --mode test',
@@ -101,7 +101,7 @@ export async function createProgram(
     ],
     exitCodes: { 1: null, 3: null, 4: null, 130: null },
   });
-  for (const command of withSubcommands(root)) {
+  for (const command of flattenCommands(root)) {
     command
       .exitOverride()
       .helpOption('-h, --help', 'print this help')
@@ -118,8 +118,8 @@ export async function createProgram(
 }
 
 /** Returns a command and all its direct and indirect subcommands, in the order of the help. */
-export function withSubcommands(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(withSubcommands)];
+export function flattenCommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(flattenCommands)];
 }
 
 export function commandPath(command: Command): string {

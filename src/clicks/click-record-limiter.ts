@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
-import { dayOf } from '../domain/calendar.ts';
+import { dayNumberOf } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
@@ -39,9 +39,9 @@ class SessionClickSketch {
   }
 
   /** Counts a click and returns true, or returns false if the session has reached its maximum. */
-  tryAdd(sub: Uint8Array): boolean {
+  tryCountClick(sub: Uint8Array): boolean {
     const cells = this.#cells;
-    const sketch = this.#sketchOf(sub);
+    const sketch = this.#sketchForCreationDay(sub);
     let count = this.#max;
     for (let row = 0; row < cells.length; row++) {
       const offset = rowOffsets[row]!;
@@ -55,8 +55,8 @@ class SessionClickSketch {
     return true;
   }
 
-  #sketchOf(sub: Uint8Array): Uint8Array {
-    const day = dayOf(decodeSubId(sub).createdMs);
+  #sketchForCreationDay(sub: Uint8Array): Uint8Array {
+    const day = dayNumberOf(decodeSubId(sub).createdMs);
     const index = day & 1;
     // A day before the sketch's day uses the same sketch, so that the counts do not restart after the clock was set back.
     if (day > this.#days[index]!) {
@@ -94,17 +94,17 @@ export class ClickRecordLimiter implements LedgerSubscriber {
   }
 
   /** Counts a click and returns whether to record it. `sub` is the 32 bytes of `subId`. */
-  tryConsume(subId: string, sub: Uint8Array, offerId: string): boolean {
+  tryCountClick(subId: string, sub: Uint8Array, offerId: string): boolean {
     const link = subId + offerId;
     const count = this.#clicksPerLink.get(link) ?? 0;
-    if (count >= this.#perLinkMax || !this.#clicksPerSession.tryAdd(sub)) return false;
+    if (count >= this.#perLinkMax || !this.#clicksPerSession.tryCountClick(sub)) return false;
     this.#clicksPerLink.set(link, count + 1);
     return true;
   }
 
   /** Counts a click that was recorded before a restart. While the service runs, clicks are counted before they are recorded. */
   apply(record: LedgerRecord): void {
-    if (record[0] === ledgerRecordKind.offerClicked) this.#clicksPerSession.tryAdd(record[2]);
+    if (record[0] === ledgerRecordKind.offerClicked) this.#clicksPerSession.tryCountClick(record[2]);
   }
 }
 

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import type { ReplacedCatalog } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
-import { dayOf, dayStartMs } from '../domain/calendar.ts';
+import { dayNumberOf, dayStartMs } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind, type OfferClicked } from '../ledger/ledger-record.ts';
@@ -32,17 +32,17 @@ class OfferCapState {
     this.randomId = { high: bits.readUInt32BE(0), low: bits.readUInt32BE(4) };
   }
 
-  bookedClicks(day: number): number {
+  revenueClicks(day: number): number {
     return this.#days[day & 1] === day ? this.#counts[day & 1]! : 0;
   }
 
-  bookClick(day: number): void {
-    this.#counts[day & 1] = this.bookedClicks(day) + 1;
+  addRevenueClick(day: number): void {
+    this.#counts[day & 1] = this.revenueClicks(day) + 1;
     this.#days[day & 1] = day;
   }
 
-  isAtCap(day: number): boolean {
-    return this.dailyCap !== null && this.bookedClicks(day) >= this.dailyCap;
+  hasReachedCap(day: number): boolean {
+    return this.dailyCap !== null && this.revenueClicks(day) >= this.dailyCap;
   }
 }
 
@@ -63,7 +63,7 @@ function applyRecord(
         if (offer !== undefined) pairs.markShown(sub, offer.randomId);
       }
       // Evicts the pairs of sessions that are too old for counted clicks.
-      pairs.evictBefore(wallMs - bounds.clickAttributionMs - bounds.clockSetBackMsMax);
+      pairs.evictSessionsBefore(wallMs - bounds.clickAttributionMs - bounds.clockSetBackMsMax);
       return false;
     }
     case ledgerRecordKind.offerClicked: {
@@ -75,7 +75,7 @@ function applyRecord(
       if (offer === undefined || record[8] === null) return false;
       // A confirmation can recreate a click without a record. The recreated click does not count towards the cap, and
       // later clicks on the offer are repeats.
-      if (pairs.state(record[2], offer.randomId) === 'shown') pairs.markClicked(record[2], offer.randomId);
+      if (pairs.pairState(record[2], offer.randomId) === 'shown') pairs.markClicked(record[2], offer.randomId);
       return false;
     }
   }
@@ -88,13 +88,13 @@ function applyClick(
   pairs: SessionOfferPairs,
 ): boolean {
   // The cap decision in the click's record is final. The record has no decision if the offer had no cap at the time of the click.
-  if (withinDailyCap === null || pairs.state(sub, offer.randomId) === 'clicked') return false;
+  if (withinDailyCap === null || pairs.pairState(sub, offer.randomId) === 'clicked') return false;
   if (withinDailyCap === undefined && !isCountedClick(sub, clickedMs, offer, pairs)) return false;
   pairs.markClicked(sub, offer.randomId);
   if (withinDailyCap === false) return false;
-  const day = dayOf(clickedMs);
-  offer.bookClick(day);
-  return offer.removedMs === null && offer.isAtCap(day);
+  const day = dayNumberOf(clickedMs);
+  offer.addRevenueClick(day);
+  return offer.removedMs === null && offer.hasReachedCap(day);
 }
 
 /** Whether a click counts. If the pairs of the session may have been evicted, assumes that the offer was shown. */
@@ -105,8 +105,8 @@ function isCountedClick(
   pairs: SessionOfferPairs,
 ): boolean {
   const { createdMs } = decodeSubId(sub);
-  const state = pairs.state(sub, randomId);
-  const wasShown = state !== 'none' || !pairs.isComplete(createdMs);
+  const state = pairs.pairState(sub, randomId);
+  const wasShown = state !== 'none' || !pairs.hasAllPairsSince(createdMs);
   return classifyClick({ wasShown, wasClicked: state === 'clicked', createdMs }, clickedMs) === 'counted';
 }
 
@@ -171,9 +171,9 @@ export class DailyCaps implements LedgerSubscriber {
   /** Returns the offers of an active catalog that have reached their cap. */
   unavailableOffers(catalog: CompiledCatalog, nowMs: number): UnavailableOffers {
     if (catalog.dailyCaps.size === 0) return noUnavailableOffers;
-    const state = this.#stateOf(catalog);
+    const state = this.#capStateOf(catalog);
     if (state.catalog !== catalog) throw new Error('catalog is not active');
-    const day = dayOf(nowMs);
+    const day = dayNumberOf(nowMs);
     if (state.unavailableDay !== day) {
       state.unavailable = computeUnavailableOffers(day, state.offers, catalog);
       state.unavailableDay = day;
@@ -185,7 +185,7 @@ export class DailyCaps implements LedgerSubscriber {
     if (this.#cappedOfferCount === 0) return noCapDecision;
     const offer = this.#states.get(stateKeyOfSub(sub))?.offers.get(offerId);
     if (offer === undefined || offer.dailyCap === null) return noCapDecision;
-    const atCap = offer.isAtCap(dayOf(clickedMs));
+    const atCap = offer.hasReachedCap(dayNumberOf(clickedMs));
     return { atCap, withinDailyCap: isCountedClick(sub, clickedMs, offer, this.#pairs) ? !atCap : null };
   }
 
@@ -199,7 +199,7 @@ export class DailyCaps implements LedgerSubscriber {
 
   /** Reads the recorded clicks of offers that have no cap yet and will get one when this catalog is activated. */
   async loadHistory(catalog: CompiledCatalog, nowMs: number, readHistory: ReadLedgerSince): Promise<void> {
-    const state = this.#stateOf(catalog);
+    const state = this.#capStateOf(catalog);
     const offers = new Map<string, OfferCapState>();
     for (const id of catalog.dailyCaps.keys()) if (!state.offers.has(id)) offers.set(id, new OfferCapState());
     if (offers.size === 0) return;
@@ -213,7 +213,7 @@ export class DailyCaps implements LedgerSubscriber {
       await readHistory(sinceMs, (record) => {
         if (isOfCatalog(record)) applyRecord(record, offers, pairs);
       });
-      for (const _ of this.#pairs.merge(pairs)) await nextTurn();
+      for (const _ of this.#pairs.addPairsOf(pairs)) await nextTurn();
     } finally {
       this.#bufferedRecords = null;
     }
@@ -227,7 +227,7 @@ export class DailyCaps implements LedgerSubscriber {
    * long as the replaced catalog with the offer is retained (docs/contract.md#daily-caps).
    */
   activate(catalog: CompiledCatalog, nowMs: number): void {
-    const state = this.#stateOf(catalog);
+    const state = this.#capStateOf(catalog);
     const offers = new Map<string, OfferCapState>();
     for (const [id, cap] of catalog.dailyCaps) {
       const offer = state.offers.get(id) ?? new OfferCapState();
@@ -267,7 +267,7 @@ export class DailyCaps implements LedgerSubscriber {
     }
   }
 
-  #stateOf(catalog: CompiledCatalog): CatalogCapState {
+  #capStateOf(catalog: CompiledCatalog): CatalogCapState {
     const key = stateKeyOfCatalog(catalog);
     let state = this.#states.get(key);
     if (state === undefined) {
@@ -296,7 +296,7 @@ const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
  * additional hour allows for a wall clock that was set back.
  */
 function replayStartMs(nowMs: number): number {
-  return dayStartMs(dayOf(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
+  return dayStartMs(dayNumberOf(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }
 
 /** Encodes vertical and mode as one number, as in a sub_id. */
@@ -317,7 +317,7 @@ function computeUnavailableOffers(
   const bits = new Int32Array((catalog.offers.length + 31) >>> 5);
   let count = 0;
   for (const id of catalog.dailyCaps.keys()) {
-    if (offers.get(id)?.isAtCap(day) !== true) continue;
+    if (offers.get(id)?.hasReachedCap(day) !== true) continue;
     const index = catalog.offerIndex(id);
     bits[index >>> 5]! |= 1 << (index & 31);
     count++;

@@ -34,12 +34,12 @@ export class SessionOfferPairs {
   }
 
   /** Whether all pairs of sessions created at this time are still in the set. */
-  isComplete(createdMs: number): boolean {
+  hasAllPairsSince(createdMs: number): boolean {
     return createdMs >= this.#completeSinceMs;
   }
 
-  state(sub: Uint8Array, offerId: RandomOfferId): PairState {
-    return this.#tablesByMinute.get(minuteOf(sub))?.state(sub, offerId) ?? 'none';
+  pairState(sub: Uint8Array, offerId: RandomOfferId): PairState {
+    return this.#tablesByMinute.get(minuteOf(sub))?.pairState(sub, offerId) ?? 'none';
   }
 
   markShown(sub: Uint8Array, offerId: RandomOfferId): void {
@@ -51,17 +51,17 @@ export class SessionOfferPairs {
   }
 
   /** Adds the pairs of another set. Each step of the generator adds the pairs of one minute, which takes a few milliseconds at most. */
-  *merge(others: SessionOfferPairs): Generator<void> {
+  *addPairsOf(others: SessionOfferPairs): Generator<void> {
     this.#completeSinceMs = Math.max(this.#completeSinceMs, others.#completeSinceMs);
     for (const [minute, table] of others.#tablesByMinute) {
-      this.#size += this.#table(minute).merge(table);
-      this.#evictToMax();
+      this.#size += this.#tableOfMinute(minute).addPairsOf(table);
+      this.#evictExcessPairs();
       yield;
     }
   }
 
   /** Evicts the pairs of sessions whose creation minute ends before this time. */
-  evictBefore(createdMs: number): void {
+  evictSessionsBefore(createdMs: number): void {
     if (createdMs <= this.#completeSinceMs) return;
     const minuteBefore = Math.floor(this.#completeSinceMs / minuteMs);
     this.#completeSinceMs = createdMs;
@@ -71,11 +71,11 @@ export class SessionOfferPairs {
   }
 
   #addPair(sub: Uint8Array, offerId: RandomOfferId, clicked: boolean): void {
-    this.#size += this.#table(minuteOf(sub)).add(highWordOf(sub, offerId), lowWordOf(sub, offerId), clicked);
-    if (this.#size > this.#pairsMax) this.#evictToMax();
+    this.#size += this.#tableOfMinute(minuteOf(sub)).add(highWordOf(sub, offerId), lowWordOf(sub, offerId), clicked);
+    if (this.#size > this.#pairsMax) this.#evictExcessPairs();
   }
 
-  #table(minute: number): PairTable {
+  #tableOfMinute(minute: number): PairTable {
     let table = this.#tablesByMinute.get(minute);
     if (table === undefined) {
       table = new PairTable();
@@ -84,7 +84,7 @@ export class SessionOfferPairs {
     return table;
   }
 
-  #evictToMax(): void {
+  #evictExcessPairs(): void {
     while (this.#size > this.#pairsMax) {
       const oldest = Math.min(...this.#tablesByMinute.keys());
       this.#completeSinceMs = Math.max(this.#completeSinceMs, (oldest + 1) * minuteMs);
@@ -93,7 +93,7 @@ export class SessionOfferPairs {
   }
 
   #evictMinute(minute: number): void {
-    this.#size -= this.#table(minute).size;
+    this.#size -= this.#tableOfMinute(minute).size;
     this.#tablesByMinute.delete(minute);
   }
 }
@@ -114,7 +114,7 @@ class PairTable {
   size = 0;
   #words = new Uint32Array(2 * initialSlots);
 
-  state(sub: Uint8Array, offerId: RandomOfferId): PairState {
+  pairState(sub: Uint8Array, offerId: RandomOfferId): PairState {
     const index = this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId));
     if (this.#isEmpty(index)) return 'none';
     return (this.#words[index + 1]! & 1) === 1 ? 'clicked' : 'shown';
@@ -135,7 +135,7 @@ class PairTable {
   }
 
   /** Adds the pairs of another table. Returns the number of added pairs. */
-  merge(other: PairTable): number {
+  addPairsOf(other: PairTable): number {
     const words = other.#words;
     let added = 0;
     // Growing first keeps insertion fast: in the slot order of a larger table, the entries would all go to the start of a smaller table.

@@ -17,7 +17,7 @@ import {
 } from './parse-setting.ts';
 
 /** Ports that browsers and `fetch` block (https://fetch.spec.whatwg.org/#port-blocking). */
-export const blockedPorts: ReadonlySet<number> = new Set([
+export const browserBlockedPorts: ReadonlySet<number> = new Set([
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
   111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
   540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061,
@@ -102,7 +102,7 @@ export type MatcherChoice = { readonly kind: 'in_thread' } | { readonly kind: 'w
 type CorsChoice = { readonly kind: 'off' } | { readonly kind: 'origins'; readonly origins: readonly string[] };
 
 /** Resources of the machine and the process, from which defaults are derived. */
-export interface Machine {
+export interface MachineResources {
   readonly cores: number;
   /** Heap size limit of the process. */
   readonly heapBytes: number;
@@ -112,7 +112,7 @@ export interface Machine {
   readonly workingFolder: string;
 }
 
-export function detectMachine(): Machine {
+export function detectMachineResources(): MachineResources {
   return {
     cores: availableParallelism(),
     heapBytes: getHeapStatistics().heap_size_limit,
@@ -133,7 +133,7 @@ function configuredHeapMegabytes(execArgv: readonly string[]): number | null {
  */
 export function loadConfig(
   env: Env,
-  machine: Machine = detectMachine(),
+  machine: MachineResources = detectMachineResources(),
 ): { config: Config; warnings: readonly string[] } {
   assertNoMisspelledSettings(env, settingNames);
   const dataDir = readDataDir(env, machine);
@@ -194,7 +194,7 @@ export function loadConfig(
   };
   if (endpointsCollide(config.publicEndpoint, config.operationsEndpoint)) {
     const setting = env.values.SVC_OPS_PORT === undefined ? 'SVC_PORT' : 'SVC_OPS_PORT';
-    throw ConfigError.invalidValue(
+    throw ConfigError.forInvalidValue(
       setting,
       String(config.publicEndpoint.port),
       'a port that the other listener does not use on this host',
@@ -210,7 +210,7 @@ export function loadConfig(
       `SVC_MAX_SESSIONS is above ${sessionsMaxByHeap}, the number of sessions that fit in the heap at 2 kB of heap each.`,
     );
   }
-  if (blockedPorts.has(config.operationsEndpoint.port)) {
+  if (browserBlockedPorts.has(config.operationsEndpoint.port)) {
     warnings.push(
       `SVC_OPS_PORT is ${config.operationsEndpoint.port}, a port that fetch blocks, so marketplace confirm and the health check of the image cannot connect; choose another port.`,
     );
@@ -221,7 +221,7 @@ export function loadConfig(
 /** Reads the path of the data folder without validating other settings. Throws `ConfigError` if the name of the setting is misspelled. */
 export function readDataDir(
   env: Env,
-  machine: Pick<Machine, 'workingFolder'> = { workingFolder: process.cwd() },
+  machine: Pick<MachineResources, 'workingFolder'> = { workingFolder: process.cwd() },
 ): string {
   assertNoMisspelledSettings(env, ['SVC_DATA_DIR']);
   return resolve(machine.workingFolder, env.values.SVC_DATA_DIR ?? 'data');
@@ -237,7 +237,7 @@ export function readOperationsEndpoint(env: Env): Endpoint {
 }
 
 /** Reads the TLS settings. Certificate and key must be set together. Their files are read later, when the listener starts. */
-function readTlsSettings(env: Env, { workingFolder }: Machine): TlsSettings | null {
+function readTlsSettings(env: Env, { workingFolder }: MachineResources): TlsSettings | null {
   const { SVC_TLS_CERT: certificate, SVC_TLS_KEY: key } = env.values;
   const minVersion = parseChoiceSetting(env, 'SVC_TLS_MIN_VERSION', tlsVersions);
   if (certificate !== undefined && key !== undefined) {
@@ -248,10 +248,10 @@ function readTlsSettings(env: Env, { workingFolder }: Machine): TlsSettings | nu
     };
   }
   if (certificate !== undefined)
-    throw ConfigError.invalidValue('SVC_TLS_CERT', certificate, 'unset unless SVC_TLS_KEY is set');
-  if (key !== undefined) throw ConfigError.invalidValue('SVC_TLS_KEY', key, 'unset unless SVC_TLS_CERT is set');
+    throw ConfigError.forInvalidValue('SVC_TLS_CERT', certificate, 'unset unless SVC_TLS_KEY is set');
+  if (key !== undefined) throw ConfigError.forInvalidValue('SVC_TLS_KEY', key, 'unset unless SVC_TLS_CERT is set');
   if (minVersion !== null) {
-    throw ConfigError.invalidValue(
+    throw ConfigError.forInvalidValue(
       'SVC_TLS_MIN_VERSION',
       minVersion,
       'unset unless SVC_TLS_CERT and SVC_TLS_KEY are set',
@@ -262,7 +262,7 @@ function readTlsSettings(env: Env, { workingFolder }: Machine): TlsSettings | nu
 
 function assertNoMisspelledSettings({ misspelled }: Env, settings: readonly SettingName[]): void {
   const match = misspelled.find(({ meant }) => settings.includes(meant));
-  if (match !== undefined) throw ConfigError.misspelledName(match.name, match.meant);
+  if (match !== undefined) throw ConfigError.forMisspelledName(match.name, match.meant);
 }
 
 /** Maximum configurable session lifetime, the value in docs/contract.md#session-lifetime. Other time limits depend on this maximum. */

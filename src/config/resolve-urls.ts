@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { blockedPorts, type Config, type Endpoint, isWildcardHost, type PublicUrls } from './config.ts';
+import { browserBlockedPorts, type Config, type Endpoint, isWildcardHost, type PublicUrls } from './config.ts';
 
 export const urlSettingNames = {
   public: 'SVC_PUBLIC_URL',
@@ -33,7 +33,7 @@ export function resolveUrls(
       `SVC_HOST is a wildcard address, so URLs in replies start with ${listenerUrl}, which other machines cannot reach; set SVC_PUBLIC_URL.`,
     );
   }
-  if (config.urls.public === null && blockedPorts.has(boundPort)) {
+  if (config.urls.public === null && browserBlockedPorts.has(boundPort)) {
     warnings.push(
       `SVC_PORT is ${boundPort}, a port that browsers and fetch block, so widgets, logos and clicks do not work; choose another port, or set SVC_PUBLIC_URL to the URL of a proxy.`,
     );
@@ -48,7 +48,7 @@ function blockedPortWarnings(urls: Config['urls']): string[] {
     if (url === null) return [];
     // The port of a URL without an explicit port is 0 here. Browsers do not block the default ports of http and https.
     const port = Number(new URL(url).port);
-    return blockedPorts.has(port)
+    return browserBlockedPorts.has(port)
       ? [`${urlSettingNames[name]} has port ${port}, which browsers and fetch block; choose another port.`]
       : [];
   });

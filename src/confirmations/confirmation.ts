@@ -66,14 +66,14 @@ export type RejectionReason =
   | 'lender_unknown';
 
 /** Amount and time of the funding or of the reversal of a payout. */
-export interface Booking {
+export interface PayoutTransaction {
   readonly amountMicros: number;
   readonly occurredMs: number;
 }
 
 export interface Payout {
-  readonly funded: Booking;
-  readonly reversed: Booking | null;
+  readonly funded: PayoutTransaction;
+  readonly reversed: PayoutTransaction | null;
 }
 
 /** State of one confirmation's session, click and payout, derived from the ledger. */
@@ -100,7 +100,7 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
   if (mode === 'test') return 'sandbox';
   // Repeats are checked before the rules that depend on time, so that a repeat has the same result as long as the payout is retained.
   const first = state.payout?.[status] ?? null;
-  if (first !== null) return isSameBooking(first, confirmation) ? 'repeated' : 'conflict';
+  if (first !== null) return isSameTransaction(first, confirmation) ? 'repeated' : 'conflict';
 
   const clickedMs = state.clickedMs ?? confirmation.click?.clickedMs ?? null;
   if (clickedMs === null || !state.offerShown) {
@@ -124,7 +124,7 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
 }
 
 /** Applies an accepted confirmation to a payout and returns the new payout. */
-export function applyToPayout(
+export function applyConfirmationToPayout(
   { status, amountMicros, occurredMs }: Omit<Confirmation, 'click'>,
   payout: Payout | null,
 ): Payout {
@@ -139,6 +139,6 @@ export function revenueDeltaMicros({ status, amountMicros }: Pick<Confirmation, 
   return status === 'funded' ? amountMicros : -amountMicros;
 }
 
-function isSameBooking(booking: Booking, { amountMicros, occurredMs }: Confirmation): boolean {
+function isSameTransaction(booking: PayoutTransaction, { amountMicros, occurredMs }: Confirmation): boolean {
   return booking.amountMicros === amountMicros && booking.occurredMs === occurredMs;
 }

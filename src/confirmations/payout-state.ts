@@ -1,6 +1,6 @@
 import type { CancelSignal } from '../domain/async.ts';
 import type { Confirmation, Payout } from './confirmation.ts';
-import { applyToPayout, type PayoutState, revenueDeltaMicros } from './confirmation.ts';
+import { applyConfirmationToPayout, type PayoutState, revenueDeltaMicros } from './confirmation.ts';
 
 /** Key of a payout: the session, the offer and the txid of a confirmation. */
 export interface PayoutKey {
@@ -50,7 +50,7 @@ export class PendingPayoutStates {
     };
   }
 
-  applyAccepted(confirmation: Confirmation, lenderName: string): void {
+  applyAcceptedConfirmation(confirmation: Confirmation, lenderName: string): void {
     const { clickedMs, offerShown, sessionRevenueMicros, payout } = this.get(confirmation);
     this.#revenueBySession.set(sessionKey(confirmation), sessionRevenueMicros + revenueDeltaMicros(confirmation));
     // Later rows of the batch can refer to a click that this row recreated.
@@ -59,7 +59,7 @@ export class PendingPayoutStates {
       clickedMs: clickedMs ?? confirmation.click?.clickedMs ?? null,
       lenderName,
     });
-    this.#payouts.set(payoutKey(confirmation), applyToPayout(confirmation, payout));
+    this.#payouts.set(payoutKey(confirmation), applyConfirmationToPayout(confirmation, payout));
   }
 }
 

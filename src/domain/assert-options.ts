@@ -12,7 +12,7 @@ export function assertObject(name: string, value: unknown): void {
 }
 
 /** Throws a RangeError if the option is not an integer from `min` to `max`. */
-export function assertInteger(name: string, value: unknown, min: number, max: number): void {
+export function assertIntegerOption(name: string, value: unknown, min: number, max: number): void {
   if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
   throw new RangeError(`${name} must be a whole number from ${min} to ${max}`);
 }
@@ -22,7 +22,7 @@ export function assertInteger(name: string, value: unknown, min: number, max: nu
  *
  * @param parent name of the object that contains the options, such as `listen`; empty for top-level options
  */
-export function assertKnownNames(parent: string, options: object, names: readonly string[]): void {
+export function assertKnownOptionNames(parent: string, options: object, names: readonly string[]): void {
   const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown === undefined) return;
   const fullName = (name: string) => (parent === '' ? name : `${parent}.${name}`);

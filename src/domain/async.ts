@@ -53,7 +53,7 @@ export class SharedTimeout {
 
   /** Returns the result of the promise, or `'timeout'` if the promise does not settle in time. A timeout may be up to one tick late. */
   wait<Value>(promise: Promise<Value>): Promise<Value | 'timeout'> {
-    return Promise.race([promise, this.#currentTimeout()]);
+    return Promise.race([promise, this.#currentTimeoutPromise()]);
   }
 
   close(): void {
@@ -62,19 +62,19 @@ export class SharedTimeout {
     this.#current = null;
   }
 
-  #currentTimeout(): Promise<'timeout'> {
+  #currentTimeoutPromise(): Promise<'timeout'> {
     if (this.#current === null) {
       this.#current = new Promise((resolve) => {
-        this.#setTimer(this.#waitMs + this.#tickMs, () => resolve('timeout'));
+        this.#startTimer(this.#waitMs + this.#tickMs, () => resolve('timeout'));
       });
-      this.#setTimer(this.#tickMs, () => {
+      this.#startTimer(this.#tickMs, () => {
         this.#current = null;
       });
     }
     return this.#current;
   }
 
-  #setTimer(ms: number, action: () => void): void {
+  #startTimer(ms: number, action: () => void): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       action();

@@ -1,7 +1,7 @@
 /** Milliseconds per day. In this file, a `day` is the number of days since 1970-01-01 UTC. */
 export const dayMs = 86_400_000;
 
-export function dayOf(wallMs: number): number {
+export function dayNumberOf(wallMs: number): number {
   return Math.floor(wallMs / dayMs);
 }
 
@@ -9,7 +9,7 @@ export function dayStartMs(day: number): number {
   return day * dayMs;
 }
 
-export function isoDate(day: number): string {
+export function formatIsoDate(day: number): string {
   return new Date(day * dayMs).toISOString().slice(0, 10);
 }
 
@@ -19,7 +19,7 @@ export function parseIsoDate(text: string): number | null {
   const ms = Date.parse(`${text}T00:00:00.000Z`);
   if (Number.isNaN(ms)) return null;
   const day = ms / dayMs;
-  return isoDate(day) === text ? day : null;
+  return formatIsoDate(day) === text ? day : null;
 }
 
 let lastDay = Number.NaN;
@@ -36,7 +36,7 @@ export function toCompactDate(day: number): number {
 }
 
 /** Returns the completed years between two compact dates. In a common year, a person born on 29 February becomes older on 1 March. */
-export function completedYears(born: number, today: number): number {
+export function completedYearsBetween(born: number, today: number): number {
   return Math.floor((today - born) / 10_000);
 }
 
@@ -46,7 +46,7 @@ const cachedMs = new Float64Array(cacheSlots).fill(Number.NaN);
 const cachedText = new Array<string>(cacheSlots).fill('');
 
 /** Formats a wall-clock time as ISO 8601 in UTC. Caches results, because many responses contain the same millisecond. */
-export function isoTimestamp(wallMs: number): string {
+export function formatIsoTimestamp(wallMs: number): string {
   const slot = wallMs % cacheSlots;
   if (cachedMs[slot] !== wallMs) {
     cachedText[slot] = new Date(wallMs).toISOString();
@@ -66,6 +66,6 @@ export function parseIsoTimestamp(text: string): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
-export function isoTimestampOrNull(ms: number | null): string | null {
+export function formatIsoTimestampOrNull(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

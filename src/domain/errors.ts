@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
  * Rules for the values of each JSON member, parameter and header. A rule continues a sentence that starts with the name, and this
  * sentence is the message of INVALID_REQUEST. Therefore a rule lists every valid value and contains no text of the request.
  */
-export const requestRules = {
+export const requestParamRules = {
   body: 'must be valid JSON in UTF-8, and an object with the members that the API reference lists',
   'Idempotency-Key': `must be 1 to ${bounds.idempotencyKeyCharactersMax} visible ASCII characters`,
   'Content-Length': 'must be given at most once, as a decimal number of bytes',
@@ -51,7 +51,7 @@ export const requestRules = {
   origins: `must be an array of web origins such as https://www.example.com; an account may have ${bounds.embedOriginsPerAccountMax}`,
 } as const satisfies Record<string, string>;
 
-export type RequestParam = keyof typeof requestRules;
+export type RequestParam = keyof typeof requestParamRules;
 
 /** Rule for the encoding of every query parameter. */
 export const queryEncodingRule = 'must be given only once, as valid percent-encoded UTF-8';

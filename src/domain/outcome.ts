@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable, type RequestParam, requestRules } from './errors.ts';
+import { type ErrorCode, errorTable, type RequestParam, requestParamRules } from './errors.ts';
 
 /** An element of `fields_invalid` in a response (docs/contract.md#submitting-fields). */
 export interface InvalidField {
@@ -42,20 +42,20 @@ export function failed(error: ApiError): Failure {
   return { ok: false, error };
 }
 
-export function failedWith(code: ErrorCode): Failure {
+export function failedWithCode(code: ErrorCode): Failure {
   return failed({ code });
 }
 
-export function invalidRequest(param: RequestParam, rule: string = requestRules[param]): Failure {
+export function invalidRequest(param: RequestParam, rule: string = requestParamRules[param]): Failure {
   return failed({ code: 'INVALID_REQUEST', param, rule });
 }
 
 /** Creates the error for a record that is not durable. `taken` means that the log has accepted the record and may still make it durable. */
-export function notDurable(retryAfterSeconds: number, taken: boolean): Failure {
+export function recordNotDurable(retryAfterSeconds: number, taken: boolean): Failure {
   return failed({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
 }
 
-export function unavailable(retryAfterSeconds: number): Failure {
+export function serviceUnavailable(retryAfterSeconds: number): Failure {
   return failed({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds });
 }
 
@@ -70,7 +70,7 @@ export interface ErrorBody {
 }
 
 /** Creates the JSON body of an error (docs/contract.md#error-body): `error`, `message`, and at most one more member. */
-export function errorBody(error: ApiError, requestId?: string): ErrorBody {
+export function createErrorBody(error: ApiError, requestId?: string): ErrorBody {
   const { code, param, rule, missingRequired, fieldsInvalid } = error;
   const subject = param === 'body' ? 'The request body' : param;
   return {

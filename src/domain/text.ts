@@ -1,5 +1,5 @@
 /** Whether a text has more than `codePointsMax` code points. Returns early for a very long text, without counting its code points. */
-export function exceedsCodePoints(text: string, codePointsMax: number): boolean {
+export function exceedsCodePointLimit(text: string, codePointsMax: number): boolean {
   if (text.length <= codePointsMax) return false;
   return text.length > 2 * codePointsMax || [...text].length > codePointsMax;
 }
@@ -21,13 +21,13 @@ export function flattenString(text: string): string {
 const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Formats a value as JSON with invisible characters escaped. */
-export function escapedJson(value: unknown): string {
+export function toEscapedJson(value: unknown): string {
   return escapeInvisible(JSON.stringify(value));
 }
 
 /** Formats a value as JSON with invisible characters escaped, but without quotes around a simple string. */
-export function displayText(value: unknown): string {
-  return typeof value === 'string' && /^[\w:.+-]+$/.test(value) ? value : escapedJson(value);
+export function toDisplayText(value: unknown): string {
+  return typeof value === 'string' && /^[\w:.+-]+$/.test(value) ? value : toEscapedJson(value);
 }
 
 /** Replaces invisible characters by JSON escapes. */

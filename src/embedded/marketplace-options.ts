@@ -12,7 +12,7 @@ import {
 } from '../config/config.ts';
 import { baseUrlRule, hostNamesRule, isHostName, isHttpOrigin, parseBaseUrl } from '../config/parse-setting.ts';
 import type { ConfirmationStatus } from '../confirmations/confirmation.ts';
-import { assertInteger, assertKnownNames, assertObject } from '../domain/assert-options.ts';
+import { assertIntegerOption, assertKnownOptionNames, assertObject } from '../domain/assert-options.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
 import type { ClickResult } from '../operations/follow-click.ts';
@@ -157,7 +157,7 @@ const tlsOptionNames = Object.keys({
 
 const urlNames = Object.keys({ public: true, click: true, widget: true, cdn: true } satisfies MemberNames<PublicUrls>);
 
-export const newKeyOptionNames = Object.keys({
+export const createKeyOptionNames = Object.keys({
   account: true,
   vertical: true,
   mode: true,
@@ -171,24 +171,24 @@ export const newKeyOptionNames = Object.keys({
  */
 export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   assertObject('the argument of createMarketplace', argument);
-  assertKnownNames('', argument, marketplaceOptionNames);
+  assertKnownOptionNames('', argument, marketplaceOptionNames);
   const { listen, ...options } = argument;
   assertPath('dataDir', options.dataDir);
   if (options.secretFile !== undefined) assertPath('secretFile', options.secretFile);
   if (options.urls) {
     assertObject('urls', options.urls);
-    assertKnownNames('urls', options.urls, urlNames);
+    assertKnownOptionNames('urls', options.urls, urlNames);
     for (const [name, url] of Object.entries(options.urls)) {
       if (url !== undefined && normalizeBaseUrl(url) === null)
         throw new RangeError(`urls.${name} must be ${baseUrlRule}`);
     }
   }
-  assertInteger('matcherThreads', options.matcherThreads ?? 0, 0, bounds.matcherThreadsMax);
-  assertInteger('maxSessions', options.maxSessions ?? 1, 1, bounds.sessionLimitMax);
-  assertInteger('maxReferrerTags', options.maxReferrerTags ?? 1, 1, bounds.referrerTagLimitMax);
-  assertInteger('sessionTtlMs', options.sessionTtlMs ?? 1, 1, bounds.sessionTtlMs);
+  assertIntegerOption('matcherThreads', options.matcherThreads ?? 0, 0, bounds.matcherThreadsMax);
+  assertIntegerOption('maxSessions', options.maxSessions ?? 1, 1, bounds.sessionLimitMax);
+  assertIntegerOption('maxReferrerTags', options.maxReferrerTags ?? 1, 1, bounds.referrerTagLimitMax);
+  assertIntegerOption('sessionTtlMs', options.sessionTtlMs ?? 1, 1, bounds.sessionTtlMs);
   const { retentionDaysMin, retentionDaysMax } = bounds;
-  assertInteger('retentionDays', options.retentionDays ?? retentionDaysMin, retentionDaysMin, retentionDaysMax);
+  assertIntegerOption('retentionDays', options.retentionDays ?? retentionDaysMin, retentionDaysMin, retentionDaysMax);
   if (options.limits) assertObject('limits', options.limits);
   assertLimits(options.limits ?? {});
   assertChoice('durability', options.durability, durabilityChoices);
@@ -201,9 +201,9 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   }
   if (!listen) return;
   assertObject('listen', listen);
-  assertKnownNames('listen', listen, listenOptionNames);
-  assertInteger('listen.port', listen.port ?? 0, 0, bounds.portMax);
-  assertInteger('listen.operationsPort', listen.operationsPort ?? 0, 0, bounds.portMax);
+  assertKnownOptionNames('listen', listen, listenOptionNames);
+  assertIntegerOption('listen.port', listen.port ?? 0, 0, bounds.portMax);
+  assertIntegerOption('listen.operationsPort', listen.operationsPort ?? 0, 0, bounds.portMax);
   const { operationsAllowedHosts: hosts = [] } = listen;
   const { opsAllowedHostsMax } = bounds;
   if (!Array.isArray(hosts) || hosts.length > opsAllowedHostsMax || !hosts.every(isHostName)) {
@@ -212,7 +212,7 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   assertChoice('listen.engine', listen.engine, engineChoices);
   if (!listen.tls) return;
   assertObject('listen.tls', listen.tls);
-  assertKnownNames('listen.tls', listen.tls, tlsOptionNames);
+  assertKnownOptionNames('listen.tls', listen.tls, tlsOptionNames);
   assertPath('listen.tls.certificateFile', listen.tls.certificateFile);
   assertPath('listen.tls.keyFile', listen.tls.keyFile);
   assertChoice('listen.tls.minVersion', listen.tls.minVersion, tlsVersions);

@@ -2,17 +2,17 @@ import type { Admission, Authenticator } from '../auth/authenticator.ts';
 import type { Caller, Operation } from '../auth/key-usage.ts';
 import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
-import { assertKnownNames } from '../domain/assert-options.ts';
+import { assertKnownOptionNames } from '../domain/assert-options.ts';
 import { errorTable, type RequestParam } from '../domain/errors.ts';
 import {
   type ApiError,
+  createErrorBody,
   type ErrorBody,
-  errorBody,
-  failedWith,
+  failedWithCode,
   invalidRequest,
   type Outcome,
+  serviceUnavailable,
   succeeded,
-  unavailable,
 } from '../domain/outcome.ts';
 import type { SortOrder } from '../matching/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
@@ -23,10 +23,10 @@ import type { WidgetEmbedView } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import { type MarketplaceView, toMarketplaceView } from '../operations/get-marketplace.ts';
 import {
-  collectIgnoredNames,
-  type IgnoredNames,
-  knownRequestNames,
-  withIgnoredNames,
+  collectUnknownParameters,
+  type IgnoredParameters,
+  knownRequestParameters,
+  withIgnoredParameters,
 } from '../operations/ignored-names.ts';
 import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analytics.ts';
 import type { InputsView } from '../operations/submit-inputs.ts';
@@ -115,11 +115,11 @@ export class PartnerApi {
     body: SessionBody & { readonly metadata?: SessionMetadata },
     options?: { readonly idempotencyKey?: string | null },
   ): Promise<Result<SessionView>> {
-    assertKnownNames('', options ?? {}, ['idempotencyKey']);
+    assertKnownOptionNames('', options ?? {}, ['idempotencyKey']);
     const { operations } = this.#deps;
     const keyOption: unknown = options?.idempotencyKey ?? '';
     const idempotencyKey = typeof keyOption === 'string' && keyOption !== '' ? keyOption : null;
-    const admission = this.#admit('create_session', operations.repeatCheckFor(idempotencyKey));
+    const admission = this.#admitCaller('create_session', operations.repeatCheckFor(idempotencyKey));
     if (!admission.ok) return toErrorResult(admission.error);
     if (typeof keyOption !== 'string') {
       return toErrorResult(operations.rejectAdmitted(admission, invalidRequest('Idempotency-Key').error).error);
@@ -127,7 +127,7 @@ export class PartnerApi {
     const outcome = await operations.createSession(admission, pickKnownSessionMembers(body), idempotencyKey);
     if (!outcome.ok) return toErrorResult(outcome.error);
     const ignored = ignoredMembers(admission, 'create_session', body);
-    return { ok: true, value: withIgnoredNames(outcome.value.session, ignored) };
+    return { ok: true, value: withIgnoredParameters(outcome.value.session, ignored) };
   }
 
   /** POST /inputs (docs/contract.md#submitting-fields). */
@@ -177,21 +177,21 @@ export class PartnerApi {
     operation: Operation,
     argument: object,
     run: (admission: Admission) => Outcome<View> | Promise<Outcome<View>>,
-  ): Promise<Result<View & IgnoredNames>> {
-    const admission = this.#admit(operation);
+  ): Promise<Result<View & IgnoredParameters>> {
+    const admission = this.#admitCaller(operation);
     if (!admission.ok) return toErrorResult(admission.error);
     const outcome = await run(admission);
     if (!outcome.ok) return toErrorResult(outcome.error);
-    return { ok: true, value: withIgnoredNames(outcome.value, ignoredMembers(admission, operation, argument)) };
+    return { ok: true, value: withIgnoredParameters(outcome.value, ignoredMembers(admission, operation, argument)) };
   }
 
-  #admit(operation: Operation, isRepeat?: (caller: Caller) => boolean) {
-    if (this.#deps.isStopping()) return unavailable(bounds.retryAfterSeconds);
+  #admitCaller(operation: Operation, isRepeat?: (caller: Caller) => boolean) {
+    if (this.#deps.isStopping()) return serviceUnavailable(bounds.retryAfterSeconds);
     return this.#deps.authenticator.admit(this.#authorization, this.#vertical, operation, isRepeat);
   }
 }
 
-export function toResult<Value>(outcome: Outcome<Value>): Result<Value> {
+export function toPartnerApiResult<Value>(outcome: Outcome<Value>): Result<Value> {
   return outcome.ok ? outcome : toErrorResult(outcome.error);
 }
 
@@ -201,7 +201,7 @@ function toErrorResult(error: ApiError): { readonly ok: false; readonly error: P
     ok: false,
     error: {
       status: errorTable[error.code].status,
-      ...errorBody(error),
+      ...createErrorBody(error),
       ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
     },
   };
@@ -209,7 +209,9 @@ function toErrorResult(error: ApiError): { readonly ok: false; readonly error: P
 
 /** Returns the names of unknown members of an argument; empty for live keys. */
 function ignoredMembers({ caller }: Admission, operation: Operation, argument: object): readonly string[] {
-  return caller.mode === 'live' ? [] : collectIgnoredNames(Object.keys(argument), knownRequestNames[operation]);
+  return caller.mode === 'live'
+    ? []
+    : collectUnknownParameters(Object.keys(argument), knownRequestParameters[operation]);
 }
 
 /** Copies the known members of a session request. Unknown members are dropped, because their values may not be representable in JSON. */
@@ -217,7 +219,8 @@ function pickKnownSessionMembers(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   return Object.fromEntries(
     Object.entries(body).filter(
-      ([name, value]) => (knownRequestNames.create_session as readonly string[]).includes(name) && value !== undefined,
+      ([name, value]) =>
+        (knownRequestParameters.create_session as readonly string[]).includes(name) && value !== undefined,
     ),
   );
 }
@@ -231,7 +234,7 @@ function toMarketplaceRequest(query: unknown, format: string | undefined): Outco
 
 function toAnalyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
   const tag: unknown = (query as Partial<AnalyticsQuery> | null | undefined)?.referrer_tag;
-  if (tag !== undefined && typeof tag !== 'string') return failedWith('INVALID_REFERRER_TAG');
+  if (tag !== undefined && typeof tag !== 'string') return failedWithCode('INVALID_REFERRER_TAG');
   return toQueryText(query, {
     referrer_tag: 'string',
     sub_id_list: 'strings',

@@ -20,7 +20,7 @@ export interface EventLog<Item> {
   /** Whether the log can be written. False from a failed write until a write succeeds; in this state, the service is not ready. */
   readonly healthy: boolean;
   /** Sets the listener that is called after each increase of `durablePosition` with its new value, in a later turn of the event loop. */
-  onDurable(listener: (position: number) => void): void;
+  setDurableListener(listener: (position: number) => void): void;
   /** Writes all appended records, marks the end of the log, and closes the file. Repeated calls of `close` have no effect. */
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export class LogUnavailableError extends Error {
   }
 
   /** Whether the log has accepted the record and will write it. */
-  get isAppended(): boolean {
+  get isRecordAppended(): boolean {
     return this.durableLater !== null;
   }
 }

@@ -2,10 +2,10 @@ import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { AppendedRecord, EventLog } from './event-log.ts';
 import { type LogFiles, nodeLogFiles } from './log-files.ts';
-import { frameHeaderBytes, sequenceFieldsBytes } from './log-format.ts';
+import { frameHeaderBytes, markedFrameFieldsBytes } from './log-format.ts';
 import {
   type ReadProgressListener,
-  type ReadSince,
+  type ReadStartTime,
   type RecordVisitor,
   type RecoveredLog,
   type RemovedTail,
@@ -24,7 +24,7 @@ export interface FileEventLogOptions<Item> {
   /** Called for each record that is read while the log is opened. */
   readonly onRecord?: RecordVisitor;
   /** Time from which records are needed. Segments that contain only older records are skipped. Default: all segments are read. */
-  readonly readSince?: ReadSince;
+  readonly readSince?: ReadStartTime;
   /** Called while the log is opened, with the number of bytes that are already read. */
   readonly onProgress?: ReadProgressListener | undefined;
   /** Called synchronously for each record that the log accepts. The callback must not throw. */
@@ -107,11 +107,11 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   #healthy = true;
   #closing = false;
   /** Whether the pending group must be written without delay, because a caller waits for a record or because the group is large. */
-  #storeRequested = false;
+  #writeRequested = false;
   /** Timer that delays the write of records for which no caller waits. */
-  #lingerTimer: NodeJS.Timeout | null = null;
+  #writeDelayTimer: NodeJS.Timeout | null = null;
   /** Promise of the running loop that writes groups; null while the loop is not running. */
-  #storeLoop: Promise<void> | null = null;
+  #writeLoop: Promise<void> | null = null;
   #cancelRetryPause: () => void = () => {};
   #closePromise: Promise<void> | null = null;
   #durableListener: (position: number) => void = () => {};
@@ -148,20 +148,20 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     return this.#healthy;
   }
 
-  onDurable(durableListener: (position: number) => void): void {
+  setDurableListener(durableListener: (position: number) => void): void {
     this.#durableListener = durableListener;
   }
 
   append(record: Item): AppendedRecord | null {
     if (!this.#healthy || !this.#addToPendingGroup(record)) return null;
-    this.#scheduleStore();
+    this.#scheduleWrite();
     return { position: this.#appendedPosition, durable: this.#pendingGroup.durablePromise() };
   }
 
   appendWithoutWaiting(record: Item): number | null {
     if (!this.#addToPendingGroup(record)) return null;
-    if (this.#pendingGroup.length >= bounds.logGroupInitialBytes) this.#scheduleStore();
-    else if (this.#storeLoop === null) this.#scheduleStoreAfterLinger();
+    if (this.#pendingGroup.length >= bounds.logGroupInitialBytes) this.#scheduleWrite();
+    else if (this.#writeLoop === null) this.#scheduleDelayedWrite();
     return this.#appendedPosition;
   }
 
@@ -175,7 +175,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const payload = this.#encoder.encodeSharedRef(record);
     if (payload.length > bounds.logRecordBytesMax) throw new RangeError('record is larger than logRecordBytesMax');
     const group = this.#pendingGroup;
-    const frameBytesMax = payload.length + frameHeaderBytes + sequenceFieldsBytes;
+    const frameBytesMax = payload.length + frameHeaderBytes + markedFrameFieldsBytes;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
     // A group is written only after all earlier groups are durable, so its first frame may have the mark bit.
     group.add(payload, this.#appendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
@@ -186,40 +186,40 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   }
 
   /** Writes the pending group at the end of this turn of the event loop, so that one write serves all requests of the turn. */
-  #scheduleStore(): void {
-    this.#storeRequested = true;
-    this.#storeLoop ??= new Promise((resolve) => {
-      setImmediate(() => resolve(this.#runStoreLoop()));
+  #scheduleWrite(): void {
+    this.#writeRequested = true;
+    this.#writeLoop ??= new Promise((resolve) => {
+      setImmediate(() => resolve(this.#runWriteLoop()));
     });
   }
 
   /** Schedules a write after a delay. A write of many records costs as much as a write of few records, so views are collected first. */
-  #scheduleStoreAfterLinger(): void {
-    this.#lingerTimer ??= setTimeout(() => {
-      this.#lingerTimer = null;
-      this.#scheduleStore();
+  #scheduleDelayedWrite(): void {
+    this.#writeDelayTimer ??= setTimeout(() => {
+      this.#writeDelayTimer = null;
+      this.#scheduleWrite();
     }, bounds.logLingerMs);
   }
 
-  async #runStoreLoop(): Promise<void> {
-    while (this.#storeRequested && this.#pendingGroup.records > 0 && (this.#healthy || !this.#closing)) {
-      this.#storeRequested = false;
+  async #runWriteLoop(): Promise<void> {
+    while (this.#writeRequested && this.#pendingGroup.records > 0 && (this.#healthy || !this.#closing)) {
+      this.#writeRequested = false;
       const group = this.#pendingGroup;
       this.#pendingGroup = this.#writingGroup;
       this.#writingGroup = group;
-      if (!(await this.#storeWithRetries(group))) break;
+      if (!(await this.#writeGroupWithRetries(group))) break;
       this.#durablePosition = group.firstSequence + group.records - 1;
       group.clear();
       this.#durableListener(this.#durablePosition);
       // The promises are resolved without waiting, so the next write starts before the callers continue.
       group.resolveWaiters();
     }
-    this.#storeLoop = null;
-    if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleStoreAfterLinger();
+    this.#writeLoop = null;
+    if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleDelayedWrite();
   }
 
   /** Writes a group and retries until the group is durable. Returns false if an attempt that started after `close` fails. */
-  async #storeWithRetries(group: FrameGroup): Promise<boolean> {
+  async #writeGroupWithRetries(group: FrameGroup): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       const isLastAttempt = this.#closing;
       try {
@@ -233,7 +233,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
         }
         return true;
       } catch (error) {
-        await this.#writer.abandon();
+        await this.#writer.abandonSegment();
         if (attempt === 1) {
           this.#onIncident({ kind: 'segment-abandoned', error });
           continue;
@@ -262,10 +262,10 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
 
   async #close(): Promise<void> {
     this.#closing = true;
-    if (this.#lingerTimer !== null) clearTimeout(this.#lingerTimer);
+    if (this.#writeDelayTimer !== null) clearTimeout(this.#writeDelayTimer);
     this.#cancelRetryPause();
-    if (this.#pendingGroup.records > 0) this.#scheduleStore();
-    await this.#storeLoop;
+    if (this.#pendingGroup.records > 0) this.#scheduleWrite();
+    await this.#writeLoop;
     const lost = this.#appendedPosition - this.#durablePosition;
     if (lost > 0) this.#onIncident({ kind: 'records-lost', records: lost });
     try {
@@ -275,7 +275,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       }
       await this.#writer.close();
     } catch (error) {
-      await this.#writer.abandon();
+      await this.#writer.abandonSegment();
       this.#onIncident({ kind: 'segment-abandoned', error });
     }
   }

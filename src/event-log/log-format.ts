@@ -33,7 +33,7 @@ import { bounds } from '../bounds.ts';
  */
 export const segmentHeaderBytes = 32;
 export const frameHeaderBytes = 8;
-export const sequenceFieldsBytes = 12;
+export const markedFrameFieldsBytes = 12;
 export const syncMarkBit = 0x8000_0000;
 
 const magic = Buffer.from('svc-log\n', 'latin1');
@@ -92,12 +92,12 @@ export function removedTailFileName(segment: string, offset: number, crc: number
 }
 
 /** Whether `name` is the name of a file with a copied torn tail of this segment. */
-export function isRemovedTailOf(segment: string, name: string): boolean {
+export function isRemovedTailFileName(segment: string, name: string): boolean {
   return name.startsWith(`${segment}.from-`);
 }
 
 /** Whether `name` is the name of an unfinished segment, or of an unfinished copy of a torn tail. */
-export function isTemporaryFile(name: string): boolean {
+export function isTemporaryFileName(name: string): boolean {
   return /^\d{16}\.log(\.from-\d+\.[0-9a-f]{8})?\.new$/.test(name);
 }
 
@@ -109,10 +109,10 @@ export function segmentFirstSequences(names: readonly string[]): number[] {
     .sort((a, b) => a - b);
 }
 
-const sequenceFieldsScratch = Buffer.alloc(sequenceFieldsBytes);
+const sequenceFieldsScratch = Buffer.alloc(markedFrameFieldsBytes);
 
-export function frameCrc(sequence: number, previousCrc: number, payload: Uint8Array): number {
-  writeSequenceFields(sequenceFieldsScratch, 0, sequence, previousCrc);
+export function computeFrameCrc(sequence: number, previousCrc: number, payload: Uint8Array): number {
+  writeMarkedFrameFields(sequenceFieldsScratch, 0, sequence, previousCrc);
   return crc32(payload, crc32(sequenceFieldsScratch));
 }
 
@@ -122,17 +122,17 @@ export function encodeMarkedFrame(
   sequence: number,
   previousCrc: number,
 ): { readonly bytes: Buffer; readonly crc: number } {
-  const crc = frameCrc(sequence, previousCrc, payload);
-  const bytes = Buffer.alloc(frameHeaderBytes + sequenceFieldsBytes + payload.length);
+  const crc = computeFrameCrc(sequence, previousCrc, payload);
+  const bytes = Buffer.alloc(frameHeaderBytes + markedFrameFieldsBytes + payload.length);
   bytes.writeUInt32BE(syncMarkBit + payload.length, 0);
   bytes.writeUInt32BE(crc, 4);
-  writeSequenceFields(bytes, frameHeaderBytes, sequence, previousCrc);
-  bytes.set(payload, frameHeaderBytes + sequenceFieldsBytes);
+  writeMarkedFrameFields(bytes, frameHeaderBytes, sequence, previousCrc);
+  bytes.set(payload, frameHeaderBytes + markedFrameFieldsBytes);
   return { bytes, crc };
 }
 
 /** Writes the two fields that only a marked frame contains: sequence u64, previous CRC u32. */
-export function writeSequenceFields(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
+export function writeMarkedFrameFields(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
   target.writeUInt32BE(Math.floor(sequence / 2 ** 32), offset);
   target.writeUInt32BE(sequence >>> 0, offset + 4);
   target.writeUInt32BE(previousCrc, offset + 8);

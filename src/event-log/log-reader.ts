@@ -10,8 +10,8 @@ import {
   segmentFirstSequences,
   segmentHeaderBytes,
 } from './log-format.ts';
-import { newestSegmentStartedBefore, type ReadSince } from './log-recovery.ts';
-import { LogDamagedError, SegmentReader, withSegment } from './segment-reader.ts';
+import { findNewestSegmentBefore, type ReadStartTime } from './log-recovery.ts';
+import { LogDamagedError, SegmentReader, withSegmentReader } from './segment-reader.ts';
 
 /** Position of a log reader. Store a cursor together with the state that is derived from the records before it. */
 export interface LogCursor {
@@ -148,10 +148,10 @@ export class LogReader {
   #resumeAtCursor(): void {
     const segments = segmentFirstSequences(this.#files.listNames(this.#folder));
     const superseded = segments.some((first) => first > this.#segmentFirst && first <= this.#position);
-    if (!segments.includes(this.#segmentFirst) || superseded) throw this.#cursorBeyondLog();
+    if (!segments.includes(this.#segmentFirst) || superseded) throw this.#createCursorError();
     const segment = new SegmentReader(this.#files, join(this.#folder, segmentFileName(this.#segmentFirst)));
     try {
-      if (!this.#isCursorIn(segment)) throw this.#cursorBeyondLog();
+      if (!this.#isCursorInSegment(segment)) throw this.#createCursorError();
     } catch (error) {
       segment.close();
       throw error;
@@ -163,7 +163,7 @@ export class LogReader {
    * Whether the last record before the cursor ends at the offset of the cursor. Compares the chain of CRCs, because another log may have
    * segments of the same name and size. If a record before the cursor is damaged, looks for a later marked frame instead.
    */
-  #isCursorIn(segment: SegmentReader): boolean {
+  #isCursorInSegment(segment: SegmentReader): boolean {
     if (segment.size() < this.#offset) return false;
     const header = decodeSegmentHeader(segment.readBytes(0, segmentHeaderBytes));
     if (typeof header === 'string') return true;
@@ -175,7 +175,7 @@ export class LogReader {
     return segment.offset === this.#offset && crc === this.#crc;
   }
 
-  #cursorBeyondLog(): CursorBeyondLogError {
+  #createCursorError(): CursorBeyondLogError {
     return new CursorBeyondLogError(`${this.#folder}: the log has no record ${this.#position} at the cursor`);
   }
 }
@@ -190,7 +190,7 @@ export async function readOpenLog(
   files: LogFiles,
   folder: string,
   log: Pick<EventLog<unknown>, 'appendedPosition' | 'durablePosition' | 'healthy'>,
-  since: ReadSince,
+  since: ReadStartTime,
   visit: (record: unknown) => void,
 ): Promise<void> {
   const last = log.appendedPosition;
@@ -198,7 +198,7 @@ export async function readOpenLog(
     if (!log.healthy) throw new LogUnavailableError('the log cannot be written', null);
     await pause(bounds.logLingerMs);
   }
-  const first = newestSegmentStartedBefore(files, folder, segmentFirstSequences(files.listNames(folder)), since);
+  const first = findNewestSegmentBefore(files, folder, segmentFirstSequences(files.listNames(folder)), since);
   const reader = new LogReader(folder, first === undefined ? null : segmentStartCursor(files, folder, first), files);
   try {
     while (reader.read(last, bounds.logRecordsReadPerTurn, (_position, record) => visit(record)) > 0) await nextTurn();
@@ -208,6 +208,8 @@ export async function readOpenLog(
 }
 
 function segmentStartCursor(files: LogFiles, folder: string, first: number): LogCursor {
-  const { previousCrc } = withSegment(files, join(folder, segmentFileName(first)), (segment) => segment.readHeader());
+  const { previousCrc } = withSegmentReader(files, join(folder, segmentFileName(first)), (segment) =>
+    segment.readHeader(),
+  );
   return { position: first - 1, segment: first, offset: segmentHeaderBytes, crc: previousCrc };
 }

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { bounds } from '../bounds.ts';
 import type { LogFiles } from './log-files.ts';
 import {
-  isTemporaryFile,
+  isTemporaryFileName,
   RecordDecoder,
   removedTailFileName,
   segmentFileName,
@@ -13,7 +13,7 @@ import {
 } from './log-format.ts';
 import { LogScanner } from './log-scanner.ts';
 import { copySegmentRange } from './segment-files.ts';
-import { type SegmentReader, withSegment } from './segment-reader.ts';
+import { type SegmentReader, withSegmentReader } from './segment-reader.ts';
 import { logSizeBytes } from './verify-log.ts';
 
 /** Called for each record in order. Bytes in the record are views of a file chunk of up to 1 MiB: copy bytes that you retain. */
@@ -44,7 +44,7 @@ export interface RemovedTail {
  * Time from which records are needed. Some older records are also read, because only whole segments are skipped. `timeMsOf` returns null
  * for a record without a time; a segment that starts with such a record is not used as the start.
  */
-export interface ReadSince {
+export interface ReadStartTime {
   /** Time in milliseconds since the Unix epoch. */
   readonly wallMs: number;
   readonly timeMsOf: (record: unknown) => number | null;
@@ -64,12 +64,12 @@ export async function recoverLog(
   files: LogFiles,
   folder: string,
   visit: RecordVisitor | undefined,
-  since?: ReadSince,
+  since?: ReadStartTime,
   onRead?: ReadProgressListener,
 ): Promise<RecoveredLog> {
   const names = files.listNames(folder);
-  for (const name of names.filter(isTemporaryFile)) await files.remove(join(folder, name));
-  const segment = since && newestSegmentStartedBefore(files, folder, segmentFirstSequences(names), since);
+  for (const name of names.filter(isTemporaryFileName)) await files.remove(join(folder, name));
+  const segment = since && findNewestSegmentBefore(files, folder, segmentFirstSequences(names), since);
   const totalBytes = onRead === undefined ? 0 : logSizeBytes(files, folder, segment);
   const scanner = new LogScanner(files, folder, { segment, decode: visit !== undefined });
   try {
@@ -91,11 +91,11 @@ export async function recoverLog(
 }
 
 /** Returns the first sequence of the newest segment whose first record is older than `wallMs`. Skips unreadable segments. */
-export function newestSegmentStartedBefore(
+export function findNewestSegmentBefore(
   files: LogFiles,
   folder: string,
   firsts: readonly number[],
-  { wallMs, timeMsOf }: ReadSince,
+  { wallMs, timeMsOf }: ReadStartTime,
 ): number | undefined {
   return firsts.findLast((first) => {
     const record = readFirstRecord(files, join(folder, segmentFileName(first)), first);
@@ -107,7 +107,7 @@ export function newestSegmentStartedBefore(
 /** Reads the first record of a segment. Returns null if the segment cannot be read. */
 function readFirstRecord(files: LogFiles, path: string, first: number): unknown[] | null {
   try {
-    return withSegment(files, path, (segment) => {
+    return withSegmentReader(files, path, (segment) => {
       const isComplete = segment.readFrame(first, segment.readHeader().previousCrc);
       return isComplete ? new RecordDecoder().decode(segment.payload) : null;
     });

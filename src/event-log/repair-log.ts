@@ -2,15 +2,15 @@ import { basename, join } from 'node:path';
 import type { LogFiles } from './log-files.ts';
 import {
   frameHeaderBytes,
+  markedFrameFieldsBytes,
   RecordDecoder,
   readSequence,
   segmentFileName,
   segmentFirstSequences,
-  sequenceFieldsBytes,
 } from './log-format.ts';
 import type { LogLocation } from './log-scanner.ts';
 import { copySegmentRange } from './segment-files.ts';
-import { LogDamagedError, SegmentReader, withSegment } from './segment-reader.ts';
+import { LogDamagedError, SegmentReader, withSegmentReader } from './segment-reader.ts';
 import type { LogVerification } from './verify-log.ts';
 
 /** Result that a truncation after the last complete record will have. */
@@ -27,7 +27,7 @@ export interface RepairPlan {
   readonly laterSegments: readonly string[];
 }
 
-type CutValidation =
+type TruncationValidation =
   | { readonly kind: 'damage'; readonly plan: RepairPlan }
   /** The log is undamaged and ends at the requested location, so an earlier repair has truncated the log there. */
   | { readonly kind: 'done' }
@@ -38,7 +38,7 @@ type CutValidation =
  * Checks whether a log may be truncated at a location. Only the location of the first damage is allowed. If a record is missing at the end
  * of a segment, the start of the next segment is also accepted.
  */
-export function validateCut(files: LogFiles, check: LogVerification, cut: LogLocation): CutValidation {
+export function validateTruncation(files: LogFiles, check: LogVerification, cut: LogLocation): TruncationValidation {
   const { folder, damage, end, position, crc } = check;
   const isEnd = cut.file === end?.file && cut.offset === end.offset;
   const next = join(folder, segmentFileName(position + 1));
@@ -47,7 +47,7 @@ export function validateCut(files: LogFiles, check: LogVerification, cut: LogLoc
   if (!isNext && !isEnd && !(cut.file === damage.file && cut.offset === damage.offset)) {
     return { kind: 'elsewhere', damage };
   }
-  const removedBytes = end === null ? 0 : withSegment(files, end.file, (segment) => segment.size()) - end.offset;
+  const removedBytes = end === null ? 0 : withSegmentReader(files, end.file, (segment) => segment.size()) - end.offset;
   const laterSegments = segmentFirstSequences(files.listNames(folder))
     .map((first) => join(folder, segmentFileName(first)))
     .filter((path) => end === null || path > end.file);
@@ -85,7 +85,7 @@ export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder
   await files.syncFolder(folder);
 }
 
-interface RecordsAfterCut {
+interface TruncatedRecords {
   /** Number of readable records after the new end of the log. */
   readonly records: number;
   /** Position of the last record before the repair, taken from a readable record or from the name of a later segment. */
@@ -93,11 +93,11 @@ interface RecordsAfterCut {
 }
 
 /** Counts the readable records that a truncation removes, segment by segment. Unreadable bytes are skipped up to the next marked frame. */
-export function countRecordsAfterCut(
+export function countTruncatedRecords(
   files: LogFiles,
   { position, crc, end, laterSegments }: RepairPlan,
   onRecord: (record: readonly unknown[]) => void = () => {},
-): RecordsAfterCut {
+): TruncatedRecords {
   const decoder = new RecordDecoder();
   const found = { records: 0, position };
   const take = (segment: SegmentReader, at: number): void => {
@@ -111,7 +111,7 @@ export function countRecordsAfterCut(
   };
   if (end !== null) {
     const until = firstSequenceOf(laterSegments[0]);
-    withSegment(files, end.file, (segment) => {
+    withSegmentReader(files, end.file, (segment) => {
       segment.offset = end.offset;
       readRemainingFrames(segment, position + 1, crc, until, take);
     });
@@ -119,7 +119,7 @@ export function countRecordsAfterCut(
   for (const [index, path] of laterSegments.entries()) {
     found.position = Math.max(found.position, firstSequenceOf(path) - 1);
     const until = firstSequenceOf(laterSegments[index + 1]);
-    withSegment(files, path, (segment) => {
+    withSegmentReader(files, path, (segment) => {
       const previousCrc = readPreviousCrc(segment);
       // If the header is invalid, reading starts at the first marked frame.
       if (previousCrc === null) readRemainingFrames(segment, firstSequenceOf(path) - 1, 0, until, take);
@@ -148,7 +148,7 @@ function readRemainingFrames(
     }
     const { markOffset } = segment.examineTail(sequence);
     if (markOffset === null) return;
-    const chain = segment.readBytes(markOffset + frameHeaderBytes, sequenceFieldsBytes);
+    const chain = segment.readBytes(markOffset + frameHeaderBytes, markedFrameFieldsBytes);
     sequence = readSequence(chain, 0);
     crc = chain.readUInt32BE(8);
     segment.offset = markOffset;

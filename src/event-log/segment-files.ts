@@ -6,7 +6,7 @@ import type { LogFiles } from './log-files.ts';
 import {
   encodeMarkedFrame,
   encodeSegmentHeader,
-  isRemovedTailOf,
+  isRemovedTailFileName,
   type SegmentHeader,
   segmentFileName,
   segmentFirstSequences,
@@ -76,13 +76,13 @@ export async function copySegmentRange(
  *
  * Returns the number of deleted segments. Rejects with a system error.
  */
-export async function dropSegments(files: LogFiles, folder: string, beforeSequence: number): Promise<number> {
+export async function deleteSegmentsBefore(files: LogFiles, folder: string, beforeSequence: number): Promise<number> {
   const names = files.listNames(folder);
   const firsts = segmentFirstSequences(names);
   let deleted = 0;
   for (; firsts[deleted + 1] !== undefined && firsts[deleted + 1]! <= beforeSequence; deleted++) {
     const segment = segmentFileName(firsts[deleted]!);
-    for (const name of names) if (isRemovedTailOf(segment, name)) await files.remove(join(folder, name));
+    for (const name of names) if (isRemovedTailFileName(segment, name)) await files.remove(join(folder, name));
     await files.remove(join(folder, segment));
     await files.syncFolder(folder);
   }

@@ -3,12 +3,12 @@ import { OperatorError } from '../domain/operator-error.ts';
 import type { LogFiles, ReadableLogFile } from './log-files.ts';
 import type { SegmentHeader } from './log-format.ts';
 import {
+  computeFrameCrc,
   decodeSegmentHeader,
-  frameCrc,
   frameHeaderBytes,
+  markedFrameFieldsBytes,
   readSequence,
   segmentHeaderBytes,
-  sequenceFieldsBytes,
   syncMarkBit,
 } from './log-format.ts';
 
@@ -67,13 +67,13 @@ export class SegmentReader {
 
   /** Reads the frame at `offset` and advances `offset`. Returns false, and does not advance, if the frame is incomplete or invalid. */
   readFrame(sequence: number, previousCrc: number): boolean {
-    const head = this.readBytes(this.offset, frameHeaderBytes + sequenceFieldsBytes);
+    const head = this.readBytes(this.offset, frameHeaderBytes + markedFrameFieldsBytes);
     if (head.length < frameHeaderBytes) return false;
     const lengthWord = head.readUInt32BE(0);
     const hasSyncMark = lengthWord >= syncMarkBit;
     const length = hasSyncMark ? lengthWord - syncMarkBit : lengthWord;
     if (length === 0 || length > bounds.logRecordBytesMax) return false;
-    const start = hasSyncMark ? frameHeaderBytes + sequenceFieldsBytes : frameHeaderBytes;
+    const start = hasSyncMark ? frameHeaderBytes + markedFrameFieldsBytes : frameHeaderBytes;
     if (hasSyncMark) {
       if (head.length < start || readSequence(head, frameHeaderBytes) !== sequence) return false;
       if (head.readUInt32BE(frameHeaderBytes + 8) !== previousCrc) return false;
@@ -82,7 +82,7 @@ export class SegmentReader {
     if (frame.length < start + length) return false;
     const payload = frame.subarray(start);
     const crc = frame.readUInt32BE(4);
-    if (crc !== frameCrc(sequence, previousCrc, payload)) return false;
+    if (crc !== computeFrameCrc(sequence, previousCrc, payload)) return false;
     this.payload = payload;
     this.crc = crc;
     this.hasSyncMark = hasSyncMark;
@@ -97,7 +97,7 @@ export class SegmentReader {
    */
   examineTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
-    const markedHead = frameHeaderBytes + sequenceFieldsBytes;
+    const markedHead = frameHeaderBytes + markedFrameFieldsBytes;
     let tornBytes = 0;
     for (let at = this.offset; at < size; ) {
       const chunk = this.readBytes(at, Math.min(bounds.logReadChunkBytes, size - at));
@@ -115,7 +115,7 @@ export class SegmentReader {
         const frame = this.readBytes(at + i, markedHead + length);
         if (frame.length < markedHead + length) continue;
         const previousCrc = frame.readUInt32BE(frameHeaderBytes + 8);
-        if (frame.readUInt32BE(4) === frameCrc(found, previousCrc, frame.subarray(markedHead))) {
+        if (frame.readUInt32BE(4) === computeFrameCrc(found, previousCrc, frame.subarray(markedHead))) {
           return { tornBytes, markOffset: at + i };
         }
       }
@@ -151,7 +151,11 @@ export class SegmentReader {
 }
 
 /** Opens a segment, passes its reader to a function, and closes the segment. */
-export function withSegment<Result>(files: LogFiles, path: string, use: (segment: SegmentReader) => Result): Result {
+export function withSegmentReader<Result>(
+  files: LogFiles,
+  path: string,
+  use: (segment: SegmentReader) => Result,
+): Result {
   const segment = new SegmentReader(files, path);
   try {
     return use(segment);

@@ -3,15 +3,15 @@ import { bounds } from '../bounds.ts';
 import { LogUnavailableError } from './event-log.ts';
 import type { LogFiles, WritableLogFile } from './log-files.ts';
 import {
+  computeFrameCrc,
   encodeSegmentHeader,
-  frameCrc,
   frameHeaderBytes,
+  markedFrameFieldsBytes,
   segmentFileName,
   segmentHeaderBytes,
-  sequenceFieldsBytes,
   syncMarkBit,
   temporaryFileName,
-  writeSequenceFields,
+  writeMarkedFrameFields,
 } from './log-format.ts';
 
 /** Group of frames that are written and synced together. The frames are contiguous in a buffer, which later groups reuse. */
@@ -34,14 +34,14 @@ export class FrameGroup {
   }
 
   add(payload: Uint8Array, sequence: number, previousCrc: number, hasSyncMark: boolean): void {
-    const start = this.length + frameHeaderBytes + (hasSyncMark ? sequenceFieldsBytes : 0);
+    const start = this.length + frameHeaderBytes + (hasSyncMark ? markedFrameFieldsBytes : 0);
     const end = start + payload.length;
-    if (end > this.#buffer.length) this.#grow(end);
+    if (end > this.#buffer.length) this.#growBuffer(end);
     const buffer = this.#buffer;
-    const crc = frameCrc(sequence, previousCrc, payload);
+    const crc = computeFrameCrc(sequence, previousCrc, payload);
     buffer.writeUInt32BE(hasSyncMark ? syncMarkBit + payload.length : payload.length, this.length);
     buffer.writeUInt32BE(crc, this.length + 4);
-    if (hasSyncMark) writeSequenceFields(buffer, this.length + frameHeaderBytes, sequence, previousCrc);
+    if (hasSyncMark) writeMarkedFrameFields(buffer, this.length + frameHeaderBytes, sequence, previousCrc);
     buffer.set(payload, start);
     if (this.records === 0) {
       this.firstSequence = sequence;
@@ -79,7 +79,7 @@ export class FrameGroup {
     this.records = 0;
   }
 
-  #grow(needed: number): void {
+  #growBuffer(needed: number): void {
     const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
     this.#buffer.copy(larger, 0, 0, this.length);
     this.#buffer = larger;
@@ -144,7 +144,7 @@ export class SegmentWriter {
   }
 
   /** Closes the segment after a failed write or sync. This segment is never written again, because its content on disk is unknown. */
-  async abandon(): Promise<void> {
+  async abandonSegment(): Promise<void> {
     const segment = this.#segment;
     this.#segment = null;
     await segment?.file.close().catch(() => {});

@@ -6,7 +6,7 @@ import { type LogFiles, nodeLogFiles } from './log-files.ts';
 import { segmentFileName, segmentFirstSequences, segmentHeaderBytes } from './log-format.ts';
 import { type LogLocation, LogScanner, openSegment } from './log-scanner.ts';
 import { copySegmentRange, writeSegment } from './segment-files.ts';
-import { LogDamagedError, withSegment } from './segment-reader.ts';
+import { LogDamagedError, withSegmentReader } from './segment-reader.ts';
 
 /** Result of verifying a log. In a damaged log, all members except `segments` and `bytes` describe the records before the first damage. */
 export interface LogVerification {
@@ -41,7 +41,7 @@ export function logSizeBytes(files: LogFiles, folder: string, fromSegment = 0): 
 
 function segmentSizeBytes(files: LogFiles, folder: string, first: number): number {
   try {
-    return withSegment(files, join(folder, segmentFileName(first)), (segment) => segment.size());
+    return withSegmentReader(files, join(folder, segmentFileName(first)), (segment) => segment.size());
   } catch (error) {
     // Error ENOENT means that the segment was deleted after the folder was listed.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
@@ -95,7 +95,7 @@ export async function verifyLog(
 }
 
 /** Number of times that `copyLog` reads each byte: to verify the log, to copy the log, and to verify the copy. */
-export const copyReadPasses = 3;
+export const copyLogReadPasses = 3;
 
 /**
  * Copies a log, which may be in use, up to the record that is the last record when the copy starts. Bytes before the end of a complete

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 /** Paths of the logs and of the analytics data in a data folder. */
-export interface DataFiles {
+export interface DataPaths {
   /** Folder of the ledger, the event log from which all analytics are computed. */
   readonly ledgerFolder: string;
   /** Folder of the journal, which stores the pocket fields of live sessions. */
@@ -12,7 +12,7 @@ export interface DataFiles {
   readonly analyticsStoreFile: string;
 }
 
-export function dataFiles(dataDir: string): DataFiles {
+export function dataPaths(dataDir: string): DataPaths {
   return {
     ledgerFolder: join(dataDir, 'ledger'),
     journalFolder: join(dataDir, 'journal'),

@@ -82,7 +82,7 @@ export class ClickIds {
   verify(text: string): ClickIdPayload | null {
     const token = decodeCanonicalBase64url(text);
     if (token === null) return null;
-    if (token[0] !== encryptedLayout) return this.#verifySignedLayout(token);
+    if (token[0] !== encryptedLayout) return this.#verifyLegacyClickId(token);
     const plaintextEnd = this.#cipher.decrypt(token.subarray(1));
     if (plaintextEnd === null) return null;
     const { buffer, plaintextOffset } = this.#cipher;
@@ -95,7 +95,7 @@ export class ClickIds {
     };
   }
 
-  #verifySignedLayout(token: Buffer): ClickIdPayload | null {
+  #verifyLegacyClickId(token: Buffer): ClickIdPayload | null {
     const macOffset = token.length - signedMacBytes;
     if (macOffset <= signedOfferIdOffset || macOffset > signedBytesMax) return null;
     if (!this.#signer.verify(token, macOffset)) return null;

@@ -62,7 +62,7 @@ export class PageCursors {
     cursor.writeInt32BE(fromDay, fromDayOffset);
     cursor.writeInt32BE(toDay, toDayOffset);
     cursor.writeUIntBE(after, afterOffset, 6);
-    this.#signer.sign(cursor, macOffset, this.#message, this.#composeMessage(cursor, granularity, query));
+    this.#signer.sign(cursor, macOffset, this.#message, this.#composeSignedMessage(cursor, granularity, query));
     return cursor.toString('base64url');
   }
 
@@ -70,7 +70,7 @@ export class PageCursors {
   verify(granularity: PagedGranularity, query: PageQuery, text: string): PagePosition | null {
     const cursor = decodeCanonicalBase64url(text);
     if (cursor?.length !== cursorBytes) return null;
-    const messageBytes = this.#composeMessage(cursor, granularity, query);
+    const messageBytes = this.#composeSignedMessage(cursor, granularity, query);
     if (!this.#signer.verify(cursor, macOffset, this.#message, messageBytes)) return null;
     return {
       fromDay: cursor.readInt32BE(fromDayOffset),
@@ -80,7 +80,7 @@ export class PageCursors {
   }
 
   /** Writes the signed message of a cursor into the message buffer and returns the length in bytes. */
-  #composeMessage(cursor: Buffer, granularity: PagedGranularity, query: PageQuery): number {
+  #composeSignedMessage(cursor: Buffer, granularity: PagedGranularity, query: PageQuery): number {
     const { account, vertical, mode, referrerTag, subs } = query;
     const message = this.#message;
     let offset = cursor.copy(message, 0, 0, macOffset);

@@ -123,8 +123,8 @@ export class TokenCipher {
     const { buffer } = this;
     const tagOffset = this.plaintextOffset + plaintextBytes;
     buffer[this.#headerOffset] = this.#signer.newestSecretNumber;
-    this.#random.fill(buffer, this.#headerOffset + 1, nonceBytes);
-    this.#xorPad(tagOffset);
+    this.#random.writeRandomBytes(buffer, this.#headerOffset + 1, nonceBytes);
+    this.#xorWithPad(tagOffset);
     this.#signer.sign(buffer, tagOffset);
     return tagOffset + tagBytes;
   }
@@ -139,12 +139,12 @@ export class TokenCipher {
     this.buffer.set(token, this.#headerOffset);
     const tagOffset = this.plaintextOffset + plaintextBytes;
     if (!this.#signer.verify(this.buffer, tagOffset)) return null;
-    this.#xorPad(tagOffset);
+    this.#xorWithPad(tagOffset);
     return tagOffset;
   }
 
   /** Applies the pad to the text in `buffer` by XOR, which encrypts a plaintext and decrypts a ciphertext. */
-  #xorPad(textEnd: number): void {
+  #xorWithPad(textEnd: number): void {
     const { buffer } = this;
     const padHmac = this.#padHmacs[buffer[this.#headerOffset]!]!;
     buffer.copy(this.#padInput, 0, this.#headerOffset + 1, this.plaintextOffset);

@@ -50,7 +50,7 @@ export function decodeSubId(sub: Uint8Array): SubIdParts {
 }
 
 /** Whether the session with this sub_id belongs to the tenant (docs/contract.md#tenants). */
-export function isOwnedBy({ account, vertical, mode }: SubIdParts, tenant: Tenant): boolean {
+export function belongsToTenant({ account, vertical, mode }: SubIdParts, tenant: Tenant): boolean {
   return account === tenant.account && vertical === tenant.vertical.number && mode === tenant.mode;
 }
 
@@ -83,7 +83,7 @@ export class SubIds {
     sub.writeUInt32BE(account, accountOffset);
     sub[verticalAndModeOffset] = (vertical << 1) | (mode === 'test' ? 1 : 0);
     sub[secretNumberOffset] = this.#signer.newestSecretNumber;
-    this.#random.fill(sub, randomOffset, macOffset - randomOffset);
+    this.#random.writeRandomBytes(sub, randomOffset, macOffset - randomOffset);
     this.#signer.sign(sub, macOffset);
     return subIdPrefix + sub.toString('hex');
   }

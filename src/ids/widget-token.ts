@@ -35,7 +35,7 @@ export class WidgetTokens {
     const token = this.#token;
     token[0] = this.#signer.newestSecretNumber;
     token.writeUIntBE(expiresMs, expiryOffset, 6);
-    this.#signer.sign(token, macOffset, this.#composeMessage(sub, token), messageBytes);
+    this.#signer.sign(token, macOffset, this.#composeSignedMessage(sub, token), messageBytes);
     return token.toString('base64url');
   }
 
@@ -43,12 +43,12 @@ export class WidgetTokens {
   verify(sub: Uint8Array, text: string): number | null {
     if (text.length !== (tokenBytes / 3) * 4) return null;
     const token = decodeCanonicalBase64url(text);
-    if (token === null || !this.#signer.verify(token, macOffset, this.#composeMessage(sub, token), messageBytes))
+    if (token === null || !this.#signer.verify(token, macOffset, this.#composeSignedMessage(sub, token), messageBytes))
       return null;
     return token.readUIntBE(expiryOffset, 6);
   }
 
-  #composeMessage(sub: Uint8Array, token: Buffer): Buffer {
+  #composeSignedMessage(sub: Uint8Array, token: Buffer): Buffer {
     this.#message.set(sub, 0);
     token.copy(this.#message, subIdByteLength, 0, macOffset);
     return this.#message;

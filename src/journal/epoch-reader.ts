@@ -52,7 +52,7 @@ export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly 
  * Creates a function that converts field changes from stored encodings to the current fields of a vertical. The created function skips
  * removed fields and removed choices. Returns null if no conversion is necessary, because the encodings are equal.
  */
-export function createChangeTranslator(
+export function createFieldChangeConverter(
   written: readonly FieldEncoding[],
   vertical: Vertical,
 ): ((changes: readonly number[]) => number[]) | null {
@@ -66,14 +66,14 @@ export function createChangeTranslator(
     for (let i = 0; i < changes.length; i += 2) {
       const index = currentIndexes[changes[i]!] ?? -1;
       if (index < 0) continue;
-      const value = translateValue(written[changes[i]!]!, vertical.fields[index]!, changes[i + 1]!);
+      const value = convertValue(written[changes[i]!]!, vertical.fields[index]!, changes[i + 1]!);
       if (value !== null) translated.push(index, value);
     }
     return translated;
   };
 }
 
-function translateValue(from: FieldEncoding, to: PocketField, value: number): number | null {
+function convertValue(from: FieldEncoding, to: PocketField, value: number): number | null {
   if (to.kind !== 'choice' || value < 0) return value;
   const index = to.values.indexOf(from.words?.[value] ?? '');
   return index < 0 ? null : index;
@@ -85,17 +85,17 @@ interface EpochReaderOptions {
   readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
 }
 
-type ChangeTranslator = (changes: readonly number[]) => readonly number[];
+type FieldChangeConverter = (changes: readonly number[]) => readonly number[];
 
 /** Decrypts and validates the field changes of one epoch. Every member is validated, because the file may be damaged. */
-export class EpochReader {
+export class JournalEpochReader {
   /** Time of the newest batch in Unix milliseconds; minus infinity if there is no batch. */
   lastWallMs = Number.NEGATIVE_INFINITY;
   readonly #folder: string;
   readonly #options: EpochReaderOptions;
   readonly #decoder = new RecordDecoder();
   #cipher: JournalCipher | null = null;
-  #translators: ReadonlyMap<number, ChangeTranslator> = new Map();
+  #converters: ReadonlyMap<number, FieldChangeConverter> = new Map();
   #batchesRead = 0;
 
   constructor(folder: string, options: EpochReaderOptions) {
@@ -107,29 +107,29 @@ export class EpochReader {
   readRecord(position: number, record: unknown): void {
     const [kind, wallMs, ...members] = record as unknown[];
     if (kind === journalRecordKind.epochOpened && position === 1) {
-      this.#readEpochOpened(members);
+      this.#readEpochHeader(members);
     } else if (kind === journalRecordKind.encryptedBatch && typeof wallMs === 'number') {
       this.lastWallMs = Math.max(this.lastWallMs, wallMs);
       this.#readEncryptedBatch(members[0]);
     } else {
-      throw this.#damagedError(`record ${position} has an unknown kind`);
+      throw this.#createDamagedError(`record ${position} has an unknown kind`);
     }
   }
 
-  #readEpochOpened([secretNumber, salt, encodings]: unknown[]): void {
+  #readEpochHeader([secretNumber, salt, encodings]: unknown[]): void {
     if (typeof secretNumber !== 'number' || !(salt instanceof Uint8Array) || typeof encodings !== 'string') {
-      throw this.#damagedError('first record is not an epoch header');
+      throw this.#createDamagedError('first record is not an epoch header');
     }
     const { secrets, verticals } = this.#options;
     const secret = secrets.deriveKey(secretNumber, 'journal');
     if (secret === null)
-      throw this.#damagedError(`it is encrypted with secret ${secretNumber}, which is not in the secret file`);
+      throw this.#createDamagedError(`it is encrypted with secret ${secretNumber}, which is not in the secret file`);
     this.#cipher = new JournalCipher(secret, salt);
     const written = parseFieldEncodings(encodings);
-    this.#translators = new Map(
+    this.#converters = new Map(
       verticals.map((vertical) => [
         vertical.number,
-        createChangeTranslator(written.get(vertical.number) ?? [], vertical) ?? ((changes) => changes),
+        createFieldChangeConverter(written.get(vertical.number) ?? [], vertical) ?? ((changes) => changes),
       ]),
     );
   }
@@ -138,20 +138,20 @@ export class EpochReader {
     const number = this.#batchesRead++;
     const plaintext = ciphertext instanceof Uint8Array ? (this.#cipher?.decrypt(number, ciphertext) ?? null) : null;
     if (plaintext === null)
-      throw this.#damagedError(`batch ${number} cannot be decrypted with the secrets in the secret file`);
+      throw this.#createDamagedError(`batch ${number} cannot be decrypted with the secrets in the secret file`);
     const items = this.#decoder.decode(plaintext);
     for (let i = 0; i < items.length; i += 2) {
       const [sub, changes] = [items[i], items[i + 1]];
       if (!(sub instanceof Uint8Array) || sub.length !== subIdByteLength || !isNumbers(changes)) {
-        throw this.#damagedError(`batch ${number} contains an invalid field change`);
+        throw this.#createDamagedError(`batch ${number} contains an invalid field change`);
       }
       // Field changes of a vertical that is no longer served are skipped, because no session of this vertical is live.
-      const translate = this.#translators.get(decodeSubId(sub).vertical);
+      const translate = this.#converters.get(decodeSubId(sub).vertical);
       if (translate !== undefined) this.#options.onFieldChanges(sub, translate(changes));
     }
   }
 
-  #damagedError(reason: string): LogDamagedError {
+  #createDamagedError(reason: string): LogDamagedError {
     return new LogDamagedError(this.#folder, 0, reason);
   }
 }

@@ -17,7 +17,7 @@ import type { ReadProgressListener } from '../event-log/log-recovery.ts';
 import { logSizeBytes } from '../event-log/verify-log.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { EpochReader, serializeFieldEncodings } from './epoch-reader.ts';
+import { JournalEpochReader, serializeFieldEncodings } from './epoch-reader.ts';
 import type { Journal } from './journal.ts';
 import { JournalCipher, type JournalRecord, journalRecordKind, saltBytes } from './journal-format.ts';
 
@@ -112,7 +112,7 @@ export class FileJournal implements Journal {
     const total = sizes.reduce((sum, size) => sum + size, 0);
     let before = 0;
     for (const [index, name] of names.entries()) {
-      const reader = new EpochReader(join(options.folder, name), options);
+      const reader = new JournalEpochReader(join(options.folder, name), options);
       const log = await openEventLog<JournalRecord>({
         ...epochLogOptions(options, name),
         onRecord: (position, record) => reader.readRecord(position, record),
@@ -131,7 +131,7 @@ export class FileJournal implements Journal {
     this.#options = options;
     this.#closedEpochs = closedEpochs;
     this.#currentEpoch = currentEpoch;
-    this.#timer = setInterval(() => void this.maintain(), bounds.journalMaintenanceIntervalMs);
+    this.#timer = setInterval(() => void this.maintainEpochs(), bounds.journalMaintenanceIntervalMs);
   }
 
   get healthy(): boolean {
@@ -148,8 +148,8 @@ export class FileJournal implements Journal {
   }
 
   /** Creates a new epoch if the current epoch is too old, and deletes epochs whose sessions have expired. */
-  maintain(): Promise<void> {
-    this.#maintenance ??= this.#runMaintenance().finally(() => {
+  maintainEpochs(): Promise<void> {
+    this.#maintenance ??= this.#runEpochMaintenance().finally(() => {
       this.#maintenance = null;
     });
     return this.#maintenance;
@@ -195,7 +195,7 @@ export class FileJournal implements Journal {
     this.#lastBatchDurable = appended.durable.then(batch.durable.resolve, batch.durable.reject);
   }
 
-  async #runMaintenance(): Promise<void> {
+  async #runEpochMaintenance(): Promise<void> {
     const { clock, onIncident } = this.#options;
     try {
       const { openedMs, batchCount } = this.#currentEpoch;

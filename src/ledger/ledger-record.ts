@@ -45,7 +45,7 @@ export type SessionCreated = readonly [
 ];
 
 /**
- * `[2, wallMs, sub, catalogVersion, offerIds]`: one response with offers (docs/contract.md#views). For a widget render, the members
+ * `[2, wallMs, sub, computeCatalogVersion, offerIds]`: one response with offers (docs/contract.md#views). For a widget render, the members
  * `load, again` follow.
  */
 export type OffersViewed = readonly [
@@ -61,7 +61,7 @@ export type OffersViewed = readonly [
 ];
 
 /**
- * `[3, wallMs, sub, catalogVersion, offerId, lenderName, valueMicros]`: a click (docs/contract.md#counting-clicks). If the offer had a
+ * `[3, wallMs, sub, computeCatalogVersion, offerId, lenderName, valueMicros]`: a click (docs/contract.md#counting-clicks). If the offer had a
  * daily cap, the member `withinDailyCap` follows (docs/contract.md#daily-caps).
  */
 export type OfferClicked = readonly [

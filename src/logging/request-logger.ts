@@ -21,7 +21,7 @@ export class TokenBucket {
   }
 
   /** Takes one token. Returns false if the bucket is empty. `nowMs` is the monotonic time in milliseconds. */
-  take(nowMs: number): boolean {
+  takeToken(nowMs: number): boolean {
     this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#refilledMs) * this.#perMs);
     this.#refilledMs = nowMs;
     if (this.#tokens < 1) return false;
@@ -77,7 +77,7 @@ export class RequestLogger {
     if (code === 'INTERNAL_ERROR') return;
     const level = refusalLevel(code, status);
     // The kind of an error is its code, or the status of a page without an error code. Codes and statuses have few different values.
-    if (this.#mayLog(level, code ?? `status ${status}`)) {
+    if (this.#isLineAllowed(level, code ?? `status ${status}`)) {
       const reason = code === undefined ? `status ${status}` : errorTable[code].phrase;
       this.#options.logger[level](this.#fields(request, status, error), `request rejected: ${reason}`);
     }
@@ -85,7 +85,7 @@ export class RequestLogger {
 
   /** Logs an exception of a request handler. The client receives status 500 unless the service has already responded. */
   readonly logError = (error: unknown, request: LoggedRequest): void => {
-    if (!this.#mayLog('error', 'INTERNAL_ERROR')) return;
+    if (!this.#isLineAllowed('error', 'INTERNAL_ERROR')) return;
     const line = this.#fields(request, 500, { code: 'INTERNAL_ERROR' });
     this.#options.logger.error({ ...line, err: describeError(error) }, 'request failed');
   };
@@ -96,7 +96,7 @@ export class RequestLogger {
     this.#logDroppedLines();
   }
 
-  #mayLog(level: Level, kind: string): boolean {
+  #isLineAllowed(level: Level, kind: string): boolean {
     const { logger, clock } = this.#options;
     if (!logger.isLevelEnabled(level)) return false;
     if (this.logSuccess !== undefined) return true;
@@ -106,7 +106,7 @@ export class RequestLogger {
       bucket = new TokenBucket(bounds.refusalLogLinesPerSecond, bounds.refusalLogLinesBurst, nowMs);
       this.#buckets.set(kind, bucket);
     }
-    if (bucket.take(nowMs)) return true;
+    if (bucket.takeToken(nowMs)) return true;
     this.#droppedLines.set(kind, (this.#droppedLines.get(kind) ?? 0) + 1);
     this.#summaryTimer ??= setTimeout(() => this.#logSummary(), bounds.refusalLogSummaryIntervalMs);
     return false;

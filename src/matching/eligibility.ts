@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
-import { completedYears } from '../domain/calendar.ts';
+import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
 import { productOf } from '../verticals/products.ts';
-import { type MatchTables, meetsAgeOfContract } from './match-tables.ts';
+import { hasMinContractAge, type MatchTables } from './match-tables.ts';
 import type { Ranking, UnavailableOffers } from './matcher.ts';
 import { hasOffer, lowestBitIndex } from './offer-set.ts';
 
@@ -11,7 +11,7 @@ import { hasOffer, lowestBitIndex } from './offer-set.ts';
  * must be the same as for the ranking. Returns null if a new ranking is necessary: more than `bounds.offersRecountedMax` offers changed,
  * or an offer became available again that the ranking's sort orders omit.
  */
-export function recountAvailable(
+export function recountAvailableOffers(
   tables: MatchTables,
   { total, availableOnly }: Ranking,
   borrower: Readonly<FieldVector>,
@@ -19,8 +19,8 @@ export function recountAvailable(
   before: UnavailableOffers,
   now: UnavailableOffers,
 ): number | null {
-  const hasPrice = productOf(tables).priceTest(tables, borrower);
-  if (hasPrice === null || !meetsAgeOfContract(tables, borrower, today)) return total;
+  const hasPrice = productOf(tables).createPriceTest(tables, borrower);
+  if (hasPrice === null || !hasMinContractAge(tables, borrower, today)) return total;
   let available = total;
   let changes = 0;
   for (let word = 0; word << 5 < tables.offerCount; word++) {
@@ -50,7 +50,7 @@ function passesFilters(tables: MatchTables, offer: number, borrower: Readonly<Fi
   for (const { field, minYears } of tables.ageFilters) {
     const born = borrower[field]!;
     const years = minYears[offer]!;
-    if (years > 0 && (born === absentValue || completedYears(born, today) < years)) return false;
+    if (years > 0 && (born === absentValue || completedYearsBetween(born, today) < years)) return false;
   }
   return true;
 }

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
-import { completedYears } from '../domain/calendar.ts';
+import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
 import { productOf } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 
-import { type MatchTables, meetsAgeOfContract } from './match-tables.ts';
+import { hasMinContractAge, type MatchTables } from './match-tables.ts';
 import { hasOffer } from './offer-set.ts';
 
 /** Reasons why an offer is not shown to a borrower, with the names that the API returns (docs/api.md). */
@@ -22,7 +22,7 @@ export const mismatchReasons = [
 export type MismatchReason = (typeof mismatchReasons)[number];
 
 /** Callback that gets each mismatch reason and the position of the pocket field that causes the mismatch, or -1 for no field. */
-export type AddMismatch = (reason: MismatchReason, field: number) => void;
+export type MismatchCallback = (reason: MismatchReason, field: number) => void;
 
 export interface MismatchCount {
   readonly reason: MismatchReason;
@@ -35,7 +35,7 @@ export interface MismatchCount {
 }
 
 /** Explanation of which offers a borrower gets. The count `offers_in_catalog` equals `matched` plus `not_matched`. */
-export interface Explanation {
+export interface MatchExplanation {
   readonly offers_in_catalog: number;
   readonly matched: number;
   readonly not_matched: number;
@@ -55,15 +55,15 @@ export async function explainOffers(
   today: number,
   /** Bit set of the offers that are at their daily cap (`UnavailableOffers`); null if there are none. */
   unavailable: Int32Array | null,
-): Promise<Explanation> {
-  const findPriceMismatches = productOf(tables).mismatchFinder(tables, borrower);
+): Promise<MatchExplanation> {
+  const findPriceMismatches = productOf(tables).createMismatchFinder(tables, borrower);
   const counts = new Map<string, { reason: MismatchReason; field: string | null; offers: number; alone: number }>();
-  const isOfAge = meetsAgeOfContract(tables, borrower, today);
+  const isOfAge = hasMinContractAge(tables, borrower, today);
   let matched = 0;
   for (let offer = 0; offer < tables.offerCount; offer++) {
     if (offer > 0 && offer % bounds.explainedOffersPerTurn === 0) await setImmediate();
     const mismatches = new Map<string, { readonly reason: MismatchReason; readonly field: string | null }>();
-    const add: AddMismatch = (reason, position) => {
+    const add: MismatchCallback = (reason, position) => {
       const field = position < 0 ? null : vertical.fields[position]!.name;
       mismatches.set(`${reason} ${field}`, { reason, field });
     };
@@ -99,7 +99,7 @@ function findFieldMismatches(
   offer: number,
   borrower: Readonly<FieldVector>,
   today: number,
-  add: AddMismatch,
+  add: MismatchCallback,
 ): void {
   const check = (field: number, isRequired: boolean, isMet: boolean) => {
     if (isRequired && borrower[field] === absentValue) add('not_told', field);
@@ -115,6 +115,6 @@ function findFieldMismatches(
   }
   for (const { field, minYears } of tables.ageFilters) {
     const years = minYears[offer]!;
-    check(field, years > 0, years === 0 || completedYears(borrower[field]!, today) >= years);
+    check(field, years > 0, years === 0 || completedYearsBetween(borrower[field]!, today) >= years);
   }
 }

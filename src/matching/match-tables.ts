@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { CatalogCriterion, CatalogLender, CatalogOffer } from '../catalogs/catalog-schema.ts';
-import { completedYears } from '../domain/calendar.ts';
+import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, enumValues, type FieldVector } from '../verticals/field-vector.ts';
 import type { PocketField, ProductName, Vertical } from '../verticals/vertical.ts';
 import { addOffer, emptyOfferSet, type OfferSet } from './offer-set.ts';
@@ -57,7 +57,7 @@ interface AgeFilter {
 }
 
 /** Lists the offers of a catalog with their lenders, in ascending order of the offer ids. */
-export function offersById<Lender extends { readonly offers: readonly CatalogOffer[] } = CatalogLender>(catalog: {
+export function listOffersById<Lender extends { readonly offers: readonly CatalogOffer[] } = CatalogLender>(catalog: {
   readonly lenders: readonly Lender[];
 }): { lender: Lender; offer: Lender['offers'][number] }[] {
   return catalog.lenders
@@ -65,12 +65,12 @@ export function offersById<Lender extends { readonly offers: readonly CatalogOff
     .sort((one, other) => (one.offer.id < other.offer.id ? -1 : 1));
 }
 
-export function orderLengthOf(offers: readonly CatalogOffer[]): number {
+export function sortOrderLength(offers: readonly CatalogOffer[]): number {
   return offers.some(({ daily_cap }) => daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax;
 }
 
 /** Rule of a product on the values of a choice field, in addition to the criteria of the offer. A missing value is `undefined`. */
-export interface FieldRule<Offer> {
+export interface ChoiceFieldRule<Offer> {
   readonly field: string | undefined;
   readonly admits: (offer: Offer, value: unknown, field: PocketField) => boolean;
 }
@@ -78,7 +78,7 @@ export interface FieldRule<Offer> {
 export function compileFilters<Offer extends CatalogOffer>(
   offers: readonly Offer[],
   vertical: Vertical,
-  rules: readonly FieldRule<Offer>[],
+  rules: readonly ChoiceFieldRule<Offer>[],
 ): FilterTables {
   const choiceFilters: ChoiceFilter[] = [];
   const rangeFilters: RangeFilter[] = [];
@@ -98,26 +98,26 @@ function choiceFilter<Offer extends CatalogOffer>(
   position: number,
   field: PocketField,
   offers: readonly Offer[],
-  rules: readonly FieldRule<Offer>[],
+  rules: readonly ChoiceFieldRule<Offer>[],
 ): ChoiceFilter {
   const allowedOffers = (value: unknown) => {
     const allowed = emptyOfferSet(offers.length);
     for (const [index, offer] of offers.entries()) {
-      if (rules.every(({ admits }) => admits(offer, value, field)) && meetsCriteria(offer, field, value)) {
+      if (rules.every(({ admits }) => admits(offer, value, field)) && meetsChoiceCriteria(offer, field, value)) {
         addOffer(allowed, index);
       }
     }
     return allowed;
   };
   const allowed = new Map(
-    enumValues(field).map((value, index) => [encodeChoice(field, value, index), allowedOffers(value)]),
+    enumValues(field).map((value, index) => [encodeChoiceValue(field, value, index), allowedOffers(value)]),
   );
   allowed.set(absentValue, allowedOffers(undefined));
   return { field: position, allowed };
 }
 
 /** Whether a value of a choice field meets an offer's criteria on the field. A missing value never does (docs/contract.md#eligibility). */
-export function meetsCriteria(offer: CatalogOffer, field: PocketField, value: unknown): boolean {
+export function meetsChoiceCriteria(offer: CatalogOffer, field: PocketField, value: unknown): boolean {
   return offer.criteria.every(
     (criterion) => criterion.field !== field.name || (value !== undefined && criterionIncludes(criterion, value)),
   );
@@ -128,7 +128,7 @@ function criterionIncludes(criterion: CatalogCriterion, value: unknown): boolean
 }
 
 /** Encodes a value of a choice field. An integer choice is encoded as the value itself, other choices as the index of the value. */
-export function encodeChoice(field: PocketField, value: unknown, index: number): number {
+export function encodeChoiceValue(field: PocketField, value: unknown, index: number): number {
   return field.kind === 'integer_choice' ? (value as number) : index;
 }
 
@@ -160,9 +160,9 @@ function ageFilter(field: number, criteria: readonly (readonly CatalogCriterion[
  * Whether a borrower has the minimum age for a contract in the state of residence. A borrower without a birthdate passes
  * (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
  */
-export function meetsAgeOfContract(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
+export function hasMinContractAge(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
   const state = borrower[tables.roles.state]!;
   const born = tables.roles.birthdate < 0 ? absentValue : borrower[tables.roles.birthdate]!;
   if (state === absentValue || born === absentValue) return true;
-  return completedYears(born, today) >= tables.stateAgeMin[state]!;
+  return completedYearsBetween(born, today) >= tables.stateAgeMin[state]!;
 }

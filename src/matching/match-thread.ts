@@ -58,7 +58,7 @@ export class MatchThread {
     this.#options = options;
   }
 
-  get ready(): boolean {
+  get isReady(): boolean {
     return this.#ready;
   }
 
@@ -73,7 +73,7 @@ export class MatchThread {
       workerData: this.#options.workerData,
     });
     this.#worker = worker;
-    worker.on('message', (reply: MatchThreadReply) => this.#settleOldest(worker, reply));
+    worker.on('message', (reply: MatchThreadReply) => this.#settleOldestMessage(worker, reply));
     worker.on('error', (error) => this.#handleExit(worker, error));
     worker.on('exit', () => this.#handleExit(worker, new Error('a matching thread exited')));
     try {
@@ -91,8 +91,8 @@ export class MatchThread {
    * Sends a catalog to the worker. Has no effect before the worker is ready, because `start` sends all required catalogs. Rejects if the
    * worker exits or cannot use the catalog; a worker that cannot use the catalog continues to rank other catalogs.
    */
-  async prepareTables(tables: VersionedTables): Promise<void> {
-    if (this.ready) await this.#send(this.#worker!, tables);
+  async sendTables(tables: VersionedTables): Promise<void> {
+    if (this.isReady) await this.#send(this.#worker!, tables);
   }
 
   /** Ranks a batch. The thread must be ready. Rejects if the worker exits or if its results cannot be decoded. */
@@ -140,7 +140,7 @@ export class MatchThread {
     return call.promise;
   }
 
-  #settleOldest(worker: Worker, reply: MatchThreadReply): void {
+  #settleOldestMessage(worker: Worker, reply: MatchThreadReply): void {
     if (worker !== this.#worker) return;
     const call = this.#pending.shift()!;
     if (this.#pending.length === 0) worker.unref();

@@ -105,7 +105,7 @@ export class PoolMatcher implements Matcher {
   }
 
   get readyThreads(): number {
-    return this.#threads.filter(({ thread }) => thread.ready).length;
+    return this.#threads.filter(({ thread }) => thread.isReady).length;
   }
 
   /** Current workers, including those that are not ready yet. */
@@ -114,7 +114,7 @@ export class PoolMatcher implements Matcher {
   }
 
   match({ catalogVersion, borrower, today, unavailable = null, signal = null }: MatchRequest): Promise<Ranking | null> {
-    if (this.#closing !== null || this.#isFull()) return Promise.resolve(null);
+    if (this.#closing !== null || this.#isQueueFull()) return Promise.resolve(null);
     return new Promise((resolve, reject) => {
       const request: BatchRequest = [catalogVersion, today, ...borrower];
       this.#queue.push({ request, unavailable, signal, resolve, reject, retried: false });
@@ -130,7 +130,7 @@ export class PoolMatcher implements Matcher {
   async sendCatalog({ version, tables }: VersionedTables): Promise<void> {
     this.#activating = { version, tables };
     try {
-      for (const { thread } of this.#threads) if (this.#closing === null) await thread.prepareTables(this.#activating);
+      for (const { thread } of this.#threads) if (this.#closing === null) await thread.sendTables(this.#activating);
     } catch (error) {
       this.#activating = null;
       if (this.#closing === null) throw error;
@@ -161,16 +161,16 @@ export class PoolMatcher implements Matcher {
 
   #dispatchQueue(): void {
     this.#dispatchHandle = null;
-    const idle = this.#threads.filter(({ thread, batch }) => batch === null && thread.ready);
+    const idle = this.#threads.filter(({ thread, batch }) => batch === null && thread.isReady);
     for (const [at, idleThread] of idle.entries()) {
       const share = Math.ceil(this.#queue.length / (idle.length - at));
-      const batch = this.#takeBatch(Math.min(share, bounds.matchBatchRequestsMax));
+      const batch = this.#dequeueBatch(Math.min(share, bounds.matchBatchRequestsMax));
       if (batch.length > 0) this.#sendBatch(idleThread, batch);
     }
   }
 
   /** Removes requests from the front of the queue and returns up to `maxCount` of them. Resolves cancelled requests with null instead. */
-  #takeBatch(maxCount: number): PendingRequest[] {
+  #dequeueBatch(maxCount: number): PendingRequest[] {
     const batch: PendingRequest[] = [];
     let taken = 0;
     while (taken < this.#queue.length && batch.length < maxCount) {
@@ -183,7 +183,7 @@ export class PoolMatcher implements Matcher {
   }
 
   /** Removes cancelled requests from the front of a full queue, and returns whether the queue is still full. */
-  #isFull(): boolean {
+  #isQueueFull(): boolean {
     if (this.#queue.length < bounds.matchQueueRequestsMax) return false;
     while (this.#queue[0]?.signal?.ended) this.#queue.shift()!.resolve(null);
     return this.#queue.length >= bounds.matchQueueRequestsMax;
@@ -222,7 +222,7 @@ export class PoolMatcher implements Matcher {
   #handleThreadExit(error: unknown, wasReady: boolean): void {
     this.#options.onThreadError?.(error);
     // If no thread is ready and a restart failed, requests that already waited for a restart are resolved with null.
-    if (!wasReady && this.#threads.every(({ thread }) => !thread.ready)) {
+    if (!wasReady && this.#threads.every(({ thread }) => !thread.isReady)) {
       this.#queue.push(...this.#filterRetryable(this.#queue.splice(0)));
     }
   }

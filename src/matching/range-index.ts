@@ -40,8 +40,8 @@ export class RangeIndex {
   }
 
   /** Removes from `eligible` the offers whose range does not contain `value`. */
-  filter(eligible: OfferSet, value: number): void {
-    const at = this.#bucketOf(value);
+  filterOffers(eligible: OfferSet, value: number): void {
+    const at = this.#bucketIndexOf(value);
     const bucket = this.#buckets[at] ?? this.#buildBucket(at);
     this.#buckets[at] = bucket;
     const { candidates, undecided } = bucket;
@@ -54,7 +54,7 @@ export class RangeIndex {
     }
   }
 
-  #bucketOf(value: number): number {
+  #bucketIndexOf(value: number): number {
     const cuts = this.#cuts;
     let low = 0;
     let high = cuts.length;

@@ -37,7 +37,7 @@ class RoutingMatcher implements Matcher {
     }
     if (compiled === null) throw new Error(`no catalog of version ${catalogVersion}`);
     const { tables } = compiled;
-    const { total, availableOnly, orders } = productOf(tables).rank(tables, borrower, today, unavailable);
+    const { total, availableOnly, orders } = productOf(tables).rankOffers(tables, borrower, today, unavailable);
     return { catalogVersion, total, availableOnly, orders: packOrders(orders) };
   }
 

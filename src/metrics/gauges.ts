@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import type { BucketHistogram } from './histogram.ts';
-import { type MetricRegistry, withinScrapeTimeout } from './metric-registry.ts';
+import { awaitWithinScrapeTimeout, type MetricRegistry } from './metric-registry.ts';
 
 export const logNames = ['ledger', 'journal'] as const;
 export type LogName = (typeof logNames)[number];
@@ -64,82 +64,96 @@ export interface GaugeSources {
 /** Registers the metrics whose values are read at each scrape. Call this function once for each registry. */
 export function registerGauges(registry: MetricRegistry, sources: GaugeSources): void {
   const { build, ledgerDurablePosition, analyticsAppliedPosition, logHealthy } = sources;
-  registry.labeledGaugeFrom(
+  registry.registerLabeledGauge(
     'marketplace_build_info',
     'Version, HTTP engine and Node.js version, as labels.',
     ['version', 'engine', 'node'],
     () => [{ labels: { ...build, node: process.versions.node }, value: 1 }],
   );
-  registry.gaugeFrom('marketplace_ready', '1 while /readyz replies 200.', () => Number(sources.ready()));
-  registry.gaugeFrom(
+  registry.registerGauge('marketplace_ready', '1 while /readyz replies 200.', () => Number(sources.ready()));
+  registry.registerGauge(
     'marketplace_live_sessions',
     'Live sessions, including expired ones that are not deleted yet.',
     sources.liveSessions,
   );
-  registry.gaugeFrom(
+  registry.registerGauge(
     'marketplace_live_sessions_max',
     'Maximum number of live sessions; above it, a new session gets 503.',
     () => sources.liveSessionsMax,
   );
-  registry.gaugeFrom(
+  registry.registerGauge(
     'marketplace_requests_in_flight',
     'Requests received and not yet answered.',
     sources.requestsInFlight,
   );
-  registry.gaugeFrom('marketplace_api_keys', 'API keys that are not revoked, including expired ones.', sources.apiKeys);
+  registry.registerGauge(
+    'marketplace_api_keys',
+    'API keys that are not revoked, including expired ones.',
+    sources.apiKeys,
+  );
   registerCatalogGauges(registry, sources.catalogs);
-  registry.gaugeFrom(
+  registry.registerGauge(
     'marketplace_match_threads',
     'Configured matching threads; with 0, the main thread matches.',
     () => sources.matchThreads,
   );
-  registry.gaugeFrom('marketplace_match_threads_ready', 'Matching threads that are ready.', sources.matchThreadsReady);
-  registry.gaugeFrom('marketplace_matches_pending', 'Queued and running rankings.', sources.matchesPending);
-  registry.gaugeFrom(
+  registry.registerGauge(
+    'marketplace_match_threads_ready',
+    'Matching threads that are ready.',
+    sources.matchThreadsReady,
+  );
+  registry.registerGauge('marketplace_matches_pending', 'Queued and running rankings.', sources.matchesPending);
+  registry.registerGauge(
     'marketplace_offers_at_daily_cap',
     'Offers of the active catalogs that are hidden until UTC midnight because of their daily cap.',
     sources.offersAtDailyCap,
   );
-  registry.labeledGaugeFrom('marketplace_log_healthy', '1 while the log can be written, by log.', ['log'], () =>
+  registry.registerLabeledGauge('marketplace_log_healthy', '1 while the log can be written, by log.', ['log'], () =>
     logNames.map((log) => ({ labels: { log }, value: Number(logHealthy[log]()) })),
   );
-  registry.gaugeFrom(
+  registry.registerGauge(
     'marketplace_ledger_appended_position',
     'Records appended to the ledger.',
     sources.ledgerAppendedPosition,
   );
-  registry.gaugeFrom('marketplace_ledger_durable_position', 'Durable records of the ledger.', ledgerDurablePosition);
-  registry.gaugeFrom(
+  registry.registerGauge(
+    'marketplace_ledger_durable_position',
+    'Durable records of the ledger.',
+    ledgerDurablePosition,
+  );
+  registry.registerGauge(
     'marketplace_analytics_applied_position',
     'Ledger records applied to the analytics.',
     analyticsAppliedPosition,
   );
-  registry.gaugeFrom(
+  registry.registerGauge(
     'marketplace_analytics_lag_records',
     'Durable ledger records that are not applied to the analytics yet.',
     () => Math.max(0, ledgerDurablePosition() - analyticsAppliedPosition()),
   );
-  registry.gaugeFrom(
+  registry.registerGauge(
     'marketplace_analytics_lag_seconds',
     'Time since the oldest record that is not applied to the analytics became durable.',
     sources.analyticsLagSeconds,
   );
   if (sources.certificateStatus !== null) registerCertificateGauges(registry, sources.certificateStatus);
-  registry.gaugeFrom('marketplace_aggregator_up', '1 while the aggregator runs.', () => Number(sources.aggregatorUp()));
+  registry.registerGauge('marketplace_aggregator_up', '1 while the aggregator runs.', () =>
+    Number(sources.aggregatorUp()),
+  );
   registerSkippedRecords(registry, sources.analyticsSkippedRecords);
   registerEventLoopMetrics(registry, sources.eventLoopDelays);
   registerDiskGauges(registry, sources.dataDir);
 }
 
 function registerCatalogGauges(registry: MetricRegistry, catalogs: GaugeSources['catalogs']): void {
-  registry.labeledGaugeFrom(
+  registry.registerLabeledGauge(
     'marketplace_catalog_info',
     'Active catalogs, as labels.',
     ['vertical', 'mode', 'version'],
     () => catalogs().map(({ vertical, mode, version }) => ({ labels: { vertical, mode, version }, value: 1 })),
   );
   const add = (name: string, help: string, read: (catalog: CatalogStatus) => number): void =>
-    registry.labeledGaugeFrom(name, help, ['vertical', 'mode'], () =>
+    registry.registerLabeledGauge(name, help, ['vertical', 'mode'], () =>
       catalogs().map((catalog) => ({
         labels: { vertical: catalog.vertical, mode: catalog.mode },
         value: read(catalog),
@@ -162,12 +176,12 @@ function registerCertificateGauges(
   registry: MetricRegistry,
   certificate: NonNullable<GaugeSources['certificateStatus']>,
 ): void {
-  registry.gaugeFrom(
+  registry.registerGauge(
     'marketplace_certificate_expires_in_seconds',
     'Seconds until the active certificate expires; negative afterwards.',
     () => certificate.secondsUntilExpiry,
   );
-  registry.gaugeFrom(
+  registry.registerGauge(
     'marketplace_certificate_reload_failed',
     '1 after a reload of the certificate and key failed, until one succeeds.',
     () => Number(certificate.lastReloadFailed),
@@ -187,32 +201,32 @@ function registerSkippedRecords(registry: MetricRegistry, read: GaugeSources['an
       query = null;
     }
   };
-  registry.counterFrom(
+  registry.registerCounter(
     'marketplace_analytics_skipped_records_total',
     'Ledger records that the analytics skipped, by reason.',
     ['reason'],
     async () => {
       query ??= refresh();
-      await withinScrapeTimeout(query);
+      await awaitWithinScrapeTimeout(query);
       return Object.entries(counts).map(([reason, value]) => ({ labels: { reason }, value }));
     },
   );
 }
 
 function registerEventLoopMetrics(registry: MetricRegistry, delays: BucketHistogram): void {
-  registry.histogramFrom('marketplace_event_loop_delay_seconds', 'Timer delay of the main thread.', delays);
+  registry.registerHistogram('marketplace_event_loop_delay_seconds', 'Timer delay of the main thread.', delays);
   for (const [name, help, state] of [
     ['marketplace_event_loop_active_seconds_total', 'Time in which the main thread was active.', 'active'],
     ['marketplace_event_loop_idle_seconds_total', 'Time in which the main thread was idle.', 'idle'],
   ] as const) {
     const read = () => [{ labels: {}, value: performance.eventLoopUtilization()[state] / 1000 }];
-    registry.counterFrom(name, help, [], read);
+    registry.registerCounter(name, help, [], read);
   }
 }
 
 function registerDiskGauges(registry: MetricRegistry, dataDir: string): void {
   const add = (name: string, help: string, blocks: 'bavail' | 'blocks'): void =>
-    registry.gaugeFrom(name, help, async () => {
+    registry.registerGauge(name, help, async () => {
       const disk = await statfs(dataDir);
       return disk[blocks] * disk.bsize;
     });

@@ -79,20 +79,23 @@ export const logWriteDurationBuckets: BucketBounds = {
 };
 
 /** Buckets for the event loop delay. On an idle event loop, a timer is up to two milliseconds late. */
-export const loopDelayBuckets: BucketBounds = {
+export const eventLoopDelayBuckets: BucketBounds = {
   upperBounds: [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000],
   unitsPerPublishedUnit: microsPerSecond,
 };
 
-export const groupRecordsBuckets: BucketBounds = {
+export const logGroupRecordsBuckets: BucketBounds = {
   upperBounds: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000],
   unitsPerPublishedUnit: 1,
 };
 
-export const groupBytesBuckets: BucketBounds = {
+export const logGroupBytesBuckets: BucketBounds = {
   upperBounds: [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216],
   unitsPerPublishedUnit: 1,
 };
 
 /** Buckets for the number of requests in a matching batch, up to `bounds.matchBatchRequestsMax`. */
-export const batchRequestsBuckets: BucketBounds = { upperBounds: [1, 2, 4, 8, 16, 32, 64], unitsPerPublishedUnit: 1 };
+export const matchBatchRequestsBuckets: BucketBounds = {
+  upperBounds: [1, 2, 4, 8, 16, 32, 64],
+  unitsPerPublishedUnit: 1,
+};

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { BucketHistogram } from './histogram.ts';
 
 /** Returns the resolved value, or null if the promise rejects or takes longer than `bounds.scrapeReadTimeoutMs`. */
-export async function withinScrapeTimeout<Value>(value: Promise<Value>): Promise<Value | null> {
+export async function awaitWithinScrapeTimeout<Value>(value: Promise<Value>): Promise<Value | null> {
   const timeout = Promise.withResolvers<null>();
   const timer = setTimeout(() => timeout.resolve(null), bounds.scrapeReadTimeoutMs);
   try {
@@ -38,7 +38,7 @@ function histogramSamples(name: string, histogram: BucketHistogram, series: Seri
   });
 }
 
-export interface Sample {
+export interface MetricSample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
 }
@@ -53,17 +53,22 @@ export class MetricRegistry {
   readonly contentType = this.#registry.contentType;
 
   /** Returns all metrics in the Prometheus text format. */
-  render(): Promise<string> {
+  renderPrometheusText(): Promise<string> {
     return this.#registry.metrics();
   }
 
   /** Creates a prom-client counter. Each increment is slow, so use these counters only for rare events. */
-  counter(name: string, help: string, labelNames: readonly string[] = []): Counter {
+  createCounter(name: string, help: string, labelNames: readonly string[] = []): Counter {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
 
   /** Publishes a counter whose value is stored elsewhere. */
-  counterFrom(name: string, help: string, labelNames: readonly string[], read: ReadMetric<readonly Sample[]>): void {
+  registerCounter(
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    read: ReadMetric<readonly MetricSample[]>,
+  ): void {
     new Counter({
       name,
       help,
@@ -75,19 +80,19 @@ export class MetricRegistry {
     });
   }
 
-  gaugeFrom(name: string, help: string, read: ReadMetric<number>): void {
+  registerGauge(name: string, help: string, read: ReadMetric<number>): void {
     const asSamples = (value: number | null) => (value === null ? null : [{ labels: {}, value }]);
-    this.labeledGaugeFrom(name, help, [], () => {
+    this.registerLabeledGauge(name, help, [], () => {
       const value = read();
       return value instanceof Promise ? value.then(asSamples) : asSamples(value);
     });
   }
 
-  labeledGaugeFrom(
+  registerLabeledGauge(
     name: string,
     help: string,
     labelNames: readonly string[],
-    read: ReadMetric<readonly Sample[]>,
+    read: ReadMetric<readonly MetricSample[]>,
   ): void {
     new Gauge({
       name,
@@ -101,7 +106,7 @@ export class MetricRegistry {
   }
 
   /** Publishes a `BucketHistogram` as a Prometheus histogram. */
-  histogramFrom(name: string, help: string, histogram: BucketHistogram, series: SeriesLabel | null = null): void {
+  registerHistogram(name: string, help: string, histogram: BucketHistogram, series: SeriesLabel | null = null): void {
     const labelNames = series === null ? [] : [series.label];
     const published = new Histogram({ name, help, labelNames, registers: [this.#registry] });
     // prom-client calls `getForPromString` to render the metric.
@@ -120,11 +125,11 @@ export class MetricRegistry {
  */
 async function replaceSamples(
   metric: Metric,
-  read: ReadMetric<readonly Sample[]>,
-  add: (sample: Sample) => void,
+  read: ReadMetric<readonly MetricSample[]>,
+  add: (sample: MetricSample) => void,
 ): Promise<void> {
   const value = read();
-  const samples = value instanceof Promise ? await withinScrapeTimeout(value) : value;
+  const samples = value instanceof Promise ? await awaitWithinScrapeTimeout(value) : value;
   metric.reset();
   // `reset` adds a sample with value 0 to a metric without labels; `remove` deletes this sample.
   if (samples === null) metric.remove();

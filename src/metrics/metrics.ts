@@ -1,10 +1,10 @@
 import { type LogIncidentKind, type LogName, logIncidentKinds, logNames } from './gauges.ts';
 import {
   BucketHistogram,
-  batchRequestsBuckets,
-  groupBytesBuckets,
-  groupRecordsBuckets,
+  logGroupBytesBuckets,
+  logGroupRecordsBuckets,
   logWriteDurationBuckets,
+  matchBatchRequestsBuckets,
   requestDurationBuckets,
 } from './histogram.ts';
 import { MetricRegistry } from './metric-registry.ts';
@@ -65,45 +65,49 @@ export class Metrics {
     unauthorized: 0,
     vertical_mismatch: 0,
   };
-  readonly #groupRecords = new BucketHistogram(groupRecordsBuckets, logNames.length);
-  readonly #groupBytes = new BucketHistogram(groupBytesBuckets, logNames.length);
+  readonly #groupRecords = new BucketHistogram(logGroupRecordsBuckets, logNames.length);
+  readonly #groupBytes = new BucketHistogram(logGroupBytesBuckets, logNames.length);
   readonly #logWriteDurations = new BucketHistogram(logWriteDurationBuckets, logNames.length);
-  readonly #batchRequests = new BucketHistogram(batchRequestsBuckets);
-  readonly #widgetEvents = this.registry.counter(
+  readonly #batchRequests = new BucketHistogram(matchBatchRequestsBuckets);
+  readonly #widgetEvents = this.registry.createCounter(
     'marketplace_widget_events_total',
     'Recorded widget events, by type.',
     ['type'],
   );
-  readonly #logIncidents = this.registry.counter('marketplace_log_incidents_total', 'Log incidents by log and kind.', [
-    'log',
-    'kind',
-  ]);
-  readonly countUnrecordedClick = this.#eventCounter(
+  readonly #logIncidents = this.registry.createCounter(
+    'marketplace_log_incidents_total',
+    'Log incidents by log and kind.',
+    ['log', 'kind'],
+  );
+  readonly countUnrecordedClick = this.#createEventCounter(
     'marketplace_unrecorded_clicks_total',
     'Clicks redirected without a durable record.',
   );
-  readonly countLostView = this.#eventCounter('marketplace_lost_views_total', 'Views that the ledger did not record.');
-  readonly countMissingSession = this.#eventCounter(
+  readonly countLostView = this.#createEventCounter(
+    'marketplace_lost_views_total',
+    'Views that the ledger did not record.',
+  );
+  readonly countMissingSession = this.#createEventCounter(
     'marketplace_missing_sessions_total',
     'Requests for a session that should be live and is in no store. Should be zero.',
   );
-  readonly countRequestTimeout = this.#eventCounter(
+  readonly countRequestTimeout = this.#createEventCounter(
     'marketplace_request_timeouts_total',
     'Requests past the deadline, on both listeners. They get 503.',
   );
-  readonly countRequestError = this.#eventCounter(
+  readonly countRequestError = this.#createEventCounter(
     'marketplace_request_errors_total',
     'Exceptions while handling requests, on both listeners. Unanswered requests get 500.',
   );
-  readonly countMatchWorkerFailure = this.#eventCounter(
+  readonly countMatchWorkerFailure = this.#createEventCounter(
     'marketplace_match_worker_failures_total',
     'Matching threads that exited or could not start. They are restarted.',
   );
-  readonly countAggregatorRestart = this.#eventCounter(
+  readonly countAggregatorRestart = this.#createEventCounter(
     'marketplace_aggregator_restarts_total',
     'Restarts of the aggregator after an exit.',
   );
-  readonly countAnalyticsRebuild = this.#eventCounter(
+  readonly countAnalyticsRebuild = this.#createEventCounter(
     'marketplace_analytics_rebuilds_total',
     'Rebuilds of the analytics store from the ledger.',
   );
@@ -113,7 +117,7 @@ export class Metrics {
     this.requests = new RequestCounter(routes);
     this.#registerRequestMetrics(routes);
     this.#registerLogMetrics();
-    this.registry.histogramFrom(
+    this.registry.registerHistogram(
       'marketplace_match_batch_requests',
       'Requests sent to a matching thread in one batch.',
       this.#batchRequests,
@@ -134,7 +138,7 @@ export class Metrics {
   }
 
   /** Returns the `onGroupStored` callback of a log, which measures each group of records that is written together. */
-  logGroupObserver(log: LogName): (records: number, bytes: number, elapsedUs: number) => void {
+  createLogGroupObserver(log: LogName): (records: number, bytes: number, elapsedUs: number) => void {
     const series = logNames.indexOf(log);
     return (records, bytes, elapsedUs) => {
       this.#groupRecords.observe(records, series);
@@ -146,36 +150,36 @@ export class Metrics {
   readonly contentType = this.registry.contentType;
 
   /** Returns all metrics in the Prometheus text format. */
-  render(): Promise<string> {
-    return this.registry.render();
+  renderPrometheusText(): Promise<string> {
+    return this.registry.renderPrometheusText();
   }
 
-  #eventCounter(name: string, help: string): () => void {
-    const counter = this.registry.counter(name, help);
+  #createEventCounter(name: string, help: string): () => void {
+    const counter = this.registry.createCounter(name, help);
     return () => counter.inc();
   }
 
   #registerRequestMetrics(routes: readonly string[]): void {
     const { requests } = this;
-    this.registry.counterFrom(
+    this.registry.registerCounter(
       'marketplace_requests_total',
       'Requests answered on the public listener, by route and status.',
       ['route', 'status'],
       () => [...requests.counts()].map(({ route, status, count }) => ({ labels: { route, status }, value: count })),
     );
-    this.registry.histogramFrom(
+    this.registry.registerHistogram(
       'marketplace_request_duration_seconds',
       'Time from the request head to the reply on the public listener, by route.',
       requests.durations,
       { label: 'route', values: routes },
     );
-    this.registry.counterFrom(
+    this.registry.registerCounter(
       'marketplace_rate_limited_requests_total',
       'Requests rejected by a rate limit: per minute, analytics queries per minute, or sessions per day.',
       ['limit'],
       () => rateLimitKinds.map((limit) => ({ labels: { limit }, value: this.#authRefusals[limit] })),
     );
-    this.registry.counterFrom(
+    this.registry.registerCounter(
       'marketplace_unauthorized_requests_total',
       "Requests rejected for a missing, invalid or other vertical's API key.",
       ['reason'],
@@ -190,7 +194,7 @@ export class Metrics {
       ['marketplace_log_group_bytes', 'Bytes written together, by log.', this.#groupBytes],
       ['marketplace_log_write_duration_seconds', 'Time to write and sync one group, by log.', this.#logWriteDurations],
     ] as const) {
-      this.registry.histogramFrom(name, help, histogram, series);
+      this.registry.registerHistogram(name, help, histogram, series);
     }
     // Every counter starts at 0, because Prometheus detects no increase if a counter first appears with its first event.
     for (const log of logNames) for (const kind of logIncidentKinds) this.#logIncidents.inc({ log, kind }, 0);

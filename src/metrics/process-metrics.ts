@@ -4,7 +4,7 @@ import process from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 import { bounds } from '../bounds.ts';
 import { systemClock } from '../domain/clock.ts';
-import { BucketHistogram, loopDelayBuckets } from './histogram.ts';
+import { BucketHistogram, eventLoopDelayBuckets } from './histogram.ts';
 import type { MetricRegistry } from './metric-registry.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { MetricRegistry } from './metric-registry.ts';
  * only the time since its last reset. With two Prometheus servers, each scrape would reset the values for the other server.
  */
 export class EventLoopMonitor {
-  readonly delays = new BucketHistogram(loopDelayBuckets);
+  readonly delays = new BucketHistogram(eventLoopDelayBuckets);
   #dueMs = 0;
   #timer: NodeJS.Timeout;
 
@@ -39,34 +39,34 @@ export class EventLoopMonitor {
  * because it starts observers that cannot be stopped, and resets the event loop delay at every scrape.
  */
 export function registerProcessMetrics(registry: MetricRegistry): void {
-  registry.counterFrom('process_cpu_seconds_total', 'CPU time of all threads in user and system mode.', [], () => {
+  registry.registerCounter('process_cpu_seconds_total', 'CPU time of all threads in user and system mode.', [], () => {
     const { user, system } = process.cpuUsage();
     return [{ labels: {}, value: (user + system) / 1e6 }];
   });
-  registry.gaugeFrom(
+  registry.registerGauge(
     'process_start_time_seconds',
     'Unix time of the process start.',
     () => performance.timeOrigin / 1000,
   );
-  registry.gaugeFrom('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
-  registry.gaugeFrom('process_open_fds', 'Open file descriptors, sockets included.', openDescriptorCount);
-  registry.gaugeFrom('process_max_fds', 'Limit of open file descriptors.', descriptorLimit);
-  registry.gaugeFrom(
+  registry.registerGauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
+  registry.registerGauge('process_open_fds', 'Open file descriptors, sockets included.', openDescriptorCount);
+  registry.registerGauge('process_max_fds', 'Limit of open file descriptors.', descriptorLimit);
+  registry.registerGauge(
     'nodejs_heap_size_used_bytes',
     'Used heap of the main thread.',
     () => getHeapStatistics().used_heap_size,
   );
-  registry.gaugeFrom(
+  registry.registerGauge(
     'nodejs_heap_size_total_bytes',
     'Allocated heap of the main thread.',
     () => getHeapStatistics().total_heap_size,
   );
-  registry.gaugeFrom(
+  registry.registerGauge(
     'nodejs_heap_size_limit_bytes',
     'Heap size limit of the main thread.',
     () => getHeapStatistics().heap_size_limit,
   );
-  registry.gaugeFrom(
+  registry.registerGauge(
     'nodejs_external_memory_bytes',
     'Memory of buffers outside the heap.',
     () => process.memoryUsage().external,

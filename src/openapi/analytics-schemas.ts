@@ -4,10 +4,10 @@ import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../ledger
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import {
   countSchema,
-  ignoredProperty,
+  ignoredNamesProperty,
   isoDateSchema,
   metadataValueSchema,
-  nullable,
+  nullableSchema,
   referrerTagSchema,
   schemaFor,
   subIdSchema,
@@ -53,8 +53,10 @@ const widgetEventsSchema = schemaFor<Readonly<Record<WidgetEventType, number>>>(
   ),
 );
 
-const requestedTagSchema = nullable(Type.String({ description: 'The requested tag; `null` for a list of ids alone.' }));
-const retainedFromSchema = nullable(
+const requestedTagSchema = nullableSchema(
+  Type.String({ description: 'The requested tag; `null` for a list of ids alone.' }),
+);
+const retainedFromSchema = nullableSchema(
   isoDateSchema('First date of rows and of figures of listed ids; `null` without a limit.'),
 );
 const dateRangeProperties = {
@@ -63,7 +65,7 @@ const dateRangeProperties = {
 };
 const maturedPhrase = `older than ${bounds.maturedDays} days`;
 
-export const summarySchema = schemaFor<SummaryView>()(
+export const analyticsSummarySchema = schemaFor<SummaryView>()(
   Type.Object(
     {
       referrer_tag: requestedTagSchema,
@@ -75,13 +77,13 @@ export const summarySchema = schemaFor<SummaryView>()(
       granularity: Type.Unsafe<'summary'>({ type: 'string', const: 'summary' }),
       ...dateRangeProperties,
       ids_outside_dates: countSchema('Your ids of `sub_id_list` whose sessions were created on other days.'),
-      matured_from: nullable(isoDateSchema('First day of the matured figures; `null` if no day is matured.')),
-      matured_to: nullable(isoDateSchema('Last day of the matured figures; `null` with `matured_from`.')),
+      matured_from: nullableSchema(isoDateSchema('First day of the matured figures; `null` if no day is matured.')),
+      matured_to: nullableSchema(isoDateSchema('Last day of the matured figures; `null` with `matured_from`.')),
       sessions_matured: countSchema(`Sessions ${maturedPhrase}, whose confirmations are in.`),
-      rev_per_session_matured: nullable(
+      rev_per_session_matured: nullableSchema(
         usdSchema('`rev_confirmed` per matured session, to compare experiments by; `null` without any'),
       ),
-      rev_per_session_ci95: nullable(
+      rev_per_session_ci95: nullableSchema(
         Type.Object(
           { low: Type.Number(), high: Type.Number() },
           {
@@ -95,8 +97,8 @@ export const summarySchema = schemaFor<SummaryView>()(
       }),
       widget_events: widgetEventsSchema,
       sessions_kept_from: retainedFromSchema,
-      as_of: nullable(timestampSchema('The time up to which the counters are complete')),
-      ...ignoredProperty,
+      as_of: nullableSchema(timestampSchema('The time up to which the counters are complete')),
+      ...ignoredNamesProperty,
     },
     { title: 'AnalyticsSummary' },
   ),
@@ -119,7 +121,7 @@ const rowSchema = Type.Object(
     created_at: timestampSchema('When the session was created'),
     sandbox: Type.Boolean({ description: 'Whether the session was created with a test key.' }),
     device: Type.String({ enum: deviceClasses, description: 'Derived from the `user_agent` at creation.' }),
-    metadata: nullable(
+    metadata: nullableSchema(
       Type.Record(Type.String(), metadataValueSchema, { description: 'The `metadata` at creation, or `null`.' }),
     ),
     marketplace_views: countSchema('Views of the offers.'),
@@ -132,7 +134,7 @@ const rowSchema = Type.Object(
   { title: 'Row' },
 );
 
-function pageSchema<const Granularity extends 'daily' | 'row', Item extends TSchema>(
+function analyticsPageSchema<const Granularity extends 'daily' | 'row', Item extends TSchema>(
   title: string,
   granularity: Granularity,
   item: Item,
@@ -146,16 +148,16 @@ function pageSchema<const Granularity extends 'daily' | 'row', Item extends TSch
       sessions_kept_from: retainedFromSchema,
       data: Type.Array(item, { maxItems: bounds.analyticsPageItemsMax, description }),
       has_more: Type.Boolean({ description: 'Whether there is a next page.' }),
-      next_cursor: nullable(Type.String({ description: 'The `cursor` of the next page; `null` at the end.' })),
-      ...ignoredProperty,
+      next_cursor: nullableSchema(Type.String({ description: 'The `cursor` of the next page; `null` at the end.' })),
+      ...ignoredNamesProperty,
     },
     { title },
   );
 }
 
-export const dailySchema = schemaFor<DailyView>()(
-  pageSchema('AnalyticsDaily', 'daily', daySchema, 'All days in order, including those without sessions.'),
+export const dailyAnalyticsSchema = schemaFor<DailyView>()(
+  analyticsPageSchema('AnalyticsDaily', 'daily', daySchema, 'All days in order, including those without sessions.'),
 );
-export const rowsSchema = schemaFor<RowsView>()(
-  pageSchema('AnalyticsRows', 'row', rowSchema, 'Sessions in the order of creation.'),
+export const analyticsRowsSchema = schemaFor<RowsView>()(
+  analyticsPageSchema('AnalyticsRows', 'row', rowSchema, 'Sessions in the order of creation.'),
 );

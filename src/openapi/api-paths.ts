@@ -1,10 +1,16 @@
 import Type, { type TSchema } from 'typebox';
 import type { Vertical } from '../verticals/vertical.ts';
-import { dailySchema, rowsSchema, summarySchema } from './analytics-schemas.ts';
+import { analyticsRowsSchema, analyticsSummarySchema, dailyAnalyticsSchema } from './analytics-schemas.ts';
 import { marketplaceSchema, widgetEmbedSchema } from './marketplace-schemas.ts';
 import { analyticsParameters, idempotencyKeyParameter, marketplaceParameters } from './parameters.ts';
 import type { RecordedExamples } from './recorded-examples.ts';
-import { errorResponses, limitHeaders, noStoreHeader, replayedHeader, requestIdHeader } from './responses.ts';
+import {
+  errorResponses,
+  idempotencyReplayedHeader,
+  limitHeaders,
+  noStoreHeader,
+  requestIdHeader,
+} from './responses.ts';
 import type { Content, Examples, Headers, MediaType, PathItem, Response } from './schema-parts.ts';
 import { inputsRequestSchema, inputsSchema, sessionRequestSchema, sessionSchema } from './session-schemas.ts';
 
@@ -46,7 +52,7 @@ function createSession(samples: Samples): PathItem {
         200: successResponse(
           'The session.',
           jsonContent(sessionSchema, samples && { session: { value: samples.session } }),
-          replayedHeader,
+          idempotencyReplayedHeader,
         ),
         ...errorResponses(
           ['INVALID_REFERRER_TAG', ...keyErrors, 'TAG_LIMIT_EXCEEDED', ...bodyErrors, 'IDEMPOTENCY_MISMATCH'],
@@ -131,7 +137,7 @@ function queryAnalytics(samples: Samples): PathItem {
         200: successResponse(
           'The summary, or a page of days or of sessions.',
           jsonContent(
-            Type.Union([summarySchema, dailySchema, rowsSchema]),
+            Type.Union([analyticsSummarySchema, dailyAnalyticsSchema, analyticsRowsSchema]),
             samples && {
               summary: { summary: 'granularity=summary', value: samples.summary },
               daily: { summary: 'granularity=daily', value: samples.daily },

@@ -15,13 +15,13 @@ import type { RecordedExamples } from './recorded-examples.ts';
 import {
   allowOriginHeader,
   customErrorResponses,
+  type ErrorStatusDescriptions,
   errorResponses,
   errorSchema,
   noStoreHeader,
+  rateLimitResetHeader,
   requestIdHeader,
-  resetHeader,
   retryAfterHeader,
-  type StatusDescriptions,
 } from './responses.ts';
 import type { Content, Headers, MediaType, PathItem, Response, Responses, Server } from './schema-parts.ts';
 import { urlSchema } from './schema-parts.ts';
@@ -141,7 +141,7 @@ const linkCheckDescription =
   'Invalid links get 404, and pages of other origins 403, also for `OPTIONS`. No key is charged.';
 
 /** Error statuses of the widget routes. Widget requests have no API key, so these responses lack the rate limit headers of API keys. */
-const widgetStatuses: StatusDescriptions = {
+const widgetStatuses: ErrorStatusDescriptions = {
   400: { when: 'The request is invalid, or the session has expired.', headers: allowOriginHeader },
   403: {
     when: 'The account does not allow widgets on pages of this origin.',
@@ -151,7 +151,7 @@ const widgetStatuses: StatusDescriptions = {
   413: { when: `The body is larger than ${bounds.requestBodyBytesMax / 1024} KiB.`, headers: allowOriginHeader },
   429: {
     when: `The widgets of this session sent more than ${bounds.widgetRequestsPerMinute} requests in a minute.`,
-    headers: { ...resetHeader, ...retryAfterHeader, ...allowOriginHeader },
+    headers: { ...rateLimitResetHeader, ...retryAfterHeader, ...allowOriginHeader },
   },
   500: { when: 'The service failed.', headers: allowOriginHeader },
   503: {

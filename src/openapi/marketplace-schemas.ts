@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import { offerIdPattern } from '../catalogs/identifiers.ts';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
-import { type Explanation, mismatchReasons } from '../matching/explain-offers.ts';
+import { type MatchExplanation, mismatchReasons } from '../matching/explain-offers.ts';
 import { sortOrders } from '../matching/matcher.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
 import type { MarketplaceView } from '../operations/get-marketplace.ts';
@@ -11,8 +11,8 @@ import type { OfferView } from '../verticals/personal-loans/offer-view.ts';
 import { type WidgetBeaconBody, widgetEventIdPattern } from '../widgets/widget-beacon.ts';
 import {
   countSchema,
-  ignoredProperty,
-  nullable,
+  ignoredNamesProperty,
+  nullableSchema,
   schemaFor,
   stringEnum,
   subIdSchema,
@@ -49,7 +49,7 @@ const offerSchema = schemaFor<OfferView>()(
   ),
 );
 
-const explanationSchema = schemaFor<Explanation>()(
+const explanationSchema = schemaFor<MatchExplanation>()(
   Type.Object(
     {
       offers_in_catalog: countSchema('All offers of the catalog: `matched` plus `not_matched`.'),
@@ -58,7 +58,7 @@ const explanationSchema = schemaFor<Explanation>()(
       reasons: Type.Array(
         Type.Object({
           reason: stringEnum(mismatchReasons),
-          field: nullable(Type.String({ description: 'Pocket field of the reason, or `null`.' })),
+          field: nullableSchema(Type.String({ description: 'Pocket field of the reason, or `null`.' })),
           offers: countSchema('Offers with this reason, alone or with others.'),
           alone: countSchema('Offers with this reason only.'),
         }),
@@ -85,7 +85,7 @@ const offersProperties = {
 
 export const marketplaceSchema = schemaFor<MarketplaceView>()(
   Type.Object(
-    { ...offersProperties, explain: Type.Optional(explanationSchema), ...ignoredProperty },
+    { ...offersProperties, explain: Type.Optional(explanationSchema), ...ignoredNamesProperty },
     { title: 'Marketplace' },
   ),
 );
@@ -110,7 +110,7 @@ export const widgetEmbedSchema = schemaFor<WidgetEmbedView>()(
       src: urlSchema('URL of the iframe page, or of the script.'),
       token: Type.String({ description: 'Gives access to the widget of this session only.' }),
       expires_at: timestampSchema('When session and token expire'),
-      ...ignoredProperty,
+      ...ignoredNamesProperty,
     },
     { title: 'WidgetEmbed' },
   ),
@@ -125,7 +125,7 @@ export const widgetBeaconSchema = schemaFor<WidgetBeaconBody>()(
           event_id: Type.String({ pattern: widgetEventIdPattern, description: 'A known id is not counted again.' }),
           type: stringEnum(widgetEventTypes, { description: 'Type of the event.' }),
           svc_offer_id: Type.Optional(
-            nullable(Type.String({ pattern: offerIdPattern, description: 'The offer, for types `offer_*`.' })),
+            nullableSchema(Type.String({ pattern: offerIdPattern, description: 'The offer, for types `offer_*`.' })),
           ),
         }),
         { minItems: 1, maxItems: bounds.widgetEventsPerBatchMax },

@@ -22,7 +22,7 @@ export interface RecordedExamples {
 }
 
 /** Placeholder URLs in the recorded examples. The OpenAPI document of a service replaces the placeholders with the service's own URLs. */
-export const recordedUrls: PublicUrls = {
+export const placeholderUrls: PublicUrls = {
   public: 'http://public.invalid',
   click: 'http://click.invalid',
   widget: 'http://widget.invalid',
@@ -38,8 +38,8 @@ export function readRecordedExamples(segment: string, urls: PublicUrls): Recorde
   const file = recordedExamplesUrl(segment);
   if (!existsSync(file)) return null;
   let text = readFileSync(file, 'utf8');
-  for (const name of Object.keys(recordedUrls) as (keyof PublicUrls)[]) {
-    text = text.replaceAll(recordedUrls[name], urls[name]);
+  for (const name of Object.keys(placeholderUrls) as (keyof PublicUrls)[]) {
+    text = text.replaceAll(placeholderUrls[name], urls[name]);
   }
   return JSON.parse(text) as RecordedExamples;
 }

@@ -1,7 +1,13 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import { type ErrorCode, errorTable, type RequestParam } from '../domain/errors.ts';
-import { type ApiError, type ErrorBody, errorBody, type InvalidField, invalidRequest } from '../domain/outcome.ts';
+import {
+  type ApiError,
+  createErrorBody,
+  type ErrorBody,
+  type InvalidField,
+  invalidRequest,
+} from '../domain/outcome.ts';
 import type { Examples, Header, Headers, Response, Responses } from './schema-parts.ts';
 import { schemaFor, stringEnum } from './schema-parts.ts';
 
@@ -23,7 +29,7 @@ export const requestIdHeader: Headers = {
   ),
 };
 
-export const resetHeader: Headers = {
+export const rateLimitResetHeader: Headers = {
   'X-RateLimit-Reset': requiredHeader('When to retry, in Unix seconds.', Type.Integer({ minimum: 0 })),
 };
 
@@ -66,7 +72,7 @@ const authenticateHeader: Headers = {
 
 const allowHeader: Headers = { Allow: requiredHeader('The allowed methods of this path.', Type.String()) };
 
-export const replayedHeader: Headers = {
+export const idempotencyReplayedHeader: Headers = {
   'Idempotency-Replayed': {
     description: 'Present if an earlier request created this response.',
     required: false,
@@ -116,10 +122,10 @@ export const errorSchema = schemaFor<ErrorBody>()(
 );
 
 /** For each error status: when the error occurs, and which additional headers the response contains. */
-export type StatusDescriptions = Readonly<Record<number, { readonly when: string; readonly headers: Headers }>>;
+export type ErrorStatusDescriptions = Readonly<Record<number, { readonly when: string; readonly headers: Headers }>>;
 
 /** Descriptions and headers of the error statuses of operations that need an API key. */
-const statuses: StatusDescriptions = {
+const statuses: ErrorStatusDescriptions = {
   400: { when: 'The request is invalid, or the session has expired.', headers: optionalLimitHeaders },
   401: { when: 'No valid API key.', headers: authenticateHeader },
   403: { when: 'The key does not allow it.', headers: limitHeaders },
@@ -162,7 +168,7 @@ export function errorResponses(codes: readonly ErrorCode[], samples: ErrorExampl
 
 /** Returns the OpenAPI error responses of an operation by status, like `errorResponses`, but with custom descriptions and headers. */
 export function customErrorResponses(
-  own: StatusDescriptions,
+  own: ErrorStatusDescriptions,
   codes: readonly ErrorCode[],
   samples: ErrorExamples = {},
 ): Record<string, Response> {
@@ -189,7 +195,7 @@ export const sharedErrorResponses: Readonly<Record<string, Response>> = Object.f
 );
 
 function errorResponse(
-  of: StatusDescriptions,
+  of: ErrorStatusDescriptions,
   status: number,
   codes: readonly ErrorCode[],
   samples: ErrorExamples,
@@ -215,7 +221,7 @@ function examplesOf(
     codes.map((code) => {
       const error = errors[code] ?? { code };
       const recorded = code === 'INVALID_FIELD_VALUE' ? invalidFields : undefined;
-      return [code, { value: recorded ?? errorBody(error, sampleRequestId) }];
+      return [code, { value: recorded ?? createErrorBody(error, sampleRequestId) }];
     }),
   );
 }

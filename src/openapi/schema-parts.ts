@@ -34,7 +34,7 @@ export function stringEnum<const Word extends string>(values: readonly Word[], o
 }
 
 /** Returns a copy of a schema that also allows null. The schema must have exactly one `type`. */
-export function nullable<Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> {
+export function nullableSchema<Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> {
   const { type } = schema as { readonly type?: string };
   return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] });
 }
@@ -77,7 +77,7 @@ export const referrerTagSchema = Type.String({
 
 export const metadataValueSchema = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
 
-export const ignoredProperty = {
+export const ignoredNamesProperty = {
   ignored: Type.Optional(
     Type.Array(Type.String({ maxLength: bounds.ignoredNameCharactersShown }), {
       maxItems: bounds.ignoredNamesShownMax,

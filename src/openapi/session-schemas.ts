@@ -4,8 +4,8 @@ import type { SessionBody, SessionView } from '../operations/create-session.ts';
 import type { InputsView } from '../operations/submit-inputs.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import {
-  ignoredProperty,
-  nullable,
+  ignoredNamesProperty,
+  nullableSchema,
   referrerTagSchema,
   schemaFor,
   stringEnum,
@@ -54,7 +54,7 @@ export const sessionSchema = schemaFor<SessionView>()(
       created_at: timestampSchema('When the session was created'),
       expires_at: timestampSchema('When the session expires, four hours later'),
       sandbox: Type.Boolean({ description: 'Whether a test key created it.' }),
-      ...ignoredProperty,
+      ...ignoredNamesProperty,
     },
     { title: 'Session' },
   ),
@@ -73,7 +73,7 @@ export const inputsSchema = schemaFor<InputsView>()(
       }),
       missing_required: nameListSchema('Missing fields that offers require.'),
       missing_conditional: nameListSchema('Missing fields that the submitted values make relevant.'),
-      ...ignoredProperty,
+      ...ignoredNamesProperty,
     },
     { title: 'Inputs' },
   ),
@@ -100,7 +100,7 @@ function pocketFieldSchema(vertical: Vertical, field: PocketField): TSchema {
   const description = [field.description, describeRequirement(vertical, field)]
     .filter((text) => text !== undefined)
     .join(' ');
-  return nullable(fieldValueSchema(field, description));
+  return nullableSchema(fieldValueSchema(field, description));
 }
 
 /** Returns the schema of a field's values (docs/contract.md#field-values). Every `enum` contains null, because every field allows null. */

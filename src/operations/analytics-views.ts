@@ -7,11 +7,11 @@ import type {
   WidgetCounts,
 } from '../analytics/analytics.ts';
 import { bounds } from '../bounds.ts';
-import { isoDate, isoTimestamp } from '../domain/calendar.ts';
+import { formatIsoDate, formatIsoTimestamp } from '../domain/calendar.ts';
 import { microsPerUsd, microsToUsd, roundHalfUp } from '../domain/money.ts';
 import { decodeSubId, formatSubId } from '../ids/sub-id.ts';
 import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../ledger/ledger-record.ts';
-import type { IgnoredNames } from './ignored-names.ts';
+import type { IgnoredParameters } from './ignored-names.ts';
 
 interface MetricsView {
   readonly sessions_total: number;
@@ -33,7 +33,7 @@ interface LenderView {
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
 /** Summary of the sessions of a period (docs/contract.md#summary). */
-export interface SummaryView extends MetricsView, IgnoredNames {
+export interface SummaryView extends MetricsView, IgnoredParameters {
   readonly referrer_tag: string | null;
   readonly top_lenders: readonly LenderView[];
   readonly granularity: 'summary';
@@ -81,7 +81,7 @@ export interface RowView {
 }
 
 /** One page of a response with `granularity=daily` or `granularity=row` (docs/contract.md#pages). */
-interface PageView<Granularity extends 'daily' | 'row', Item> extends IgnoredNames {
+interface PageView<Granularity extends 'daily' | 'row', Item> extends IgnoredParameters {
   readonly referrer_tag: string | null;
   readonly granularity: Granularity;
   readonly date_from: string;
@@ -121,19 +121,19 @@ export function toSummaryView(
     granularity: 'summary',
     ...toDateMembers({ ...window, retainedFromDay: figures.retainedFromDay }),
     ids_outside_dates: figures.subsOutsideDates,
-    matured_from: hasMaturedDay ? isoDate(maturedWindow.fromDay) : null,
-    matured_to: hasMaturedDay ? isoDate(maturedWindow.toDay) : null,
+    matured_from: hasMaturedDay ? formatIsoDate(maturedWindow.fromDay) : null,
+    matured_to: hasMaturedDay ? formatIsoDate(maturedWindow.toDay) : null,
     sessions_matured: matured.sessions,
     rev_per_session_matured:
       matured.sessions === 0 ? null : ratio(matured.confirmedMicros / microsPerUsd, matured.sessions),
     rev_per_session_ci95: confidenceInterval(matured),
     by_device: Object.fromEntries(figures.byDevice.map((device) => [deviceName(device.device), toMetricsView(device)])),
     widget_events: toWidgetEventsView(figures.widgetEvents),
-    as_of: figures.asOfMs === null ? null : isoTimestamp(figures.asOfMs),
+    as_of: figures.asOfMs === null ? null : formatIsoTimestamp(figures.asOfMs),
   };
 }
 
-export function toPageView<Granularity extends 'daily' | 'row', Item>(
+export function toAnalyticsPageView<Granularity extends 'daily' | 'row', Item>(
   granularity: Granularity,
   referrerTag: string | null,
   covered: RetainedDayRange,
@@ -152,7 +152,7 @@ export function toPageView<Granularity extends 'daily' | 'row', Item>(
 
 export function toDayView(figures: DayMetrics): DayView {
   return {
-    date: isoDate(figures.day),
+    date: formatIsoDate(figures.day),
     ...toMetricsView(figures),
     widget_events: toWidgetEventsView(figures.widgetEvents),
     matured: figures.matured,
@@ -164,7 +164,7 @@ export function toRowView(row: SessionRow): RowView {
   return {
     sub_id: formatSubId(row.sub),
     referrer_tag: row.referrerTag,
-    created_at: isoTimestamp(createdMs),
+    created_at: formatIsoTimestamp(createdMs),
     sandbox: mode === 'test',
     device: deviceName(row.device),
     metadata: row.metadata === null ? null : parseMetadata(row.metadata),
@@ -172,14 +172,14 @@ export function toRowView(row: SessionRow): RowView {
     offer_clicks: row.clicks,
     rev_attributed: microsToUsd(row.attributedMicros),
     rev_confirmed: microsToUsd(row.confirmedMicros),
-    last_event_at: isoTimestamp(row.lastEventMs),
+    last_event_at: formatIsoTimestamp(row.lastEventMs),
     lenders: row.lenders.map(toLenderView),
   };
 }
 
 function toDateMembers({ fromDay, toDay, retainedFromDay }: RetainedDayRange) {
-  const sessionsKeptFrom = retainedFromDay === 0 ? null : isoDate(retainedFromDay);
-  return { date_from: isoDate(fromDay), date_to: isoDate(toDay), sessions_kept_from: sessionsKeptFrom };
+  const sessionsKeptFrom = retainedFromDay === 0 ? null : formatIsoDate(retainedFromDay);
+  return { date_from: formatIsoDate(fromDay), date_to: formatIsoDate(toDay), sessions_kept_from: sessionsKeptFrom };
 }
 
 function toMetricsView(figures: CohortMetrics): MetricsView {

@@ -22,7 +22,13 @@ export function parseClickUrl(url: string | URL, userAgent: string, method: stri
 export function parseClickQuery(query: string, userAgent: string, method: string): ClickRequest {
   const parsed = parseQueryParameters(query, clickParameters);
   const { sub = '', offer = '', v = '' } = parsed.ok ? parsed.values : {};
-  return { sub, offer, v, userAgent: userAgent.slice(0, bounds.userAgentCharactersMax), isHead: method !== 'GET' };
+  return {
+    sub,
+    offer,
+    v,
+    userAgent: userAgent.slice(0, bounds.userAgentCharactersMax),
+    isRedirectOnly: method !== 'GET',
+  };
 }
 
 /** Whether a header value announces a prefetch. `purpose` is the value of `Purpose`, `Sec-Purpose` or `X-Moz`, or empty. */

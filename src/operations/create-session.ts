@@ -1,9 +1,16 @@
 import { bounds } from '../bounds.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
-import { isoTimestamp } from '../domain/calendar.ts';
+import { formatIsoTimestamp } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import { failedWith, invalidRequest, notDurable, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
-import { exceedsCodePoints, isVisibleAscii } from '../domain/text.ts';
+import {
+  failedWithCode,
+  invalidRequest,
+  type Outcome,
+  recordNotDurable,
+  serviceUnavailable,
+  succeeded,
+} from '../domain/outcome.ts';
+import { exceedsCodePointLimit, isVisibleAscii } from '../domain/text.ts';
 import type { AppendedRecord } from '../event-log/event-log.ts';
 import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -15,7 +22,7 @@ import type { SessionStore } from '../sessions/session-store.ts';
 import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { awaitDurable } from './await-durable.ts';
-import type { IgnoredNames } from './ignored-names.ts';
+import type { IgnoredParameters } from './ignored-names.ts';
 
 export interface CreateSessionDeps {
   readonly clock: Clock;
@@ -29,7 +36,7 @@ export interface CreateSessionDeps {
 }
 
 /** Session in API responses (docs/contract.md#session-members). */
-export interface SessionView extends IgnoredNames {
+export interface SessionView extends IgnoredParameters {
   readonly sub_id: string;
   readonly referrer_tag: string;
   readonly created_at: string;
@@ -84,29 +91,32 @@ export async function createSession(
     const request = parsed.value;
 
     if (idempotencyKey !== null) {
-      const found = deps.idempotencyKeys.lookUp(tenantScopedKey(tenant, idempotencyKey), JSON.stringify(request));
-      if (found.kind === 'mismatch') return failedWith('IDEMPOTENCY_MISMATCH');
+      const found = deps.idempotencyKeys.lookUpRequest(
+        tenantScopedKey(tenant, idempotencyKey),
+        JSON.stringify(request),
+      );
+      if (found.kind === 'mismatch') return failedWithCode('IDEMPOTENCY_MISMATCH');
       if (found.kind === 'repeat') return await replaySession(deps, tenant, request.referrerTag, found.first);
-      if (!deps.idempotencyKeys.makeRoom()) return unavailable(bounds.retryAfterSeconds);
+      if (!deps.idempotencyKeys.tryMakeRoom()) return serviceUnavailable(bounds.retryAfterSeconds);
       digests = found.digests;
     }
     // The Idempotency-Key was removed from the store after `isIdempotentRepeat` found it, so this request has no
     // reservation in the daily session limit. A retry of the request gets a reservation.
-    if (quota === null) return unavailable(bounds.retryAfterSeconds);
+    if (quota === null) return serviceUnavailable(bounds.retryAfterSeconds);
 
-    tagReservation = deps.referrerTags.reserve(tenant, request.referrerTag);
-    if (tagReservation === null) return failedWith('TAG_LIMIT_EXCEEDED');
+    tagReservation = deps.referrerTags.reserveTag(tenant, request.referrerTag);
+    if (tagReservation === null) return failedWithCode('TAG_LIMIT_EXCEEDED');
     const pending = addSession(deps, tenant, keyNumber, request, digests);
-    if (pending === null) return unavailable(bounds.retryAfterSeconds);
+    if (pending === null) return serviceUnavailable(bounds.retryAfterSeconds);
     isRecorded = true;
     const { view, record } = pending;
     if (digests !== null) {
-      deps.idempotencyKeys.addPending(digests, { sub: deps.subIds.toBytes(view.sub_id), ...record });
+      deps.idempotencyKeys.addPendingRequest(digests, { sub: deps.subIds.toBytes(view.sub_id), ...record });
     }
     const written = await awaitDurable(deps.ledger, record);
     return written.ok ? succeeded({ session: view, replayed: false }) : written;
   } finally {
-    if (digests !== null) deps.idempotencyKeys.completePending(digests, isRecorded);
+    if (digests !== null) deps.idempotencyKeys.completePendingRequest(digests, isRecorded);
     tagReservation?.complete(isRecorded);
     if (!isRecorded) quota?.release();
   }
@@ -143,7 +153,7 @@ async function replaySession(
   if (durable !== null) {
     const written = await awaitDurable(ledger, { position, durable });
     if (!written.ok) return written;
-  } else if (ledger.durablePosition < position) return notDurable(bounds.retryAfterSeconds, true);
+  } else if (ledger.durablePosition < position) return recordNotDurable(bounds.retryAfterSeconds, true);
   const session = toSessionView(formatSubId(sub), tenant, decodeSubId(sub).createdMs, referrerTag, sessionTtlMs);
   return succeeded({ session, replayed: true });
 }
@@ -158,8 +168,8 @@ function toSessionView(
   return {
     sub_id: subId,
     referrer_tag: referrerTag,
-    created_at: isoTimestamp(createdMs),
-    expires_at: isoTimestamp(createdMs + sessionTtlMs),
+    created_at: formatIsoTimestamp(createdMs),
+    expires_at: formatIsoTimestamp(createdMs + sessionTtlMs),
     sandbox: tenant.mode === 'test',
   };
 }
@@ -167,7 +177,7 @@ function toSessionView(
 function parseSessionRequest(body: unknown): Outcome<SessionRequest> {
   if (!isJsonObject(body)) return invalidRequest('body');
   const { referrer_tag: referrerTag, user_agent: userAgent, metadata } = body;
-  if (!isReferrerTag(referrerTag)) return failedWith('INVALID_REFERRER_TAG');
+  if (!isReferrerTag(referrerTag)) return failedWithCode('INVALID_REFERRER_TAG');
   if (userAgent !== undefined && !isTextWithin(userAgent, bounds.userAgentCharactersMax)) {
     return invalidRequest('user_agent');
   }
@@ -176,7 +186,7 @@ function parseSessionRequest(body: unknown): Outcome<SessionRequest> {
 }
 
 function isTextWithin(value: unknown, charactersMax: number): value is string {
-  return typeof value === 'string' && !exceedsCodePoints(value, charactersMax);
+  return typeof value === 'string' && !exceedsCodePointLimit(value, charactersMax);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { isoTimestamp } from '../domain/calendar.ts';
+import { formatIsoTimestamp } from '../domain/calendar.ts';
 import { type Outcome, succeeded } from '../domain/outcome.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
 import type { RandomPool } from '../secrets/random-pool.ts';
@@ -8,7 +8,7 @@ import type { Tenant } from '../verticals/tenant.ts';
 import { iframeHtml, scriptHtml, widgetPageUrl } from '../widgets/widget-embedding.ts';
 import type { MarketplaceRequest } from './get-marketplace.ts';
 import { validateMarketplaceRequest } from './get-marketplace.ts';
-import type { IgnoredNames } from './ignored-names.ts';
+import type { IgnoredParameters } from './ignored-names.ts';
 
 const embedFormats = ['iframe', 'js'] as const;
 
@@ -21,7 +21,7 @@ export interface EmbedWidgetDeps extends FindSessionDeps {
 }
 
 /** The JSON response to `format=iframe` and `format=js` (docs/contract.md#embed-code). */
-export interface WidgetEmbedView extends IgnoredNames {
+export interface WidgetEmbedView extends IgnoredParameters {
   readonly sub_id: string;
   readonly format: 'iframe' | 'js';
   /** HTML that the partner adds to its page. */
@@ -52,7 +52,7 @@ export function embedWidget(
   const isIframe = format === 'iframe';
   const src = isIframe ? widgetPageUrl(deps.widgetUrl, widget) : deps.widgetScriptUrl;
   const html = isIframe ? iframeHtml(src) : scriptHtml(src, createContainerId(deps.random), widget);
-  return succeeded({ sub_id: subId, format, html, src, token, expires_at: isoTimestamp(expiresMs) });
+  return succeeded({ sub_id: subId, format, html, src, token, expires_at: formatIsoTimestamp(expiresMs) });
 }
 
 /** Creates a random ID for a container element, because two widgets on one page must not share a container. */

@@ -38,7 +38,7 @@ export interface ClickRequest {
   readonly v: string;
   readonly userAgent: string;
   /** True for all methods except GET, such as HEAD: such a request redirects, but is not recorded as a click and cannot be confirmed. */
-  readonly isHead: boolean;
+  readonly isRedirectOnly: boolean;
 }
 
 export type ClickResult =
@@ -64,11 +64,11 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
 
   const { createdMs, mode } = decodeSubId(subBytes);
   const clickedMs = deps.clock.wallMs();
-  const countable = !request.isHead && !deps.devices.isBot(request.userAgent);
+  const countable = !request.isRedirectOnly && !deps.devices.isBot(request.userAgent);
   const shouldRecord =
     countable &&
     isWithinAttributionWindow(clickedMs, createdMs) &&
-    deps.clickLimiter.tryConsume(request.sub, subBytes, request.offer);
+    deps.clickLimiter.tryCountClick(request.sub, subBytes, request.offer);
   const { atCap, withinDailyCap } = deps.caps.check(subBytes, request.offer, clickedMs);
   const valueMicros = mode === 'test' || atCap ? 0 : catalog.clickValueMicros(offerIndex, payload.creditBand);
   const clickId = deps.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros, countable });

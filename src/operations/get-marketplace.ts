@@ -1,17 +1,17 @@
 import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
-import { isoTimestamp } from '../domain/calendar.ts';
+import { formatIsoTimestamp } from '../domain/calendar.ts';
 import type { Mode } from '../domain/mode.ts';
 import { failed, invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
-import type { Explanation } from '../matching/explain-offers.ts';
+import type { MatchExplanation } from '../matching/explain-offers.ts';
 import { type SortOrder, sortOrders } from '../matching/matcher.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session-store.ts';
 import type { FieldVector } from '../verticals/field-vector.ts';
-import { computeReadiness, type Readiness } from '../verticals/pocket-fields.ts';
+import { computeMatchReadiness, type MatchReadiness } from '../verticals/pocket-fields.ts';
 import { type OfferView, productOf } from '../verticals/products.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import type { IgnoredNames } from './ignored-names.ts';
+import type { IgnoredParameters } from './ignored-names.ts';
 import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
 
 /** Query parameters as received; absent parameters are undefined (docs/contract.md#marketplace-parameters). */
@@ -62,7 +62,7 @@ interface ValidMarketplaceRequest<Format extends ResponseFormat> extends OfferSe
   /** Pocket fields of the session when the request arrived. */
   readonly borrower: Readonly<FieldVector>;
   readonly revision: number;
-  readonly readiness: Readiness;
+  readonly readiness: MatchReadiness;
   readonly explain: boolean;
 }
 
@@ -86,7 +86,7 @@ export function validateMarketplaceRequest<Format extends ResponseFormat>(
   if (!found.ok) return found;
   const session = found.value;
   const { fields: borrower, revision } = session;
-  const readiness = computeReadiness(tenant.vertical, borrower);
+  const readiness = computeMatchReadiness(tenant.vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
     return failed({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
   }
@@ -130,7 +130,7 @@ export function getMarketplace(
 }
 
 /** JSON response with offers (docs/contract.md#envelope). */
-export interface MarketplaceView extends IgnoredNames {
+export interface MarketplaceView extends IgnoredParameters {
   readonly sub_id: string;
   readonly match_quality: 'high' | 'partial' | 'none';
   readonly offers: readonly OfferView[];
@@ -140,7 +140,7 @@ export interface MarketplaceView extends IgnoredNames {
   readonly catalog_version: string;
   readonly disclosure: string;
   /** Explanation of the ranking; present only if the request asked for it. */
-  readonly explain?: Explanation;
+  readonly explain?: MatchExplanation;
 }
 
 /**
@@ -155,7 +155,7 @@ export function toMarketplaceView(result: OffersResult, clickUrlPrefix: string):
     match_quality: result.matchQuality,
     offers: productOf(catalog.vertical).toOfferViews(result, clickUrlPrefix),
     total_offers: result.totalOffers,
-    generated_at: isoTimestamp(result.generatedMs),
+    generated_at: formatIsoTimestamp(result.generatedMs),
     sort: result.sort,
     catalog_version: catalog.version,
     disclosure: catalog.disclosure,

@@ -1,13 +1,13 @@
 import { bounds } from '../bounds.ts';
 
 /** Additional member of responses to test keys. The member lists unknown names of the request, so that developers notice misspelt names. */
-export interface IgnoredNames {
+export interface IgnoredParameters {
   /** Unknown members and query parameters of the request: at most 64, each cut to 64 characters; absent if there are none. */
   readonly ignored?: readonly string[];
 }
 
 /** Names of the members and query parameters that each operation accepts. */
-export const knownRequestNames = {
+export const knownRequestParameters = {
   create_session: ['referrer_tag', 'user_agent', 'metadata'],
   submit_inputs: ['sub_id', 'fields'],
   get_marketplace: ['sub_id', 'format', 'max_offers', 'sort', 'explain'],
@@ -17,7 +17,7 @@ export const knownRequestNames = {
 /**
  * Lists the names that are not in `known`, without repeats, in their original order. Limits the number and the length of the listed names.
  */
-export function collectIgnoredNames(names: Iterable<string>, known: readonly string[]): readonly string[] {
+export function collectUnknownParameters(names: Iterable<string>, known: readonly string[]): readonly string[] {
   const ignored = new Set<string>();
   for (const name of names) {
     if (ignored.size === bounds.ignoredNamesShownMax) break;
@@ -32,6 +32,9 @@ export function collectIgnoredNames(names: Iterable<string>, known: readonly str
 }
 
 /** Adds `ignored` to a response if the request contained unknown names. */
-export function withIgnoredNames<View extends object>(view: View, names: readonly string[]): View & IgnoredNames {
+export function withIgnoredParameters<View extends object>(
+  view: View,
+  names: readonly string[],
+): View & IgnoredParameters {
   return names.length === 0 ? view : { ...view, ignored: names };
 }

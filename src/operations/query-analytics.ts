@@ -3,11 +3,11 @@ import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { lastMaturedCohortDay } from '../analytics/counting-rules.ts';
 import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
-import { dayOf, parseIsoDate } from '../domain/calendar.ts';
+import { dayNumberOf, parseIsoDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import { failedWith, invalidRequest, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
+import { failedWithCode, invalidRequest, type Outcome, serviceUnavailable, succeeded } from '../domain/outcome.ts';
 import type { PageCursors, PagePosition } from '../ids/page-cursor.ts';
-import { decodeSubId, isOwnedBy, type SubIds } from '../ids/sub-id.ts';
+import { belongsToTenant, decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import { isReferrerTag } from '../sessions/referrer-tags.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import {
@@ -17,8 +17,8 @@ import {
   type RowsView,
   type RowView,
   type SummaryView,
+  toAnalyticsPageView,
   toDayView,
-  toPageView,
   toRowView,
   toSummaryView,
 } from './analytics-views.ts';
@@ -55,7 +55,7 @@ export async function queryAnalytics(
 ): Promise<Outcome<AnalyticsView>> {
   const { referrer_tag: referrerTag, sub_id_list: subIdList, granularity = 'summary' } = request;
   if (referrerTag === undefined && subIdList === undefined) return invalidRequest('referrer_tag');
-  if (referrerTag !== undefined && !isReferrerTag(referrerTag)) return failedWith('INVALID_REFERRER_TAG');
+  if (referrerTag !== undefined && !isReferrerTag(referrerTag)) return failedWithCode('INVALID_REFERRER_TAG');
   const subIds = subIdList?.split(',');
   if (subIds !== undefined && subIds.length > bounds.subIdListMax) return invalidRequest('sub_id_list');
   if (granularity !== 'summary' && granularity !== 'daily' && granularity !== 'row') {
@@ -63,7 +63,7 @@ export async function queryAnalytics(
   }
   const dates = parseDates(request);
   if (typeof dates === 'string') return invalidRequest(dates);
-  const today = dayOf(deps.clock.wallMs());
+  const today = dayNumberOf(deps.clock.wallMs());
   const filter: CohortFilter = {
     account: tenant.account,
     vertical: tenant.vertical.number,
@@ -104,12 +104,12 @@ export async function queryAnalytics(
 
 function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
   { pageCursors }: QueryAnalyticsDeps,
-  { filter, position }: PageRequest,
+  { filter, position }: AnalyticsPageRequest,
   granularity: Granularity,
   { items, retainedFromDay, nextAfter }: AnalyticsPage<Item>,
 ) {
   const cursor = nextAfter === null ? null : pageCursors.issue(granularity, filter, { ...position, after: nextAfter });
-  return toPageView(granularity, filter.referrerTag, { ...position, retainedFromDay }, items, cursor);
+  return toAnalyticsPageView(granularity, filter.referrerTag, { ...position, retainedFromDay }, items, cursor);
 }
 
 /**
@@ -128,7 +128,7 @@ export async function readSummary(
   return toSummaryView(filter.referrerTag, { fromDay, toDay }, maturedWindow, figures);
 }
 
-export interface PageRequest {
+export interface AnalyticsPageRequest {
   readonly filter: CohortFilter;
   readonly position: PagePosition;
   readonly limit: number;
@@ -145,7 +145,7 @@ export interface AnalyticsPage<Item> {
 /** Reads one page of days. The query covers only the days of the page, even if the requested range is longer. */
 export async function readDaysPage(
   analytics: Pick<Analytics, 'listDays'>,
-  { filter, position, limit, signal }: PageRequest,
+  { filter, position, limit, signal }: AnalyticsPageRequest,
   today: number,
 ): Promise<AnalyticsPage<DayView>> {
   const fromDay = position.fromDay + position.after;
@@ -158,7 +158,7 @@ export async function readDaysPage(
 /** Reads one page of sessions. */
 export async function readRowsPage(
   analytics: Pick<Analytics, 'listRows'>,
-  { filter, position, limit, signal }: PageRequest,
+  { filter, position, limit, signal }: AnalyticsPageRequest,
 ): Promise<AnalyticsPage<RowView>> {
   const { fromDay, toDay, after: afterPosition } = position;
   const page = await analytics.listRows({ ...filter, fromDay, toDay, afterPosition, limit }, signal);
@@ -173,7 +173,7 @@ async function refuseIfUnavailable<View>(query: () => Promise<View>): Promise<Ou
   try {
     return succeeded(await query());
   } catch (error) {
-    if (error instanceof AnalyticsUnavailableError) return unavailable(bounds.retryAfterSeconds);
+    if (error instanceof AnalyticsUnavailableError) return serviceUnavailable(bounds.retryAfterSeconds);
     throw error;
   }
 }
@@ -218,7 +218,7 @@ function selectOwnSubIds(subIds: SubIds, tenant: Tenant, listed: readonly string
   const own: Uint8Array[] = [];
   for (const text of new Set(listed)) {
     const bytes = subIds.verify(text);
-    if (bytes !== null && isOwnedBy(decodeSubId(bytes), tenant)) own.push(Uint8Array.from(bytes));
+    if (bytes !== null && belongsToTenant(decodeSubId(bytes), tenant)) own.push(Uint8Array.from(bytes));
   }
   return own;
 }

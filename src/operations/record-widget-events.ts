@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
+import { type Outcome, serviceUnavailable, succeeded } from '../domain/outcome.ts';
 import type { SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type WidgetEventType, widgetEventTypes } from '../ledger/ledger-record.ts';
@@ -47,7 +47,7 @@ export async function recordWidgetEvents(
   ]);
   if (report === null) {
     for (const { digest } of events) usage.releaseEvent(digest);
-    return unavailable(bounds.retryAfterSeconds);
+    return serviceUnavailable(bounds.retryAfterSeconds);
   }
   usage.lastReport = report;
   deps.onWidgetEvents(types.map((type) => widgetEventTypes[type]!));

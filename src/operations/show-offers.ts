@@ -3,15 +3,15 @@ import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { CancelSignal, SerialQueue } from '../domain/async.ts';
-import { dayOf, toCompactDate } from '../domain/calendar.ts';
+import { dayNumberOf, toCompactDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import { type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
+import { type Outcome, serviceUnavailable, succeeded } from '../domain/outcome.ts';
 import type { ClickTokenCipher } from '../ids/click-tokens.ts';
 import type { SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type OffersViewed } from '../ledger/ledger-record.ts';
-import { recountAvailable } from '../matching/eligibility.ts';
-import { type Explanation, explainOffers } from '../matching/explain-offers.ts';
+import { recountAvailableOffers } from '../matching/eligibility.ts';
+import { explainOffers, type MatchExplanation } from '../matching/explain-offers.ts';
 import {
   type Matcher,
   packedOfferAt,
@@ -24,7 +24,7 @@ import { hasOffer } from '../matching/offer-set.ts';
 import type { CachedRanking, Session } from '../sessions/session-store.ts';
 import type { WidgetUsage } from '../sessions/widget-usage.ts';
 import { type FieldVector, fieldIndex } from '../verticals/field-vector.ts';
-import type { Readiness } from '../verticals/pocket-fields.ts';
+import type { MatchReadiness } from '../verticals/pocket-fields.ts';
 import { type OfferList, productOf } from '../verticals/products.ts';
 
 /** Selected and priced offers of one response. HTTP routes render this result as JSON; the embedded API converts it to objects. */
@@ -35,7 +35,7 @@ export interface OffersResult extends OfferList {
   readonly totalOffers: number;
   readonly generatedMs: number;
   /** Explanation of the ranking; null unless the request asked for it. */
-  readonly explanation: Explanation | null;
+  readonly explanation: MatchExplanation | null;
 }
 
 export interface ShowOffersDeps {
@@ -58,7 +58,7 @@ interface ShowOffersRequest {
   readonly borrower: Readonly<FieldVector>;
   /** Revision of the session's fields, a number that changes when the fields change. */
   readonly revision: number;
-  readonly readiness: Readiness;
+  readonly readiness: MatchReadiness;
   readonly sort: SortOrder;
   readonly maxOffers: number;
   readonly explain: boolean;
@@ -113,8 +113,8 @@ interface RankingContext {
 
 function currentContext({ clock, catalogs, caps }: ShowOffersDeps, { tenant }: Session): RankingContext {
   const nowMs = clock.wallMs();
-  const catalog = catalogs.current(tenant.vertical.number, tenant.mode);
-  const today = toCompactDate(dayOf(nowMs));
+  const catalog = catalogs.currentCatalog(tenant.vertical.number, tenant.mode);
+  const today = toCompactDate(dayNumberOf(nowMs));
   return { nowMs, catalog, today, unavailableOffers: caps.unavailableOffers(catalog, nowMs) };
 }
 
@@ -144,7 +144,14 @@ function withUpdatedTotal(
 ): CachedRanking | null {
   if (ranked.unavailableOffers === unavailableOffers) return ranked;
   const { ranking, rankedOn } = ranked;
-  const total = recountAvailable(tables, ranking, borrower, rankedOn, ranked.unavailableOffers, unavailableOffers);
+  const total = recountAvailableOffers(
+    tables,
+    ranking,
+    borrower,
+    rankedOn,
+    ranked.unavailableOffers,
+    unavailableOffers,
+  );
   return total === null ? null : { ...ranked, unavailableOffers, ranking: { ...ranking, total } };
 }
 
@@ -156,7 +163,7 @@ function createResult(
   { ranking, clickToken }: CachedRanking,
   indexes: readonly number[],
   nowMs: number,
-  explanation: Explanation | null,
+  explanation: MatchExplanation | null,
 ): Outcome<OffersResult> {
   const { subId, sort } = request;
   const offers = productOf(catalog.vertical).priceRankedOffers(catalog, indexes, request.borrower);
@@ -187,10 +194,10 @@ function rankAndAnswer(
     () => explainOffers(catalog.tables, session.tenant.vertical, request.borrower, today, unavailableOffers.bits),
     request.signal,
   );
-  if (explaining === null) return unavailable(bounds.retryAfterSeconds);
+  if (explaining === null) return serviceUnavailable(bounds.retryAfterSeconds);
   return explaining.then((explanation) =>
     explanation === null
-      ? unavailable(bounds.retryAfterSeconds)
+      ? serviceUnavailable(bounds.retryAfterSeconds)
       : requestRanking(deps, request, session, context, explanation),
   );
 }
@@ -200,7 +207,7 @@ function requestRanking(
   request: ShowOffersRequest,
   session: Session,
   context: RankingContext,
-  explanation: Explanation | null,
+  explanation: MatchExplanation | null,
 ): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
   const { borrower, signal } = request;
   const ranking = deps.matcher.match({
@@ -224,10 +231,10 @@ function cacheAndAnswer(
   request: ShowOffersRequest,
   session: Session,
   { catalog, today: rankedOn, unavailableOffers }: RankingContext,
-  explanation: Explanation | null,
+  explanation: MatchExplanation | null,
   ranking: Ranking | null,
 ): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
-  if (ranking === null) return unavailable(bounds.retryAfterSeconds);
+  if (ranking === null) return serviceUnavailable(bounds.retryAfterSeconds);
   const { subId, borrower } = request;
   const { vertical } = session.tenant;
   const current = currentContext(deps, session);
@@ -246,7 +253,7 @@ function cacheAndAnswer(
     return rankAndAnswer(deps, request, session, current);
   }
   session.cacheRanking(ranked, request.revision);
-  if (request.signal?.ended) return unavailable(bounds.retryAfterSeconds);
+  if (request.signal?.ended) return serviceUnavailable(bounds.retryAfterSeconds);
   return createResult(deps, request, catalog, ranked, indexes, current.nowMs, explanation);
 }
 
@@ -269,7 +276,7 @@ function recordView(
   }
 }
 
-function matchQuality({ matchReadiness }: Readiness, total: number): OffersResult['matchQuality'] {
+function matchQuality({ matchReadiness }: MatchReadiness, total: number): OffersResult['matchQuality'] {
   if (total === 0) return 'none';
   return matchReadiness === 'high' && total >= 3 ? 'high' : 'partial';
 }

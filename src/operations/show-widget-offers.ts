@@ -1,12 +1,12 @@
 import type { CancelSignal } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
-import { failed, failedWith, invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
+import { failed, failedWithCode, invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
 import { type FindSessionDeps, requireLiveSession, resolveSubId } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session-store.ts';
 import { fieldIndex } from '../verticals/field-vector.ts';
-import { computeReadiness } from '../verticals/pocket-fields.ts';
+import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
 import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
 import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding.ts';
 import { type MarketplaceRequest, type MarketplaceView, parseOfferSelection } from './get-marketplace.ts';
@@ -53,7 +53,7 @@ export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, { sub, token }: Wid
   const { account, mode } = decodeSubId(bytes);
   const policy = createEmbedPolicy(mode, deps.originsOf(account), deps.ownOrigin);
   const isExpired = deps.clock.wallMs() >= expiresMs;
-  const session = isExpired ? failedWith('SUB_ID_EXPIRED') : requireLiveSession(deps, resolved);
+  const session = isExpired ? failedWithCode('SUB_ID_EXPIRED') : requireLiveSession(deps, resolved);
   return { policy, expiresMs, session };
 }
 
@@ -95,7 +95,7 @@ export function showWidgetOffers(
   if (!selection.ok) return selection;
   const { vertical } = session.tenant;
   const { fields: borrower, revision } = session;
-  const readiness = computeReadiness(vertical, borrower);
+  const readiness = computeMatchReadiness(vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
     return failed({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
   }

@@ -1,21 +1,28 @@
 import { bounds } from '../bounds.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
-import { dayOf, toCompactDate } from '../domain/calendar.ts';
-import { failed, failedWith, invalidRequest, notDurable, type Outcome, succeeded } from '../domain/outcome.ts';
-import { exceedsCodePoints } from '../domain/text.ts';
+import { dayNumberOf, toCompactDate } from '../domain/calendar.ts';
+import {
+  failed,
+  failedWithCode,
+  invalidRequest,
+  type Outcome,
+  recordNotDurable,
+  succeeded,
+} from '../domain/outcome.ts';
+import { exceedsCodePointLimit } from '../domain/text.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
-import { computeReadiness, validateFields } from '../verticals/pocket-fields.ts';
+import { computeMatchReadiness, validatePocketFields } from '../verticals/pocket-fields.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import type { IgnoredNames } from './ignored-names.ts';
+import type { IgnoredParameters } from './ignored-names.ts';
 
 export interface SubmitInputsDeps extends FindSessionDeps {
   readonly journal: Journal;
 }
 
 /** Response of `POST /inputs` (docs/contract.md#submitting-fields). */
-export interface InputsView extends IgnoredNames {
+export interface InputsView extends IgnoredParameters {
   readonly sub_id: string;
   readonly fields_accepted: readonly string[];
   readonly fields_unknown: readonly string[];
@@ -43,8 +50,8 @@ export async function submitInputs(
   if (!found.ok) return found;
   const session = found.value;
 
-  const today = toCompactDate(dayOf(deps.clock.wallMs()));
-  const submission = validateFields(tenant.vertical, fields, today);
+  const today = toCompactDate(dayNumberOf(deps.clock.wallMs()));
+  const submission = validatePocketFields(tenant.vertical, fields, today);
   if (submission.invalid.length > 0) {
     return failed({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
   }
@@ -54,14 +61,14 @@ export async function submitInputs(
     } catch (error) {
       if (!(error instanceof LogUnavailableError)) throw error;
       error.durableLater?.then(() => session.mergeFields(submission.changes));
-      return notDurable(bounds.retryAfterSeconds, error.isAppended);
+      return recordNotDurable(bounds.retryAfterSeconds, error.isRecordAppended);
     }
   }
   // The changes are merged into the current fields, which may have changed since `findSession`. Changes take effect in
   // the order of the journal.
   const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.fields;
-  if (merged === null) return failedWith('SUB_ID_EXPIRED');
-  const readiness = computeReadiness(tenant.vertical, merged);
+  if (merged === null) return failedWithCode('SUB_ID_EXPIRED');
+  const readiness = computeMatchReadiness(tenant.vertical, merged);
   return succeeded({
     sub_id: subId,
     fields_accepted: submission.accepted,
@@ -75,5 +82,5 @@ export async function submitInputs(
 function areNamesWithinBounds(fields: object): boolean {
   const names = Object.keys(fields);
   if (names.length > bounds.fieldsMax) return false;
-  return names.every((name) => !exceedsCodePoints(name, bounds.fieldNameCharactersMax));
+  return names.every((name) => !exceedsCodePointLimit(name, bounds.fieldNameCharactersMax));
 }

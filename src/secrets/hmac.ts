@@ -24,19 +24,19 @@ export class Hmac {
 
   /** Computes the MAC of the first `messageBytes` bytes of `message`. Writes the first `macBytes` of the MAC into `target` at `offset`. */
   sign(message: Buffer, messageBytes: number, target: Buffer, offset: number, macBytes: number): void {
-    const digest = this.#digest(message, messageBytes);
+    const digest = this.#computeDigest(message, messageBytes);
     target.write(digest, offset, macBytes, 'latin1');
   }
 
   /** Returns whether the MAC of the first `messageBytes` bytes of `message` equals the MAC at `offset`. Compares in constant time. */
   verify(message: Buffer, messageBytes: number, mac: Buffer, offset: number, macBytes: number): boolean {
-    const digest = this.#digest(message, messageBytes);
+    const digest = this.#computeDigest(message, messageBytes);
     let difference = 0;
     for (let i = 0; i < macBytes; i++) difference |= digest.charCodeAt(i) ^ mac[offset + i]!;
     return difference === 0;
   }
 
-  #digest(message: Buffer, messageBytes: number): string {
+  #computeDigest(message: Buffer, messageBytes: number): string {
     const end = blockBytes + messageBytes;
     if (end > this.#innerBlock.length) throw new RangeError('message is longer than messageBytesMax');
     message.copy(this.#innerBlock, blockBytes, 0, messageBytes);

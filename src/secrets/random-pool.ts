@@ -9,7 +9,7 @@ export class RandomPool {
   #nextOffset = this.#pool.length;
 
   /** Writes `length` random bytes into `target` at `offset`; `length` is at most 8192. */
-  fill(target: Buffer, offset: number, length: number): void {
+  writeRandomBytes(target: Buffer, offset: number, length: number): void {
     if (this.#nextOffset + length > this.#pool.length) {
       randomFillSync(this.#pool);
       this.#nextOffset = 0;
@@ -25,7 +25,7 @@ export class RandomPool {
   /** Returns a new buffer of `length` random bytes; `length` is at most 8192. */
   randomBytes(length: number): Buffer {
     const bytes = Buffer.alloc(length);
-    this.fill(bytes, 0, length);
+    this.writeRandomBytes(bytes, 0, length);
     return bytes;
   }
 }

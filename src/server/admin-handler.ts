@@ -1,14 +1,14 @@
 import { EmbedOriginError } from '../auth/embed-origin-registry.ts';
 import { isKeyFileBusy, isKeyFileUnwritable } from '../auth/key-file.ts';
 import { bounds } from '../bounds.ts';
-import { invalidRequest, type Outcome, succeeded, unavailable } from '../domain/outcome.ts';
+import { invalidRequest, type Outcome, serviceUnavailable, succeeded } from '../domain/outcome.ts';
 import type { Handler } from '../http/engines/listener.ts';
-import { adminRoutes, createHostCheck, type IsOperator } from '../http/routes/admin-routes.ts';
+import { adminRoutes, createHostCheck, type OperatorCheck } from '../http/routes/admin-routes.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { type Service, type ServiceOptions, servedVerticals } from './service.ts';
 
 interface AdminHandlerDeps extends Pick<Service, 'confirmRevenue' | 'keys' | 'embedOrigins' | 'notReadyReasons'> {
-  readonly isOperator: IsOperator;
+  readonly isOperator: OperatorCheck;
   /** Host names that the operations listener accepts besides `localhost` and IP addresses. */
   readonly hostNames: readonly string[];
   readonly metrics: Metrics;
@@ -29,7 +29,7 @@ export function createAdminHandler(
     verticals: servedVerticals(options),
     confirm: confirmRevenue,
     keys: {
-      create: (request, nowMs) => {
+      createKey: (request, nowMs) => {
         const created = toOutcome(() => keys.create(request, nowMs));
         if (created.ok) {
           const { id, accountName } = created.value.issued;
@@ -37,9 +37,9 @@ export function createAdminHandler(
         }
         return created;
       },
-      find: (id) => keys.find(id),
-      list: () => keys.list(),
-      revoke: (id, nowMs) => {
+      findKey: (id) => keys.find(id),
+      listKeys: () => keys.list(),
+      revokeKey: (id, nowMs) => {
         const revoked = toOutcome(() => keys.revoke(id, nowMs));
         if (revoked.ok && revoked.value === 'revoked') {
           const account = keys.find(id)?.accountName;
@@ -49,14 +49,14 @@ export function createAdminHandler(
       },
     },
     embedOrigins: {
-      allow: (account, origins) => {
+      allowOrigins: (account, origins) => {
         const outcome = toOutcome(() => embedOrigins.allow(account, origins));
         const count = countResults(outcome, 'allowed');
         if (count > 0) logger.info({ account, origins: count }, 'embedding origins allowed through the operations API');
         return outcome;
       },
-      list: (account) => toOutcome(() => embedOrigins.list(account)),
-      remove: (account, origins) => {
+      listOrigins: (account) => toOutcome(() => embedOrigins.list(account)),
+      removeOrigins: (account, origins) => {
         const outcome = toOutcome(() => embedOrigins.remove(account, origins));
         const count = countResults(outcome, 'removed');
         if (count > 0) logger.info({ account, origins: count }, 'embedding origins removed through the operations API');
@@ -76,7 +76,7 @@ function toOutcome<Value>(change: () => Value): Outcome<Value> {
   try {
     return succeeded(change());
   } catch (error) {
-    if (isKeyFileBusy(error) || isKeyFileUnwritable(error)) return unavailable(bounds.retryAfterSeconds);
+    if (isKeyFileBusy(error) || isKeyFileUnwritable(error)) return serviceUnavailable(bounds.retryAfterSeconds);
     if (error instanceof EmbedOriginError) return invalidRequest(error.argument);
     throw error;
   }

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { type CatalogChange, type CatalogSource, CatalogStore } from '../catalogs/catalog-store.ts';
+import { type CatalogReloadResult, type CatalogSource, CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { LogoService, type LogoSource } from '../catalogs/logo-service.ts';
 import { logoFolder } from '../catalogs/read-logos.ts';
 import { DailyCaps, type ReadLedgerSince } from '../clicks/daily-caps.ts';
 import type { Mode } from '../domain/mode.ts';
 import { nodeLogFiles } from '../event-log/log-files.ts';
-import { dataFiles } from '../files/data-files.ts';
+import { dataPaths } from '../files/data-files.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { readLedgerSince } from '../ledger/ledger.ts';
 import { describeError } from '../logging/describe-error.ts';
@@ -36,15 +36,15 @@ export class CatalogStatusTracker {
   }
 
   /** Records the result of a reload. Returns true if the source failed to reload before and succeeded this time. */
-  recordReload(source: CatalogSource, { ok }: CatalogChange): boolean {
+  recordReload(source: CatalogSource, { ok }: CatalogReloadResult): boolean {
     if (ok) return this.#failedSources.delete(source);
     this.#failedSources.add(source);
     return false;
   }
 
-  statuses(): CatalogStatus[] {
+  listStatuses(): CatalogStatus[] {
     return this.#sources.map((source) => {
-      const { version, offers } = this.#catalogs.current(source.vertical.number, source.mode);
+      const { version, offers } = this.#catalogs.currentCatalog(source.vertical.number, source.mode);
       return {
         vertical: source.vertical.segment,
         mode: source.mode,
@@ -73,7 +73,10 @@ export function openCatalogs({ dataDir, clock, logger, catalogs }: ServiceOption
 export function openDailyCaps({ clock, catalogs: sources }: ServiceOptions, catalogs: CatalogStore): DailyCaps {
   const caps = new DailyCaps(clock.wallMs());
   for (const { vertical, mode } of sources) {
-    caps.restoreCatalogs(catalogs.current(vertical.number, mode), catalogs.replacedCatalogs(vertical.number, mode));
+    caps.restoreCatalogs(
+      catalogs.currentCatalog(vertical.number, mode),
+      catalogs.replacedCatalogs(vertical.number, mode),
+    );
   }
   return caps;
 }
@@ -93,7 +96,7 @@ export async function openLogos(
   }
   for (const { vertical, mode } of options.catalogs) {
     for (const { compiled } of catalogs.replacedCatalogs(vertical.number, mode))
-      await logos.loadReplaced(sourceOf(compiled), compiled);
+      await logos.loadReplacedLogos(sourceOf(compiled), compiled);
   }
   catalogs.onBeforeActivate((catalog) => logos.loadLogos(sourceOf(catalog), catalog));
   catalogs.onActivate((catalog) => logos.activate(sourceOf(catalog), catalog));
@@ -107,7 +110,7 @@ export async function reloadCatalogs(
   catalogs: CatalogStore,
   logos: LogoService,
   statusTracker: CatalogStatusTracker,
-): Promise<readonly CatalogChange[]> {
+): Promise<readonly CatalogReloadResult[]> {
   const hadMissingLogos = logos.problems.length > 0;
   const changes = await Promise.all(
     options.catalogs
@@ -134,7 +137,7 @@ export function connectDailyCaps(
   catalogs: CatalogStore,
   ledger: Ledger,
 ): void {
-  const { ledgerFolder } = dataFiles(dataDir);
+  const { ledgerFolder } = dataPaths(dataDir);
   const readHistory: ReadLedgerSince = (sinceMs, visit) =>
     readLedgerSince(nodeLogFiles, ledgerFolder, ledger, sinceMs, visit);
   catalogs.onBeforeActivate((catalog) => caps.loadHistory(catalog, clock.wallMs(), readHistory));

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { type DataFiles, dataFiles, FolderMissingError } from '../files/data-files.ts';
+import { type DataPaths, dataPaths, FolderMissingError } from '../files/data-files.ts';
 import { createPrivateFolder, restrictFolderToOwner } from '../files/durable-files.ts';
 import { lockFolder } from '../files/folder-lock.ts';
 import { openOrCreateSecretFile } from '../secrets/secret-file.ts';
@@ -19,7 +19,7 @@ export function openDataFolder({ dataDir, secretFile, logger }: ServiceOptions, 
   if (!restrictFolderToOwner(dataDir)) {
     logger.warn({ dataDir }, 'data directory is accessible to other users; chmod failed');
   }
-  const files = dataFiles(dataDir);
+  const files = dataPaths(dataDir);
   assertLedgerFolder(files);
   const { ledgerFolder } = files;
   return openOrCreateSecretFile(secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
@@ -29,7 +29,7 @@ export function openDataFolder({ dataDir, secretFile, logger }: ServiceOptions, 
  * Throws `FolderMissingError` if the ledger is missing although analytics exist, because a start with an empty ledger
  * would delete the analytics.
  */
-function assertLedgerFolder({ ledgerFolder, analyticsStoreFile }: DataFiles): void {
+function assertLedgerFolder({ ledgerFolder, analyticsStoreFile }: DataPaths): void {
   if (existsSync(ledgerFolder) || !existsSync(analyticsStoreFile)) return;
   throw new FolderMissingError(
     ledgerFolder,

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { unavailable } from '../domain/outcome.ts';
+import { serviceUnavailable } from '../domain/outcome.ts';
 import type { Handler, Listener, ListenerOptions } from '../http/engines/listener.ts';
 import { startListener } from '../http/engines/start-listener.ts';
 import { errorReply } from '../http/routes/replies.ts';
@@ -42,7 +42,7 @@ export interface Listeners {
   readonly public: Listener;
   readonly operations: Listener;
   /** Sets the handlers of both listeners. Before the first call, the listeners reply 503 to every request. */
-  serve(handlers: Handlers): void;
+  setHandlers(handlers: Handlers): void;
 }
 
 type Handlers = Readonly<Record<'public' | 'operations', Handler>>;
@@ -90,7 +90,7 @@ export async function openListeners(
   };
 
   const unready: Handler = (context) => {
-    context.reply(errorReply(unavailable(bounds.retryAfterSeconds).error, context.requestId));
+    context.reply(errorReply(serviceUnavailable(bounds.retryAfterSeconds).error, context.requestId));
   };
   let handlers: Handlers = { public: unready, operations: unready };
   const operationsListener = await open(false, {
@@ -112,7 +112,7 @@ export async function openListeners(
   return {
     public: publicListener,
     operations: operationsListener,
-    serve: (served) => {
+    setHandlers: (served) => {
       handlers = served;
     },
   };

@@ -7,11 +7,11 @@ import type { Authenticator } from '../auth/authenticator.ts';
 import { bounds } from '../bounds.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
-import { isoDate } from '../domain/calendar.ts';
+import { formatIsoDate } from '../domain/calendar.ts';
 import type { LogIncident } from '../event-log/file-event-log.ts';
 import { nodeLogFiles } from '../event-log/log-files.ts';
-import { dropSegments } from '../event-log/segment-files.ts';
-import { dataFiles } from '../files/data-files.ts';
+import { deleteSegmentsBefore } from '../event-log/segment-files.ts';
+import { dataPaths } from '../files/data-files.ts';
 import { FileJournal, type JournalIncident } from '../journal/file-journal.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { describeError } from '../logging/describe-error.ts';
@@ -51,7 +51,7 @@ export async function openStorage(
 ) {
   const { dataDir, clock, logger, onRestoreProgress } = options;
   const { ttlMs: sessionTtlMs, max: sessionsMax, tagsMax } = options.sessions;
-  const files = dataFiles(dataDir);
+  const files = dataPaths(dataDir);
   const sessions = new MemorySessionStore({
     clock,
     sessionsMax,
@@ -117,7 +117,7 @@ export async function openStorage(
     onRebuilt: () => logger.info('analytics store rebuilt'),
   });
   cleanup.defer(() => analytics.close());
-  ledger.onDurable((position) => analytics.onLedgerDurable(position));
+  ledger.setDurableListener((position) => analytics.onLedgerDurable(position));
   const referrerTags = new ReferrerTags(tagsMax);
   await restoreReferrerTags(analytics, ledger.appendedPosition, referrerTags, cleanup);
 
@@ -126,9 +126,12 @@ export async function openStorage(
       retentionDays: options.retentionDays,
       clock,
       analytics,
-      deleteLedgerBefore: (beforePosition) => dropSegments(nodeLogFiles, files.ledgerFolder, beforePosition),
+      deleteLedgerBefore: (beforePosition) => deleteSegmentsBefore(nodeLogFiles, files.ledgerFolder, beforePosition),
       onDeleted: ({ retainedFromDay, segments }) =>
-        logger.info({ retainedFrom: isoDate(retainedFromDay), segments }, 'data older than the retention deleted'),
+        logger.info(
+          { retainedFrom: formatIsoDate(retainedFromDay), segments },
+          'data older than the retention deleted',
+        ),
       onError: (error) =>
         logger.warn(
           { err: describeError(error) },
@@ -144,7 +147,7 @@ export async function openStorage(
 /** Creates the callbacks that report written groups and incidents of a log as metrics and log lines. */
 function logObservers(name: LogName, logger: Logger, metrics: Metrics) {
   return {
-    onGroupStored: metrics.logGroupObserver(name),
+    onGroupStored: metrics.createLogGroupObserver(name),
     onIncident: (incident: LogIncident | JournalIncident) => {
       metrics.countLogIncident(name, incident.kind);
       logIncident(logger, name, incident);
@@ -167,14 +170,14 @@ export async function restoreReferrerTags(
   referrerTags: ReferrerTags,
   cleanup: CleanupStack,
 ): Promise<void> {
-  if (await tryRestore(analytics, referrerTags)) return;
+  if (await tryRestoreTags(analytics, referrerTags)) return;
   const abortController = new AbortController();
   cleanup.defer(() => abortController.abort());
-  restoreInBackground(analytics, upToPosition, referrerTags, abortController.signal);
+  restoreTagsInBackground(analytics, upToPosition, referrerTags, abortController.signal);
 }
 
 /** Waits until the aggregator has applied all records before each query, because even a timed-out query occupies the aggregator's queue. */
-async function restoreInBackground(
+async function restoreTagsInBackground(
   analytics: ExperimentSource,
   upToPosition: number,
   referrerTags: ReferrerTags,
@@ -183,16 +186,16 @@ async function restoreInBackground(
   do {
     await pause(bounds.referrerTagRestorePollMs, null, { signal }).catch(() => {});
     if (signal.aborted) return;
-  } while (analytics.projectedPosition < upToPosition || !(await tryRestore(analytics, referrerTags)));
+  } while (analytics.projectedPosition < upToPosition || !(await tryRestoreTags(analytics, referrerTags)));
 }
 
 /** Restores the referrer tags from all pages of experiments. Returns false if the aggregator did not reply in time. */
-async function tryRestore(analytics: ExperimentSource, referrerTags: ReferrerTags): Promise<boolean> {
+async function tryRestoreTags(analytics: ExperimentSource, referrerTags: ReferrerTags): Promise<boolean> {
   try {
     for (let lastId = 0; ; ) {
       const page = await analytics.listExperiments(lastId);
       for (const [id, account, vertical, test, tag] of page) {
-        if (isReferrerTag(tag)) referrerTags.restore(account, vertical, test === 1 ? 'test' : 'live', tag);
+        if (isReferrerTag(tag)) referrerTags.restoreTag(account, vertical, test === 1 ? 'test' : 'live', tag);
         lastId = id;
       }
       if (page.length === 0) break;
@@ -201,6 +204,6 @@ async function tryRestore(analytics: ExperimentSource, referrerTags: ReferrerTag
     if (!(error instanceof AnalyticsUnavailableError)) throw error;
     return false;
   }
-  referrerTags.enableLimit();
+  referrerTags.enforceLimit();
   return true;
 }

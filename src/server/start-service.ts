@@ -161,7 +161,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     const { token } = operatorToken;
     const verticals = servedVerticals(options);
     const clickUrlPrefixJson = flattenString(JSON.stringify(clickUrlPrefix(urls.click)).slice(1, -1));
-    listeners.serve({
+    listeners.setHandlers({
       public: publicRoutes({
         api: apiRoutes({
           verticals,
@@ -175,7 +175,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         widget: widgetRoutes({
           ...offerDeps,
           clickUrlPrefixJson,
-          originsOf: (account) => keyDirectory.origins.forAccount(account),
+          originsOf: (account) => keyDirectory.origins.findByAccount(account),
           ownOrigin: new URL(urls.widget).origin,
           cdnOrigin: new URL(urls.cdn).origin,
           script: widgetScript,
@@ -206,7 +206,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       requestsInFlight: () => listeners.public.inFlightCount,
       certificateStatus: certificate,
       apiKeys: () => keyDirectory.size,
-      catalogs: () => catalogStatus.statuses(),
+      catalogs: () => catalogStatus.listStatuses(),
       matchThreads: options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads,
       matchThreadsReady: () => matcher.readyThreads,
       matchesPending: () => matcher.pendingCount,

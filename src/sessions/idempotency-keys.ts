@@ -73,7 +73,7 @@ export class IdempotencyKeys {
   }
 
   /** Finds the first request with an Idempotency-Key and compares its payload. */
-  lookUp(key: string, payload: string): IdempotencyLookup {
+  lookUpRequest(key: string, payload: string): IdempotencyLookup {
     let newestDigest: Uint8Array | null = null;
     for (const hmac of this.#hmacs) {
       const keyDigest = computeDigest(hmac, 'key', key);
@@ -91,7 +91,7 @@ export class IdempotencyKeys {
   }
 
   /** Deletes expired keys, at most a few per call, oldest first. Returns whether the store has room for another key. */
-  makeRoom(): boolean {
+  tryMakeRoom(): boolean {
     const expiredMs = this.#clock.wallMs() - this.#retentionMs;
     for (let i = 0; i < bounds.expiredIdempotencyKeysPerInsert; i++) {
       if (this.#records.oldestCreatedMs > expiredMs) break;
@@ -100,14 +100,17 @@ export class IdempotencyKeys {
     return this.#pending.size + this.#records.size < this.#keysMax;
   }
 
-  /** Adds the first request with a key before its record is durable. Call `makeRoom` before, and `completePending` afterwards. */
-  addPending({ key, payload }: IdempotencyDigests, first: OriginalRequest & { readonly durable: Promise<void> }): void {
+  /** Adds the first request with a key before its record is durable. Call `tryMakeRoom` before, and `completePendingRequest` afterwards. */
+  addPendingRequest(
+    { key, payload }: IdempotencyDigests,
+    first: OriginalRequest & { readonly durable: Promise<void> },
+  ): void {
     // The bytes of the sub_id are copied, because `SubIds` reuses its buffer.
     this.#pending.set(toLatin1(key), { ...first, sub: Buffer.from(first.sub), payload });
   }
 
   /** Ends the pending state of a request. `taken` means that the ledger has written the record or will write the record. */
-  completePending({ key }: IdempotencyDigests, taken: boolean): void {
+  completePendingRequest({ key }: IdempotencyDigests, taken: boolean): void {
     const mapKey = toLatin1(key);
     const request = this.#pending.get(mapKey);
     this.#pending.delete(mapKey);
@@ -116,7 +119,7 @@ export class IdempotencyKeys {
 
   /** Adds the key of a live session that was read from the ledger. Has no effect if the store is full. */
   restore({ key, payload }: IdempotencyDigests, sub: Uint8Array): void {
-    if (this.makeRoom()) this.#records.add(key, { payload, sub, position: 0 });
+    if (this.tryMakeRoom()) this.#records.add(key, { payload, sub, position: 0 });
   }
 
   #find(key: Uint8Array): (IdempotencyRecord & { readonly durable?: Promise<void> }) | undefined {

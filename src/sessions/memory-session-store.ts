@@ -85,7 +85,7 @@ export class MemorySessionStore implements SessionStore {
   sweepNextShard(): void {
     const shard = this.#shards[this.#nextSweepShard];
     if (shard === undefined) return;
-    this.#size -= shard.deleteCreatedUntil(this.#clock.wallMs() - this.#sessionTtlMs);
+    this.#size -= shard.deleteSessionsCreatedUntil(this.#clock.wallMs() - this.#sessionTtlMs);
     this.#nextSweepShard = (this.#nextSweepShard + 1) % this.#shards.length;
   }
 

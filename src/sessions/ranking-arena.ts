@@ -45,7 +45,7 @@ export class RankingArena {
   #freeListHead = noRecord;
 
   /** Stores a ranking and returns its index. Throws a RangeError if the orders or the click token have an invalid length. */
-  store({ ranking, rankedOn, unavailableOffers, creditBand, clickToken }: CachedRanking): number {
+  storeRanking({ ranking, rankedOn, unavailableOffers, creditBand, clickToken }: CachedRanking): number {
     const { catalogVersion, total, availableOnly, orders } = ranking;
     const orderLength = orders.length / sortOrders.length;
     if (
@@ -55,7 +55,7 @@ export class RankingArena {
     ) {
       throw new RangeError('ranking has the wrong length');
     }
-    const index = this.#allocate();
+    const index = this.#allocateRecord();
     const { words, bytes } = this.#chunkOf(index);
     const record = index & (chunkRecords - 1);
     const word = record * recordWords;
@@ -73,7 +73,7 @@ export class RankingArena {
   }
 
   /** Reads the ranking at an index that was returned when the ranking was stored. */
-  read(index: number): CachedRanking {
+  readRanking(index: number): CachedRanking {
     const { words, bytes } = this.#chunkOf(index);
     const record = index & (chunkRecords - 1);
     const word = record * recordWords;
@@ -96,7 +96,7 @@ export class RankingArena {
     };
   }
 
-  release(index: number): void {
+  releaseRanking(index: number): void {
     const { words } = this.#chunkOf(index);
     const word = (index & (chunkRecords - 1)) * recordWords;
     this.#versions.release(words[word + versionWord]!);
@@ -107,7 +107,7 @@ export class RankingArena {
     this.#freeListHead = index;
   }
 
-  #allocate(): number {
+  #allocateRecord(): number {
     const index = this.#freeListHead;
     if (index !== noRecord) {
       this.#freeListHead = this.#chunkOf(index).words[(index & (chunkRecords - 1)) * recordWords]!;

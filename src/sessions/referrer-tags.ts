@@ -33,13 +33,13 @@ export class TagSet {
   }
 
   has(tag: string): boolean {
-    return this.#index[this.#findSlot(lookupBytes.write(tag, 'latin1'))] !== 0;
+    return this.#index[this.#findIndexSlot(lookupBytes.write(tag, 'latin1'))] !== 0;
   }
 
   /** Adds a tag. Has no effect if the set already contains the tag. */
   add(tag: string): void {
     const length = lookupBytes.write(tag, 'latin1');
-    const slot = this.#findSlot(length);
+    const slot = this.#findIndexSlot(length);
     if (this.#index[slot] !== 0) return;
     if (this.#usedBytes + 1 + length > this.#bytes.length)
       this.#bytes = Buffer.concat([this.#bytes], this.#bytes.length * 2);
@@ -52,7 +52,7 @@ export class TagSet {
   }
 
   /** Returns the index slot of the tag in `lookupBytes`, or the empty slot in which the tag would be inserted. */
-  #findSlot(length: number): number {
+  #findIndexSlot(length: number): number {
     const mask = this.#index.length - 1;
     let slot = fnv1a(lookupBytes, 0, length) & mask;
     while (this.#index[slot] !== 0 && !this.#isLookupTagAt(this.#index[slot]! - 1, length)) slot = (slot + 1) & mask;
@@ -112,22 +112,22 @@ export class ReferrerTags {
   }
 
   /** Reserves a tag for a new session. Returns null for a new tag if the limit is reached. */
-  reserve({ account, vertical, mode }: Tenant, tag: string): TagReservation | null {
+  reserveTag({ account, vertical, mode }: Tenant, tag: string): TagReservation | null {
     const limit = this.#isLimitEnabled ? this.#tagsMax : Number.POSITIVE_INFINITY;
-    return this.#tagsOf(account, vertical.number, mode).reserve(tag, limit);
+    return this.#tenantTags(account, vertical.number, mode).reserveTag(tag, limit);
   }
 
   /** Adds a tag that was stored before the restart. */
-  restore(account: number, vertical: number, mode: Mode, tag: string): void {
-    this.#tagsOf(account, vertical, mode).add(tag);
+  restoreTag(account: number, vertical: number, mode: Mode, tag: string): void {
+    this.#tenantTags(account, vertical, mode).add(tag);
   }
 
   /** Enforces the limit from now on. Call this method when all stored tags are restored. */
-  enableLimit(): void {
+  enforceLimit(): void {
     this.#isLimitEnabled = true;
   }
 
-  #tagsOf(account: number, vertical: number, mode: Mode): TenantTags {
+  #tenantTags(account: number, vertical: number, mode: Mode): TenantTags {
     // A vertical number has at most seven bits.
     const key = account * 256 + vertical * 2 + (mode === 'test' ? 1 : 0);
     let tags = this.#tenants.get(key);
@@ -144,7 +144,7 @@ class TenantTags {
   /** For each tag that is not in the ledger yet, the number of sessions whose records are not durable yet. */
   readonly #pendingCounts = new Map<string, number>();
 
-  reserve(tag: string, limit: number): TagReservation | null {
+  reserveTag(tag: string, limit: number): TagReservation | null {
     if (this.#tags.has(tag)) return completedReservation;
     const uses = this.#pendingCounts.get(tag) ?? 0;
     if (uses === 0 && this.#tags.size + this.#pendingCounts.size >= limit) return null;

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { dayOf, dayStartMs } from '../domain/calendar.ts';
+import { dayNumberOf, dayStartMs } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
 import { decodeSubId, formatSubId } from '../ids/sub-id.ts';
@@ -34,7 +34,7 @@ export class SessionRecovery implements LedgerSubscriber {
   constructor(options: SessionRecoveryOptions) {
     this.#options = options;
     this.#nowMs = options.clock.wallMs();
-    this.today = dayOf(this.#nowMs);
+    this.today = dayNumberOf(this.#nowMs);
   }
 
   /** Time of the oldest record that is needed, in Unix milliseconds, minus a margin for a wall clock that was set back. */
@@ -67,7 +67,7 @@ export class SessionRecovery implements LedgerSubscriber {
   }
 
   #applySessionCreated([, createdMs, sub, , keyNumber, , , key, payload]: SessionCreated): void {
-    if (dayOf(createdMs) === this.today) {
+    if (dayNumberOf(createdMs) === this.today) {
       this.sessionCountsToday.set(keyNumber, (this.sessionCountsToday.get(keyNumber) ?? 0) + 1);
     }
     if (this.#nowMs >= createdMs + this.#options.sessionTtlMs) return;

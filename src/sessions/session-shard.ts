@@ -72,7 +72,14 @@ export class SessionShard {
     const position = this.findPosition(id);
     if (position === noPosition) return undefined;
     const tenant = this.#resources.tenants.get(this.#records[this.#recordOffset(position) + tenantWord]!);
-    return new SessionHandle(this, subId, position, this.serialAt(position), tenant, subIdCreatedMs(id[0]!, id[1]!));
+    return new SessionHandle(
+      this,
+      subId,
+      position,
+      this.serialNumberAt(position),
+      tenant,
+      subIdCreatedMs(id[0]!, id[1]!),
+    );
   }
 
   findPosition(id: Int32Array): number {
@@ -87,13 +94,13 @@ export class SessionShard {
     if (this.#index[this.#findIndexSlot(id)] !== 0) return false;
     if (this.#nextPosition - this.#oldestPosition === this.#capacity) {
       // If fewer than a quarter of the records are gaps, the ring grows. Otherwise the ring would soon be full again.
-      this.#rebuild(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
+      this.#rebuildRing(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
     }
     const recordIndex = this.#nextPosition++ & (this.#capacity - 1);
     const offset = recordIndex * this.#recordWords;
     const records = this.#records;
     records.set(id, offset);
-    records[offset + serialWord] = this.#nextSerial();
+    records[offset + serialWord] = this.#nextSerialNumber();
     records[offset + tenantWord] = this.#resources.tenants.intern(tenant);
     records[offset + revisionWord] = 0;
     records[offset + rankingWord] = noRanking;
@@ -113,7 +120,7 @@ export class SessionShard {
   }
 
   /** Deletes the sessions that were created at `lastMs` or earlier. Returns the number of deleted sessions. */
-  deleteCreatedUntil(lastMs: number): number {
+  deleteSessionsCreatedUntil(lastMs: number): number {
     const sizeBefore = this.#size;
     for (; this.#oldestPosition < this.#nextPosition; this.#oldestPosition++) {
       const offset = this.#recordOffset(this.#oldestPosition);
@@ -123,18 +130,20 @@ export class SessionShard {
       this.#deleteRecord(this.#findIndexSlot(records.subarray(offset, offset + subIdWordCount)), offset);
     }
     if (this.#capacity > capacityMin && this.#nextPosition - this.#oldestPosition < this.#capacity / 4) {
-      this.#rebuild(this.#capacity / 2);
+      this.#rebuildRing(this.#capacity / 2);
     }
     return sizeBefore - this.#size;
   }
 
   isSessionAt(position: number, serial: number): boolean {
-    return position >= this.#oldestPosition && position < this.#nextPosition && this.serialAt(position) === serial;
+    return (
+      position >= this.#oldestPosition && position < this.#nextPosition && this.serialNumberAt(position) === serial
+    );
   }
 
   // The following public methods require the position of a stored session.
 
-  serialAt(position: number): number {
+  serialNumberAt(position: number): number {
     return this.#records[this.#recordOffset(position) + serialWord]!;
   }
 
@@ -165,17 +174,17 @@ export class SessionShard {
 
   cachedRankingAt(position: number): CachedRanking | null {
     const ranking = this.#records[this.#recordOffset(position) + rankingWord]!;
-    return ranking === noRanking ? null : this.#resources.rankings.read(ranking);
+    return ranking === noRanking ? null : this.#resources.rankings.readRanking(ranking);
   }
 
   cacheRankingAt(position: number, ranked: CachedRanking): void {
     const offset = this.#recordOffset(position);
     this.#releaseRanking(offset);
-    this.#records[offset + rankingWord] = this.#resources.rankings.store(ranked);
+    this.#records[offset + rankingWord] = this.#resources.rankings.storeRanking(ranked);
   }
 
   widgetUsageAt(position: number): WidgetUsage {
-    const serial = this.serialAt(position);
+    const serial = this.serialNumberAt(position);
     let usage = this.#widgetUsages.get(serial);
     if (usage === undefined) {
       usage = new WidgetUsage();
@@ -193,11 +202,11 @@ export class SessionShard {
     const index = this.#index;
     const mask = index.length - 1;
     let slot = id[hashWord]! & mask;
-    while (index[slot] !== 0 && !this.#hasIdAt(id, (index[slot]! - 1) * this.#recordWords)) slot = (slot + 1) & mask;
+    while (index[slot] !== 0 && !this.#hasSubIdAt(id, (index[slot]! - 1) * this.#recordWords)) slot = (slot + 1) & mask;
     return slot;
   }
 
-  #hasIdAt(id: Int32Array, offset: number): boolean {
+  #hasSubIdAt(id: Int32Array, offset: number): boolean {
     for (let word = 0; word < subIdWordCount; word++) if (this.#records[offset + word] !== id[word]) return false;
     return true;
   }
@@ -218,7 +227,7 @@ export class SessionShard {
   #releaseRanking(offset: number): void {
     const ranking = this.#records[offset + rankingWord]!;
     if (ranking === noRanking) return;
-    this.#resources.rankings.release(ranking);
+    this.#resources.rankings.releaseRanking(ranking);
     this.#records[offset + rankingWord] = noRanking;
   }
 
@@ -236,14 +245,14 @@ export class SessionShard {
     index[empty] = 0;
   }
 
-  #nextSerial(): number {
+  #nextSerialNumber(): number {
     this.#lastSerial = (this.#lastSerial + 1) | 0;
     if (this.#lastSerial === deletedSerial) this.#lastSerial++;
     return this.#lastSerial;
   }
 
   /** Copies the sessions without gaps into a new ring with this capacity. */
-  #rebuild(capacity: number): void {
+  #rebuildRing(capacity: number): void {
     const stride = this.#recordWords;
     const oldRecords = this.#records;
     const records = new Int32Array(capacity * stride);
@@ -330,7 +339,7 @@ class SessionHandle implements Session {
     if (this.#shard.isSessionAt(this.#position, this.#serial)) return true;
     parseSubIdWords(this.#subId, handleLookupId);
     const position = this.#shard.findPosition(handleLookupId);
-    if (position === noPosition || this.#shard.serialAt(position) !== this.#serial) return false;
+    if (position === noPosition || this.#shard.serialNumberAt(position) !== this.#serial) return false;
     this.#position = position;
     return true;
   }

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { assertInteger, assertKnownNames, assertObject } from '../domain/assert-options.ts';
+import { assertIntegerOption, assertKnownOptionNames, assertObject } from '../domain/assert-options.ts';
 import { productNames } from './products.ts';
 import type { FieldRoles, PocketField, Vertical } from './vertical.ts';
 
@@ -7,7 +7,7 @@ import type { FieldRoles, PocketField, Vertical } from './vertical.ts';
 const encodedMax = 2 ** 31 - 1;
 
 /** Returns the smallest and the largest encoded value of the field. */
-export function encodedRange(field: PocketField): readonly [least: number, largest: number] {
+export function encodedValueRange(field: PocketField): readonly [least: number, largest: number] {
   switch (field.kind) {
     case 'integer':
       return [field.min, field.max];
@@ -75,8 +75,8 @@ export function assertVertical(vertical: Vertical): void {
   const fail = (problem: string): never => {
     throw new RangeError(`${context}: ${problem}`);
   };
-  assertKnownNames('vertical', vertical, verticalMembers);
-  assertInteger(`${context}: number`, vertical.number, 1, bounds.verticalNumberMax);
+  assertKnownOptionNames('vertical', vertical, verticalMembers);
+  assertIntegerOption(`${context}: number`, vertical.number, 1, bounds.verticalNumberMax);
   if (!matchesText(vertical.keyPrefix, /^[A-Za-z0-9_-]+$/, apiKeyPrefixCharactersMax)) {
     fail(`keyPrefix must be 1 to ${apiKeyPrefixCharactersMax} letters, digits, _ and -`);
   }
@@ -99,7 +99,7 @@ export function assertVertical(vertical: Vertical): void {
     if (!fieldKinds.includes(field.kind)) fail(`the kind of ${field.name} must be one of ${fieldKinds.join(', ')}`);
     if ('values' in field && !hasUniqueValues(field.values)) fail(`${field.name} must have values, each once`);
     if (field.kind === 'integer' && field.min > field.max) fail(`${field.name} must have a min up to its max`);
-    const range = encodedRange(field);
+    const range = encodedValueRange(field);
     if (!range.every((value) => Number.isInteger(value) && value >= 0 && value <= encodedMax)) {
       fail(`values of ${field.name} must be encoded as whole numbers from 0 to ${encodedMax}`);
     }
@@ -118,7 +118,7 @@ export function assertVertical(vertical: Vertical): void {
     }
   }
   assertObject(`${context}: roles`, vertical.roles);
-  assertKnownNames('vertical.roles', vertical.roles, Object.keys(roleKinds));
+  assertKnownOptionNames('vertical.roles', vertical.roles, Object.keys(roleKinds));
   for (const role of Object.keys(roleKinds) as (keyof FieldRoles)[]) {
     const { kind, optional = false } = roleKinds[role];
     const name = vertical.roles[role];

@@ -4,7 +4,7 @@
  */
 
 /** Returns the equal monthly payment per dollar of principal. */
-export function paymentFactor(noteRatePercent: number, months: number): number {
+export function monthlyPaymentPerDollar(noteRatePercent: number, months: number): number {
   const rate = noteRatePercent / 1_200;
   if (rate === 0) return 1 / months;
   // `expm1` and `log1p` compute 1 - (1 + rate) ** -months without loss of precision at very low rates.
@@ -37,7 +37,7 @@ export function solveAprPercent(net: number, payment: number, months: number): n
  * Returns the APR of a loan that is amortized at the note rate. The origination fee, a percentage of the principal, is deducted from the
  * disbursed amount. The APR does not depend on the amount of the loan, so it can be computed once, when a catalog is compiled.
  */
-export function aprPercent(noteRatePercent: number, feePercent: number, months: number): number {
+export function computeAprPercent(noteRatePercent: number, feePercent: number, months: number): number {
   if (feePercent === 0) return noteRatePercent;
-  return solveAprPercent(1 - feePercent / 100, paymentFactor(noteRatePercent, months), months);
+  return solveAprPercent(1 - feePercent / 100, monthlyPaymentPerDollar(noteRatePercent, months), months);
 }

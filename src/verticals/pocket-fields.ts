@@ -1,4 +1,4 @@
-import { completedYears, parseIsoDate, toCompactDate } from '../domain/calendar.ts';
+import { completedYearsBetween, parseIsoDate, toCompactDate } from '../domain/calendar.ts';
 import type { InvalidField } from '../domain/outcome.ts';
 import { absentValue, choiceValues, type FieldVector, fieldIndex } from './field-vector.ts';
 import type { PocketField, Vertical } from './vertical.ts';
@@ -14,7 +14,7 @@ interface FieldValidation {
 }
 
 /** Validates submitted pocket fields without type coercion; `null` clears a field. `today` is a compact date (YYYYMMDD). */
-export function validateFields(vertical: Vertical, submitted: object, today: number): FieldValidation {
+export function validatePocketFields(vertical: Vertical, submitted: object, today: number): FieldValidation {
   const accepted: string[] = [];
   const unknown: string[] = [];
   const invalid: InvalidField[] = [];
@@ -77,7 +77,7 @@ function encodeValue(field: PocketField, value: unknown, today: number): number 
       const born = toCompactDate(day);
       if (born > today) return invalid('range', 'must not lie in the future');
       const { minAgeYears, maxAgeYears } = field;
-      const age = completedYears(born, today);
+      const age = completedYearsBetween(born, today);
       if (age > maxAgeYears) return invalid('range', `must be at most ${maxAgeYears} years ago`);
       if (age >= minAgeYears) return born;
       return invalid('min_age', `the borrower must be at least ${minAgeYears} years old`, { min: minAgeYears });
@@ -92,7 +92,7 @@ function encodeValue(field: PocketField, value: unknown, today: number): number 
 }
 
 /** Whether the pocket fields submitted so far suffice to match offers (docs/contract.md#match-readiness). */
-export interface Readiness {
+export interface MatchReadiness {
   readonly matchReadiness: 'high' | 'partial' | 'insufficient';
   readonly missingRequired: readonly string[];
   readonly missingConditional: readonly string[];
@@ -109,7 +109,7 @@ interface ReadinessRule {
   }[];
 }
 
-export function computeReadiness(vertical: Vertical, fields: Readonly<FieldVector>): Readiness {
+export function computeMatchReadiness(vertical: Vertical, fields: Readonly<FieldVector>): MatchReadiness {
   const rule = readinessRuleFor(vertical);
   const missingRequired: string[] = [];
   for (const { name, position } of rule.required) {

@@ -2,7 +2,7 @@ import type { TProperties, TSchema } from 'typebox';
 import type { CatalogErrors, CatalogPath } from '../catalogs/catalog-errors.ts';
 import type { CatalogFile, CatalogLender, CatalogOffer } from '../catalogs/catalog-schema.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
-import type { AddMismatch } from '../matching/explain-offers.ts';
+import type { MismatchCallback } from '../matching/explain-offers.ts';
 import type { MatchTables } from '../matching/match-tables.ts';
 import type { RankedOffers } from '../matching/matcher.ts';
 import type { FieldVector } from './field-vector.ts';
@@ -35,9 +35,9 @@ export interface VerticalProduct {
   compileOffer(lender: CatalogLender, offer: CatalogOffer): CompiledOffer;
   createOfferRenderer(...args: ConstructorParameters<typeof OfferRenderer>): OfferRenderer;
   /** Builds the slowest indexes in advance, so that the first requests are not slow. */
-  prepareRanking(tables: MatchTables): void;
+  buildRankingIndexes(tables: MatchTables): void;
   /** @param unavailable bit set of the offers that are at their daily cap (`UnavailableOffers`) */
-  rank(
+  rankOffers(
     tables: MatchTables,
     borrower: Readonly<FieldVector>,
     today: number,
@@ -52,9 +52,12 @@ export interface VerticalProduct {
   /** Creates the offers of a response as objects. `clickUrlPrefix` is the part of every click URL that ends before the sub_id. */
   toOfferViews(list: OfferList, clickUrlPrefix: string): OfferView[];
   /** Returns a test for offers that passed the filters: whether the borrower can get the offer. Returns null if no offer can be priced. */
-  priceTest(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
+  createPriceTest(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
   /** Returns a function that reports every reason why the borrower cannot get an offer, except the criteria that the filters check. */
-  mismatchFinder(tables: MatchTables, borrower: Readonly<FieldVector>): (offer: number, add: AddMismatch) => void;
+  createMismatchFinder(
+    tables: MatchTables,
+    borrower: Readonly<FieldVector>,
+  ): (offer: number, add: MismatchCallback) => void;
 }
 
 const products: Readonly<Record<ProductName, VerticalProduct>> = { installment_loan: installmentLoan };

@@ -34,11 +34,11 @@ export function exampleCatalogFile({ segment }: Vertical): string {
 
 /** Returns the default catalogs: for each vertical, the example catalog for live keys and the sandbox catalog for test keys. */
 export function exampleCatalogs(): CatalogSource[] {
-  return servedVerticals.flatMap((vertical) => catalogsWithSandbox(vertical, exampleCatalogFile(vertical)));
+  return servedVerticals.flatMap((vertical) => createCatalogSources(vertical, exampleCatalogFile(vertical)));
 }
 
 /** Returns the catalog sources of a vertical: `liveFile` for live keys, and the sandbox catalog for test keys. */
-export function catalogsWithSandbox(vertical: Vertical, liveFile: string): CatalogSource[] {
+export function createCatalogSources(vertical: Vertical, liveFile: string): CatalogSource[] {
   return [
     { vertical, mode: 'live', file: liveFile },
     { vertical, mode: 'test', file: verticalFile(vertical.segment, 'sandbox-catalog.json') },

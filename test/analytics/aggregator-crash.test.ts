@@ -12,40 +12,41 @@ import type { AggregatorWorkerData } from '../../src/analytics/aggregator-protoc
 import { SharedProgress } from '../../src/analytics/shared-progress.ts';
 import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayOf } from '../../src/domain/calendar.ts';
+import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { type DataFiles, dataFiles } from '../../src/files/data-files.ts';
+import { type DataPaths, dataPaths } from '../../src/files/data-files.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
-import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
 import { AnalyticsModel } from './analytics-model.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
-const today = dayOf(noon);
+const today = dayNumberOf(noon);
 const sessions = 9_000;
 
 /** Views and clicks follow thousands of records after the creation of their session, in another batch. */
 function* ledger(): Generator<LedgerRecord, void> {
-  const sub = (serial: number) => subOf({ createdMs: noon + serial, serial });
+  const sub = (serial: number) => subIdBytes({ createdMs: noon + serial, serial });
   for (let serial = 0; serial < sessions + 6_000; serial++) {
-    if (serial < sessions) yield createdRecord(sub(serial), { tag: `tag-${serial % 3}`, device: (serial % 5) as 0 });
+    if (serial < sessions)
+      yield sessionCreatedRecord(sub(serial), { tag: `tag-${serial % 3}`, device: (serial % 5) as 0 });
     const viewed = serial - 3_000;
-    if (viewed >= 0 && viewed < sessions) yield viewedRecord(sub(viewed), [`offer-${viewed % 7}`, 'offer-x']);
+    if (viewed >= 0 && viewed < sessions) yield offersViewedRecord(sub(viewed), [`offer-${viewed % 7}`, 'offer-x']);
     const clicked = serial - 6_000;
-    if (clicked >= 0 && clicked % 2 === 0) yield clickedRecord(sub(clicked), `offer-${clicked % 7}`);
-    if (clicked >= 0 && clicked % 6 === 0) yield clickedRecord(sub(clicked), 'offer-x');
-    if (clicked >= 0 && clicked % 4 === 0) yield clickedRecord(sub(clicked), `offer-${clicked % 7}`);
+    if (clicked >= 0 && clicked % 2 === 0) yield offerClickedRecord(sub(clicked), `offer-${clicked % 7}`);
+    if (clicked >= 0 && clicked % 6 === 0) yield offerClickedRecord(sub(clicked), 'offer-x');
+    if (clicked >= 0 && clicked % 4 === 0) yield offerClickedRecord(sub(clicked), `offer-${clicked % 7}`);
   }
 }
 
 describe('aggregator crash', () => {
   let folder: string;
-  let files: DataFiles;
+  let files: DataPaths;
   let records: number;
   const model = new AnalyticsModel();
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'aggregator-crash-'));
-    files = dataFiles(folder);
+    files = dataPaths(folder);
     const log = await openEventLog({ folder: files.ledgerFolder, durability: 'write' });
     for (const record of ledger()) {
       model.record(record);

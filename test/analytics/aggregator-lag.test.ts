@@ -8,10 +8,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Database from 'better-sqlite3';
 import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
-import { dayOf } from '../../src/domain/calendar.ts';
+import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { dataFiles } from '../../src/files/data-files.ts';
-import { createdRecord, subOf } from '../support/ledger-records.ts';
+import { dataPaths } from '../../src/files/data-files.ts';
+import { sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
 
 const createdMs = Date.UTC(2026, 4, 20, 12);
 const sessions = 50_000;
@@ -21,22 +21,22 @@ const growthBytesMax = 6 * 1024 * 1024;
 test('an aggregator that was blocked by a locked store catches up, without buffering records in memory', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'aggregator-lag-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const files = dataFiles(folder);
+  const files = dataPaths(folder);
   const log = await openEventLog({ folder: files.ledgerFolder, durability: 'write' });
   const analytics = await startThreadAnalytics({ files, log });
   t.after(async () => {
     await analytics.close();
     await log.close();
   });
-  log.onDurable((position) => analytics.onLedgerDurable(position));
+  log.setDurableListener((position) => analytics.onLedgerDurable(position));
   const append = async (count: number) => {
     for (let i = 0; i < count; i++) {
-      const record = createdRecord(subOf({ createdMs, serial: log.appendedPosition }), { tag: 'tag-one' });
+      const record = sessionCreatedRecord(subIdBytes({ createdMs, serial: log.appendedPosition }), { tag: 'tag-one' });
       if (i % 500 === 499) await log.append(record)!.durable;
       else assert(log.appendWithoutWaiting(record));
     }
   };
-  const today = dayOf(createdMs);
+  const today = dayNumberOf(createdMs);
   const query = { account: 1, vertical: 1, mode: 'live', fromDay: today, toDay: today, today } as const;
   const countSessions = async () =>
     (await analytics.getSummary({ ...query, referrerTag: 'tag-one', subs: null })).sessions;

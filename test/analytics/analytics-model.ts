@@ -3,13 +3,13 @@ import type {
   CohortQuery,
   DailyResult,
   DayMetrics,
-  RowsPage,
-  RowsQuery,
+  SessionRowsPage,
+  SessionRowsQuery,
   SummaryQuery,
   SummaryResult,
 } from '../../src/analytics/analytics.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import {
   type LedgerRecord,
@@ -117,7 +117,7 @@ export class AnalyticsModel {
   }
 
   #isRetained(sub: Uint8Array): boolean {
-    return dayOf(decodeSubId(sub).createdMs) >= this.#retainedFromDay;
+    return dayNumberOf(decodeSubId(sub).createdMs) >= this.#retainedFromDay;
   }
 
   summary(query: SummaryQuery): SummaryResult {
@@ -174,7 +174,7 @@ export class AnalyticsModel {
     return { days, retainedFromDay: this.#retainedFromDay };
   }
 
-  rows(query: RowsQuery): RowsPage {
+  rows(query: SessionRowsQuery): SessionRowsPage {
     const remaining = [...this.#select(query)].filter(
       ({ sub, session, day }) =>
         day >= query.fromDay && day <= query.toDay && this.#isRetained(sub) && session.position > query.afterPosition,
@@ -205,7 +205,7 @@ export class AnalyticsModel {
       if (account !== query.account || vertical !== query.vertical || mode !== query.mode) continue;
       if (query.referrerTag !== null && query.referrerTag !== session.tag) continue;
       if (query.subs !== null && !query.subs.some((listed) => Buffer.compare(listed, sub) === 0)) continue;
-      yield { sub, session, day: dayOf(createdMs) };
+      yield { sub, session, day: dayNumberOf(createdMs) };
     }
   }
 }

@@ -1,21 +1,21 @@
 import fc from 'fast-check';
 import type { SummaryQuery } from '../../src/analytics/analytics.ts';
-import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
 import { type DeviceClass, type LedgerRecord, widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import {
-  clickedRecord,
-  confirmedRecord,
-  createdRecord,
-  reportedRecord,
-  reversedRecord,
-  subOf,
-  viewedRecord,
+  offerClickedRecord,
+  offersViewedRecord,
+  revenueConfirmedRecord,
+  revenueReversedRecord,
+  sessionCreatedRecord,
+  subIdBytes,
+  widgetEventsRecord,
   widgetViewedRecord,
 } from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 /** Creation day of the newest sessions. */
-export const arbitraryToday = dayOf(noon);
+export const arbitraryToday = dayNumberOf(noon);
 const offers = ['a', 'b', 'c', 'd'];
 
 /** Generates few sub_ids, so that many records refer to the same session. The ids have two accounts, both modes and several days. */
@@ -26,11 +26,14 @@ const sub = fc
     mode: fc.constantFrom('live' as const, 'live' as const, 'test' as const),
     age: fc.constantFrom(0, 0, 1, 46, 47),
   })
-  .map(({ serial, account, mode, age }) => subOf({ createdMs: noon - age * dayMs, serial, account, mode }));
+  .map(({ serial, account, mode, age }) => subIdBytes({ createdMs: noon - age * dayMs, serial, account, mode }));
 
 /** Generates even fewer sub_ids for payouts, because a payout requires a session, a view and a click of the same sub_id. */
 const earner = fc.oneof(
-  { weight: 5, arbitrary: fc.constantFrom(0, 46).map((age) => subOf({ createdMs: noon - age * dayMs, serial: 0 })) },
+  {
+    weight: 5,
+    arbitrary: fc.constantFrom(0, 46).map((age) => subIdBytes({ createdMs: noon - age * dayMs, serial: 0 })),
+  },
   { weight: 1, arbitrary: sub },
 );
 
@@ -41,9 +44,9 @@ const created = fc
     fc.nat({ max: 4 }),
     fc.constantFrom(null, '{"page":"a"}', '{"page":"b","bid":1.5}'),
   )
-  .map(([sub, tag, device, metadata]) => createdRecord(sub, { tag, device: device as DeviceClass, metadata }));
+  .map(([sub, tag, device, metadata]) => sessionCreatedRecord(sub, { tag, device: device as DeviceClass, metadata }));
 
-const viewed = fc.tuple(sub, fc.subarray(offers)).map(([sub, shown]) => viewedRecord(sub, shown));
+const viewed = fc.tuple(sub, fc.subarray(offers)).map(([sub, shown]) => offersViewedRecord(sub, shown));
 
 /** Generates two widget load ids per session. A refresh does not require an earlier view. */
 const widgetViewed = fc
@@ -59,13 +62,13 @@ const reported = fc
     fc.constantFrom(0, 3_000, 60_000),
   )
   .map(([sub, types, offerId, afterMs]) =>
-    reportedRecord(sub, types, { offerId, wallMs: sub.readUIntBE(0, 6) + afterMs }),
+    widgetEventsRecord(sub, types, { offerId, wallMs: sub.readUIntBE(0, 6) + afterMs }),
   );
 
 const clicked = fc
   .tuple(sub, fc.constantFrom(...offers), fc.nat({ max: 5_000_000 }), fc.constantFrom(0, 0, 0, dayMs, dayMs + 1))
   .map(([sub, offer, valueMicros, afterMs]) =>
-    clickedRecord(sub, offer, {
+    offerClickedRecord(sub, offer, {
       valueMicros,
       wallMs: sub.readUIntBE(0, 6) + afterMs,
       // Two offers have the same lender.
@@ -94,7 +97,7 @@ const evidence = fc.option(
 const confirmed = fc
   .tuple(booking, evidence)
   .map(([{ sub, offer, txid, micros, occurredAfterMs, reportedAfterMs }, click]) =>
-    confirmedRecord(sub, offer, {
+    revenueConfirmedRecord(sub, offer, {
       txid,
       micros,
       lender: lenderOf(offer),
@@ -104,7 +107,7 @@ const confirmed = fc
   );
 
 const reversed = booking.map(({ sub, offer, txid, micros, occurredAfterMs, reportedAfterMs }) =>
-  reversedRecord(sub, offer, {
+  revenueReversedRecord(sub, offer, {
     txid,
     micros,
     lender: lenderOf(offer),
@@ -114,9 +117,9 @@ const reversed = booking.map(({ sub, offer, txid, micros, occurredAfterMs, repor
 
 /** The records that must precede a payout. */
 const prelude = earner.map((sub): LedgerRecord[] => [
-  createdRecord(sub),
-  viewedRecord(sub, offers),
-  clickedRecord(sub, 'a'),
+  sessionCreatedRecord(sub),
+  offersViewedRecord(sub, offers),
+  offerClickedRecord(sub, 'a'),
 ]);
 
 const arbitraryRecord: fc.Arbitrary<LedgerRecord> = fc.oneof(

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
-import { zeroTotals } from '../../src/analytics/projection-state.ts';
+import { zeroProjectionTotals } from '../../src/analytics/projection-state.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
 import {
-  clickedRecord,
-  confirmedRecord,
-  createdRecord,
-  reportedRecord,
-  reversedRecord,
-  subOf,
-  viewedRecord,
+  offerClickedRecord,
+  offersViewedRecord,
+  revenueConfirmedRecord,
+  revenueReversedRecord,
+  sessionCreatedRecord,
+  subIdBytes,
+  widgetEventsRecord,
   widgetViewedRecord,
 } from '../support/ledger-records.ts';
 import { ProjectedStore } from './projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
-const today = dayOf(noon);
+const today = dayNumberOf(noon);
 
 describe('counting rules', () => {
   let projected: ProjectedStore;
@@ -42,19 +42,19 @@ describe('counting rules', () => {
     return projected.store.getSummary({ ...byTag, referrerTag, fromDay: today - 30, today, ...filter });
   }
 
-  const sub = subOf({ createdMs: noon, serial: 1 });
+  const sub = subIdBytes({ createdMs: noon, serial: 1 });
   const tenant = { account: 1, vertical: 1, mode: 'live' } as const;
   const byTag = { ...tenant, referrerTag: 'tag-one', subs: null, fromDay: 0, toDay: today };
 
   it('counts sessions, views and clicks, in one batch and if the store is reopened after every record', () => {
     const records = [
-      createdRecord(sub),
-      viewedRecord(sub, ['a', 'b']),
-      viewedRecord(sub, ['b', 'c']),
-      clickedRecord(sub, 'a', { valueMicros: 3_500_000 }),
-      clickedRecord(sub, 'c', { valueMicros: 40 }),
-      clickedRecord(sub, 'a', { valueMicros: 7 }),
-      clickedRecord(sub, 'z'),
+      sessionCreatedRecord(sub),
+      offersViewedRecord(sub, ['a', 'b']),
+      offersViewedRecord(sub, ['b', 'c']),
+      offerClickedRecord(sub, 'a', { valueMicros: 3_500_000 }),
+      offerClickedRecord(sub, 'c', { valueMicros: 40 }),
+      offerClickedRecord(sub, 'a', { valueMicros: 7 }),
+      offerClickedRecord(sub, 'z'),
     ];
     for (const applyAll of [apply, applyEach]) {
       projected.close();
@@ -69,31 +69,35 @@ describe('counting rules', () => {
   });
 
   it('ignores a click on an offer that was shown later or to another session', () => {
-    const other = subOf({ createdMs: noon, serial: 2 });
+    const other = subIdBytes({ createdMs: noon, serial: 2 });
     apply(
-      createdRecord(sub),
-      createdRecord(other),
-      viewedRecord(other, ['a']),
-      clickedRecord(sub, 'a'),
-      viewedRecord(sub, ['a']),
+      sessionCreatedRecord(sub),
+      sessionCreatedRecord(other),
+      offersViewedRecord(other, ['a']),
+      offerClickedRecord(sub, 'a'),
+      offersViewedRecord(sub, ['a']),
     );
     assert.equal(query().clicks, 0);
     assert.equal(projected.store.getTotals().unshownClicks, 1);
-    apply(clickedRecord(sub, 'a'));
+    apply(offerClickedRecord(sub, 'a'));
     assert.equal(query().clicks, 1);
   });
 
   it('ignores a click more than 24 hours after the creation of the session', () => {
-    apply(createdRecord(sub), viewedRecord(sub, ['a', 'b']));
-    apply(clickedRecord(sub, 'a', { wallMs: noon + bounds.clickAttributionMs }));
-    apply(clickedRecord(sub, 'b', { wallMs: noon + bounds.clickAttributionMs + 1 }));
+    apply(sessionCreatedRecord(sub), offersViewedRecord(sub, ['a', 'b']));
+    apply(offerClickedRecord(sub, 'a', { wallMs: noon + bounds.clickAttributionMs }));
+    apply(offerClickedRecord(sub, 'b', { wallMs: noon + bounds.clickAttributionMs + 1 }));
     assert.equal(query().clicks, 1);
     assert.equal(projected.store.getTotals().lateClicks, 1);
   });
 
   it('counts a sandbox click with zero revenue', () => {
-    const test = subOf({ createdMs: noon, serial: 1, mode: 'test' });
-    apply(createdRecord(test), viewedRecord(test, ['a']), clickedRecord(test, 'a', { valueMicros: 9_000_000 }));
+    const test = subIdBytes({ createdMs: noon, serial: 1, mode: 'test' });
+    apply(
+      sessionCreatedRecord(test),
+      offersViewedRecord(test, ['a']),
+      offerClickedRecord(test, 'a', { valueMicros: 9_000_000 }),
+    );
     for (const filter of [{}, { subs: [test] }]) {
       const { clicks, attributedMicros } = query({ mode: 'test', ...filter });
       assert.deepEqual([clicks, attributedMicros], [1, 0]);
@@ -101,25 +105,25 @@ describe('counting rules', () => {
   });
 
   it('ignores views, clicks and widget reports of an unknown session', () => {
-    apply(viewedRecord(sub, ['a']), clickedRecord(sub, 'a'));
-    apply(reportedRecord(sub, ['widget_loaded']), widgetViewedRecord(sub, ['a'], { again: true }));
+    apply(offersViewedRecord(sub, ['a']), offerClickedRecord(sub, 'a'));
+    apply(widgetEventsRecord(sub, ['widget_loaded']), widgetViewedRecord(sub, ['a'], { again: true }));
     assert.deepEqual([query().views, query().widgetEvents], [0, [0, 0, 0, 0, 0, 0, 0]]);
     assert.equal(projected.store.getTotals().unknownSession, 4);
   });
 
   it('ignores a second creation record of the same session', () => {
-    apply(createdRecord(sub));
-    apply(createdRecord(sub, { tag: 'tag-two' }), createdRecord(sub));
+    apply(sessionCreatedRecord(sub));
+    apply(sessionCreatedRecord(sub, { tag: 'tag-two' }), sessionCreatedRecord(sub));
     assert.equal(query().sessions, 1);
     assert.equal(query({ referrerTag: 'tag-two' }).sessions, 0);
     assert.equal(projected.store.getTotals().repeatedSession, 2);
   });
 
   it('counts events of a session whose creation time is before that of the previous record', () => {
-    const older = subOf({ createdMs: noon - 5_000, serial: 3 });
-    apply(createdRecord(sub));
-    apply(createdRecord(older));
-    applyEach(viewedRecord(older, ['a']), clickedRecord(older, 'a'), createdRecord(older));
+    const older = subIdBytes({ createdMs: noon - 5_000, serial: 3 });
+    apply(sessionCreatedRecord(sub));
+    apply(sessionCreatedRecord(older));
+    applyEach(offersViewedRecord(older, ['a']), offerClickedRecord(older, 'a'), sessionCreatedRecord(older));
     assert.deepEqual([query().sessions, query().views, query().clicks], [2, 1, 1]);
   });
 
@@ -136,12 +140,17 @@ describe('counting rules', () => {
   }
 
   const createClicks = () =>
-    apply(createdRecord(sub), viewedRecord(sub, ['a', 'b', 'c']), clickedRecord(sub, 'a'), clickedRecord(sub, 'b'));
+    apply(
+      sessionCreatedRecord(sub),
+      offersViewedRecord(sub, ['a', 'b', 'c']),
+      offerClickedRecord(sub, 'a'),
+      offerClickedRecord(sub, 'b'),
+    );
 
   it('sums confirmed revenue by session, lender and device on the creation day of the session, and squares the sum per session', () => {
     createClicks();
-    apply(confirmedRecord(sub, 'a', { micros: 40_000_000, occurredMs: noon + 44 * dayMs }));
-    apply(confirmedRecord(sub, 'b', { micros: 2_500_000 }));
+    apply(revenueConfirmedRecord(sub, 'a', { micros: 40_000_000, occurredMs: noon + 44 * dayMs }));
+    apply(revenueConfirmedRecord(sub, 'b', { micros: 2_500_000 }));
     const assertConfirmed = (ofA: number, ofB: number) => {
       const confirmedMicros = (ofA + ofB) * 1e6;
       const lenders = { 'Lender of a': ofA * 1e6, 'Lender of b': ofB * 1e6 };
@@ -150,59 +159,59 @@ describe('counting rules', () => {
         assert.equal(query({ ...filter, fromDay: today, toDay: today }).confirmedMicros, confirmedMicros);
       }
     };
-    applyEach(confirmedRecord(sub, 'a', { txid: 'tx-2', micros: 7_500_000 }));
+    applyEach(revenueConfirmedRecord(sub, 'a', { txid: 'tx-2', micros: 7_500_000 }));
     assertConfirmed(47.5, 2.5);
-    applyEach(reversedRecord(sub, 'a', { micros: 30_000_000, occurredMs: noon + 44 * dayMs }));
+    applyEach(revenueReversedRecord(sub, 'a', { micros: 30_000_000, occurredMs: noon + 44 * dayMs }));
     assertConfirmed(17.5, 2.5);
-    apply(reversedRecord(sub, 'b', { micros: 2_500_000 }));
+    apply(revenueReversedRecord(sub, 'b', { micros: 2_500_000 }));
     assertConfirmed(17.5, 0);
   });
 
   it('sums the squares of large revenues exactly', () => {
     const micros = bounds.confirmedRevenueUsdMax * 1_000_000 - 10_000;
-    const subs = Array.from({ length: 1_000 }, (_, serial) => subOf({ createdMs: noon, serial: serial + 10 }));
+    const subs = Array.from({ length: 1_000 }, (_, serial) => subIdBytes({ createdMs: noon, serial: serial + 10 }));
     const recordsOf = (sub: Buffer) => [
-      createdRecord(sub),
-      viewedRecord(sub, ['a']),
-      clickedRecord(sub, 'a'),
-      confirmedRecord(sub, 'a', { micros }),
+      sessionCreatedRecord(sub),
+      offersViewedRecord(sub, ['a']),
+      offerClickedRecord(sub, 'a'),
+      revenueConfirmedRecord(sub, 'a', { micros }),
     ];
     apply(...subs.flatMap(recordsOf));
-    apply(...subs.slice(1).map((sub) => reversedRecord(sub, 'a', { micros })));
+    apply(...subs.slice(1).map((sub) => revenueReversedRecord(sub, 'a', { micros })));
     assert.equal(confirmed().usdSquared, 9_999_999 ** 2 / 10_000);
   });
 
   it('counts an unrecorded click once if its confirmation restores the click', () => {
-    apply(createdRecord(sub), viewedRecord(sub, ['a']));
+    apply(sessionCreatedRecord(sub), offersViewedRecord(sub, ['a']));
     const click = { clickedMs: noon + 2_000, valueMicros: 3_000_000 };
-    apply(confirmedRecord(sub, 'a', { click }));
+    apply(revenueConfirmedRecord(sub, 'a', { click }));
     assert.deepEqual([query().clicks, query().attributedMicros, query().confirmedMicros], [1, 3_000_000, 40_000_000]);
-    applyEach(clickedRecord(sub, 'a'), confirmedRecord(sub, 'a', { txid: 'tx-2', click }));
+    applyEach(offerClickedRecord(sub, 'a'), revenueConfirmedRecord(sub, 'a', { txid: 'tx-2', click }));
     assert.deepEqual([query().clicks, query().attributedMicros, query().confirmedMicros], [1, 3_000_000, 80_000_000]);
     assert.equal(projected.store.getTotals().duplicateClicks, 1);
   });
 
   it('ignores invalid confirmations', () => {
     createClicks();
-    const test = subOf({ createdMs: noon, serial: 2, mode: 'test' });
-    apply(createdRecord(test), viewedRecord(test, ['a']), clickedRecord(test, 'a'));
-    const unknown = subOf({ createdMs: noon, serial: 3 });
+    const test = subIdBytes({ createdMs: noon, serial: 2, mode: 'test' });
+    apply(sessionCreatedRecord(test), offersViewedRecord(test, ['a']), offerClickedRecord(test, 'a'));
+    const unknown = subIdBytes({ createdMs: noon, serial: 3 });
     applyEach(
-      confirmedRecord(sub, 'c'),
-      confirmedRecord(sub, 'z'),
-      confirmedRecord(test, 'a'),
-      confirmedRecord(unknown, 'a'),
-      reversedRecord(sub, 'a'),
-      confirmedRecord(sub, 'a', { occurredMs: noon - bounds.confirmationClockSkewMs }),
-      confirmedRecord(sub, 'a', { wallMs: noon + dayMs - bounds.confirmationClockSkewMs - 1 }),
-      confirmedRecord(sub, 'a', { wallMs: noon + 2_000 + bounds.confirmationWindowMs + 1 }),
-      confirmedRecord(sub, 'a', { micros: 40_000_000 }),
-      confirmedRecord(sub, 'a', { micros: 40_000_000 }),
-      confirmedRecord(sub, 'a', { micros: 41_000_000 }),
-      reversedRecord(sub, 'a', { micros: 40_000_001 }),
-      reversedRecord(sub, 'a', { micros: 1_000_000 }),
-      reversedRecord(sub, 'a', { micros: 1_000_000 }),
-      reversedRecord(sub, 'a', { micros: 39_000_000 }),
+      revenueConfirmedRecord(sub, 'c'),
+      revenueConfirmedRecord(sub, 'z'),
+      revenueConfirmedRecord(test, 'a'),
+      revenueConfirmedRecord(unknown, 'a'),
+      revenueReversedRecord(sub, 'a'),
+      revenueConfirmedRecord(sub, 'a', { occurredMs: noon - bounds.confirmationClockSkewMs }),
+      revenueConfirmedRecord(sub, 'a', { wallMs: noon + dayMs - bounds.confirmationClockSkewMs - 1 }),
+      revenueConfirmedRecord(sub, 'a', { wallMs: noon + 2_000 + bounds.confirmationWindowMs + 1 }),
+      revenueConfirmedRecord(sub, 'a', { micros: 40_000_000 }),
+      revenueConfirmedRecord(sub, 'a', { micros: 40_000_000 }),
+      revenueConfirmedRecord(sub, 'a', { micros: 41_000_000 }),
+      revenueReversedRecord(sub, 'a', { micros: 40_000_001 }),
+      revenueReversedRecord(sub, 'a', { micros: 1_000_000 }),
+      revenueReversedRecord(sub, 'a', { micros: 1_000_000 }),
+      revenueReversedRecord(sub, 'a', { micros: 39_000_000 }),
     );
     assert.equal(confirmed().confirmedMicros, 39_000_000);
     const { unknownSession, repeatedConfirmations, unsoundConfirmations } = projected.store.getTotals();
@@ -211,28 +220,28 @@ describe('counting rules', () => {
 
   it('counts one view per widget load, and clicks on all offers of the load', () => {
     apply(
-      createdRecord(sub),
+      sessionCreatedRecord(sub),
       widgetViewedRecord(sub, ['a']),
       widgetViewedRecord(sub, ['b'], { again: true }),
       widgetViewedRecord(sub, ['a', 'c'], { load: 2 }),
     );
     applyEach(widgetViewedRecord(sub, ['d'], { load: 2, again: true, wallMs: noon + 9_000 }));
     assert.equal(projected.store.listRows({ ...byTag, afterPosition: 0, limit: 1 }).rows[0]!.lastEventMs, noon + 9_000);
-    applyEach(...['a', 'b', 'c', 'd', 'e'].map((offer) => clickedRecord(sub, offer)));
+    applyEach(...['a', 'b', 'c', 'd', 'e'].map((offer) => offerClickedRecord(sub, offer)));
     for (const filter of [{}, { subs: [sub] }]) assert.deepEqual([query(filter).views, query(filter).clicks], [2, 4]);
     assert.equal(projected.store.getTotals().unshownClicks, 1);
   });
 
   it('counts widget events by type on the creation day of the session', () => {
-    const phone = subOf({ createdMs: today * dayMs - 1, serial: 2 });
-    apply(createdRecord(sub), createdRecord(phone, { device: 2 }));
+    const phone = subIdBytes({ createdMs: today * dayMs - 1, serial: 2 });
+    apply(sessionCreatedRecord(sub), sessionCreatedRecord(phone, { device: 2 }));
     apply(
-      reportedRecord(sub, ['widget_loaded', 'offers_rendered', 'offer_impression', 'offer_impression']),
-      reportedRecord(phone, ['widget_loaded', 'widget_error']),
+      widgetEventsRecord(sub, ['widget_loaded', 'offers_rendered', 'offer_impression', 'offer_impression']),
+      widgetEventsRecord(phone, ['widget_loaded', 'widget_error']),
     );
     applyEach(
-      reportedRecord(sub, ['offer_details_opened', 'disclosure_opened', 'offer_click'], { firstEvent: 5 }),
-      reportedRecord(phone, ['widget_error'], { load: 2, firstEvent: 3, wallMs: noon }),
+      widgetEventsRecord(sub, ['offer_details_opened', 'disclosure_opened', 'offer_click'], { firstEvent: 5 }),
+      widgetEventsRecord(phone, ['widget_error'], { load: 2, firstEvent: 3, wallMs: noon }),
     );
     assert.deepEqual(query().widgetEvents, [2, 1, 2, 1, 1, 1, 2]);
     assert.deepEqual(query({ subs: [sub, phone] }).widgetEvents, [2, 1, 2, 1, 1, 1, 2]);
@@ -245,8 +254,8 @@ describe('counting rules', () => {
   });
 
   it('counts widget events of known types only, but not as clicks or views', () => {
-    apply(createdRecord(sub), widgetViewedRecord(sub, ['a']));
-    apply(reportedRecord(sub, [7, 'offer_click', 4_000], { offerId: 'a' }), reportedRecord(sub, [7]));
+    apply(sessionCreatedRecord(sub), widgetViewedRecord(sub, ['a']));
+    apply(widgetEventsRecord(sub, [7, 'offer_click', 4_000], { offerId: 'a' }), widgetEventsRecord(sub, [7]));
     const { views, clicks, attributedMicros, topLenders, widgetEvents } = query();
     assert.deepEqual([views, clicks, attributedMicros, topLenders], [1, 0, 0, []]);
     assert.deepEqual(widgetEvents, [0, 0, 0, 0, 0, 1, 0]);
@@ -304,25 +313,29 @@ describe('counting rules', () => {
       [6, noon, sub, eight, Buffer.alloc(0), [], []],
       [6, noon, sub, eight, Buffer.alloc(many * 8), Array(many).fill(0), Array(many).fill(null)],
     ];
-    apply(...malformed, createdRecord(sub), viewedRecord(sub, ['a']));
+    apply(...malformed, sessionCreatedRecord(sub), offersViewedRecord(sub, ['a']));
     const counted = { records: malformed.length + 2, malformed: malformed.length };
-    assert.deepEqual({ ...projected.store.getTotals() }, { ...zeroTotals, ...counted });
+    assert.deepEqual({ ...projected.store.getTotals() }, { ...zeroProjectionTotals, ...counted });
     assert.deepEqual([query().sessions, query().views], [1, 1]);
   });
 
   it('counts a record with additional members that a later version wrote', () => {
-    apply([...createdRecord(sub), 'more'], [...widgetViewedRecord(sub, ['a']), 1], [...clickedRecord(sub, 'a'), null]);
-    apply([...reportedRecord(sub, ['widget_loaded']), 'more']);
+    apply(
+      [...sessionCreatedRecord(sub), 'more'],
+      [...widgetViewedRecord(sub, ['a']), 1],
+      [...offerClickedRecord(sub, 'a'), null],
+    );
+    apply([...widgetEventsRecord(sub, ['widget_loaded']), 'more']);
     assert.deepEqual([query().sessions, query().views, query().clicks], [1, 1, 1]);
     assert.equal(query().widgetEvents[0], 1);
   });
 
   it('does not change the store if a batch fails', () => {
-    apply(createdRecord(sub));
+    apply(sessionCreatedRecord(sub));
     assert.throws(
       () =>
         projected.store.applyBatch((projection) => {
-          projection.apply(2, viewedRecord(sub, ['a']), 1);
+          projection.apply(2, offersViewedRecord(sub, ['a']), 1);
           throw new Error('failed');
         }),
       /failed/,

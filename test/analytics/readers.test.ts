@@ -4,27 +4,27 @@ import fc from 'fast-check';
 import type {
   CohortQuery,
   DayMetrics,
-  RowsPage,
-  RowsQuery,
   SessionRow,
+  SessionRowsPage,
+  SessionRowsQuery,
   SummaryQuery,
   SummaryResult,
 } from '../../src/analytics/analytics.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
 import { noFigures, noWidgetEvents } from '../support/canned-analytics.ts';
 import {
-  clickedRecord,
-  confirmedRecord,
-  createdRecord,
-  reportedRecord,
-  subOf,
-  viewedRecord,
+  offerClickedRecord,
+  offersViewedRecord,
+  revenueConfirmedRecord,
+  sessionCreatedRecord,
+  subIdBytes,
+  widgetEventsRecord,
 } from '../support/ledger-records.ts';
 import { ProjectedStore } from './projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
-const today = dayOf(noon);
+const today = dayNumberOf(noon);
 
 let projected: ProjectedStore;
 beforeEach(() => {
@@ -51,14 +51,14 @@ it('summary, daily figures and rows include only sessions of the account, vertic
     { serial: 3, account: 2 },
     { serial: 4, mode: 'test' as const },
     { serial: 5, vertical: 2 },
-  ].map((wanted) => subOf({ createdMs: noon, ...wanted }));
-  const ofTagTwo = subOf({ createdMs: noon, serial: 6 });
-  const [old, oldOfTagTwo] = [7, 8].map((serial) => subOf({ createdMs: noon - 40 * dayMs, serial })) as [
+  ].map((wanted) => subIdBytes({ createdMs: noon, ...wanted }));
+  const ofTagTwo = subIdBytes({ createdMs: noon, serial: 6 });
+  const [old, oldOfTagTwo] = [7, 8].map((serial) => subIdBytes({ createdMs: noon - 40 * dayMs, serial })) as [
     Buffer,
     Buffer,
   ];
-  apply(...[...subs, old].map((sub) => createdRecord(sub)));
-  apply(...[ofTagTwo, oldOfTagTwo].map((sub) => createdRecord(sub, { tag: 'tag-two' })));
+  apply(...[...subs, old].map((sub) => sessionCreatedRecord(sub)));
+  apply(...[ofTagTwo, oldOfTagTwo].map((sub) => sessionCreatedRecord(sub, { tag: 'tag-two' })));
   const listed = [...subs, ofTagTwo];
   for (const [filter, sessions] of [
     [{ account: 1 }, 1],
@@ -74,7 +74,7 @@ it('summary, daily figures and rows include only sessions of the account, vertic
   }
   assert.deepEqual(count({ referrerTag: null, subs: listed }), [2, 2, 2, 0]);
   assert.deepEqual(count({ subs: [...listed, old, oldOfTagTwo] }), [1, 1, 1, 1]);
-  assert.deepEqual(count({ referrerTag: null, subs: [subOf({ createdMs: noon, serial: 99 })] }), [0, 0, 0, 0]);
+  assert.deepEqual(count({ referrerTag: null, subs: [subIdBytes({ createdMs: noon, serial: 99 })] }), [0, 0, 0, 0]);
 });
 
 describe('summary', () => {
@@ -84,8 +84,8 @@ describe('summary', () => {
   }
 
   it('a summary includes the first and the last day of the window', () => {
-    const subs = [-1, 0, 1, 2, 3].map((day) => subOf({ createdMs: (today + day) * dayMs, serial: day + 1 }));
-    apply(...subs.map((sub) => createdRecord(sub)));
+    const subs = [-1, 0, 1, 2, 3].map((day) => subIdBytes({ createdMs: (today + day) * dayMs, serial: day + 1 }));
+    apply(...subs.map((sub) => sessionCreatedRecord(sub)));
     const window = { fromDay: today, toDay: today + 2 };
     assert.equal(query(window).sessions, 3);
     const bySubs = query({ ...window, subs });
@@ -93,12 +93,13 @@ describe('summary', () => {
   });
 
   it('a summary is the same for a tag and for its sub_ids', () => {
-    const subs = Array.from({ length: 40 }, (_, serial) => subOf({ createdMs: noon - serial * dayMs, serial }));
+    const subs = Array.from({ length: 40 }, (_, serial) => subIdBytes({ createdMs: noon - serial * dayMs, serial }));
     for (const [serial, sub] of subs.entries()) {
-      apply(createdRecord(sub, { device: (serial % 5) as 0 }), viewedRecord(sub, ['a', 'b']));
-      if (serial % 2 === 0) apply(clickedRecord(sub, 'a', { valueMicros: 1_000 + serial }), confirmedRecord(sub, 'a'));
-      if (serial % 3 === 0) apply(clickedRecord(sub, 'b', { lender: 'Lender of a', valueMicros: 7 }));
-      if (serial % 4 === 0) apply(reportedRecord(sub, ['widget_loaded', 'offer_impression']));
+      apply(sessionCreatedRecord(sub, { device: (serial % 5) as 0 }), offersViewedRecord(sub, ['a', 'b']));
+      if (serial % 2 === 0)
+        apply(offerClickedRecord(sub, 'a', { valueMicros: 1_000 + serial }), revenueConfirmedRecord(sub, 'a'));
+      if (serial % 3 === 0) apply(offerClickedRecord(sub, 'b', { lender: 'Lender of a', valueMicros: 7 }));
+      if (serial % 4 === 0) apply(widgetEventsRecord(sub, ['widget_loaded', 'offer_impression']));
     }
     const window = { fromDay: today - 35, toDay: today - 3, maturedFromDay: today - 38, today: today + 30 };
     const byTag = query(window);
@@ -110,11 +111,12 @@ describe('summary', () => {
 
   it('a summary lists up to 20 lenders, sorted by clicks, then by name', () => {
     const lenders = Array.from({ length: 25 }, (_, i) => `Lender ${String.fromCharCode(97 + i)}`);
-    const subs = [1, 2].map((serial) => subOf({ createdMs: noon, serial }));
+    const subs = [1, 2].map((serial) => subIdBytes({ createdMs: noon, serial }));
     const offers = lenders.map((_, i) => `offer-${i}`);
-    for (const sub of subs) apply(createdRecord(sub), viewedRecord(sub, offers));
-    for (const [i, lender] of lenders.toReversed().entries()) apply(clickedRecord(subs[0]!, `offer-${i}`, { lender }));
-    apply(clickedRecord(subs[1]!, 'offer-3', { lender: 'Lender x' }));
+    for (const sub of subs) apply(sessionCreatedRecord(sub), offersViewedRecord(sub, offers));
+    for (const [i, lender] of lenders.toReversed().entries())
+      apply(offerClickedRecord(subs[0]!, `offer-${i}`, { lender }));
+    apply(offerClickedRecord(subs[1]!, 'offer-3', { lender: 'Lender x' }));
     const expected = ['Lender x', ...lenders.filter((lender) => lender !== 'Lender x')].slice(0, 20);
     for (const filter of [{}, { subs }]) {
       assert.deepEqual(
@@ -125,10 +127,10 @@ describe('summary', () => {
   });
 
   it('sorts non-ASCII lender names in the same order for a tag and for sub_ids', () => {
-    const sub = subOf({ createdMs: noon, serial: 1 });
+    const sub = subIdBytes({ createdMs: noon, serial: 1 });
     const lenders = ['Zins', 'Ärzte', '\u{ff21}bank', '\u{1f3e6} Bank', 'ähnlich', 'zins', ''];
-    apply(createdRecord(sub), viewedRecord(sub, lenders));
-    for (const lender of lenders) apply(clickedRecord(sub, lender, { lender }));
+    apply(sessionCreatedRecord(sub), offersViewedRecord(sub, lenders));
+    for (const lender of lenders) apply(offerClickedRecord(sub, lender, { lender }));
     for (const filter of [{}, { subs: [sub] }]) {
       const names = query(filter).topLenders.map(({ lender }) => lender);
       assert.deepEqual(names, ['', 'Zins', 'zins', 'Ärzte', 'ähnlich', '\u{ff21}bank', '\u{1f3e6} Bank']);
@@ -136,9 +138,9 @@ describe('summary', () => {
   });
 
   it('a summary contains the figures of each device type that has sessions', () => {
-    const [phone, desk] = [1, 2].map((serial) => subOf({ createdMs: noon, serial })) as [Buffer, Buffer];
-    apply(createdRecord(phone, { device: 2 }), createdRecord(desk, { device: 1 }));
-    apply(viewedRecord(phone, ['a']), clickedRecord(phone, 'a', { valueMicros: 12 }));
+    const [phone, desk] = [1, 2].map((serial) => subIdBytes({ createdMs: noon, serial })) as [Buffer, Buffer];
+    apply(sessionCreatedRecord(phone, { device: 2 }), sessionCreatedRecord(desk, { device: 1 }));
+    apply(offersViewedRecord(phone, ['a']), offerClickedRecord(phone, 'a', { valueMicros: 12 }));
     for (const filter of [{}, { subs: [phone, desk] }]) {
       assert.deepEqual(query(filter).byDevice, [
         { ...noFigures, device: 1, sessions: 1 },
@@ -148,8 +150,8 @@ describe('summary', () => {
   });
 
   it('a summary includes sessions in the matured figures from the 46th day after their creation', () => {
-    const sub = subOf({ createdMs: noon, serial: 1 });
-    apply(createdRecord(sub));
+    const sub = subIdBytes({ createdMs: noon, serial: 1 });
+    apply(sessionCreatedRecord(sub));
     for (const filter of [{}, { subs: [sub] }]) {
       assert.equal(query({ ...filter, today: today + 45 }).matured.sessions, 0);
       assert.equal(query({ ...filter, today: today + 46 }).matured.sessions, 1);
@@ -158,8 +160,8 @@ describe('summary', () => {
 
   it('asOfMs of a summary is the time of the last projected record, or null before the first record', () => {
     assert.equal(query().asOfMs, null);
-    const sub = subOf({ createdMs: noon, serial: 1 });
-    apply(createdRecord(sub), viewedRecord(sub, ['a'], noon + 5));
+    const sub = subIdBytes({ createdMs: noon, serial: 1 });
+    apply(sessionCreatedRecord(sub), offersViewedRecord(sub, ['a'], noon + 5));
     apply(['not a record']);
     assert.equal(query().asOfMs, noon + 5);
   });
@@ -172,8 +174,8 @@ describe('daily figures', () => {
   }
 
   const none = { ...noFigures, widgetEvents: noWidgetEvents };
-  const oldSub = subOf({ createdMs: noon - 2 * dayMs, serial: 1 });
-  const newSub = subOf({ createdMs: noon, serial: 2 });
+  const oldSub = subIdBytes({ createdMs: noon - 2 * dayMs, serial: 1 });
+  const newSub = subIdBytes({ createdMs: noon, serial: 2 });
 
   it('daily figures contain every day of the window in order', () => {
     const days = [2, 1, 0].map((age) => ({ day: today - age, matured: false, ...none }));
@@ -181,17 +183,17 @@ describe('daily figures', () => {
   });
 
   it('daily figures count clicks and widget events on the creation day of the session, for a tag and for sub_ids', () => {
-    const otherSub = subOf({ createdMs: noon - 2 * dayMs, serial: 3 });
+    const otherSub = subIdBytes({ createdMs: noon - 2 * dayMs, serial: 3 });
     apply(
-      createdRecord(oldSub, { device: 1 }),
-      createdRecord(newSub, { device: 2 }),
-      createdRecord(otherSub, { device: 2 }),
-      viewedRecord(oldSub, ['a', 'b'], noon),
-      clickedRecord(oldSub, 'a', { valueMicros: 4, wallMs: noon - dayMs }),
-      clickedRecord(oldSub, 'b', { valueMicros: 5, wallMs: noon - dayMs }),
-      viewedRecord(newSub, ['a']),
-      reportedRecord(oldSub, ['widget_loaded', 'offer_click'], { wallMs: noon }),
-      reportedRecord(otherSub, ['widget_loaded']),
+      sessionCreatedRecord(oldSub, { device: 1 }),
+      sessionCreatedRecord(newSub, { device: 2 }),
+      sessionCreatedRecord(otherSub, { device: 2 }),
+      offersViewedRecord(oldSub, ['a', 'b'], noon),
+      offerClickedRecord(oldSub, 'a', { valueMicros: 4, wallMs: noon - dayMs }),
+      offerClickedRecord(oldSub, 'b', { valueMicros: 5, wallMs: noon - dayMs }),
+      offersViewedRecord(newSub, ['a']),
+      widgetEventsRecord(oldSub, ['widget_loaded', 'offer_click'], { wallMs: noon }),
+      widgetEventsRecord(otherSub, ['widget_loaded']),
     );
     for (const [filter, sessions, loads] of [
       [{}, 2, 2],
@@ -217,14 +219,14 @@ describe('daily figures', () => {
 });
 
 describe('rows', () => {
-  function query(filter: Partial<RowsQuery> = {}): RowsPage {
+  function query(filter: Partial<SessionRowsQuery> = {}): SessionRowsPage {
     const referrerTag = filter.subs ? null : 'tag-one';
     const page = { fromDay: today - 30, toDay: today, afterPosition: 0, limit: 100 };
     return projected.store.listRows({ ...tagOne, referrerTag, ...page, ...filter });
   }
 
   /** Returns the rows of all pages. */
-  function queryAll(wanted: Partial<RowsQuery>): SessionRow[] {
+  function queryAll(wanted: Partial<SessionRowsQuery>): SessionRow[] {
     const rows: SessionRow[] = [];
     for (let afterPosition: number | null = 0; afterPosition !== null; ) {
       const page = query({ ...wanted, afterPosition });
@@ -235,17 +237,17 @@ describe('rows', () => {
     return rows;
   }
 
-  const noRows: RowsPage = { rows: [], retainedFromDay: 0, nextAfterPosition: null };
+  const noRows: SessionRowsPage = { rows: [], retainedFromDay: 0, nextAfterPosition: null };
   const serials = (rows: readonly SessionRow[]) => rows.map(({ sub }) => Buffer.from(sub).readUInt32BE(14));
-  const sub = subOf({ createdMs: noon, serial: 1 });
+  const sub = subIdBytes({ createdMs: noon, serial: 1 });
 
   it('each row contains the figures of its session', () => {
     apply(
-      createdRecord(sub, { device: 3, metadata: '{"page":"b"}' }),
-      viewedRecord(sub, ['a', 'b', 'c'], noon + 5_000),
-      clickedRecord(sub, 'a', { lender: 'Beta', valueMicros: 3_000_000, wallMs: noon + 6_000 }),
-      clickedRecord(sub, 'b', { lender: 'Alpha', valueMicros: 50, wallMs: noon + 7_000 }),
-      clickedRecord(sub, 'c', { lender: 'Beta', valueMicros: 7, wallMs: noon + 8_000 }),
+      sessionCreatedRecord(sub, { device: 3, metadata: '{"page":"b"}' }),
+      offersViewedRecord(sub, ['a', 'b', 'c'], noon + 5_000),
+      offerClickedRecord(sub, 'a', { lender: 'Beta', valueMicros: 3_000_000, wallMs: noon + 6_000 }),
+      offerClickedRecord(sub, 'b', { lender: 'Alpha', valueMicros: 50, wallMs: noon + 7_000 }),
+      offerClickedRecord(sub, 'c', { lender: 'Beta', valueMicros: 7, wallMs: noon + 8_000 }),
     );
     assert.deepEqual(query(), {
       rows: [
@@ -274,9 +276,9 @@ describe('rows', () => {
     const metadata = JSON.stringify({
       text: '\u{1F600}'.repeat(bounds.metadataKeysMax * bounds.metadataCharactersMax),
     });
-    const subs = Array.from({ length: 50 }, (_, serial) => subOf({ createdMs: noon, serial }));
-    apply(...subs.map((each) => createdRecord(each, { metadata })));
-    apply(createdRecord(subOf({ createdMs: noon, serial: 50 })));
+    const subs = Array.from({ length: 50 }, (_, serial) => subIdBytes({ createdMs: noon, serial }));
+    apply(...subs.map((each) => sessionCreatedRecord(each, { metadata })));
+    apply(sessionCreatedRecord(subIdBytes({ createdMs: noon, serial: 50 })));
     assert(
       query()
         .rows.slice(0, 50)
@@ -287,23 +289,27 @@ describe('rows', () => {
 
   it('lastEventMs of a row is the time of the latest counted record', () => {
     const lastEvent = () => query().rows[0]?.lastEventMs;
-    apply(createdRecord(sub));
+    apply(sessionCreatedRecord(sub));
     assert.equal(lastEvent(), noon);
-    apply(viewedRecord(sub, ['a'], noon + 9_000));
+    apply(offersViewedRecord(sub, ['a'], noon + 9_000));
     assert.equal(lastEvent(), noon + 9_000);
-    apply(viewedRecord(sub, ['a'], noon + 4_000));
+    apply(offersViewedRecord(sub, ['a'], noon + 4_000));
     assert.equal(lastEvent(), noon + 9_000);
-    apply(clickedRecord(sub, 'a', { wallMs: noon + 10_000 }));
-    apply(clickedRecord(sub, 'a', { wallMs: noon + 20_000 }), clickedRecord(sub, 'z', { wallMs: noon + 30_000 }));
+    apply(offerClickedRecord(sub, 'a', { wallMs: noon + 10_000 }));
+    apply(
+      offerClickedRecord(sub, 'a', { wallMs: noon + 20_000 }),
+      offerClickedRecord(sub, 'z', { wallMs: noon + 30_000 }),
+    );
     assert.equal(lastEvent(), noon + 10_000);
-    apply(reportedRecord(sub, ['widget_loaded'], { wallMs: noon + 11_000 }));
-    apply(reportedRecord(sub, ['widget_loaded'], { wallMs: noon + 4_000, load: 2 }));
+    apply(widgetEventsRecord(sub, ['widget_loaded'], { wallMs: noon + 11_000 }));
+    apply(widgetEventsRecord(sub, ['widget_loaded'], { wallMs: noon + 4_000, load: 2 }));
     assert.equal(lastEvent(), noon + 11_000);
   });
 
   it('rows are in ledger order even if the clock was set back', () => {
     const ages = [1, 0, 2, 1, 0, 30, 1, 31, 2, 0];
-    for (const [serial, age] of ages.entries()) apply(createdRecord(subOf({ createdMs: noon - age * dayMs, serial })));
+    for (const [serial, age] of ages.entries())
+      apply(sessionCreatedRecord(subIdBytes({ createdMs: noon - age * dayMs, serial })));
     for (const limit of [1, 2, 3, 100]) {
       assert.deepEqual(serials(queryAll({ limit })), [0, 1, 2, 3, 4, 5, 6, 8, 9]);
       assert.deepEqual(serials(queryAll({ limit, fromDay: today - 2, toDay: today - 1 })), [0, 2, 3, 6, 8]);
@@ -311,8 +317,8 @@ describe('rows', () => {
   });
 
   it('a page has a next position only if there are more rows', () => {
-    const subs = [0, 1, 2, 3].map((serial) => subOf({ createdMs: noon, serial }));
-    apply(...subs.map((each) => createdRecord(each)));
+    const subs = [0, 1, 2, 3].map((serial) => subIdBytes({ createdMs: noon, serial }));
+    apply(...subs.map((each) => sessionCreatedRecord(each)));
     for (const filter of [{}, { subs }]) {
       assert.equal(query({ ...filter, limit: 4 }).nextAfterPosition, null);
       assert.equal(query({ ...filter, limit: 3 }).nextAfterPosition, 3);
@@ -339,7 +345,7 @@ describe('rows', () => {
             for (let each = 0; each < count; each++, serial++) {
               // Creation times span several days. Some are out of order.
               const createdMs = noon - 3 * dayMs + serial * 600_000 - ((serial * 7) % (jitter + 1)) * 3_600_000;
-              records.push(createdRecord(subOf({ createdMs, serial })));
+              records.push(sessionCreatedRecord(subIdBytes({ createdMs, serial })));
             }
             apply(...records);
           };

@@ -5,7 +5,7 @@ import type { RetentionOutcome } from '../../src/analytics/ledger-follower.ts';
 import { RetentionTask } from '../../src/analytics/retention-task.ts';
 import type { RetentionRequest } from '../../src/analytics/store-retention.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayOf } from '../../src/domain/calendar.ts';
+import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 describe('RetentionTask', () => {
@@ -54,7 +54,7 @@ describe('RetentionTask', () => {
   it('the retention task runs at the start and every hour', async () => {
     const retention = start();
     await turn();
-    assert.deepEqual(requests, [{ today: dayOf(clock.wallMs()), retentionDays: 140, wallMs: clock.wallMs() }]);
+    assert.deepEqual(requests, [{ today: dayNumberOf(clock.wallMs()), retentionDays: 140, wallMs: clock.wallMs() }]);
     assert.deepEqual([deletedBefore, reported, errors], [[7], [], []]);
     await advance(bounds.retentionCheckIntervalMs - 1);
     assert.equal(requests.length, 1);

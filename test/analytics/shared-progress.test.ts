@@ -6,31 +6,31 @@ import { bounds } from '../../src/bounds.ts';
 
 test('lag is 0 if all records are projected', () => {
   const lag = new AnalyticsLag();
-  assert.equal(lag.measureMs(0, 0, 1_000), 0);
-  lag.recordPosition(5, 0, 1_000);
-  assert.equal(lag.measureMs(5, 5, 9_000), 0);
+  assert.equal(lag.measureLagMs(0, 0, 1_000), 0);
+  lag.recordDurablePosition(5, 0, 1_000);
+  assert.equal(lag.measureLagMs(5, 5, 9_000), 0);
 });
 
 test('lag is the age of the oldest record that is not projected', () => {
   const lag = new AnalyticsLag();
-  lag.recordPosition(10, 0, 1_000);
-  lag.recordPosition(20, 0, 2_000);
-  lag.recordPosition(30, 0, 3_000);
-  assert.equal(lag.measureMs(30, 9, 4_000), 3_000);
-  assert.equal(lag.measureMs(30, 10, 4_000), 2_000);
-  assert.equal(lag.measureMs(30, 29, 4_000), 1_000);
-  assert.equal(lag.measureMs(30, 30, 4_000), 0);
+  lag.recordDurablePosition(10, 0, 1_000);
+  lag.recordDurablePosition(20, 0, 2_000);
+  lag.recordDurablePosition(30, 0, 3_000);
+  assert.equal(lag.measureLagMs(30, 9, 4_000), 3_000);
+  assert.equal(lag.measureLagMs(30, 10, 4_000), 2_000);
+  assert.equal(lag.measureLagMs(30, 29, 4_000), 1_000);
+  assert.equal(lag.measureLagMs(30, 30, 4_000), 0);
 });
 
 test('a lag of any length is measured with a bounded number of samples', () => {
   const lag = new AnalyticsLag();
   const stepMs = 1_000;
   const steps = 10 * bounds.analyticsLagSamplesMax;
-  for (let step = 1; step <= steps; step++) lag.recordPosition(step, 0, step * stepMs);
-  assert.equal(lag.measureMs(steps, 0, steps * stepMs), (steps - 1) * stepMs);
+  for (let step = 1; step <= steps; step++) lag.recordDurablePosition(step, 0, step * stepMs);
+  assert.equal(lag.measureLagMs(steps, 0, steps * stepMs), (steps - 1) * stepMs);
   // The error is at most the sample interval, which has grown.
   const half = steps / 2;
-  const measuredMs = lag.measureMs(steps, half, steps * stepMs);
+  const measuredMs = lag.measureLagMs(steps, half, steps * stepMs);
   assert.ok(Math.abs(measuredMs - half * stepMs) <= 32 * stepMs, `${measuredMs} ms`);
 });
 
@@ -45,9 +45,9 @@ test('the measured lag differs from the exact lag by at most one sample interval
         nowMs += stepMs;
         if (projects) projected = Math.min(durableAt.length, projected + 3);
         durableAt.push(nowMs);
-        lag.recordPosition(durableAt.length, projected, nowMs);
+        lag.recordDurablePosition(durableAt.length, projected, nowMs);
         const exactMs = nowMs - durableAt[projected]!;
-        const measuredMs = lag.measureMs(durableAt.length, projected, nowMs);
+        const measuredMs = lag.measureLagMs(durableAt.length, projected, nowMs);
         assert.ok(
           exactMs - measuredMs >= 0 && exactMs - measuredMs <= bounds.analyticsLagSampleIntervalMs + 300,
           `${measuredMs} ms, expected ${exactMs}`,

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { QueryParameters, QueryResults, StoreQueryName } from '../../src/analytics/aggregator-protocol.ts';
-import type { RowsQuery } from '../../src/analytics/analytics.ts';
+import type { SessionRowsQuery } from '../../src/analytics/analytics.ts';
 import { LedgerFollower, type RetentionOutcome } from '../../src/analytics/ledger-follower.ts';
 import type { RetentionRequest } from '../../src/analytics/store-retention.ts';
-import { dayOf } from '../../src/domain/calendar.ts';
+import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
-import { dropSegments } from '../../src/event-log/segment-files.ts';
+import { deleteSegmentsBefore } from '../../src/event-log/segment-files.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
-import { dataFiles } from '../../src/files/data-files.ts';
+import { dataPaths } from '../../src/files/data-files.ts';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { plain } from '../event-log/log-fixture.ts';
@@ -35,7 +35,7 @@ interface Recovered {
 class SimulatedFollower {
   readonly #durability: 'fsync' | 'write';
   readonly #folder = mkdtempSync(join(tmpdir(), 'simulated-follower-'));
-  readonly #dataFiles = dataFiles(this.#folder);
+  readonly #dataFiles = dataPaths(this.#folder);
   readonly #ledgerFolder = this.#dataFiles.ledgerFolder;
   readonly #savedFolder = join(this.#folder, 'saved');
   #files = new SimulatedLogFiles(new SimulatedDisk());
@@ -103,7 +103,7 @@ class SimulatedFollower {
     }
     if (this.#log.durablePosition === this.#log.appendedPosition) return;
     await new Promise<void>((resolve) => {
-      this.#log.onDurable((position) => {
+      this.#log.setDurableListener((position) => {
         if (position === this.#log.appendedPosition) resolve();
       });
     });
@@ -119,7 +119,9 @@ class SimulatedFollower {
     const outcome = this.#follower.applyRetention(request);
     if (!outcome.archived || !deletesSegments) return outcome;
     // The sync of the folder may fail after the oldest segments were deleted.
-    this.deletedSegments += await dropSegments(this.#files, ledgerPath, outcome.ledgerFromPosition).catch(() => 1);
+    this.deletedSegments += await deleteSegmentsBefore(this.#files, ledgerPath, outcome.ledgerFromPosition).catch(
+      () => 1,
+    );
     return outcome;
   }
 
@@ -246,7 +248,7 @@ function expectedFigures({ records, retentions }: Model, projectedPosition: numb
   for (const [index, record] of records.slice(0, Math.max(projectedPosition, last.position)).entries()) {
     while (retentions[next] !== undefined && retentions[next]!.position <= index)
       figures.retainFrom(retentions[next++]!.retainedFromDay);
-    if (index < projectedPosition || dayOf(decodeSubId(record[2]).createdMs) < last.retainedFromDay)
+    if (index < projectedPosition || dayNumberOf(decodeSubId(record[2]).createdMs) < last.retainedFromDay)
       figures.record(record, index + 1);
   }
   figures.retainFrom(last.retainedFromDay);
@@ -268,7 +270,7 @@ function assertFigures(real: SimulatedFollower, model: Model): void {
     assert.deepEqual(real.execute('listDays', query), figures.daily(query));
     for (const limit of [1, 4, 100]) {
       for (let afterPosition: number | null = 0; afterPosition !== null; ) {
-        const pageQuery: RowsQuery = { ...query, afterPosition, limit };
+        const pageQuery: SessionRowsQuery = { ...query, afterPosition, limit };
         const page = real.execute('listRows', pageQuery);
         assert.deepEqual(page, figures.rows(pageQuery));
         assert(page.nextAfterPosition === null || page.nextAfterPosition > afterPosition);

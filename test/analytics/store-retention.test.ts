@@ -3,23 +3,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { RowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
+import type { SessionRowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
 import { CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
 import {
-  clickedRecord,
-  confirmedRecord,
-  createdRecord,
-  reportedRecord,
-  subOf,
-  viewedRecord,
+  offerClickedRecord,
+  offersViewedRecord,
+  revenueConfirmedRecord,
+  sessionCreatedRecord,
+  subIdBytes,
+  widgetEventsRecord,
   widgetViewedRecord,
 } from '../support/ledger-records.ts';
 import { ProjectedStore } from './projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
-const today = dayOf(noon);
+const today = dayNumberOf(noon);
 const old = noon - 10 * dayMs;
 const retainedFrom = today - 9;
 
@@ -43,19 +43,19 @@ describe('store retention', () => {
   const window = { account: 1, vertical: 1, mode: 'live', fromDay: today - 30, toDay: today } as const;
   const byTag = { ...window, today, referrerTag: 'tag-one', subs: null };
   const summary = (filter: Partial<SummaryQuery> = {}) => projected.store.getSummary({ ...byTag, ...filter });
-  const created = (serial: number, createdMs: number) => createdRecord(subOf({ createdMs, serial }));
-  const rows: RowsQuery = { ...byTag, afterPosition: 0, limit: 100 };
+  const created = (serial: number, createdMs: number) => sessionCreatedRecord(subIdBytes({ createdMs, serial }));
+  const rows: SessionRowsQuery = { ...byTag, afterPosition: 0, limit: 100 };
 
   it('deletes sessions in several transactions, and excludes all of them from results immediately', () => {
     const count = 2 * bounds.sessionsPrunedPerTransaction + 10;
-    const oldSubs = Array.from({ length: count }, (_, serial) => subOf({ createdMs: old, serial }));
-    const young = subOf({ createdMs: noon, serial: count });
+    const oldSubs = Array.from({ length: count }, (_, serial) => subIdBytes({ createdMs: old, serial }));
+    const young = subIdBytes({ createdMs: noon, serial: count });
     for (const sub of [...oldSubs, young]) {
       projected.apply(
-        createdRecord(sub, { metadata: '{"page":1}' }),
-        viewedRecord(sub, ['a', 'b']),
-        clickedRecord(sub, 'a'),
-        confirmedRecord(sub, 'a'),
+        sessionCreatedRecord(sub, { metadata: '{"page":1}' }),
+        offersViewedRecord(sub, ['a', 'b']),
+        offerClickedRecord(sub, 'a'),
+        revenueConfirmedRecord(sub, 'a'),
       );
     }
     const before = summary();
@@ -93,15 +93,15 @@ describe('store retention', () => {
   });
 
   it('archives widget events by device, and restores the events in a new or outdated store', () => {
-    const [one, other, young] = [1, 2, 3].map((serial) => subOf({ createdMs: serial === 3 ? noon : old, serial }));
+    const [one, other, young] = [1, 2, 3].map((serial) => subIdBytes({ createdMs: serial === 3 ? noon : old, serial }));
     const records = [
-      createdRecord(one!, { device: 1 }),
-      createdRecord(other!, { device: 2 }),
-      reportedRecord(one!, ['widget_loaded', 'offer_impression', 'offer_impression']),
-      reportedRecord(other!, ['widget_error']),
-      createdRecord(young!),
-      reportedRecord(young!, ['widget_loaded']),
-      createdRecord(subOf({ createdMs: old, serial: 4 }), { device: 3 }),
+      sessionCreatedRecord(one!, { device: 1 }),
+      sessionCreatedRecord(other!, { device: 2 }),
+      widgetEventsRecord(one!, ['widget_loaded', 'offer_impression', 'offer_impression']),
+      widgetEventsRecord(other!, ['widget_error']),
+      sessionCreatedRecord(young!),
+      widgetEventsRecord(young!, ['widget_loaded']),
+      sessionCreatedRecord(subIdBytes({ createdMs: old, serial: 4 }), { device: 3 }),
     ];
     projected.apply(...records);
     const before = summary();
@@ -112,16 +112,16 @@ describe('store retention', () => {
     assert.deepEqual(
       [...archive.readAll()].filter(([kind]) => kind === 13),
       [
-        [13, [dayOf(old), 1, 1, 0, 0, 0, 0, '0'], [1, 0, 2, 0, 0, 0, 0]],
-        [13, [dayOf(old), 2, 1, 0, 0, 0, 0, '0'], [0, 0, 0, 0, 0, 0, 1]],
-        [13, [dayOf(old), 3, 1, 0, 0, 0, 0, '0']],
+        [13, [dayNumberOf(old), 1, 1, 0, 0, 0, 0, '0'], [1, 0, 2, 0, 0, 0, 0]],
+        [13, [dayNumberOf(old), 2, 1, 0, 0, 0, 0, '0'], [0, 0, 0, 0, 0, 0, 1]],
+        [13, [dayNumberOf(old), 3, 1, 0, 0, 0, 0, '0']],
       ],
     );
     for (const appliedBefore of [0, 2, 4, 7]) {
       const another = new ProjectedStore();
       try {
         if (appliedBefore > 0) another.apply(...records.slice(0, appliedBefore));
-        another.store.restoreArchive(archive);
+        another.store.restoreArchivedCounters(archive);
         another.apply(...records.slice(appliedBefore));
         assert.deepEqual(another.store.getSummary(byTag), { ...before, retainedFromDay: retainedFrom });
         assert.deepEqual(another.store.listDays(byTag).days, days);
@@ -143,7 +143,7 @@ describe('store retention', () => {
       [12, [1, 1, 0, 'tag-two']],
       [13, [day, 0, ...figures]],
     ]);
-    projected.store.restoreArchive(archive);
+    projected.store.restoreArchivedCounters(archive);
     const { sessions, widgetEvents } = summary();
     assert.deepEqual([sessions, widgetEvents], [15, [2, 3, 1, 1, 1, 1, 1]]);
     const old = summary({ referrerTag: 'tag-two' });
@@ -152,21 +152,24 @@ describe('store retention', () => {
 
   it('ignores all records of a deleted session', () => {
     const [deleted, unknown, young] = [1, 2, 3].map((serial) =>
-      subOf({ createdMs: serial === 3 ? noon : old, serial }),
+      subIdBytes({ createdMs: serial === 3 ? noon : old, serial }),
     );
-    projected.apply(createdRecord(deleted!), viewedRecord(deleted!, ['a']), createdRecord(young!));
+    projected.apply(sessionCreatedRecord(deleted!), offersViewedRecord(deleted!, ['a']), sessionCreatedRecord(young!));
     const before = { ...summary(), asOfMs: 0, retainedFromDay: retainedFrom };
     applyRetention();
     projected.apply(
-      createdRecord(deleted!),
-      createdRecord(unknown!),
-      viewedRecord(deleted!, ['a']),
-      clickedRecord(deleted!, 'a'),
+      sessionCreatedRecord(deleted!),
+      sessionCreatedRecord(unknown!),
+      offersViewedRecord(deleted!, ['a']),
+      offerClickedRecord(deleted!, 'a'),
     );
-    projected.apply(reportedRecord(deleted!, ['widget_loaded']), widgetViewedRecord(deleted!, ['b'], { again: true }));
+    projected.apply(
+      widgetEventsRecord(deleted!, ['widget_loaded']),
+      widgetViewedRecord(deleted!, ['b'], { again: true }),
+    );
     assert.deepEqual({ ...summary(), asOfMs: 0 }, before);
     assert.equal(projected.store.getTotals().sealedSession, 6);
-    projected.apply(viewedRecord(young!, ['a']));
+    projected.apply(offersViewedRecord(young!, ['a']));
     assert.equal(summary().views, before.views + 1);
   });
 
@@ -232,7 +235,7 @@ describe('store retention', () => {
   it('a store needs the whole ledger if a new ledger has replaced the archived one', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerFromPosition: 5_000 };
     archive.append(archiveRange, []);
-    projected.store.restoreArchive(archive);
+    projected.store.restoreArchivedCounters(archive);
     assert.equal(projected.store.firstNeededPosition(archive), 0);
     projected.apply(created(1, noon));
     assert.equal(projected.store.firstNeededPosition(archive), 1);

@@ -12,14 +12,14 @@ import {
   type ThreadAnalyticsOptions,
 } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayOf } from '../../src/domain/calendar.ts';
+import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { type DataFiles, dataFiles } from '../../src/files/data-files.ts';
+import { type DataPaths, dataPaths } from '../../src/files/data-files.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
-import { createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import { offersViewedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
-const today = dayOf(noon);
+const today = dayNumberOf(noon);
 const byTag: SummaryQuery = {
   account: 1,
   vertical: 1,
@@ -30,18 +30,18 @@ const byTag: SummaryQuery = {
   toDay: today,
   today,
 };
-const subs = Array.from({ length: 2_000 }, (_, serial) => subOf({ createdMs: noon, serial }));
+const subs = Array.from({ length: 2_000 }, (_, serial) => subIdBytes({ createdMs: noon, serial }));
 
 describe('thread analytics', () => {
   let folder: string;
-  let files: DataFiles;
+  let files: DataPaths;
   let ledgerFolder: string;
   let analyticsStoreFile: string;
   const toClose: { close(): Promise<void> }[] = [];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'thread-analytics-'));
-    files = dataFiles(folder);
+    files = dataPaths(folder);
     ({ ledgerFolder, analyticsStoreFile } = files);
   });
 
@@ -69,7 +69,7 @@ describe('thread analytics', () => {
     const log = await openEventLog<LedgerRecord>({ folder: ledgerFolder, durability: 'fsync' });
     toClose.push(log);
     const analytics = await start(log);
-    log.onDurable((position) => analytics.onLedgerDurable(position));
+    log.setDurableListener((position) => analytics.onLedgerDurable(position));
     return { log, analytics };
   }
 
@@ -83,8 +83,8 @@ describe('thread analytics', () => {
     const { log, analytics } = await startOnLog();
     for (let turn = 0; turn < 60; turn++) {
       const sub = subs[turn]!;
-      const appended = log.append(createdRecord(sub, { metadata: `{"turn":${turn}}` }))!.durable;
-      assert(log.appendWithoutWaiting(viewedRecord(sub, ['a'])));
+      const appended = log.append(sessionCreatedRecord(sub, { metadata: `{"turn":${turn}}` }))!.durable;
+      assert(log.appendWithoutWaiting(offersViewedRecord(sub, ['a'])));
       if (turn % 3 === 0) await appended;
       const { sessions, views } = await analytics.getSummary(byTag);
       const [day] = (await analytics.listDays(byTag)).days;
@@ -94,7 +94,7 @@ describe('thread analytics', () => {
       assert.deepEqual([rows[0]?.metadata, rows[0]?.sub], [`{"turn":${turn}}`, Uint8Array.from(sub)]);
     }
     const answers = subs.slice(60, 160).map((sub) => {
-      log.appendWithoutWaiting(createdRecord(sub));
+      log.appendWithoutWaiting(sessionCreatedRecord(sub));
       return analytics.getSummary(byTag);
     });
     for (const [index, { sessions }] of (await Promise.all(answers)).entries()) assert(sessions >= 61 + index);
@@ -116,7 +116,7 @@ describe('thread analytics', () => {
   it('projects the records of the log even if there are no queries', async () => {
     const { log, analytics } = await startOnLog();
     for (const count of [500, 1, 400]) {
-      for (const sub of subs.slice(0, count)) log.appendWithoutWaiting(createdRecord(sub));
+      for (const sub of subs.slice(0, count)) log.appendWithoutWaiting(sessionCreatedRecord(sub));
       while (analytics.projectedPosition < log.appendedPosition) await pause(5);
     }
     const totals = await analytics.getTotals();
@@ -124,7 +124,7 @@ describe('thread analytics', () => {
   });
 
   it('waits for all appended records if the log is healthy, and otherwise only for the durable records', async () => {
-    await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
+    await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
     const log = { durablePosition: 5, appendedPosition: 10, healthy: false };
     const analytics = await start(log);
     assert.equal((await analytics.getSummary(byTag)).sessions, 5);
@@ -140,7 +140,7 @@ describe('thread analytics', () => {
   it('rejects a queued query that was aborted and a query when the queue is full, and executes the others', async (test) => {
     // Disables timeouts, because queries may take long on a busy machine.
     test.mock.timers.enable({ apis: ['setTimeout'] });
-    await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
+    await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
     const analytics = await start(logAt(10));
     const signal = { ended: false };
     const first = Array.from({ length: bounds.analyticsQueriesInFlightMax }, () => analytics.getSummary(byTag, signal));
@@ -160,7 +160,7 @@ describe('thread analytics', () => {
   });
 
   it('includes records that became durable before the first call of onLedgerDurable', async () => {
-    await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
+    await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
     const log = { durablePosition: 5, appendedPosition: 5, healthy: true };
     const analytics = await start(log);
     log.durablePosition = log.appendedPosition = 10;
@@ -168,7 +168,7 @@ describe('thread analytics', () => {
   });
 
   it('rejects an analytics query that times out', async (test) => {
-    await writeLedger([createdRecord(subs[0]!)]);
+    await writeLedger([sessionCreatedRecord(subs[0]!)]);
     const analytics = await start(logAt(0, 1));
     test.mock.timers.enable({ apis: ['setTimeout'] });
     const answer = analytics.getSummary(byTag);
@@ -180,12 +180,12 @@ describe('thread analytics', () => {
   });
 
   it('rebuilds a store that is damaged, has another schema version or belongs to another ledger', async () => {
-    await writeLedger(subs.slice(0, 20).map((sub) => createdRecord(sub)));
+    await writeLedger(subs.slice(0, 20).map((sub) => sessionCreatedRecord(sub)));
     let sessions = 20;
     const replaceLedger = async (first: number, count: number) => {
       rmSync(ledgerFolder, { recursive: true });
       sessions = count;
-      await writeLedger(subs.slice(first, first + count).map((sub) => createdRecord(sub)));
+      await writeLedger(subs.slice(first, first + count).map((sub) => sessionCreatedRecord(sub)));
     };
     for (const damage of [
       () => writeFileSync(analyticsStoreFile, 'no database at all, but more than a few hundred bytes. '.repeat(100)),
@@ -212,7 +212,10 @@ describe('thread analytics', () => {
   });
 
   it('rebuilds the store if damage is found while the thread is running', async () => {
-    await writeLedger([...subs.map((sub) => createdRecord(sub)), ...subs.map((sub) => viewedRecord(sub, ['a']))]);
+    await writeLedger([
+      ...subs.map((sub) => sessionCreatedRecord(sub)),
+      ...subs.map((sub) => offersViewedRecord(sub, ['a'])),
+    ]);
     const first = await start(logAt(subs.length));
     assert.equal((await first.getSummary(byTag)).sessions, subs.length);
     await first.close();
@@ -233,7 +236,7 @@ describe('thread analytics', () => {
   });
 
   it('rejects pending queries if the analytics thread exits, and restarts the thread', async () => {
-    await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
+    await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
     const copy = join(folder, 'copy');
     cpSync(ledgerFolder, copy, { recursive: true });
     const crashed = Promise.withResolvers<Error>();
@@ -256,13 +259,13 @@ describe('thread analytics', () => {
   });
 
   it('the start fails if the analytics store cannot be opened', async () => {
-    await writeLedger([createdRecord(subs[0]!)]);
+    await writeLedger([sessionCreatedRecord(subs[0]!)]);
     const nowhere = { ...files, analyticsStoreFile: join(folder, 'none', 'a') };
     await assert.rejects(startThreadAnalytics({ files: nowhere, log: logAt(1) }));
   });
 
   it('closing rejects pending and later queries', async () => {
-    await writeLedger(subs.slice(0, 10).map((sub) => createdRecord(sub)));
+    await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
     const analytics = await start(logAt(5, 10));
     const open = assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);
     await Promise.all([analytics.close(), analytics.close(), open]);

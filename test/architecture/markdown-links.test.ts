@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { documents, linksOf, proseOf, targetOf } from '../support/documents.ts';
+import { documents, linksOf, resolveLink, withoutCodeBlocks } from '../support/documents.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -13,7 +13,9 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 /** Returns the anchors of the headings of a document, generated from the heading texts as GitHub does. */
 function anchorsOf(path: string): ReadonlySet<string> {
   const anchors = new Set<string>();
-  for (const [, heading] of proseOf(read(path)).matchAll(/^#{1,6} +(.+?) *#*$/gm) as Iterable<[string, string]>) {
+  for (const [, heading] of withoutCodeBlocks(read(path)).matchAll(/^#{1,6} +(.+?) *#*$/gm) as Iterable<
+    [string, string]
+  >) {
     const words = heading
       .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
       .toLowerCase()
@@ -29,7 +31,7 @@ function anchorsOf(path: string): ReadonlySet<string> {
 /** Returns the problem of a link, or null if the target file exists and contains the heading of the anchor. */
 function problemOf(document: string, link: string): string | null {
   const anchor = link.split('#', 2)[1];
-  const target = targetOf(document, link);
+  const target = resolveLink(document, link);
   if (!existsSync(join(root, target))) return `${document}: ${link} leads nowhere`;
   if (anchor === undefined || !target.endsWith('.md') || anchorsOf(target).has(anchor)) return null;
   return `${document}: ${link} names no heading of ${target}`;
@@ -46,7 +48,9 @@ test('every link between documents has an existing target', () => {
 
 test('a blank line precedes every heading', () => {
   const crowded = documents.flatMap((document) =>
-    [...proseOf(read(document)).matchAll(/[^\n]\n(#{1,6} .+)/g)].map(([, heading]) => `${document}: ${heading}`),
+    [...withoutCodeBlocks(read(document)).matchAll(/[^\n]\n(#{1,6} .+)/g)].map(
+      ([, heading]) => `${document}: ${heading}`,
+    ),
   );
   assert.deepEqual(crowded, []);
 });

@@ -6,7 +6,7 @@ import { type Admission, Authenticator, type Rejection } from '../../src/auth/au
 import type { Operation } from '../../src/auth/key-usage.ts';
 import { defaultKeyLimits } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { knownVerticals } from '../../src/verticals/registry.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
@@ -205,15 +205,15 @@ test('a released session reservation frees quota on the day of the reservation o
 
 test('counts sessions from the restored session count on', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 10 } });
-  authenticator.restoreSessionCount(issued.number, dayOf(noonMs) - 1, 10);
-  authenticator.restoreSessionCount(issued.number, dayOf(noonMs), 9);
+  authenticator.restoreSessionCount(issued.number, dayNumberOf(noonMs) - 1, 10);
+  authenticator.restoreSessionCount(issued.number, dayNumberOf(noonMs), 9);
   assert.equal(assertAdmitted(ask('create_session')).limitStatus.remaining, 0);
   assert.equal(errorCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
 });
 
 test('reports 0 remaining sessions if the restored count exceeds the daily limit', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 5 } });
-  authenticator.restoreSessionCount(issued.number, dayOf(noonMs), 9);
+  authenticator.restoreSessionCount(issued.number, dayNumberOf(noonMs), 9);
   assert.equal(assertRejected(ask('create_session')).limitStatus?.remaining, 0);
   assert.equal(assertRejected(ask('create_session', otherVertical)).limitStatus?.remaining, 0);
 });
@@ -235,7 +235,7 @@ test('deletes the request counts of idle keys but keeps their session counts', (
 
 test('deletes restored session counts when their days are over', (t) => {
   const { authenticator, clock, ask } = openAuthWithKey(t);
-  for (let number = 100; number < 105; number++) authenticator.restoreSessionCount(number, dayOf(noonMs), 1);
+  for (let number = 100; number < 105; number++) authenticator.restoreSessionCount(number, dayNumberOf(noonMs), 1);
   clock.pass(dayMs);
   assertAdmitted(ask());
   assert.equal(authenticator.trackedKeyCount, 6);
@@ -266,7 +266,7 @@ test('admits a request if and only if no limit of the operation is exceeded (ran
         clock.monotonic += monotonicStepMs;
         clock.wall += wallStepMs;
         const inMinute = (times: readonly number[]) => times.filter((at) => clock.monotonic - at < 60_000).length;
-        const today = dayOf(clock.wall);
+        const today = dayNumberOf(clock.wall);
         const fits =
           inMinute(requests) < limits.requestsPerMinute &&
           (operation !== 'query_analytics' || inMinute(queries) < limits.analyticsPerMinute) &&

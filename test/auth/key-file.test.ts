@@ -166,12 +166,12 @@ test('migrates a key file of version 2, retains keys and origins, and tracks lat
   database.exec("INSERT INTO embed_origins VALUES (1, 'https://b.example'), (1, 'https://a.example')");
   const directory = openDirectory(t, folder, new ManualClock());
   assert.equal(directory.findByHash(hashApiKey(key))?.number, 1);
-  assert.deepEqual(directory.origins.forAccount(1), ['https://a.example', 'https://b.example']);
+  assert.deepEqual(directory.origins.findByAccount(1), ['https://a.example', 'https://b.example']);
   // The process that wrote the file still has it open.
   database.exec('UPDATE keys SET revoked = 1; DELETE FROM embed_origins');
   directory.refresh();
   assert.equal(directory.findByHash(hashApiKey(key)), undefined);
-  assert.deepEqual(directory.origins.forAccount(1), []);
+  assert.deepEqual(directory.origins.findByAccount(1), []);
 });
 
 test('does not write to a key file of the current version', (t) => {

@@ -58,7 +58,7 @@ describe('SlidingWindow', () => {
 
   /** Admits a request if the window has room. */
   function tryTake(window: SlidingWindow, nowMs: number): boolean {
-    if (window.remaining(nowMs) === 0) return false;
+    if (window.remainingRequests(nowMs) === 0) return false;
     window.admit(nowMs);
     return true;
   }
@@ -79,7 +79,7 @@ describe('SlidingWindow', () => {
         for (const ms of steps) {
           nowMs += ms;
           const recent = admitted.filter((ms) => nowMs - ms < minuteMs).length;
-          assert.equal(window.remaining(nowMs), limit - recent);
+          assert.equal(window.remainingRequests(nowMs), limit - recent);
           const taken = tryTake(window, nowMs);
           assert.equal(taken, recent < limit);
           if (taken) admitted.push(nowMs);
@@ -96,7 +96,7 @@ describe('SlidingWindow', () => {
     const window = new SlidingWindow(100, minuteMs);
     const admitted: number[] = [];
     const take = (nowMs: number) => {
-      assert.equal(window.remaining(nowMs), 100 - admitted.filter((ms) => nowMs - ms < minuteMs).length);
+      assert.equal(window.remainingRequests(nowMs), 100 - admitted.filter((ms) => nowMs - ms < minuteMs).length);
       window.admit(nowMs);
       admitted.push(nowMs);
     };
@@ -116,11 +116,11 @@ describe('SlidingWindow', () => {
           tryTake(window, nowMs);
         }
         const waitMs = window.retryAfterMs(nowMs);
-        if (window.remaining(nowMs) > 0) {
+        if (window.remainingRequests(nowMs) > 0) {
           assert.equal(waitMs, 0);
         } else {
-          assert.equal(window.remaining(nowMs + waitMs - 0.25), 0);
-          assert(window.remaining(nowMs + waitMs) > 0);
+          assert.equal(window.remainingRequests(nowMs + waitMs - 0.25), 0);
+          assert(window.remainingRequests(nowMs + waitMs) > 0);
         }
       }),
     );
@@ -128,13 +128,13 @@ describe('SlidingWindow', () => {
 
   test('a sliding window is empty one window length after the last admitted request', () => {
     const window = new SlidingWindow(3, minuteMs);
-    assert.equal(window.resetMs(0), 0);
+    assert.equal(window.timeToResetMs(0), 0);
     window.admit(0);
     window.admit(10_000);
-    assert.equal(window.resetMs(25_000), 45_000);
-    assert.equal(window.remaining(69_999), 2);
-    assert.equal(window.remaining(70_000), 3);
-    assert.equal(window.resetMs(70_000), 0);
+    assert.equal(window.timeToResetMs(25_000), 45_000);
+    assert.equal(window.remainingRequests(69_999), 2);
+    assert.equal(window.remainingRequests(70_000), 3);
+    assert.equal(window.timeToResetMs(70_000), 0);
   });
 
   test('does not admit two full bursts within 60 seconds across a minute boundary', () => {
@@ -155,7 +155,7 @@ describe('SlidingWindow', () => {
     const window = new SlidingWindow(2, minuteMs);
     window.admit(0);
     assert.equal(window.releaseIfEmpty(minuteMs - 1), false);
-    assert.equal(window.remaining(minuteMs - 1), 1);
+    assert.equal(window.remainingRequests(minuteMs - 1), 1);
     assert.equal(window.releaseIfEmpty(minuteMs), true);
     assert(tryTake(window, minuteMs));
     assert(tryTake(window, minuteMs));

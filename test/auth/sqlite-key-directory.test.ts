@@ -64,7 +64,7 @@ test('uses cached keys and origins while the key file is unreadable, and reports
       (error) => errors.push(error),
       () => recovered++,
     );
-    const origins = () => directory.origins.forAccount(issued.account);
+    const origins = () => directory.origins.findByAccount(issued.account);
     otherProgram.exec(`ALTER TABLE ${table} RENAME TO hidden; UPDATE hidden SET account = account`);
     t.mock.timers.tick(3 * bounds.apiKeyPollIntervalMs);
     assert.notEqual(directory.findByHash(hashApiKey(key)), undefined);
@@ -88,17 +88,17 @@ test('applies changed origins at the next poll in alphabetical order, and return
     changeOrigins(folder, apply);
     t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
   };
-  assert.deepEqual([origins.forAccount(acme!), origins.forAccount(0)], [[], []]);
+  assert.deepEqual([origins.findByAccount(acme!), origins.findByAccount(0)], [[], []]);
   change((registry) => registry.allow('other', ['https://c.example']));
-  const ofOther = origins.forAccount(other!);
+  const ofOther = origins.findByAccount(other!);
   change((registry) => registry.allow('acme', ['https://b.example', 'https://a.example']));
-  const allowed = origins.forAccount(acme!);
+  const allowed = origins.findByAccount(acme!);
   assert.deepEqual(allowed, ['https://a.example', 'https://b.example']);
   t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
-  assert.equal(origins.forAccount(acme!), allowed);
+  assert.equal(origins.findByAccount(acme!), allowed);
   change((registry) => registry.remove('acme', ['https://a.example']));
-  assert.deepEqual(origins.forAccount(acme!), ['https://b.example']);
-  assert.equal(origins.forAccount(other!), ofOther);
+  assert.deepEqual(origins.findByAccount(acme!), ['https://b.example']);
+  assert.equal(origins.findByAccount(other!), ofOther);
 });
 
 test('limits how often an unknown key causes a poll of the key file', (t) => {

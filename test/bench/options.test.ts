@@ -3,9 +3,9 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseBenchOptions, selectParts, usage } from '../../bench/options.ts';
+import { formatUsage, parseBenchOptions, selectParts } from '../../bench/options.ts';
 import { benchParts } from '../../bench/parts.ts';
-import { type BenchResult, mergeFindings } from '../../bench/result/bench-result.ts';
+import { type BenchResult, mergePartResult } from '../../bench/result/bench-result.ts';
 import { writeResult } from '../../bench/result/result-file.ts';
 
 const selected = (...only: string[]) => selectParts(only).map(({ name }) => name);
@@ -33,14 +33,14 @@ test('all parts and groups have different names, and the help text lists every p
   const all = [...groups, ...benchParts.map(({ name }) => name)];
   assert.equal(new Set(all).size, all.length);
   for (const { name, description } of benchParts)
-    assert.ok(usage().includes(`${name} `) && usage().includes(description));
+    assert.ok(formatUsage().includes(`${name} `) && formatUsage().includes(description));
 });
 
 test('appends to lists of a result and replaces other values, without changing the original result', () => {
   const micro = (name: string) => ({ name, medianNs: 1, p99Ns: 2 });
   const before = { quick: true, memory: null, micro: [micro('a')], history: [] } as unknown as BenchResult;
   const memory = { fields: 1, heapBytes: 2, residentBytes: 3, points: [], sessionsMax: 4 };
-  const after = mergeFindings(before, { memory, micro: [micro('b')] });
+  const after = mergePartResult(before, { memory, micro: [micro('b')] });
   assert.deepEqual(
     after.micro.map(({ name }) => name),
     ['a', 'b'],

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LoadPoint } from '../../src/capacity/measurements.ts';
+import type { LoadCurvePoint } from '../../src/capacity/measurements.ts';
 import {
-  costAtFullLoad,
+  cpuMicrosAtFullLoad,
   findSustainedRate,
-  interpolateAt,
+  interpolateAtRate,
   wasClientSaturated,
 } from '../../src/capacity/measurements.ts';
 
@@ -12,14 +12,14 @@ const pointAt = (
   rate: number,
   p99Ms: number,
   { achieved = rate, cpuMicros = 50, clientSaturated = false } = {},
-): LoadPoint => ({
+): LoadCurvePoint => ({
   offeredPerSecond: rate,
   achievedPerSecond: achieved,
   p99Ms,
   cpuMicros,
   clientSaturated,
 });
-const curve = (...points: LoadPoint[]) => ({ title: 'sample', points });
+const curve = (...points: LoadCurvePoint[]) => ({ title: 'sample', points });
 const plain = curve(
   pointAt(1_000, 2),
   pointAt(2_000, 4),
@@ -47,16 +47,16 @@ for (const [name, points, sloP99Ms, perSecond, isEndOfCurve] of [
 }
 
 test('costAtFullLoad returns the lowest cost on the curve', () => {
-  assert.equal(costAtFullLoad(plain), 50);
+  assert.equal(cpuMicrosAtFullLoad(plain), 50);
   const busier = pointAt(3_000, 900, { achieved: 1_000, cpuMicros: 30 });
-  assert.equal(costAtFullLoad(curve(pointAt(1_000, 2, { cpuMicros: 90 }), pointAt(2_000, 4), busier)), 30);
+  assert.equal(cpuMicrosAtFullLoad(curve(pointAt(1_000, 2, { cpuMicros: 90 }), pointAt(2_000, 4), busier)), 30);
 });
 
 test('interpolateAt interpolates between points, and returns the value of the first or last point outside the curve', () => {
-  assert.equal(interpolateAt(plain.points, 3_000, 'p99Ms'), 14);
-  assert.equal(interpolateAt(plain.points, 2_000, 'p99Ms'), 4);
-  assert.equal(interpolateAt(plain.points, 10, 'p99Ms'), 2);
-  assert.equal(interpolateAt(plain.points, 1e6, 'p99Ms'), 900);
+  assert.equal(interpolateAtRate(plain.points, 3_000, 'p99Ms'), 14);
+  assert.equal(interpolateAtRate(plain.points, 2_000, 'p99Ms'), 4);
+  assert.equal(interpolateAtRate(plain.points, 10, 'p99Ms'), 2);
+  assert.equal(interpolateAtRate(plain.points, 1e6, 'p99Ms'), 900);
 });
 
 test('wasClientSaturated checks the curve up to the first point above the rate', () => {

@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import { readMeasurements } from '../../src/capacity/benchmark-result.ts';
 import type { Measurements } from '../../src/capacity/measurements.ts';
 import {
+  type CapacityCheckMeasurements,
   type CapacityPlan,
-  type CheckMeasurements,
+  type CapacityPlanRequest,
   compareWithPlan,
-  type PlanRequest,
   planCapacity,
-  type Resource,
+  type ServerResource,
 } from '../../src/capacity/plan.ts';
 import {
   CapacityError,
@@ -23,7 +23,7 @@ import { sampleResult } from './sample-result.ts';
 
 const mix = (changes: Partial<TrafficMixFile> = {}) => toTrafficMix({ ...defaultTrafficMixFile, ...changes });
 const sample: Measurements = readMeasurements(JSON.stringify(sampleResult()), mix());
-const requestFor = (changes: Partial<PlanRequest> = {}): PlanRequest => ({
+const requestFor = (changes: Partial<CapacityPlanRequest> = {}): CapacityPlanRequest => ({
   keys: 10_000,
   sloP99Ms: 35,
   headroom: 0.2,
@@ -32,7 +32,7 @@ const requestFor = (changes: Partial<PlanRequest> = {}): PlanRequest => ({
 /** A mix that only creates sessions: 8.33 per second for each API key. */
 const sessionsOnly = mix({ per_100_sessions: {} });
 
-const resource = (plan: CapacityPlan, name: Resource['name']) => plan.resources.find((one) => one.name === name)!;
+const resource = (plan: CapacityPlan, name: ServerResource['name']) => plan.resources.find((one) => one.name === name)!;
 const near = (actual: number, expected: number) =>
   assert(Math.abs(actual - expected) < 1e-9 * Math.abs(expected), `${actual}, not ${expected}`);
 
@@ -91,7 +91,7 @@ test('throws if a server cannot serve a single API key, and names the bottleneck
 });
 
 test('a plan lists only the caveats that apply to the measurements', () => {
-  const caveatsOf = (measurements: Measurements, changes: Partial<PlanRequest> = {}) =>
+  const caveatsOf = (measurements: Measurements, changes: Partial<CapacityPlanRequest> = {}) =>
     planCapacity(measurements, sessionsOnly, requestFor(changes)).caveats.join('\n');
   const plain = caveatsOf(sample);
   assert.match(plain, /^A server has [\d,]+ live sessions; memory was measured with up to 1,000,000/);
@@ -115,7 +115,7 @@ test('throws if the measurements lack a route of the traffic mix', () => {
 });
 
 const checkedPlan = planCapacity(sample, mix(), requestFor({ keys: 1_000 }));
-const asPlanned: CheckMeasurements = {
+const asPlanned: CapacityCheckMeasurements = {
   seconds: 60,
   offeredPerSecond: checkedPlan.load.requestsPerSecond,
   achievedPerSecond: checkedPlan.load.requestsPerSecond,
@@ -208,7 +208,11 @@ const requests = fc.record({
 });
 
 /** Returns null if no plan is possible. */
-function planOrNull(measurements: Measurements, of: ReturnType<typeof mix>, request: PlanRequest): CapacityPlan | null {
+function planOrNull(
+  measurements: Measurements,
+  of: ReturnType<typeof mix>,
+  request: CapacityPlanRequest,
+): CapacityPlan | null {
   try {
     return planCapacity(measurements, of, request);
   } catch (error) {
@@ -242,7 +246,7 @@ const doubleCost = (measurements: Measurements): Measurements => ({
   ),
   memory: { ...measurements.memory, residentBytesPerSession: measurements.memory.residentBytesPerSession * 2 },
 });
-type PlanArguments = readonly [measurements: Measurements, mix: ReturnType<typeof mix>, request: PlanRequest];
+type PlanArguments = readonly [measurements: Measurements, mix: ReturnType<typeof mix>, request: CapacityPlanRequest];
 
 for (const [name, makeHarder] of [
   ['a tighter target', ([data, of, request], by) => [data, of, { ...request, sloP99Ms: request.sloP99Ms * by }]],
@@ -266,7 +270,8 @@ test('one more key per server exceeds the bottleneck resource, and no other reso
     fc.property(measurementsArbitrary, mixes, requests, (measurements, of, request) => {
       const plan = planOrNull(measurements, of, request);
       if (plan === null) return;
-      const left = ({ capacity, perKey }: Resource, keys: number) => capacity * (1 - request.headroom) - perKey * keys;
+      const left = ({ capacity, perKey }: ServerResource, keys: number) =>
+        capacity * (1 - request.headroom) - perKey * keys;
       const slack = 1e-9;
       for (const one of plan.resources) {
         assert(left(one, plan.keysPerBox) >= -slack * one.capacity);

@@ -7,13 +7,13 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
 import {
-  type CatalogChange,
+  type CatalogReloadResult,
   type CatalogSource,
   CatalogStore,
   InvalidCatalogError,
 } from '../../src/catalogs/catalog-store.ts';
 import { compileCatalogInThread, compileCatalogSource } from '../../src/catalogs/compile-catalog-in-thread.ts';
-import { catalogVersion } from '../../src/catalogs/identifiers.ts';
+import { computeCatalogVersion } from '../../src/catalogs/identifiers.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { catalogOf, plainOffer } from '../matching/loan-fixtures.ts';
@@ -35,14 +35,14 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const textWith = (...ids: string[]) => JSON.stringify(catalogOf(ids.map((id) => plainOffer({ id }))));
 const versionOf = (text: string) => {
   const catalog = JSON.parse(text) as LoanCatalog;
-  return { catalog, version: catalogVersion(catalog, 'live') };
+  return { catalog, version: computeCatalogVersion(catalog, 'live') };
 };
 const fileOfOffers = () => join(folder, 'offers.json');
 function live(text: string): CatalogSource {
   writeFileSync(fileOfOffers(), text);
   return { vertical: personalLoans, mode: 'live', file: fileOfOffers() };
 }
-function change(store: CatalogStore, text: string): Promise<CatalogChange> {
+function change(store: CatalogStore, text: string): Promise<CatalogReloadResult> {
   writeFileSync(fileOfOffers(), text);
   return store.reload(1, 'live');
 }
@@ -62,7 +62,7 @@ function open(catalogs: CatalogSource[], options: Partial<ConstructorParameters<
 /** Opens a store whose first catalog, with the offer `a`, was replaced by a catalog with the offer `b`. */
 async function openReplaced() {
   const store = open([live(textWith('a'))]);
-  const old = store.current(1, 'live').version;
+  const old = store.currentCatalog(1, 'live').version;
   assert.ok((await change(store, textWith('b'))).ok);
   return { store, old };
 }
@@ -73,10 +73,10 @@ test('stores a separate catalog for each vertical and mode', () => {
     { vertical: personalLoans, mode: 'test', text: textWith('sandbox') },
     { vertical: equipmentLeases, mode: 'live', text: equipmentLeaseCatalog('live') },
   ]);
-  assert.deepEqual(idsOf(store.current(personalLoans.number, 'live')), ['a']);
-  assert.deepEqual(idsOf(store.current(personalLoans.number, 'test')), ['sandbox']);
-  assert.equal(store.current(equipmentLeases.number, 'live').offers.length, 24);
-  assert.throws(() => store.current(equipmentLeases.number, 'test'));
+  assert.deepEqual(idsOf(store.currentCatalog(personalLoans.number, 'live')), ['a']);
+  assert.deepEqual(idsOf(store.currentCatalog(personalLoans.number, 'test')), ['sandbox']);
+  assert.equal(store.currentCatalog(equipmentLeases.number, 'live').offers.length, 24);
+  assert.throws(() => store.currentCatalog(equipmentLeases.number, 'test'));
   assert.equal(store.currentVersions.length, 3);
 });
 
@@ -90,10 +90,10 @@ test('in test mode, the same offers have another catalog version and no revenue'
 test('finds a replaced catalog until exactly 28 hours after its replacement', async () => {
   const store = open([live(textWith('a'))]);
   assert.equal(store.findByVersion('0123456789ab'), null);
-  const old = store.current(1, 'live').version;
+  const old = store.currentCatalog(1, 'live').version;
   const changed = await change(store, textWith('b'));
-  assert.deepEqual(changed, { ok: true, version: store.current(1, 'live').version, changed: true });
-  assert.deepEqual(idsOf(store.current(1, 'live')), ['b']);
+  assert.deepEqual(changed, { ok: true, version: store.currentCatalog(1, 'live').version, changed: true });
+  assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['b']);
   clock.advance(bounds.replacedCatalogRetentionMs - 1);
   assert.deepEqual(idsOf(store.findByVersion(old)!), ['a']);
   clock.advance(1);
@@ -146,7 +146,7 @@ test('lists replaced catalogs of a mode in the order of replacement, also after 
 
 test('a reload without a change of the content has no effect', async () => {
   const store = open([live(textWith('a'))]);
-  const { version } = store.current(1, 'live');
+  const { version } = store.currentCatalog(1, 'live');
   const sameContent = JSON.stringify(JSON.parse(textWith('a')), null, 4);
   assert.deepEqual(await change(store, sameContent), { ok: true, version, changed: false });
 });
@@ -154,7 +154,7 @@ test('a reload without a change of the content has no effect', async () => {
 test('a reload can activate an earlier catalog version again', async () => {
   const { store, old: first } = await openReplaced();
   await change(store, textWith('a'));
-  assert.equal(store.current(1, 'live').version, first);
+  assert.equal(store.currentCatalog(1, 'live').version, first);
   clock.advance(bounds.replacedCatalogRetentionMs * 2);
   assert.notEqual(store.findByVersion(first), null);
   assert.notEqual(open([live(textWith('a'))]).findByVersion(first), null);
@@ -178,7 +178,7 @@ test('keeps the current catalog if the catalog file is invalid, missing, a folde
     create();
     const changed = await store.reload(1, 'live');
     assert.match(changed.ok ? '' : changed.errors.join(), error);
-    assert.deepEqual(idsOf(store.current(1, 'live')), ['a']);
+    assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
   }
 });
 
@@ -187,9 +187,9 @@ test('validates a deeply nested file in a thread, keeps the current catalog and 
   const plainText = JSON.stringify(catalogOf([plainOffer({ features: ['marked'] })]));
   const changed = await change(store, plainText.replace('"marked"', `${'{"a":'.repeat(1e6)}1${'}'.repeat(1e6)}`));
   assert.deepEqual(changed, { ok: false, errors: [`catalog: must be nested at most ${bounds.catalogDepthMax} deep`] });
-  assert.deepEqual(idsOf(store.current(1, 'live')), ['a']);
+  assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
   assert.ok((await change(store, textWith('b'))).ok);
-  assert.deepEqual(idsOf(store.current(1, 'live')), ['b']);
+  assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['b']);
 });
 
 test('compiles a catalog in a thread, and reports a catalog that needs too much memory as invalid', async () => {
@@ -216,16 +216,16 @@ test('reports an unexpected failure of a reload as an error and can reload after
   clock.advance(bounds.replacedCatalogRetentionMs);
   const changed = await change(store, textWith('b'));
   assert.match(changed.ok ? '' : changed.errors[0]!, /^catalog: cannot be put in use: ENOTDIR/);
-  assert.deepEqual(idsOf(store.current(1, 'live')), ['a']);
+  assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
   rmSync(archiveFolder);
   store.archive.createFolder();
   assert.ok((await store.reload(1, 'live')).ok);
-  assert.deepEqual(idsOf(store.current(1, 'live')), ['b']);
+  assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['b']);
 });
 
 test('deletes the files of expired catalogs, and reports an error if they cannot be deleted', async () => {
   const { store, old } = await openReplaced();
-  const { version } = store.current(1, 'live');
+  const { version } = store.currentCatalog(1, 'live');
   assert.ok(readdirSync(archiveFolder).includes(`${old}.json`));
   clock.advance(bounds.replacedCatalogRetentionMs);
   await change(store, textWith('c'));
@@ -235,7 +235,7 @@ test('deletes the files of expired catalogs, and reports an error if they cannot
   mkdirSync(join(archiveFolder, `${version}.json`));
   const changed = await change(store, textWith('d'));
   assert.match(changed.ok ? '' : changed.errors[0]!, /^catalog: cannot be put in use: /);
-  assert.deepEqual(idsOf(store.current(1, 'live')), ['c']);
+  assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['c']);
 });
 
 test('throws an error with all problems of an invalid catalog at the start', () => {
@@ -262,7 +262,7 @@ test('retains a replaced catalog after a restart until its original expiry', asy
 });
 
 test('treats a catalog as replaced at the start if its file changed while the service was stopped', () => {
-  const old = open([live(textWith('a'))]).current(1, 'live').version;
+  const old = open([live(textWith('a'))]).currentCatalog(1, 'live').version;
   clock.advance(bounds.replacedCatalogRetentionMs * 3);
   const store = open([live(textWith('b'))]);
   clock.advance(bounds.replacedCatalogRetentionMs - 1);
@@ -274,7 +274,7 @@ test('treats a catalog as replaced at the start if its file changed while the se
 
 test('reports a damaged archived catalog and loads the others', async () => {
   const { store, old: first } = await openReplaced();
-  const second = store.current(1, 'live').version;
+  const second = store.currentCatalog(1, 'live').version;
   await change(store, textWith('c'));
   writeFileSync(join(archiveFolder, `${first}.json`), '{"half');
   const problems: string[] = [];
@@ -296,22 +296,23 @@ test('does not load an archived catalog with changed content', async () => {
 });
 
 test('rewrites a damaged archive file of the current catalog', () => {
-  const { version } = open([live(textWith('a'))]).current(1, 'live');
+  const { version } = open([live(textWith('a'))]).currentCatalog(1, 'live');
   writeFileSync(join(archiveFolder, `${version}.json`), 'junk');
-  assert.deepEqual(idsOf({ offers: open([live(textWith('a'))]).archive.load(version).catalog.lenders[0]!.offers }), [
-    'a',
-  ]);
+  assert.deepEqual(
+    idsOf({ offers: open([live(textWith('a'))]).archive.loadCatalog(version).catalog.lenders[0]!.offers }),
+    ['a'],
+  );
 });
 
 test('prepares an archived catalog version before its activation', async () => {
   const store = open([live(textWith('a'))]);
   const seen: string[] = [];
   store.onBeforeActivate(async ({ version }) => {
-    store.archive.load(version);
-    seen.push(version, ...idsOf(store.current(1, 'live')));
+    store.archive.loadCatalog(version);
+    seen.push(version, ...idsOf(store.currentCatalog(1, 'live')));
   });
   await change(store, textWith('b'));
-  assert.deepEqual(seen, [store.current(1, 'live').version, 'a']);
+  assert.deepEqual(seen, [store.currentCatalog(1, 'live').version, 'a']);
 });
 
 test('neither activates nor archives a catalog version that cannot be prepared', async () => {
@@ -320,17 +321,17 @@ test('neither activates nor archives a catalog version that cannot be prepared',
   store.onBeforeActivate(() => Promise.reject(new Error('no worker')));
   const changed = await change(store, textWith('b'));
   assert.deepEqual(changed, { ok: false, errors: ['catalog: cannot be put in use: no worker'] });
-  assert.deepEqual(idsOf(store.current(1, 'live')), ['a']);
+  assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
   assert.deepEqual(readdirSync(archiveFolder).sort(), files);
 });
 
 test('retains a replaced catalog after a failed attempt to activate it again', async () => {
   const store = open([live(textWith('a'))]);
-  const { version } = store.current(1, 'live');
+  const { version } = store.currentCatalog(1, 'live');
   await change(store, textWith('b'));
   store.onBeforeActivate(() => Promise.reject(new Error('no worker')));
   assert.ok(!(await change(store, textWith('a'))).ok);
-  assert.deepEqual(idsOf(store.archive.load(version).catalog.lenders[0]!), ['a']);
+  assert.deepEqual(idsOf(store.archive.loadCatalog(version).catalog.lenders[0]!), ['a']);
   assert.notEqual(store.findByVersion(version), null);
 });
 
@@ -341,7 +342,7 @@ test('close aborts a pending reload, and later reloads fail', async () => {
   for (const given of [await underWay, await change(store, textWith('c'))]) {
     assert.match(given.ok ? '' : given.errors[0]!, /^catalog: cannot be put in use: /);
   }
-  assert.deepEqual(idsOf(store.current(1, 'live')), ['a']);
+  assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
 });
 
 test('rejects a reload while too many catalogs are retained, until the first of them expires', async () => {
@@ -349,7 +350,7 @@ test('rejects a reload while too many catalogs are retained, until the first of 
   for (let at = 0; at < bounds.replacedCatalogsMax; at++) {
     const text = textWith(`kept-${at}`);
     const { version, catalog } = versionOf(text);
-    store.archive.store(version, { vertical: personalLoans, mode: 'live', catalog });
+    store.archive.storeCatalog(version, { vertical: personalLoans, mode: 'live', catalog });
     store.archive.markReplaced(version, clock.wallMs());
   }
   const full = open([live(textWith('a'))]);
@@ -373,5 +374,5 @@ test('runs concurrent reloads one after the other', async () => {
     changes.map((changed) => idsOf(store.findByVersion(changed.ok ? changed.version : '')!)[0]),
     ['b', 'c', 'd'],
   );
-  assert.deepEqual(idsOf(store.current(1, 'live')), ['d']);
+  assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['d']);
 });

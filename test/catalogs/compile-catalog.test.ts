@@ -86,7 +86,7 @@ test('renders the disclosure as JSON', () => {
 
 test('renders logo URLs with the current hash', () => {
   const catalog = compileLoans(catalogOf([plainOffer()]));
-  const url = () => /"logo_url":"([^"]*)"/.exec(catalog.offerRenderer.headJson(0, 0))?.[1];
+  const url = () => /"logo_url":"([^"]*)"/.exec(catalog.offerRenderer.offerHeadJson(0, 0))?.[1];
   const { lenderName, logo } = catalog.offers[0]!;
   assert.equal(url(), `https://cdn.example/${logo}`);
   for (const hash of ['0123456789abcdef', 'fedcba9876543210']) {

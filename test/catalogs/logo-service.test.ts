@@ -43,7 +43,7 @@ describe('the logo cache', () => {
     const cache = new LogoCache();
     const old = logo('old.svg', 'blue');
     cache.replaceCatalog('live', [red]);
-    cache.addReplaced([blue, old]);
+    cache.addReplacedLogos([blue, old]);
     assert.equal(cache.find('a.svg', blue.hash), red);
     assert.equal(cache.find('old.svg', undefined), old);
     const current = logo('old.svg', 'green');
@@ -141,7 +141,7 @@ describe('LogoService', () => {
     const { service, source, served, write } = await openService(t, 'A');
     write('a.svg', image('blue'));
     write('c.svg', image('green'));
-    await service.loadReplaced(source, new RecordingCatalog('A', 'B', 'C'));
+    await service.loadReplacedLogos(source, new RecordingCatalog('A', 'B', 'C'));
     assert.deepEqual(served('a.svg', 'b.svg', 'c.svg'), [image('red'), renderMonogram('B'), image('green')]);
   });
 });

@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { findSvgProblem } from '../../src/catalogs/find-svg-problem.ts';
-import { initials, logoFolder, monogramColors, readLogos, renderMonogram } from '../../src/catalogs/read-logos.ts';
+import { initialsOf, logoFolder, monogramColors, readLogos, renderMonogram } from '../../src/catalogs/read-logos.ts';
 import { image, logoFolderOf } from './logo-folder.ts';
 
 const lender = (name: string, logo = `${name.toLowerCase()}.svg`) => ({ name, logo });
@@ -107,7 +107,7 @@ describe('a monogram', () => {
       ['*** &', ''],
       ['', ''],
     ] as const) {
-      assert.equal(initials(name), expected, name);
+      assert.equal(initialsOf(name), expected, name);
     }
   });
 

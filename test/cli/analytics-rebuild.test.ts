@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { lockFolder } from '../../src/files/folder-lock.ts';
 import { createMarketplace, type Result } from '../../src/index.ts';
-import { reportedRecord, widgetViewedRecord } from '../support/ledger-records.ts';
+import { widgetEventsRecord, widgetViewedRecord } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { appendToLedger } from './append-to-ledger.ts';
@@ -47,8 +47,8 @@ async function createSampleStore(t: TestContext) {
       .flatMap((sub) => [
         widgetViewedRecord(sub, ['shown']),
         widgetViewedRecord(sub, ['shown', 'shown-later'], { again: true }),
-        reportedRecord(sub, ['widget_loaded', 'offer_impression', 'offer_impression']),
-        reportedRecord(sub, ['offer_click'], { firstEvent: 4, offerId: 'shown' }),
+        widgetEventsRecord(sub, ['widget_loaded', 'offer_impression', 'offer_impression']),
+        widgetEventsRecord(sub, ['offer_click'], { firstEvent: 4, offerId: 'shown' }),
       ]),
   );
   const again = await createMarketplace({ dataDir: folder, clock });

@@ -37,7 +37,8 @@ test('a backup of a server under load contains every write that was acknowledged
   let stopped = false;
   const load = Promise.all(
     Array.from({ length: callers }, async () => {
-      while (!stopped) acknowledged.push((await caller.visit(tag, personalLoansFixture.complete, 1)).subId);
+      while (!stopped)
+        acknowledged.push((await caller.createSessionWithClicks(tag, personalLoansFixture.complete, 1)).subId);
     }),
   );
   while (acknowledged.length < 20) await new Promise(setImmediate);

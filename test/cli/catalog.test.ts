@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { catalogVersion } from '../../src/catalogs/identifiers.ts';
+import { computeCatalogVersion } from '../../src/catalogs/identifiers.ts';
 import type { LoanCatalog as CatalogFile } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { image } from '../catalogs/logo-folder.ts';
 import { catalogOf, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
@@ -21,7 +21,7 @@ function writeCatalog(t: TestContext, content: string): string {
 const pretty = (catalog: unknown) => JSON.stringify(catalog, null, 2);
 const validCatalog = catalogOf([plainOffer(), plainOffer({ id: 'other' })]);
 const validLine = (file: string, catalog: CatalogFile) =>
-  `${file} is valid: ${catalog.lenders.flatMap(({ offers }) => offers).length} offers of ${catalog.lenders.length} lenders for personal-loans; version ${catalogVersion(catalog, 'live')} for live keys, ${catalogVersion(catalog, 'test')} for test keys\n`;
+  `${file} is valid: ${catalog.lenders.flatMap(({ offers }) => offers).length} offers of ${catalog.lenders.length} lenders for personal-loans; version ${computeCatalogVersion(catalog, 'live')} for live keys, ${computeCatalogVersion(catalog, 'test')} for test keys\n`;
 
 function writeLogo(catalogFile: string, name: string, content: string): void {
   const folder = join(dirname(catalogFile), 'logos');

@@ -25,7 +25,7 @@ after(async () => {
 
 /** Creates a session with this tag, clicks an offer, and returns the click_id. */
 async function createClick(tag: string): Promise<string> {
-  const subId = await caller.sessionWith(tag, personalLoansFixture.complete);
+  const subId = await caller.createSessionWithFields(tag, personalLoansFixture.complete);
   const { offers } = await caller.offers(subId);
   const { headers } = await caller.click(offers[0]?.click_url as string);
   const location = new URL(headers.get('location') as string);

@@ -4,20 +4,20 @@ import fc from 'fast-check';
 import { describeRecord, formatRecordLine } from '../../src/cli/commands/log.ts';
 import { formatSubId } from '../../src/ids/sub-id.ts';
 import {
-  clickedRecord,
-  createdRecord,
-  reportedRecord,
-  subOf,
-  viewedRecord,
+  offerClickedRecord,
+  offersViewedRecord,
+  sessionCreatedRecord,
+  subIdBytes,
+  widgetEventsRecord,
   widgetViewedRecord,
 } from '../support/ledger-records.ts';
 
 const createdMs = Date.UTC(2026, 4, 20, 12);
-const sub = subOf({ createdMs, serial: 7 });
+const sub = subIdBytes({ createdMs, serial: 7 });
 const common = { at: '2026-05-20T12:00:00.000Z', sub_id: formatSubId(sub) };
 
 test('describes each kind of record with the names of its members', () => {
-  assert.deepEqual(describeRecord(createdRecord(sub, { tag: 'hero', device: 2, metadata: '{"a":1}' })), {
+  assert.deepEqual(describeRecord(sessionCreatedRecord(sub, { tag: 'hero', device: 2, metadata: '{"a":1}' })), {
     kind: 'session_created',
     ...common,
     referrer_tag: 'hero',
@@ -25,20 +25,23 @@ test('describes each kind of record with the names of its members', () => {
     device: 'mobile',
     metadata: '{"a":1}',
   });
-  assert.deepEqual(describeRecord(viewedRecord(sub, ['one', 'two'], createdMs)), {
+  assert.deepEqual(describeRecord(offersViewedRecord(sub, ['one', 'two'], createdMs)), {
     kind: 'offers_viewed',
     ...common,
     catalog_version: 'catalog-1',
     offer_ids: ['one', 'two'],
   });
-  assert.deepEqual(describeRecord(clickedRecord(sub, 'one', { lender: 'Lender', valueMicros: 5, wallMs: createdMs })), {
-    kind: 'offer_clicked',
-    ...common,
-    catalog_version: 'catalog-1',
-    offer_id: 'one',
-    lender_name: 'Lender',
-    value_micros: 5,
-  });
+  assert.deepEqual(
+    describeRecord(offerClickedRecord(sub, 'one', { lender: 'Lender', valueMicros: 5, wallMs: createdMs })),
+    {
+      kind: 'offer_clicked',
+      ...common,
+      catalog_version: 'catalog-1',
+      offer_id: 'one',
+      lender_name: 'Lender',
+      value_micros: 5,
+    },
+  );
 });
 
 test('describes widget records with the names of event types and with hexadecimal ids', () => {
@@ -55,7 +58,7 @@ test('describes widget records with the names of event types and with hexadecima
   }
   const types = ['widget_loaded', 'offer_click', 7] as const;
   const options = { load: 5, firstEvent: 255, offerId: 'one', wallMs: createdMs };
-  assert.deepEqual(describeRecord(reportedRecord(sub, types, options)), {
+  assert.deepEqual(describeRecord(widgetEventsRecord(sub, types, options)), {
     kind: 'widget_reported',
     ...common,
     load,
@@ -66,7 +69,7 @@ test('describes widget records with the names of event types and with hexadecima
 });
 
 test('describes unexpected member values as they are, with bytes in hexadecimal', () => {
-  const [kind, wallMs, id] = reportedRecord(sub, ['widget_loaded']);
+  const [kind, wallMs, id] = widgetEventsRecord(sub, ['widget_loaded']);
   const { load, event_ids, types, offer_ids } = describeRecord([kind, wallMs, id, 5, new Uint8Array(9), 'length', -1]);
   assert.deepEqual([load, event_ids, types, offer_ids], [5, '000000000000000000', 'length', -1]);
   const malformed = describeRecord([kind, wallMs, id, null, 'x', ['length', 0.5, new Uint8Array([1])], null]);
@@ -75,7 +78,7 @@ test('describes unexpected member values as they are, with bytes in hexadecimal'
 
 test('describes whether a click was within the daily cap as true, false or null', () => {
   for (const verdict of [true, false, null]) {
-    const { within_daily_cap, more } = describeRecord([...clickedRecord(sub, 'one'), verdict] as unknown[]);
+    const { within_daily_cap, more } = describeRecord([...offerClickedRecord(sub, 'one'), verdict] as unknown[]);
     assert.deepEqual([within_daily_cap, more], [verdict, undefined]);
   }
 });
@@ -93,7 +96,7 @@ test('lists the members of a record of an unknown kind', () => {
 });
 
 test('formats a record as its kind, time and sub_id, followed by the other members', () => {
-  const line = formatRecordLine(12, describeRecord(viewedRecord(sub, ['one'], createdMs)), false);
+  const line = formatRecordLine(12, describeRecord(offersViewedRecord(sub, ['one'], createdMs)), false);
   assert.equal(
     line,
     `12  offers_viewed  2026-05-20T12:00:00.000Z  ${formatSubId(sub)}  catalog_version="catalog-1"  offer_ids=["one"]`,

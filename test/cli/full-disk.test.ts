@@ -5,11 +5,11 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
-import { afterwards } from '../support/afterwards.ts';
-import { ApiCaller, assertOk, assertRefused } from '../support/api-caller.ts';
+import { runAfterTest } from '../support/afterwards.ts';
+import { ApiCaller, assertError, assertOk } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { Scrape } from '../support/scrape.ts';
-import { worthUsd } from '../support/vertical-fixture.ts';
+import { totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { runMarketplace } from './run-marketplace.ts';
 import { createFolder } from './sample-data-folder.ts';
@@ -24,7 +24,7 @@ async function serve(t: TestContext, folder: string, key: string, engine = 'uws'
   const ports = await served.ports();
   const http = new HttpClient(ports.public);
   const operations = new HttpClient(ports.operations, false);
-  afterwards(t, () => {
+  runAfterTest(t, () => {
     http.close();
     operations.close();
   });
@@ -76,7 +76,7 @@ test('on a full disk, only operations that must be durable fail, and the service
   const { folder, key } = await issueKey(t);
   const server = await serve(t, folder, key);
   const { caller } = server;
-  const subId = await caller.sessionWith('full', fixture.complete);
+  const subId = await caller.createSessionWithFields('full', fixture.complete);
   const [offer, another] = (await caller.offers(subId)).offers;
   assert.ok(offer !== undefined && another !== undefined);
   assert.equal((await caller.summary({ referrer_tag: 'full' })).marketplace_views, 1);
@@ -88,7 +88,7 @@ test('on a full disk, only operations that must be durable fail, and the service
   const idempotency = { 'Idempotency-Key': 'in-doubt' };
   for (const headers of [idempotency, {}, idempotency, {}]) {
     const refusal = await caller.post('session', session, headers);
-    assertRefused(refusal, 'SERVICE_UNAVAILABLE');
+    assertError(refusal, 'SERVICE_UNAVAILABLE');
     assert.ok(Number(refusal.headers.get('retry-after')) >= 1);
   }
   assert.ok((await server.notReady()).includes('the ledger cannot be written'));
@@ -120,7 +120,7 @@ test('on a full disk, only operations that must be durable fail, and the service
   const assertFigures = async (client: ApiCaller) => {
     const figures = await client.summary({ referrer_tag: 'full' });
     assert.deepEqual([figures.sessions_total, figures.marketplace_views, figures.offer_clicks], [3, 2, 2]);
-    assert.equal(figures.rev_attributed, worthUsd(fixture, [offer.svc_offer_id, another.svc_offer_id]));
+    assert.equal(figures.rev_attributed, totalClickUsd(fixture, [offer.svc_offer_id, another.svc_offer_id]));
   };
   await assertFigures(caller);
   assert.equal(await server.served.stop(), 0);
@@ -134,16 +134,16 @@ for (const engine of ['uws', 'node']) {
     const { folder, key } = await issueKey(t);
     const server = await serve(t, folder, key, engine);
     const { caller } = server;
-    const subId = await caller.sessionWith('full', fixture.complete);
+    const subId = await caller.createSessionWithFields('full', fixture.complete);
     const submit = (fields: object) => caller.post('inputs', { sub_id: subId, fields });
     const shown = async (client: ApiCaller) =>
       (await client.offers(subId)).offers.map((offer) => [offer.svc_offer_id, offer.monthly_payment_estimate]);
     const before = await shown(caller);
 
     server.fillDisk(0);
-    assertRefused(await submit({ [fixture.amount]: 9_000 }), 'SERVICE_UNAVAILABLE');
+    assertError(await submit({ [fixture.amount]: 9_000 }), 'SERVICE_UNAVAILABLE');
     await until(async () => (await server.notReady()).includes('the journal cannot be written'));
-    assertRefused(await submit({ [fixture.amount]: 11_000 }), 'SERVICE_UNAVAILABLE');
+    assertError(await submit({ [fixture.amount]: 11_000 }), 'SERVICE_UNAVAILABLE');
     assert.deepEqual(await shown(caller), before);
 
     server.freeDisk();
@@ -171,7 +171,7 @@ test('sessions can be created while the disk has no space for the analytics stor
   for (let i = 0; i < 5; i++) await caller.createSession('full');
   await until(async () => (await server.notReady()).includes('the aggregator is not running'));
   // The aggregator restarts and fails again and again, so queries are refused.
-  assertRefused(await caller.get('analytics', { referrer_tag: 'full' }), 'SERVICE_UNAVAILABLE');
+  assertError(await caller.get('analytics', { referrer_tag: 'full' }), 'SERVICE_UNAVAILABLE');
   await caller.createSession('full');
   const behind = await server.metrics();
   assert.ok(behind.value('marketplace_aggregator_restarts_total') >= 1);

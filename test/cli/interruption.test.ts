@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { rebuildAnalyticsStore } from '../../src/analytics/ledger-follower.ts';
 import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
-import { dataFiles } from '../../src/files/data-files.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { dataPaths } from '../../src/files/data-files.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { createSampleData } from './sample-data-folder.ts';
 
@@ -34,7 +34,7 @@ async function createBlockedConfirmation(t: TestContext) {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  afterwards(t, () => {
+  runAfterTest(t, () => {
     server.closeAllConnections();
     server.close();
     rmSync(folder, { recursive: true });
@@ -69,7 +69,7 @@ for (const [signal, code] of [
 test('an interrupted rebuild of the analytics leaves the store unchanged and no temporary file', async (t) => {
   const { folder, marketplace } = await createSampleData(t);
   await marketplace.close();
-  const files = dataFiles(folder);
+  const files = dataPaths(folder);
   const before = readFileSync(files.analyticsStoreFile);
   const stop = new AbortController();
   const rebuilding = rebuildAnalyticsStore({

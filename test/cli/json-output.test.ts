@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { helpOf, type JsonOutputHelp } from '../../src/cli/command.ts';
-import { commandPath, createProgram, withSubcommands } from '../../src/cli/program.ts';
+import { commandPath, createProgram, flattenCommands } from '../../src/cli/program.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import type { Ran } from './run-marketplace.ts';
 import { createSampleData, ok } from './sample-data-folder.ts';
 
 const helpByCommand = new Map<string, JsonOutputHelp>();
-for (const command of withSubcommands(await createProgram('0.0.0'))) {
+for (const command of flattenCommands(await createProgram('0.0.0'))) {
   const { json } = helpOf(command);
   if (json !== undefined) helpByCommand.set(commandPath(command).replace('marketplace ', ''), json);
 }

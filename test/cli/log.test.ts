@@ -14,9 +14,9 @@ import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Encoder } from '@msgpack/msgpack';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { encodeSegmentHeader, frameCrc, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
+import { computeFrameCrc, encodeSegmentHeader, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import { lockFolder } from '../../src/files/folder-lock.ts';
-import { createdRecord, subOf } from '../support/ledger-records.ts';
+import { sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
 import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 
 const firstMs = Date.UTC(2026, 4, 20, 12);
@@ -32,8 +32,9 @@ async function sixSessions(t: TestContext) {
   ]) {
     const log = await open();
     for (const serial of serials) {
-      await log.append(createdRecord(subOf({ createdMs: firstMs + serial * 1_000, serial }), { tag: `tag_${serial}` }))!
-        .durable;
+      await log.append(
+        sessionCreatedRecord(subIdBytes({ createdMs: firstMs + serial * 1_000, serial }), { tag: `tag_${serial}` }),
+      )!.durable;
     }
     await log.close();
   }
@@ -104,7 +105,7 @@ test('verify can read a log while the service uses it', async (t) => {
   const lock = lockFolder(dataFolder);
   const log = await open();
   t.after(() => log.close());
-  await log.append(createdRecord(subOf({ createdMs: firstMs, serial: 6 })))!.durable;
+  await log.append(sessionCreatedRecord(subIdBytes({ createdMs: firstMs, serial: 6 })))!.durable;
   const { code, stdout } = await run('log', 'verify', '--json');
   assert.equal(code, 0);
   const { records, tail_bytes: tailBytes } = JSON.parse(stdout);
@@ -207,7 +208,7 @@ test('inspect prints the records before the damage, including a record that cann
   let crc = 0;
   for (const [index, value] of [7, [99, 5]].entries()) {
     const payload = new Encoder().encode(value);
-    crc = frameCrc(index + 1, crc, payload);
+    crc = computeFrameCrc(index + 1, crc, payload);
     const head = Buffer.alloc(8);
     head.writeUInt32BE(payload.length, 0);
     head.writeUInt32BE(crc, 4);

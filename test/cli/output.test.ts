@@ -21,7 +21,9 @@ async function shell(t: TestContext, lines: string, variables: Readonly<Record<s
 
 const bold = '\u001b[1mUsage:\u001b[22m ';
 
-test('prints colours on terminals only, unless an environment variable overrides the default', { skip: noTerminals }, async (t) => {
+test('prints colours on terminals only, unless an environment variable overrides the default', {
+  skip: noTerminals,
+}, async (t) => {
   const onTerminal = `script -qec "$m --help" /dev/null`;
   const piped = '$m --help | cat';
   const [terminal, none, pipe, forced] = await Promise.all([

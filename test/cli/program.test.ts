@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { exitCodesOf } from '../../src/cli/command.ts';
-import { commandPath, createProgram, withSubcommands } from '../../src/cli/program.ts';
+import { commandPath, createProgram, flattenCommands } from '../../src/cli/program.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
-const commands = withSubcommands(await createProgram('0.0.0'));
+const commands = flattenCommands(await createProgram('0.0.0'));
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 
 function printedHelp(command: Command): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createMarketplace } from '../../src/index.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
@@ -19,7 +19,7 @@ async function serve(t: TestContext, folder: string, key: string) {
   const { public: port } = await served.ports();
   const connect = (): ApiCaller => {
     const http = new HttpClient(port);
-    afterwards(t, () => http.close());
+    runAfterTest(t, () => http.close());
     return new ApiCaller(http, fixture.vertical.segment, key);
   };
   return { served, connect };
@@ -41,7 +41,7 @@ test('a restart under load loses no acknowledged sessions, inputs or clicks', as
     const caller = connect();
     try {
       for (;;) {
-        acknowledged.push((await caller.visit(tag, fixture.complete, clicksPerVisit)).subId);
+        acknowledged.push((await caller.createSessionWithClicks(tag, fixture.complete, clicksPerVisit)).subId);
         if (acknowledged.length >= visitsBeforeStop) stopping.resolve();
       }
     } catch (error) {

@@ -5,10 +5,10 @@ import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
-import { dayMs, dayOf, isoDate } from '../../src/domain/calendar.ts';
+import { dayMs, dayNumberOf, formatIsoDate } from '../../src/domain/calendar.ts';
 import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import { createMarketplace, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
@@ -64,7 +64,7 @@ async function writeHistory(folder: string, startMs: number) {
 }
 
 /** Noon 170 days ago, so that the last run was 20 days ago. */
-const firstDayMs = (dayOf(Date.now()) - 170) * dayMs + dayMs / 2;
+const firstDayMs = (dayNumberOf(Date.now()) - 170) * dayMs + dayMs / 2;
 let root = '';
 let history: Awaited<ReturnType<typeof writeHistory>>;
 before(async () => {
@@ -84,7 +84,10 @@ function copyHistory(t: TestContext) {
 /** Returns the analytics of all tags over all dates. */
 async function figuresOf(marketplace: Marketplace, key: string, clock: ManualClock, ids: readonly string[]) {
   const partner = marketplace.partner(key);
-  const dates = { date_from: isoDate(dayOf(clock.wallMs()) - 200), date_to: isoDate(dayOf(clock.wallMs())) };
+  const dates = {
+    date_from: formatIsoDate(dayNumberOf(clock.wallMs()) - 200),
+    date_to: formatIsoDate(dayNumberOf(clock.wallMs())),
+  };
   const byTag = [];
   const daily = [];
   const rows = [];
@@ -153,7 +156,7 @@ test('retention deletes old records and preserves all analytics by tag, also aft
   assert.deepEqual(after.rows.map(({ sub_id }) => sub_id).sort(), kept.sort());
   assert.equal(after.byIds.sessions_total, 18);
   assert.equal(after.byIds.ids_outside_dates, 0);
-  assert.equal(after.byIds.sessions_kept_from, isoDate(dayOf(firstDayMs) + 150 - retentionDays));
+  assert.equal(after.byIds.sessions_kept_from, formatIsoDate(dayNumberOf(firstDayMs) + 150 - retentionDays));
 
   // Confirmations of a deleted session are rejected as too late; a newer session is unchanged.
   const late = {
@@ -307,7 +310,7 @@ test('paging through rows works without duplicates while retention deletes sessi
     granularity: 'row',
     referrer_tag: tags[0]!,
     limit: 2,
-    date_from: isoDate(dayOf(clock.wallMs()) - 200),
+    date_from: formatIsoDate(dayNumberOf(clock.wallMs()) - 200),
   } as const;
   const first = await createMarketplace(options);
   const page = ok(await first.partner(key).queryAnalytics(query));
@@ -349,10 +352,13 @@ test('the server deletes sessions older than SVC_RETENTION_DAYS', async (t) => {
   const server = await serveMarketplace(folder, { SVC_RETENTION_DAYS: '140' });
   await waitUntilDeleted(folder, 3);
   // The last sessions are 20 days old, so the ledger has no record of those 20 days.
-  const [keptFrom, from] = [isoDate(dayOf(firstDayMs) + 150 - 140), isoDate(dayOf(Date.now()) - 200)];
+  const [keptFrom, from] = [
+    formatIsoDate(dayNumberOf(firstDayMs) + 150 - 140),
+    formatIsoDate(dayNumberOf(Date.now()) - 200),
+  ];
   const path = `/v1/personal-loans/analytics?referrer_tag=variant-a&date_from=${from}`;
   const http = new HttpClient(server.port);
-  afterwards(t, () => http.close());
+  runAfterTest(t, () => http.close());
   const ask = async (more = '') => {
     const { text } = await http.send({ path: path + more, headers: { authorization: `Bearer ${key}` } });
     return JSON.parse(text) as Record<string, unknown>;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createMarketplace, type Marketplace, type PartnerApi, type Result } from '../../src/index.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { type Ran, runMarketplace } from './run-marketplace.ts';
@@ -12,7 +12,7 @@ import { type Ran, runMarketplace } from './run-marketplace.ts';
 /** Creates a folder that is deleted at the end of the test, after the services in the folder have stopped. */
 export function createFolder(t: TestContext): string {
   const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true, force: true }));
+  runAfterTest(t, () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 

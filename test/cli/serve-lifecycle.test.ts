@@ -13,7 +13,7 @@ import { startServer } from '../../src/cli/commands/serve.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { readEnv } from '../../src/config/env.ts';
 import { lockFolder } from '../../src/files/folder-lock.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
@@ -26,13 +26,13 @@ const logo = 'GET /cdn/none.svg HTTP/1.1\r\nHost: test\r\n\r\n';
 
 async function connectionTo(t: TestContext, port: number): Promise<ServiceConnection> {
   const connection = await ServiceConnection.open(port);
-  afterwards(t, () => connection.close());
+  runAfterTest(t, () => connection.close());
   return connection;
 }
 
 function operationsOf(t: TestContext, port: number): HttpClient {
   const client = new HttpClient(port, false);
-  afterwards(t, () => client.close());
+  runAfterTest(t, () => client.close());
   return client;
 }
 
@@ -261,7 +261,7 @@ test('the first start with a locked key file succeeds without creating API keys'
   const key = await keyIn(folder);
   assert.ok(key !== '');
   const database = new Database(keyFilePath(folder));
-  afterwards(t, () => database.close());
+  runAfterTest(t, () => database.close());
   database.exec('DELETE FROM keys');
   database.exec('BEGIN IMMEDIATE');
   const served = new ServedProcess(t, { SVC_DATA_DIR: folder });
@@ -275,7 +275,7 @@ const keyText = /svc_pl_(?:live|test)_[0-9a-f]{48}/g;
 test('the first start writes the new API keys and the operator token to private files and prints the paths', async (t) => {
   const folder = createFolder(t);
   const served = await serveMarketplace(folder);
-  afterwards(t, () => served.stop());
+  runAfterTest(t, () => served.stop());
   const path = join(folder, 'first-keys.txt');
   const printed = served.printed.join('\n');
   assert.ok(printed.includes(path));
@@ -287,7 +287,7 @@ test('the first start writes the new API keys and the operator token to private 
   const [live = '', sandbox = '', exampleKey] = readFileSync(path, 'utf8').match(keyText) ?? [];
   assert.equal(exampleKey, sandbox);
   const http = new HttpClient(served.port);
-  afterwards(t, () => http.close());
+  runAfterTest(t, () => http.close());
   for (const [key, isSandbox] of [
     [live, false],
     [sandbox, true],

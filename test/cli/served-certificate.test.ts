@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { selfSigned, writeCertificate } from '../support/self-signed.ts';
+import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 import { createFolder } from './sample-data-folder.ts';
 import { ServedProcess } from './served-process.ts';
@@ -21,7 +21,7 @@ async function subjectAt(port: number): Promise<string | undefined> {
 
 test('serves HTTPS and reloads the certificate on SIGHUP and when its files change', async (t) => {
   const folder = createFolder(t);
-  const soon = selfSigned('one.test', Date.now() + 10 * dayMs);
+  const soon = createSelfSignedCertificate('one.test', Date.now() + 10 * dayMs);
   const { certificateFile, keyFile } = writeCertificate(folder, soon);
   const served = new ServedProcess(t, {
     SVC_DATA_DIR: join(folder, 'data'),
@@ -34,7 +34,7 @@ test('serves HTTPS and reloads the certificate on SIGHUP and when its files chan
     new RegExp(`^serving https://127\\.0\\.0\\.1:${ports.public}/v1/personal-loans,`),
   );
   const operations = new HttpClient(ports.operations, false);
-  afterwards(t, () => operations.close());
+  runAfterTest(t, () => operations.close());
   const metric = async (name: string): Promise<number> => {
     const { text } = await operations.send({ path: '/metrics' });
     return Number(new RegExp(`^marketplace_certificate_${name} (\\S+)$`, 'm').exec(text)?.[1]);
@@ -44,22 +44,22 @@ test('serves HTTPS and reloads the certificate on SIGHUP and when its files chan
   assert.ok((await metric('expires_in_seconds')) <= 10 * 86_400);
 
   const kept = await ServiceConnection.openSecurely(ports.public);
-  afterwards(t, () => kept.close());
+  runAfterTest(t, () => kept.close());
   assert.equal(kept.serverName, 'CN=one.test');
-  writeCertificate(folder, selfSigned('two.test'));
+  writeCertificate(folder, createSelfSignedCertificate('two.test'));
   served.signal('SIGHUP');
   await served.logged('certificate reloaded');
   assert.equal(await subjectAt(ports.public), 'CN=two.test');
   assert.ok((await metric('expires_in_seconds')) > 80 * 86_400);
 
   // Writes a private key that belongs to another certificate. The server finds the error without a signal.
-  writeFileSync(keyFile, selfSigned('other.test').key);
+  writeFileSync(keyFile, createSelfSignedCertificate('other.test').key);
   const { err } = await served.logged('certificate reload failed; keeping the current certificate');
   assert.equal(err, `${keyFile} is not the private key of the certificate in ${certificateFile}`);
   assert.equal(await subjectAt(ports.public), 'CN=two.test');
   assert.equal(await metric('reload_failed'), 1);
 
-  writeCertificate(folder, selfSigned('three.test'));
+  writeCertificate(folder, createSelfSignedCertificate('three.test'));
   await served.logged('certificate is valid again');
   await served.logged('certificate reloaded', 1);
   assert.equal(await metric('reload_failed'), 0);

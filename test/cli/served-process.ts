@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { keyFilePath } from '../../src/auth/key-file.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 
 const checkout = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
@@ -51,7 +51,7 @@ export class ServedProcess {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    if (t !== null) afterwards(t, () => this.child.kill('SIGKILL'));
+    if (t !== null) runAfterTest(t, () => this.child.kill('SIGKILL'));
     this.ended = once(this.child, 'close').then(([code, signal]) => ({ code, signal }));
     createInterface({ input: this.child.stderr! }).on('line', (line) => {
       if (line.startsWith('{')) this.log.push(JSON.parse(line));

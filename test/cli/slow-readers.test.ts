@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
 import { RawConnection } from '../http/raw-connection.ts';
-import { selfSigned, writeCertificate } from '../support/self-signed.ts';
+import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 import { createFolder } from './sample-data-folder.ts';
 import { ServedProcess } from './served-process.ts';
 
@@ -78,7 +78,7 @@ for (const engine of ['uws', 'node']) {
       const folder = createFolder(t);
       const settings: Record<string, string> = { SVC_DATA_DIR: join(folder, 'data'), SVC_LISTENER: engine };
       if (secure) {
-        const { certificateFile, keyFile } = writeCertificate(folder, selfSigned('localhost'));
+        const { certificateFile, keyFile } = writeCertificate(folder, createSelfSignedCertificate('localhost'));
         Object.assign(settings, { SVC_TLS_CERT: certificateFile, SVC_TLS_KEY: keyFile });
       }
       const served = new ServedProcess(t, settings);

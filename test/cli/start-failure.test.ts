@@ -9,7 +9,7 @@ import { startServer } from '../../src/cli/commands/serve.ts';
 import { toStartError } from '../../src/cli/commands/start-error.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { readEnv } from '../../src/config/env.ts';
-import { selfSigned, writeCertificate } from '../support/self-signed.ts';
+import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 import { runMarketplace } from './run-marketplace.ts';
 import { createFolder } from './sample-data-folder.ts';
 
@@ -83,7 +83,7 @@ test('the start fails for an address of another machine with a line that names t
 
 test('the start fails for an unusable certificate with a line that names the setting and the reason', async (t) => {
   const folder = createFolder(t);
-  writeCertificate(folder, selfSigned('one.test'));
+  writeCertificate(folder, createSelfSignedCertificate('one.test'));
   const [missing, certificate] = [join(folder, 'none.pem'), join(folder, 'certificate.pem')];
   for (const [files, line] of [
     [{ SVC_TLS_CERT: '/c.pem' }, 'SVC_TLS_CERT is "/c.pem"; it must be unset unless SVC_TLS_KEY is set'],

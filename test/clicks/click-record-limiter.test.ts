@@ -3,12 +3,12 @@ import { describe, it } from 'node:test';
 import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { ringOf } from '../support/identities.ts';
-import { clickedRecord } from '../support/ledger-records.ts';
+import { secretRingOf } from '../support/identities.ts';
+import { offerClickedRecord } from '../support/ledger-records.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const noonMs = Date.UTC(2026, 4, 20, 12);
-const subIds = new SubIds(ringOf('ours'), new RandomPool());
+const subIds = new SubIds(secretRingOf('ours'), new RandomPool());
 
 interface Session {
   readonly subId: string;
@@ -29,7 +29,7 @@ const defaults = {
 
 function newLimiter(changes: Partial<typeof defaults>): (session: Session, offerId: string) => boolean {
   const limiter = new ClickRecordLimiter({ ...defaults, ...changes });
-  return ({ subId, sub }, offerId) => limiter.tryConsume(subId, sub, offerId);
+  return ({ subId, sub }, offerId) => limiter.tryCountClick(subId, sub, offerId);
 }
 
 describe('ClickRecordLimiter', () => {
@@ -94,9 +94,9 @@ describe('ClickRecordLimiter', () => {
   it('counts clicks that were recorded before a restart towards the limit', () => {
     const limiter = new ClickRecordLimiter({ ...defaults, clicksRecordedPerSessionMax: 3 });
     const { subId, sub } = newSession();
-    for (let i = 0; i < 2; i++) limiter.apply(clickedRecord(Buffer.from(sub), 'a'));
+    for (let i = 0; i < 2; i++) limiter.apply(offerClickedRecord(Buffer.from(sub), 'a'));
     assert.deepEqual(
-      ['a', 'b', 'c'].map((offerId) => limiter.tryConsume(subId, sub, offerId)),
+      ['a', 'b', 'c'].map((offerId) => limiter.tryCountClick(subId, sub, offerId)),
       [true, false, false],
     );
   });
@@ -105,7 +105,7 @@ describe('ClickRecordLimiter', () => {
     const limiter = new ClickRecordLimiter();
     const session = newSession();
     let recorded = 0;
-    for (let i = 0; i < 1_000; i++) if (limiter.tryConsume(session.subId, session.sub, `offer-${i}`)) recorded++;
+    for (let i = 0; i < 1_000; i++) if (limiter.tryCountClick(session.subId, session.sub, `offer-${i}`)) recorded++;
     assert.equal(recorded, 64);
   });
 });

@@ -5,18 +5,18 @@ import { bounds } from '../../src/bounds.ts';
 import type { ReplacedCatalog } from '../../src/catalogs/catalog-store.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
-import { dayMs, dayOf } from '../../src/domain/calendar.ts';
+import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
 import type { Mode } from '../../src/domain/mode.ts';
 import type { LedgerRecord, OfferClicked } from '../../src/ledger/ledger-record.ts';
 import { noUnavailableOffers } from '../../src/matching/matcher.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { catalogOf, plainOffer } from '../matching/loan-fixtures.ts';
 import {
-  clickedRecord,
-  confirmedRecord,
-  reportedRecord,
-  subOf,
-  viewedRecord,
+  offerClickedRecord,
+  offersViewedRecord,
+  revenueConfirmedRecord,
+  subIdBytes,
+  widgetEventsRecord,
   widgetViewedRecord,
 } from '../support/ledger-records.ts';
 
@@ -53,8 +53,8 @@ class Bench {
 
   /** Creates a session with a view of these offers. Returns its sub_id. */
   shown(offers: readonly string[] = ids, mode: Mode = 'live'): Buffer {
-    const sub = subOf({ createdMs: this.nowMs, serial: ++this.#serial, mode });
-    this.append(viewedRecord(sub, offers, this.nowMs));
+    const sub = subIdBytes({ createdMs: this.nowMs, serial: ++this.#serial, mode });
+    this.append(offersViewedRecord(sub, offers, this.nowMs));
     return sub;
   }
 
@@ -66,7 +66,7 @@ class Bench {
   /** Clicks as the click operation does. Returns whether the click is within the daily cap. */
   click(sub: Buffer, offer = 'a', taken = true): boolean | null | undefined {
     const { withinDailyCap } = this.caps.check(sub, offer, this.nowMs);
-    const [...click] = clickedRecord(sub, offer, { wallMs: this.nowMs });
+    const [...click] = offerClickedRecord(sub, offer, { wallMs: this.nowMs });
     const record = (withinDailyCap === undefined ? click : [...click, withinDailyCap]) as unknown as OfferClicked;
     if (taken) this.append(record);
     return withinDailyCap;
@@ -152,7 +152,7 @@ describe('DailyCaps', () => {
     const sub = bench.shown(['c']);
     bench.append(widgetViewedRecord(sub, ['a'], { wallMs: bench.nowMs }));
     bench.append(widgetViewedRecord(sub, ['b'], { again: true, wallMs: bench.nowMs }));
-    bench.append(reportedRecord(sub, ['offer_click'], { offerId: 'a', wallMs: bench.nowMs }));
+    bench.append(widgetEventsRecord(sub, ['offer_click'], { offerId: 'a', wallMs: bench.nowMs }));
     assert.deepEqual(bench.closed(), []);
     bench.restart();
     assert.deepEqual(bench.closed(), []);
@@ -169,7 +169,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(other), null);
     assert.equal(bench.click(one), true);
     assert.equal(bench.click(one), null);
-    bench.append(viewedRecord(other, ['a'], bench.nowMs));
+    bench.append(offersViewedRecord(other, ['a'], bench.nowMs));
     assert.deepEqual(bench.closed(), []);
     assert.equal(bench.click(other), true);
     assert.deepEqual(bench.closed(), ['a']);
@@ -224,13 +224,13 @@ describe('DailyCaps', () => {
   it('treats a click restored by a confirmation as the first click, without counting the click', () => {
     const bench = new Bench({ a: 1 });
     const sub = bench.shown();
-    bench.append(confirmedRecord(sub, 'a', { click: { clickedMs: bench.nowMs, valueMicros: 1 } }));
+    bench.append(revenueConfirmedRecord(sub, 'a', { click: { clickedMs: bench.nowMs, valueMicros: 1 } }));
     assert.deepEqual(bench.closed(), []);
     assert.equal(bench.click(sub), null);
     assert.equal(bench.click(bench.shown()), true);
     const open = bench.shown();
     bench.nowMs += dayMs / 2;
-    bench.append(confirmedRecord(open, 'a'));
+    bench.append(revenueConfirmedRecord(open, 'a'));
     assert.equal(bench.click(open), true);
   });
 
@@ -372,7 +372,7 @@ function bookedByDay(ledger: readonly LedgerRecord[]): Map<string, number> {
     const late = wallMs - Buffer.from(sub).readUIntBE(0, 6) > bounds.clickAttributionMs;
     if (late || !shown.has(pair) || clicked.has(pair)) continue;
     clicked.add(pair);
-    const day = `${offer} ${dayOf(wallMs)}`;
+    const day = `${offer} ${dayNumberOf(wallMs)}`;
     if (within !== false) booked.set(day, (booked.get(day) ?? 0) + 1);
   }
   return booked;
@@ -404,12 +404,12 @@ it('an offer is unavailable if and only if its counted clicks of the day reach t
           sessions.set(one.session, sub);
           if (one.kind === 'view') {
             const offered = one.offers.filter((id) => caps[id] !== 'gone');
-            bench.append(viewedRecord(sub, offered, bench.nowMs));
+            bench.append(offersViewedRecord(sub, offered, bench.nowMs));
           } else {
             const { cap, leftMs } = last.get(one.offer)!;
             // All links to the offer have expired.
             if (leftMs !== null && bench.nowMs - leftMs >= bounds.replacedCatalogRetentionMs) continue;
-            const before = bookedByDay(bench.ledger).get(`${one.offer} ${dayOf(bench.nowMs)}`) ?? 0;
+            const before = bookedByDay(bench.ledger).get(`${one.offer} ${dayNumberOf(bench.nowMs)}`) ?? 0;
             const within = bench.click(sub, one.offer, one.taken);
             if (cap === null) assert.equal(within, undefined);
             else if (within !== null) assert.equal(within, before < cap);
@@ -421,7 +421,7 @@ it('an offer is unavailable if and only if its counted clicks of the day reach t
           took(one.caps);
         }
         const booked = bookedByDay(bench.ledger);
-        const today = dayOf(bench.nowMs);
+        const today = dayNumberOf(bench.nowMs);
         const full = ids.filter((id) => {
           const cap = caps[id] ?? null;
           return typeof cap === 'number' && (booked.get(`${id} ${today}`) ?? 0) >= cap;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type RandomOfferId, SessionOfferPairs } from '../../src/clicks/session-offer-pairs.ts';
-import { subOf } from '../support/ledger-records.ts';
+import { subIdBytes } from '../support/ledger-records.ts';
 
 const minuteMs = 60 * 1000;
 const noon = Date.UTC(2026, 4, 20, 12);
@@ -14,7 +14,7 @@ const marks: readonly RandomOfferId[] = [
 
 /** Creates an id of a session within a few minutes. Serials never repeat, like random bits. */
 function session(serial: number): Buffer {
-  const sub = subOf({ createdMs: noon + (serial % 5) * minuteMs, serial });
+  const sub = subIdBytes({ createdMs: noon + (serial % 5) * minuteMs, serial });
   sub.writeUInt32BE(Math.imul(serial, 0x9e37_79b1) >>> 0, 18);
   return sub;
 }
@@ -34,7 +34,7 @@ describe('SessionOfferPairs', () => {
         }
         for (let serial = 0; serial <= 400; serial++) {
           for (const [offer, mark] of marks.entries()) {
-            assert.equal(pairs.state(session(serial), mark), model.get(`${serial} ${offer}`) ?? 'none');
+            assert.equal(pairs.pairState(session(serial), mark), model.get(`${serial} ${offer}`) ?? 'none');
           }
         }
         assert.equal(pairs.size, model.size);
@@ -49,8 +49,8 @@ describe('SessionOfferPairs', () => {
     for (let serial = 0; serial < 500_000; serial += 15) pairs.markClicked(session(serial), marks[serial % 3]!);
     for (let serial = 0; serial < 500_000; serial += 5) {
       const sub = session(serial);
-      assert.equal(pairs.state(sub, marks[serial % 3]!), serial % 15 === 0 ? 'clicked' : 'shown');
-      assert.equal(pairs.state(sub, marks[(serial + 1) % 3]!), 'none');
+      assert.equal(pairs.pairState(sub, marks[serial % 3]!), serial % 15 === 0 ? 'clicked' : 'shown');
+      assert.equal(pairs.pairState(sub, marks[(serial + 1) % 3]!), 'none');
     }
     assert.equal(pairs.size, 100_000);
   });
@@ -58,29 +58,29 @@ describe('SessionOfferPairs', () => {
   it('evicts all sessions of a creation minute together', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon - minuteMs);
     for (const serial of [0, 1]) pairs.markShown(session(serial), marks[0]!);
-    assert.ok(pairs.isComplete(noon - minuteMs) && !pairs.isComplete(noon - minuteMs - 1));
-    pairs.evictBefore(noon + minuteMs - 1);
-    assert.equal(pairs.state(session(0), marks[0]!), 'shown');
-    assert.ok(!pairs.isComplete(noon));
-    pairs.evictBefore(noon + minuteMs);
+    assert.ok(pairs.hasAllPairsSince(noon - minuteMs) && !pairs.hasAllPairsSince(noon - minuteMs - 1));
+    pairs.evictSessionsBefore(noon + minuteMs - 1);
+    assert.equal(pairs.pairState(session(0), marks[0]!), 'shown');
+    assert.ok(!pairs.hasAllPairsSince(noon));
+    pairs.evictSessionsBefore(noon + minuteMs);
     assert.deepEqual(
-      [0, 1].map((serial) => pairs.state(session(serial), marks[0]!)),
+      [0, 1].map((serial) => pairs.pairState(session(serial), marks[0]!)),
       ['none', 'shown'],
     );
     assert.equal(pairs.size, 1);
-    pairs.evictBefore(noon);
-    assert.ok(pairs.isComplete(noon + minuteMs) && !pairs.isComplete(noon + minuteMs - 1));
+    pairs.evictSessionsBefore(noon);
+    assert.ok(pairs.hasAllPairsSince(noon + minuteMs) && !pairs.hasAllPairsSince(noon + minuteMs - 1));
   });
 
   it('evicts the oldest sessions when the maximum number of pairs is exceeded', () => {
     const pairs = new SessionOfferPairs(100, noon);
     for (let serial = 0; serial < 100; serial++) pairs.markShown(session(serial), marks[0]!);
-    assert.ok(pairs.size === 100 && pairs.isComplete(noon));
+    assert.ok(pairs.size === 100 && pairs.hasAllPairsSince(noon));
     pairs.markShown(session(100), marks[1]!);
     assert.equal(Number(pairs.size), 80);
-    assert.ok(!pairs.isComplete(noon + minuteMs - 1) && pairs.isComplete(noon + minuteMs));
-    assert.equal(pairs.state(session(0), marks[0]!), 'none');
-    assert.equal(pairs.state(session(1), marks[0]!), 'shown');
+    assert.ok(!pairs.hasAllPairsSince(noon + minuteMs - 1) && pairs.hasAllPairsSince(noon + minuteMs));
+    assert.equal(pairs.pairState(session(0), marks[0]!), 'none');
+    assert.equal(pairs.pairState(session(1), marks[0]!), 'shown');
   });
 
   it('merges the session-offer pairs of another set', () => {
@@ -88,12 +88,12 @@ describe('SessionOfferPairs', () => {
     for (let serial = 0; serial < 300; serial++) pairs.markShown(session(serial), marks[0]!);
     for (let serial = 0; serial < 300; serial++) others.markShown(session(serial), marks[1]!);
     for (let serial = 0; serial < 300; serial += 2) others.markClicked(session(serial), marks[1]!);
-    for (const _ of pairs.merge(others)) assert.ok(pairs.size <= 600);
+    for (const _ of pairs.addPairsOf(others)) assert.ok(pairs.size <= 600);
     assert.equal(pairs.size, 600);
-    assert.ok(pairs.isComplete(noon) && !pairs.isComplete(noon - 1));
+    assert.ok(pairs.hasAllPairsSince(noon) && !pairs.hasAllPairsSince(noon - 1));
     for (let serial = 0; serial < 300; serial++) {
-      assert.equal(pairs.state(session(serial), marks[0]!), 'shown');
-      assert.equal(pairs.state(session(serial), marks[1]!), serial % 2 === 0 ? 'clicked' : 'shown');
+      assert.equal(pairs.pairState(session(serial), marks[0]!), 'shown');
+      assert.equal(pairs.pairState(session(serial), marks[1]!), serial % 2 === 0 ? 'clicked' : 'shown');
     }
   });
 });

@@ -4,23 +4,23 @@ import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { configRisks } from '../../src/cli/commands/check-config.ts';
 import {
-  blockedPorts,
+  browserBlockedPorts,
   loadConfig,
-  type Machine,
+  type MachineResources,
   readDataDir,
   readOperationsEndpoint,
 } from '../../src/config/config.ts';
 import { ConfigError, readEnv, type SettingName, settingNames } from '../../src/config/env.ts';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
 
-const machine: Machine = {
+const machine: MachineResources = {
   cores: 4,
   heapBytes: 1_000 * bounds.sessionHeapBytes,
   heapMegabytes: null,
   workingFolder: '/srv/app',
 };
 
-function load(settings: Readonly<Record<string, string>> = {}, on: Partial<Machine> = {}) {
+function load(settings: Readonly<Record<string, string>> = {}, on: Partial<MachineResources> = {}) {
   return loadConfig(readEnv(settings), { ...machine, ...on });
 }
 
@@ -389,8 +389,8 @@ test('the list of blocked ports equals the ports that fetch blocks', async () =>
       throw new Error('connected');
     },
   } as unknown as NonNullable<RequestInit['dispatcher']>;
-  const neighbours = [...blockedPorts].map((port) => port + 1).filter((port) => !blockedPorts.has(port));
-  for (const port of [...blockedPorts, ...neighbours]) {
+  const neighbours = [...browserBlockedPorts].map((port) => port + 1).filter((port) => !browserBlockedPorts.has(port));
+  for (const port of [...browserBlockedPorts, ...neighbours]) {
     await assert.rejects(fetch(`http://127.0.0.1:${port}/`, { dispatcher }));
   }
   assert.deepEqual(connected, neighbours);

@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import type { Confirmation, Payout } from '../../src/confirmations/confirmation.ts';
 import {
-  applyToPayout,
+  applyConfirmationToPayout,
   checkConfirmation,
   type PayoutState,
   revenueDeltaMicros,
 } from '../../src/confirmations/confirmation.ts';
-import { subOf } from '../support/ledger-records.ts';
+import { subIdBytes } from '../support/ledger-records.ts';
 
 const { confirmationClockSkewMs: skewMs } = bounds;
 const hourMs = 3_600_000;
@@ -18,7 +18,7 @@ const createdMs = Date.UTC(2026, 4, 20, 12);
 const clickedMs = createdMs + hourMs;
 const occurredMs = clickedMs + 20 * dayMs;
 const nowMs = occurredMs + dayMs;
-const sub = subOf({ createdMs, serial: 1 });
+const sub = subIdBytes({ createdMs, serial: 1 });
 
 const funded: Confirmation = {
   status: 'funded',
@@ -38,7 +38,7 @@ const withPayout: PayoutState = {
 };
 const withoutClick: PayoutState = { ...clicked, clickedMs: null };
 
-const withReversal: PayoutState = { ...withPayout, payout: applyToPayout(reversed, withPayout.payout) };
+const withReversal: PayoutState = { ...withPayout, payout: applyConfirmationToPayout(reversed, withPayout.payout) };
 const clickAt = (ms: number) => ({ click: { clickedMs: ms, valueMicros: 1 } });
 const late = clickedMs + bounds.confirmationWindowMs + 1;
 const revenueMax = bounds.confirmedRevenueUsdMax * 1_000_000 - funded.amountMicros;
@@ -64,7 +64,7 @@ const cases: readonly Case[] = [
   ['another amount of a known payout', 'conflict', { amountMicros: 40_000_001 }, withPayout],
   ['another time of a known payout', 'conflict', { occurredMs: occurredMs + 1 }, withPayout],
   ['another amount of a known reversal', 'conflict', { ...reversed, amountMicros: 1 }, withReversal],
-  ['a sandbox click', 'sandbox', { sub: subOf({ createdMs, serial: 1, mode: 'test' }) }],
+  ['a sandbox click', 'sandbox', { sub: subIdBytes({ createdMs, serial: 1, mode: 'test' }) }],
   ['an unknown click', 'click_unknown', {}, withoutClick],
   ['a click from a click_id', 'accepted', clickAt(clickedMs), withoutClick],
   ['a click from a click_id of an unshown offer', 'click_unknown', clickAt(clickedMs), unknown],
@@ -122,7 +122,7 @@ describe('checkConfirmation', () => {
           }
           if (decision !== 'accepted') continue;
           firsts.set(`${txid} ${status}`, confirmation);
-          payouts.set(txid, applyToPayout(confirmation, payout));
+          payouts.set(txid, applyConfirmationToPayout(confirmation, payout));
           revenue.set(txid, (revenue.get(txid) ?? 0) + revenueDeltaMicros(confirmation));
           for (const [id, micros] of revenue) {
             assert(micros >= 0 && micros <= payouts.get(id)!.funded.amountMicros);

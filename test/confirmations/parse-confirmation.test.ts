@@ -6,19 +6,19 @@ import { findDuplicateMembers, parseConfirmation } from '../../src/confirmations
 import { ClickIds } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { ringOf } from '../support/identities.ts';
+import { secretRingOf } from '../support/identities.ts';
 
 const clickedMs = Date.UTC(2026, 4, 20, 12);
-const subIds = new SubIds(ringOf('ours'), new RandomPool());
+const subIds = new SubIds(secretRingOf('ours'), new RandomPool());
 const random = new RandomPool();
-const clickIds = new ClickIds(ringOf('ours'), random);
+const clickIds = new ClickIds(secretRingOf('ours'), random);
 const ids = { subIds, clickIds };
 const subId = subIds.issue(clickedMs - 60_000, 42, 1, 'live');
 const sub = Uint8Array.from(subIds.toBytes(subId));
 const otherSubId = subIds.issue(clickedMs - 60_000, 42, 1, 'live');
 const click = { sub, offerId: 'an-offer', clickedMs, valueMicros: 2_000_000, countable: true };
 const clickId = clickIds.issue(click);
-const foreignClickId = new ClickIds(ringOf('theirs'), random).issue(click);
+const foreignClickId = new ClickIds(secretRingOf('theirs'), random).issue(click);
 
 const byClick = {
   click_id: clickId,

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type ApiCaller, assertRefused } from '../support/api-caller.ts';
+import { type ApiCaller, assertError } from '../support/api-caller.ts';
 import { describeEveryVertical } from '../support/contract-suite.ts';
-import { type Answer, marker } from '../support/http-client.ts';
+import { echoMarker, type HttpResponse } from '../support/http-client.ts';
 import type { VerticalFixture } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
-const everyOperation = (caller: ApiCaller): Promise<Answer>[] => [
+const everyOperation = (caller: ApiCaller): Promise<HttpResponse>[] => [
   caller.post('session', { referrer_tag: 'access' }),
   caller.post('inputs', { sub_id: 'x', fields: {} }),
   caller.get('marketplace', { sub_id: 'x', format: 'json' }),
   caller.get('analytics', { referrer_tag: 'access' }),
 ];
 
-function assertUnauthorized(answer: Answer): void {
-  assertRefused(answer, 'UNAUTHORIZED');
+function assertUnauthorized(answer: HttpResponse): void {
+  assertError(answer, 'UNAUTHORIZED');
   assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer/);
   for (const name of answer.headers.keys()) assert.doesNotMatch(name, /ratelimit/);
 }
@@ -31,8 +31,8 @@ describeEveryVertical('access', (door) => {
         assertUnauthorized(await market.http.send({ method, path: `/v1/${fixture.vertical.segment}/${path}` }));
       }
       const there = market.caller(elsewhere);
-      for (const answer of await Promise.all(everyOperation(market.callerWith(fixture, there.key)))) {
-        assertRefused(answer, 'VERTICAL_MISMATCH');
+      for (const answer of await Promise.all(everyOperation(market.callerWithKey(fixture, there.key)))) {
+        assertError(answer, 'VERTICAL_MISMATCH');
       }
       assert.equal((await there.summary({ referrer_tag: 'access' })).sessions_total, 0);
     });
@@ -45,10 +45,10 @@ describeEveryVertical('access', (door) => {
       market.clock.advance(expiresAt.getTime() - market.clock.wallMs());
       market.marketplace.keys.revoke(id);
       for (const key of [caller.key, revoked]) {
-        for (const answer of await Promise.all(everyOperation(market.callerWith(fixture, key)))) {
+        for (const answer of await Promise.all(everyOperation(market.callerWithKey(fixture, key)))) {
           assertUnauthorized(answer);
         }
-        assertUnauthorized(await market.callerWith(elsewhere, key).get('analytics', { referrer_tag: 'abc' }));
+        assertUnauthorized(await market.callerWithKey(elsewhere, key).get('analytics', { referrer_tag: 'abc' }));
       }
     });
 
@@ -57,14 +57,14 @@ describeEveryVertical('access', (door) => {
       const { key } = market.issueKey(fixture);
       const { keyPrefix } = fixture.vertical;
       const send = (authorization: string) =>
-        market.callerWith(fixture, key).get('analytics', { referrer_tag: 'abc' }, { Authorization: authorization });
+        market.callerWithKey(fixture, key).get('analytics', { referrer_tag: 'abc' }, { Authorization: authorization });
       for (const authorization of [
         '',
         key,
         `Basic ${key}`,
         `Bearer ${key},${key}`,
         `Bearer ${keyPrefix}live_${'0'.repeat(48)}`,
-        `Bearer ${marker}`,
+        `Bearer ${echoMarker}`,
         `Bearer ${'x'.repeat(8_000)}`,
         `Bearer ${key.slice(0, -1)}\u00e9`,
       ]) {
@@ -88,7 +88,7 @@ describeEveryVertical('access', (door) => {
 
     test('returns the same 404 for a session of another account or mode, also if it expired, as for a forged sub_id', async () => {
       const { owner, others } = createCallers();
-      const subId = await owner.sessionWith('private', door.fixture.complete);
+      const subId = await owner.createSessionWithFields('private', door.fixture.complete);
       const forged = `${subId.slice(0, -1)}${subId.at(-1) === '0' ? '1' : '0'}`;
       for (const hours of [0, 5]) {
         door.market.clock.advance(hours * 60 * 60 * 1000);
@@ -96,8 +96,8 @@ describeEveryVertical('access', (door) => {
           const strange = await other.get('marketplace', { sub_id: subId, format: 'json' });
           const never = await other.get('marketplace', { sub_id: forged, format: 'json' });
           assert.equal(strange.text, never.text);
-          assertRefused(strange, 'SUB_ID_NOT_FOUND');
-          assertRefused(await other.post('inputs', { sub_id: subId, fields: {} }), 'SUB_ID_NOT_FOUND');
+          assertError(strange, 'SUB_ID_NOT_FOUND');
+          assertError(await other.post('inputs', { sub_id: subId, fields: {} }), 'SUB_ID_NOT_FOUND');
         }
       }
     });
@@ -107,19 +107,19 @@ describeEveryVertical('access', (door) => {
       const account = `two verticals, from ${fixture.vertical.segment}`;
       const { sub_id: subId } = await market.caller(elsewhere, { account }).createSession('two-verticals');
       const here = market.caller(fixture, { account });
-      assertRefused(await here.post('inputs', { sub_id: subId, fields: {} }), 'SUB_ID_NOT_FOUND');
-      assertRefused(await here.get('marketplace', { sub_id: subId, format: 'json' }), 'SUB_ID_NOT_FOUND');
+      assertError(await here.post('inputs', { sub_id: subId, fields: {} }), 'SUB_ID_NOT_FOUND');
+      assertError(await here.get('marketplace', { sub_id: subId, format: 'json' }), 'SUB_ID_NOT_FOUND');
       assert.equal((await here.summary({ sub_id_list: subId })).sessions_total, 0);
       assert.equal((await here.summary({ referrer_tag: 'two-verticals' })).sessions_total, 0);
     });
 
     test('keys of the same account and mode share sessions and analytics; other accounts and modes have no access', async () => {
       const { owner, colleague, others } = createCallers();
-      const subId = await owner.sessionWith('mixed', door.fixture.complete);
+      const subId = await owner.createSessionWithFields('mixed', door.fixture.complete);
       await owner.click((await colleague.offers(subId)).offers[0]!.click_url);
       for (const [at, caller] of others.entries()) {
         for (let session = 0; session < at + 2; session++) {
-          const { offers } = await caller.offers(await caller.sessionWith('mixed', door.fixture.complete));
+          const { offers } = await caller.offers(await caller.createSessionWithFields('mixed', door.fixture.complete));
           for (const { click_url: url } of offers.slice(0, at + 2)) await caller.click(url);
         }
       }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RowsView, SummaryView } from '../../src/index.ts';
-import { assertOk, assertRefused, assertTimestamp } from '../support/api-caller.ts';
+import { assertError, assertOk, assertTimestamp } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
-import { marker } from '../support/http-client.ts';
-import { worthMicros, worthUsd } from '../support/vertical-fixture.ts';
+import { echoMarker } from '../support/http-client.ts';
+import { totalClickMicros, totalClickUsd } from '../support/vertical-fixture.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const isoDate = (ms: number) => new Date(ms).toISOString().slice(0, 10);
@@ -27,13 +27,13 @@ describePersonalLoans('GET /analytics', (door) => {
     const createdMs = market.clock.wallMs();
     const clicked: string[] = [];
     for (const count of [2, 0, 1]) {
-      const visited = await caller.visit('figures', fixture.complete, count);
+      const visited = await caller.createSessionWithClicks('figures', fixture.complete, count);
       clicked.push(...visited.clicked.map(({ svc_offer_id: id }) => id));
     }
     const summary = assertOk<SummaryView>(await caller.get('analytics', { referrer_tag: 'figures' }));
     assert.deepEqual([summary.referrer_tag, summary.granularity], ['figures', 'summary']);
     assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.offer_clicks], [3, 3, 3]);
-    assert.equal(summary.rev_attributed, worthUsd(fixture, clicked));
+    assert.equal(summary.rev_attributed, totalClickUsd(fixture, clicked));
     assert.ok(assertTimestamp(summary.as_of) <= market.clock.wallMs());
 
     market.clock.advance(2 * dayMs);
@@ -50,7 +50,7 @@ describePersonalLoans('GET /analytics', (door) => {
     assert.deepEqual(
       data.map((day) => [day.date, day.sessions_total, day.marketplace_views, day.offer_clicks, day.rev_attributed]),
       [
-        [isoDate(createdMs), 3, 3, 3, worthUsd(fixture, clicked)],
+        [isoDate(createdMs), 3, 3, 3, totalClickUsd(fixture, clicked)],
         [isoDate(createdMs + dayMs), 0, 0, 0, 0],
         [isoDate(createdMs + 2 * dayMs), 0, 0, 0, 0],
       ],
@@ -63,7 +63,7 @@ describePersonalLoans('GET /analytics', (door) => {
     const createdMs = market.clock.wallMs();
     const metadata = { page: 'hero "b"', bid: 1.5, test: true, none: null };
     const wanted = { metadata, user_agent: userAgents.mobile };
-    const { subId, clicked } = await caller.visit('row-record', fixture.complete, 2, wanted);
+    const { subId, clicked } = await caller.createSessionWithClicks('row-record', fixture.complete, 2, wanted);
     market.clock.advance(60_000);
     await caller.offers(subId);
     const answer = await caller.get('analytics', { referrer_tag: 'row-record', granularity: 'row' });
@@ -80,7 +80,7 @@ describePersonalLoans('GET /analytics', (door) => {
       metadata,
       marketplace_views: 2,
       offer_clicks: 2,
-      rev_attributed: worthMicros(fixture, offerIds) / 1_000_000,
+      rev_attributed: totalClickMicros(fixture, offerIds) / 1_000_000,
       rev_confirmed: 0,
       last_event_at: new Date(createdMs + 60_000).toISOString(),
     });
@@ -104,7 +104,7 @@ describePersonalLoans('GET /analytics', (door) => {
       }
     };
     for (let round = 0; round < 2; round++) {
-      const subId = await caller.sessionWith('at-once', fixture.complete);
+      const subId = await caller.createSessionWithFields('at-once', fixture.complete);
       await assertCounts(round + 1, round, round);
       const { offers } = await caller.offers(subId);
       await assertCounts(round + 1, round + 1, round);
@@ -133,8 +133,8 @@ describePersonalLoans('GET /analytics', (door) => {
       const answer = await caller.get('analytics', `sub_id_list=${ids.join(comma)}`);
       assert.equal(assertOk<SummaryView>(answer).sessions_total, 500, comma);
     }
-    const tooMany = `sub_id_list=${[...ids, marker].join(',')}`;
-    assertRefused(await caller.get('analytics', tooMany), 'INVALID_REQUEST', 'sub_id_list');
+    const tooMany = `sub_id_list=${[...ids, echoMarker].join(',')}`;
+    assertError(await caller.get('analytics', tooMany), 'INVALID_REQUEST', 'sub_id_list');
   });
 
   test('accepts a page cursor of the same account, and rejects a cursor of another query, account or mode', async () => {
@@ -146,13 +146,13 @@ describePersonalLoans('GET /analytics', (door) => {
     const { next_cursor } = await caller.rows({ referrer_tag: 'cursors', limit: 1 });
     const filter = { referrer_tag: 'cursors', granularity: 'row', cursor: next_cursor! };
     for (const [by, query] of [
-      [caller, { ...filter, cursor: marker }],
+      [caller, { ...filter, cursor: echoMarker }],
       [caller, { ...filter, granularity: 'daily' }],
       [caller, { ...filter, sub_id_list: ids.join(',') }],
       [market.caller(fixture), filter],
       [market.caller(fixture, { account, mode: 'test' }), filter],
     ] as const) {
-      assertRefused(await by.get('analytics', query), 'INVALID_REQUEST', 'cursor');
+      assertError(await by.get('analytics', query), 'INVALID_REQUEST', 'cursor');
     }
     const { data } = assertOk<RowsView>(await market.caller(fixture, { account }).get('analytics', filter));
     assert.deepEqual(
@@ -164,15 +164,15 @@ describePersonalLoans('GET /analytics', (door) => {
   test('rejects missing, invalid and repeated parameters, without the parameter values in the error', async () => {
     const caller = door.market.caller(door.fixture);
     const tag = 'referrer_tag=abc';
-    assertRefused(await caller.get('analytics', 'granularity=summary'), 'INVALID_REQUEST', 'referrer_tag');
-    assertRefused(await caller.get('analytics', { referrer_tag: `${marker}!` }), 'INVALID_REFERRER_TAG');
+    assertError(await caller.get('analytics', 'granularity=summary'), 'INVALID_REQUEST', 'referrer_tag');
+    assertError(await caller.get('analytics', { referrer_tag: `${echoMarker}!` }), 'INVALID_REFERRER_TAG');
     for (const param of ['date_from', 'date_to', 'granularity', 'limit', 'cursor']) {
-      assertRefused(await caller.get('analytics', `${tag}&${param}=${marker}`), 'INVALID_REQUEST', param);
+      assertError(await caller.get('analytics', `${tag}&${param}=${echoMarker}`), 'INVALID_REQUEST', param);
     }
     const pairs = [tag, 'sub_id_list=x', 'date_from=2026-01-01', 'date_to=2026-01-01'];
     for (const pair of [...pairs, 'granularity=row', 'limit=5', 'cursor=x']) {
       const answer = await caller.get('analytics', `${tag}&${pair}&${pair}`);
-      assertRefused(answer, 'INVALID_REQUEST', pair.slice(0, pair.indexOf('=')));
+      assertError(answer, 'INVALID_REQUEST', pair.slice(0, pair.indexOf('=')));
     }
   });
 });

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
-import { catalogVersion } from '../../src/catalogs/identifiers.ts';
+import { computeCatalogVersion } from '../../src/catalogs/identifiers.ts';
 import type { MarketplaceView, OfferView } from '../../src/index.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { borrowerOf, today as someDay } from '../matching/loan-fixtures.ts';
 import { referenceMatches, referenceOrder } from '../matching/reference-matcher.ts';
-import { afterwards } from '../support/afterwards.ts';
-import { ChangeableCatalogs, movedCatalog } from '../support/changeable-catalogs.ts';
+import { runAfterTest } from '../support/afterwards.ts';
+import { ChangeableCatalogs, withChangedOffers } from '../support/changeable-catalogs.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
-import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
+import { findListedOffer, totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const { vertical, complete } = fixture;
@@ -30,16 +30,16 @@ interface Expected {
 /** Returns the offers that a borrower with complete fields must receive, computed by a simple implementation of the rules. */
 function expectedOf(catalog: LoanCatalog): Expected {
   const matches = referenceMatches(catalog, vertical, borrowerOf(complete), someDay);
-  return { version: catalogVersion(catalog, 'live'), ids: referenceOrder(matches, 'recommended').slice(0, 20) };
+  return { version: computeCatalogVersion(catalog, 'live'), ids: referenceOrder(matches, 'recommended').slice(0, 20) };
 }
 
 /** Starts a service with the first of two catalogs as its live catalog. A test can replace the catalog file. */
 async function startBefore(t: TestContext, options: StartOptions = {}) {
   const catalogs = new ChangeableCatalogs({ ...fixture, catalogFiles: { ...fixture.catalogFiles, live: before } });
-  afterwards(t, () => catalogs.remove());
+  runAfterTest(t, () => catalogs.removeFiles());
   const market = await RunningMarketplace.start('uws', { catalogs: catalogs.sources, ...options });
-  afterwards(t, () => market.close());
-  return { market, exchange: (catalog: LoanCatalog) => catalogs.write(catalog) };
+  runAfterTest(t, () => market.close());
+  return { market, exchange: (catalog: LoanCatalog) => catalogs.writeCatalog(catalog) };
 }
 
 function assertShows(view: MarketplaceView, { version, ids }: Expected): void {
@@ -53,7 +53,8 @@ function assertShows(view: MarketplaceView, { version, ids }: Expected): void {
 test('a catalog reload under load causes no incorrect response', async (t) => {
   const { market, exchange } = await startBefore(t);
   const caller = market.caller(fixture, { limits: { requestsPerMinute: 100_000 } });
-  const ask = async () => await caller.offers(await caller.sessionWith('reload', complete), { max_offers: 20 });
+  const ask = async () =>
+    await caller.offers(await caller.createSessionWithFields('reload', complete), { max_offers: 20 });
   const shownBefore = await ask();
   assertShows(shownBefore, expectedBefore);
 
@@ -92,16 +93,16 @@ test('a catalog reload under load causes no incorrect response', async (t) => {
 
 test('click links keep landing URL and click value for 28 hours after a catalog change, also if the offer was removed', async (t) => {
   const catalogs = new ChangeableCatalogs(fixture);
-  afterwards(t, () => catalogs.remove());
+  runAfterTest(t, () => catalogs.removeFiles());
   const market = await RunningMarketplace.start('uws', { catalogs: catalogs.sources });
-  afterwards(t, () => market.close());
+  runAfterTest(t, () => market.close());
   const caller = market.caller(fixture);
   const landing = async (url: string) => (await caller.click(url)).headers.get('location') ?? 'no redirect';
-  const oldHead = (id: string) => listedOffer(fixture, id).offer.landing_url.split('{click_id}')[0]!;
-  const subId = await caller.sessionWith('change', complete);
+  const oldHead = (id: string) => findListedOffer(fixture, id).offer.landing_url.split('{click_id}')[0]!;
+  const subId = await caller.createSessionWithFields('change', complete);
   const old = await caller.offers(subId, { max_offers: 20 });
   const [gone, ...others] = old.offers as [OfferView, ...OfferView[]];
-  catalogs.write(movedCatalog(catalogs.first, [gone.svc_offer_id]));
+  catalogs.writeCatalog(withChangedOffers(catalogs.initialCatalog, [gone.svc_offer_id]));
   const [change] = await market.marketplace.reloadCatalogs();
   assert.ok(change?.ok && change.changed);
 
@@ -112,12 +113,12 @@ test('click links keep landing URL and click value for 28 hours after a catalog 
   const clicked = [gone, others[0]!];
   for (const { svc_offer_id: id, click_url: url } of clicked) assert.ok((await landing(url)).startsWith(oldHead(id)));
   const clickedIds = clicked.map(({ svc_offer_id: id }) => id);
-  assert.equal((await caller.summary({ referrer_tag: 'change' })).rev_attributed, worthUsd(fixture, clickedIds));
+  assert.equal((await caller.summary({ referrer_tag: 'change' })).rev_attributed, totalClickUsd(fixture, clickedIds));
   const { svc_offer_id: newId, click_url: newUrl } = next.offers.at(-1)!;
   assert.ok((await landing(newUrl)).startsWith('https://moved.example/'));
   // The changed catalog triples the value of a click.
   const ids = [...clickedIds, newId, newId, newId];
-  assert.equal((await caller.summary({ referrer_tag: 'change' })).rev_attributed, worthUsd(fixture, ids));
+  assert.equal((await caller.summary({ referrer_tag: 'change' })).rev_attributed, totalClickUsd(fixture, ids));
 
   const mixed = new URL(next.offers[0]!.click_url);
   mixed.searchParams.set('offer', gone.svc_offer_id);
@@ -133,7 +134,7 @@ test('continues with the active catalog if the new file is invalid, and applies 
   const logger = pino({ level: 'info' }, { write: (line) => void logged.push(JSON.parse(line).msg) });
   const { market, exchange } = await startBefore(t, { logger });
   const caller = market.caller(fixture);
-  const subId = await caller.sessionWith('faulty', complete);
+  const subId = await caller.createSessionWithFields('faulty', complete);
   exchange({ ...after, format: 2 as never });
   const [change] = await market.marketplace.reloadCatalogs();
   assert.deepEqual(change, { ok: false, errors: ['format: must be equal to constant'] });

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import type { MarketplaceView } from '../../src/index.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
-import { type Answer, marker } from '../support/http-client.ts';
-import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
+import { echoMarker, type HttpResponse } from '../support/http-client.ts';
+import { findListedOffer, totalClickUsd } from '../support/vertical-fixture.ts';
 
 const hourMs = 60 * 60 * 1000;
 
-function assertNotFoundPage(answer: Answer): void {
+function assertNotFoundPage(answer: HttpResponse): void {
   assert.equal(answer.status, 404);
   assert.match(answer.headers.get('content-type') ?? '', /^text\/html; charset=utf-8$/);
   assert.equal(answer.headers.has('location'), false);
@@ -34,7 +34,7 @@ describePersonalLoans('click', (door) => {
   const shown = async (tag: string): Promise<{ caller: ApiCaller; view: MarketplaceView; first: string }> => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
-    const view = await caller.offers(await caller.sessionWith(tag, fixture.complete), { max_offers: 20 });
+    const view = await caller.offers(await caller.createSessionWithFields(tag, fixture.complete), { max_offers: 20 });
     return { caller, view, first: view.offers[0]?.click_url as string };
   };
   const clicks = async (caller: ApiCaller, tag: string) => (await caller.summary({ referrer_tag: tag })).offer_clicks;
@@ -48,7 +48,7 @@ describePersonalLoans('click', (door) => {
       assert.equal(answer.text, 'Found');
       assert.equal(answer.headers.get('cache-control'), 'no-store');
       assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
-      const [head, tail] = listedOffer(door.fixture, id).offer.landing_url.split('{click_id}') as [string, string];
+      const [head, tail] = findListedOffer(door.fixture, id).offer.landing_url.split('{click_id}') as [string, string];
       const location = answer.headers.get('location') ?? '';
       assert.ok(location.startsWith(head) && location.endsWith(tail), location);
       const clickId = location.slice(head.length, location.length - tail.length);
@@ -67,7 +67,7 @@ describePersonalLoans('click', (door) => {
     }
     const summary = await caller.summary({ referrer_tag: 'books' });
     assert.equal(summary.offer_clicks, 7);
-    assert.equal(summary.rev_attributed, worthUsd(door.fixture, ids));
+    assert.equal(summary.rev_attributed, totalClickUsd(door.fixture, ids));
     assert.ok(summary.rev_attributed > 0);
     assert.equal(summary.rev_confirmed, 0);
   });
@@ -80,19 +80,19 @@ describePersonalLoans('click', (door) => {
     }
     await Promise.all(Array.from({ length: 5 }, () => caller.click(view.offers[1]?.click_url as string)));
     assert.equal(await clicks(caller, 'repeats'), 2);
-    const other = await caller.offers(await caller.sessionWith('repeats', door.fixture.complete));
+    const other = await caller.offers(await caller.createSessionWithFields('repeats', door.fixture.complete));
     await caller.click(other.offers[0]?.click_url as string);
     assert.equal(await clicks(caller, 'repeats'), 3);
   });
 
   test('redirects a click on an offer that was not shown, and records no revenue', async () => {
     const { caller, view, first } = await shown('never-shown');
-    const hidden = await caller.sessionWith('never-shown-2', door.fixture.complete);
+    const hidden = await caller.createSessionWithFields('never-shown-2', door.fixture.complete);
     const { offers } = await caller.offers(hidden, { max_offers: 1 });
     const unseen = view.offers[5]?.svc_offer_id as string;
     const answer = await caller.click(altered(offers[0]?.click_url as string, 'offer', unseen));
     assert.equal(answer.status, 302);
-    const [head] = listedOffer(door.fixture, unseen).offer.landing_url.split('{click_id}') as [string];
+    const [head] = findListedOffer(door.fixture, unseen).offer.landing_url.split('{click_id}') as [string];
     assert.ok(answer.headers.get('location')?.startsWith(head));
     const summary = await caller.summary({ referrer_tag: 'never-shown-2' });
     assert.deepEqual([summary.offer_clicks, summary.rev_attributed], [0, 0]);
@@ -103,25 +103,25 @@ describePersonalLoans('click', (door) => {
     const { caller, view, first } = await shown('altered');
     const { sub_id: sub } = view;
     const v = new URL(first).searchParams.get('v') as string;
-    const other = await caller.sessionWith('altered', door.fixture.complete);
+    const other = await caller.createSessionWithFields('altered', door.fixture.complete);
     const bads = [
       altered(first, 'sub', undefined),
       altered(first, 'sub', ''),
-      altered(first, 'sub', marker),
+      altered(first, 'sub', echoMarker),
       altered(first, 'sub', other),
       ...[4, 20, 40, -17, -1].map((at) => altered(first, 'sub', bent(sub, at))),
       altered(first, 'sub', sub.toUpperCase()),
       altered(first, 'offer', undefined),
-      altered(first, 'offer', marker),
+      altered(first, 'offer', echoMarker),
       altered(first, 'offer', '__proto__'),
-      altered(first, 'offer', `<script>${marker}</script>`),
+      altered(first, 'offer', `<script>${echoMarker}</script>`),
       altered(first, 'v', undefined),
       altered(first, 'v', ''),
       altered(first, 'v', `${v}A`),
       altered(first, 'v', v.slice(0, -1)),
       ...[0, 2, 15, 30, -1].map((at) => altered(first, 'v', bent(v, at))),
       `${first}&sub=${sub}`,
-      `${first}&offer=${marker}`,
+      `${first}&offer=${echoMarker}`,
       `${first}&v=${v}`,
       `${first.slice(0, first.indexOf('?'))}?%=%&sub=%ff`,
       first.slice(0, first.indexOf('?')),
@@ -190,7 +190,7 @@ describePersonalLoans('click', (door) => {
   test('a click link redirects without an API key and without a rate limit', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { requestsPerMinute: 3 } });
-    const { offers } = await caller.offers(await caller.sessionWith('free', fixture.complete));
+    const { offers } = await caller.offers(await caller.createSessionWithFields('free', fixture.complete));
     for (const { click_url: url } of [...offers, ...offers]) {
       const answer = await caller.click(url);
       assert.equal(answer.status, 302);

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { ConfirmationsView } from '../../src/index.ts';
-import { type ApiCaller, assertOk, assertRefused } from '../support/api-caller.ts';
-import { clickIdOf } from '../support/click-ids.ts';
+import { type ApiCaller, assertError, assertOk } from '../support/api-caller.ts';
+import { clickIdFromRedirect } from '../support/click-ids.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
-import { type Answer, marker } from '../support/http-client.ts';
+import { echoMarker, type HttpResponse } from '../support/http-client.ts';
 import type { RunningMarketplace } from '../support/running-marketplace.ts';
-import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
+import { findListedOffer, totalClickUsd } from '../support/vertical-fixture.ts';
 
 function post(
   market: RunningMarketplace,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   return market.operations.send({
     method: 'POST',
@@ -36,11 +36,11 @@ async function outcomes(market: RunningMarketplace, body: unknown): Promise<stri
 describePersonalLoans('POST /confirmations', (door) => {
   /** Creates a session, requests offers and clicks the first ones. */
   async function createClicks(caller: ApiCaller, tag: string, clicks = 1) {
-    const subId = await caller.sessionWith(tag, door.fixture.complete);
+    const subId = await caller.createSessionWithFields(tag, door.fixture.complete);
     const { offers } = await caller.offers(subId, { max_offers: 20 });
     const clickIds: string[] = [];
     for (const { svc_offer_id: id, click_url: url } of offers.slice(0, clicks)) {
-      clickIds.push(clickIdOf(door.fixture, id, await caller.click(url)));
+      clickIds.push(clickIdFromRedirect(door.fixture, id, await caller.click(url)));
     }
     return { subId, offers, clickIds };
   }
@@ -72,9 +72,9 @@ describePersonalLoans('POST /confirmations', (door) => {
     const summary = await caller.summary({ referrer_tag: 'shows' });
     assert.equal(summary.rev_confirmed, 42.35);
     assert.equal(summary.rev_per_session, 21.172839);
-    assert.equal(summary.rev_attributed, worthUsd(fixture, [first, second]));
+    assert.equal(summary.rev_attributed, totalClickUsd(fixture, [first, second]));
     const confirmed = new Map(summary.top_lenders.map(({ lender, rev_confirmed }) => [lender, rev_confirmed]));
-    const lenders = [first, second].map((id) => listedOffer(fixture, id).lender);
+    const lenders = [first, second].map((id) => findListedOffer(fixture, id).lender);
     if (lenders[0] === lenders[1]) assert.equal(confirmed.get(lenders[0]!), 42.35);
     else assert.deepEqual([confirmed.get(lenders[0]!), confirmed.get(lenders[1]!)], [40, 2.35]);
     assert.equal(summary.by_device.unknown?.rev_confirmed, 42.35);
@@ -86,7 +86,7 @@ describePersonalLoans('POST /confirmations', (door) => {
     const { subId, offers } = await createClicks(caller, 'once');
     market.clock.advance(1_000);
     const { svc_offer_id, click_url } = offers[0]!;
-    const funded = row({ click_id: clickIdOf(fixture, svc_offer_id, await caller.click(click_url)) });
+    const funded = row({ click_id: clickIdFromRedirect(fixture, svc_offer_id, await caller.click(click_url)) });
     assert.deepEqual(await outcomes(market, funded), ['accepted']);
     const pair = { ...funded, click_id: undefined, sub_id: subId, svc_offer_id };
     const expected = ['repeated', 'repeated', 'conflict', 'repeated'];
@@ -98,10 +98,10 @@ describePersonalLoans('POST /confirmations', (door) => {
   test('rejects the confirmation of a HEAD or bot click, and accepts that of a counted click on the same offer', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
-    const subId = await caller.sessionWith('never-counted', fixture.complete);
+    const subId = await caller.createSessionWithFields('never-counted', fixture.complete);
     const { offers } = await caller.offers(subId);
     const { svc_offer_id, click_url } = offers[0]!;
-    const idOf = (answer: Answer) => clickIdOf(fixture, svc_offer_id, answer);
+    const idOf = (answer: HttpResponse) => clickIdFromRedirect(fixture, svc_offer_id, answer);
     const headClick = row({ click_id: idOf(await caller.click(click_url, {}, 'HEAD')) });
     const botClick = row({ click_id: idOf(await caller.click(click_url, { 'User-Agent': 'Googlebot/2.1' })) });
     const pair = row({ sub_id: subId, svc_offer_id });
@@ -131,10 +131,10 @@ describePersonalLoans('POST /confirmations', (door) => {
       `Bearer ${token.slice(0, -1)}`,
       `Bearer ${token.toUpperCase()}`,
       `Bearer ${key}`,
-      `Bearer ${marker.repeat(500)}`,
+      `Bearer ${echoMarker.repeat(500)}`,
     ];
     for (const Authorization of invalidHeaders) {
-      const { message } = assertRefused(await post(market, [], { Authorization }), 'UNAUTHORIZED');
+      const { message } = assertError(await post(market, [], { Authorization }), 'UNAUTHORIZED');
       assert.match(message, /operator's token.*Authorization: Bearer <TOKEN>.*file operator-token/);
     }
     assertOk(await post(market, [], { Authorization: `bearer  ${token}` }));
@@ -142,20 +142,26 @@ describePersonalLoans('POST /confirmations', (door) => {
 
   test('POST /confirmations accepts only JSON bodies up to the maximum size', async () => {
     const { market } = door;
-    assertRefused(await post(market, '[]', { 'Content-Type': 'text/csv' }), 'UNSUPPORTED_MEDIA_TYPE');
-    for (const body of ['', '{', `[${marker}]`, Buffer.from([0x22, 0xff, 0x22])]) {
-      assertRefused(await post(market, body), 'INVALID_REQUEST', 'body');
+    assertError(await post(market, '[]', { 'Content-Type': 'text/csv' }), 'UNSUPPORTED_MEDIA_TYPE');
+    for (const body of ['', '{', `[${echoMarker}]`, Buffer.from([0x22, 0xff, 0x22])]) {
+      assertError(await post(market, body), 'INVALID_REQUEST', 'body');
     }
     assertOk(await post(market, '[]'.padEnd(bounds.confirmationBodyBytesMax, ' ')));
-    assertRefused(await post(market, '[]'.padEnd(bounds.confirmationBodyBytesMax + 1, ' ')), 'PAYLOAD_TOO_LARGE');
+    assertError(await post(market, '[]'.padEnd(bounds.confirmationBodyBytesMax + 1, ' ')), 'PAYLOAD_TOO_LARGE');
   });
 
   test('rejects a row with a repeated JSON member, without submitted values in the response', async () => {
     const rows = [
       '{"status":"funded","status":"funded"}',
-      `{"x":1,"x":2,"amo\\u0075nt":1,"txid":"${marker}","amount":2}`,
-      JSON.stringify({ click_id: marker, sub_id: marker, svc_offer_id: marker, txid: marker, status: marker }),
-      JSON.stringify({ txid: 'tx', status: 'funded', amount: marker }),
+      `{"x":1,"x":2,"amo\\u0075nt":1,"txid":"${echoMarker}","amount":2}`,
+      JSON.stringify({
+        click_id: echoMarker,
+        sub_id: echoMarker,
+        svc_offer_id: echoMarker,
+        txid: echoMarker,
+        status: echoMarker,
+      }),
+      JSON.stringify({ txid: 'tx', status: 'funded', amount: echoMarker }),
     ];
     const answer = await post(door.market, `[${rows.join(',')}]`);
     const { results, ...counts } = assertOk<ConfirmationsView>(answer);
@@ -164,7 +170,7 @@ describePersonalLoans('POST /confirmations', (door) => {
       results.map(({ reason }) => reason),
       ['status_repeated', 'amount_repeated', 'status_invalid', 'amount_invalid'],
     );
-    assert.ok(!answer.text.includes(marker));
+    assert.ok(!answer.text.includes(echoMarker));
     assert.deepEqual(await outcomes(door.market, '{"click_id":null,"click_id":"x"}'), ['click_id_repeated']);
   });
 });

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describePersonalLoans } from '../support/contract-suite.ts';
-import type { Answer } from '../support/http-client.ts';
+import type { HttpResponse } from '../support/http-client.ts';
 
 const page = 'https://landing.example';
 const stranger = 'https://landing.example.evil.example';
-const corsHeaders = ({ headers }: Answer) => [...headers.keys()].filter((name) => name.startsWith('access-control'));
+const corsHeaders = ({ headers }: HttpResponse) =>
+  [...headers.keys()].filter((name) => name.startsWith('access-control'));
 
 describePersonalLoans('CORS without configured origins', (door) => {
   test('sends no CORS headers if no origins are configured', async () => {

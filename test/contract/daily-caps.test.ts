@@ -6,7 +6,7 @@ import { sortOrders } from '../../src/matching/matcher.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { cappedCatalogs } from '../support/changeable-catalogs.ts';
 import { describePersonalLoans, type ServiceUnderTest } from '../support/contract-suite.ts';
-import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
+import { findListedOffer, totalClickMicros } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 // Increases the timeouts, because 24 sessions and their clicks at once may take long on a busy machine.
@@ -23,7 +23,7 @@ function nextNoon({ market }: ServiceUnderTest): void {
 
 /** Creates a session and requests 20 offers. */
 async function visit(door: ServiceUnderTest, caller: ApiCaller, tag: string) {
-  const subId = await caller.sessionWith(tag, door.fixture.complete);
+  const subId = await caller.createSessionWithFields(tag, door.fixture.complete);
   return { subId, view: await caller.offers(subId, { max_offers: 20 }) };
 }
 
@@ -77,13 +77,13 @@ describePersonalLoans(
       await exhaust(door, caller, id);
       const answer = await caller.click(linkOf(view, id));
       assert.equal(answer.status, 302);
-      const [head] = listedOffer(door.fixture, id).offer.landing_url.split('{click_id}') as [string];
+      const [head] = findListedOffer(door.fixture, id).offer.landing_url.split('{click_id}') as [string];
       assert.ok(answer.headers.get('location')?.startsWith(head));
       const summary = await caller.summary({ referrer_tag: 'still' });
       assert.deepEqual([summary.offer_clicks, summary.rev_attributed], [1, 0]);
       assert.equal(
         (await caller.summary({ referrer_tag: 'others' })).rev_attributed,
-        (cap * worthMicros(door.fixture, [id])) / 1e6,
+        (cap * totalClickMicros(door.fixture, [id])) / 1e6,
       );
       // The first click of the session was at the cap, so the click on the next day is a repeat.
       door.market.clock.advance(20 * 60 * 60 * 1000);
@@ -93,7 +93,7 @@ describePersonalLoans(
       await exhaust(door, caller, id);
       assert.equal(
         (await caller.summary({ referrer_tag: 'others' })).rev_attributed,
-        (2 * cap * worthMicros(door.fixture, [id])) / 1e6,
+        (2 * cap * totalClickMicros(door.fixture, [id])) / 1e6,
       );
     });
 
@@ -117,7 +117,7 @@ describePersonalLoans(
       }
       assert.equal(counted, visits.length * ids.length);
       // The two revenue figures are rounded to cents.
-      assert.ok(Math.abs(booked - cap * worthMicros(door.fixture, ids)) <= 10_000, `${booked}`);
+      assert.ok(Math.abs(booked - cap * totalClickMicros(door.fixture, ids)) <= 10_000, `${booked}`);
       for (const { caller, subId } of visits.slice(0, 2)) {
         const after = await caller.offers(subId, { max_offers: 20 });
         for (const id of ids) assert.equal(offerOf(after, id), undefined);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { bounds } from '../../src/bounds.ts';
 import { openApiText } from '../../src/openapi/openapi-document.ts';
-import { assertRefused } from '../support/api-caller.ts';
+import { assertError } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
 
 // The service compresses each file at its first request, which takes long on a busy machine.
@@ -64,7 +64,7 @@ describePersonalLoans('documentation', (door) => {
         assert.equal(new URL(location, `https://proxy.test/loans${path}/`).pathname, `/loans${path}`);
         assert.equal((await http.send({ path: new URL(location, `https://own.test${path}/`).pathname })).status, 200);
       }
-      assertRefused(await http.send({ method: 'POST', path: `${path}/` }), 'METHOD_NOT_ALLOWED');
+      assertError(await http.send({ method: 'POST', path: `${path}/` }), 'METHOD_NOT_ALLOWED');
     }
   });
 
@@ -78,8 +78,8 @@ describePersonalLoans('documentation', (door) => {
       '/docs/swagger-ui-bundle.js.map',
       '/docs/../package.json',
     ]) {
-      assertRefused(await http.send({ path }), 'NOT_FOUND');
+      assertError(await http.send({ path }), 'NOT_FOUND');
     }
-    assertRefused(await http.send({ method: 'POST', path: '/docs' }), 'METHOD_NOT_ALLOWED');
+    assertError(await http.send({ method: 'POST', path: '/docs' }), 'METHOD_NOT_ALLOWED');
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type ApiCaller, assertOk, assertRefused, loadId } from '../support/api-caller.ts';
+import { type ApiCaller, assertError, assertOk, widgetLoadId } from '../support/api-caller.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
@@ -18,7 +18,7 @@ describe('the service on node:http', () => {
   after(() => market.close());
 
   test('the service on node:http responds to every operation of the API', async () => {
-    const subId = await caller.sessionWith('smoke', fixture.complete);
+    const subId = await caller.createSessionWithFields('smoke', fixture.complete);
     const { offers } = await caller.offers(subId);
     assert.ok(offers.length > 0);
     const click = await caller.click(offers[0]!.click_url);
@@ -30,13 +30,13 @@ describe('the service on node:http', () => {
   });
 
   test('every operation returns an error for an invalid request', async () => {
-    assertRefused(await caller.post('session', '{'), 'INVALID_REQUEST', 'body');
-    assertRefused(await caller.post('inputs', { sub_id: 'none', fields: {} }), 'SUB_ID_NOT_FOUND');
-    assertRefused(await caller.get('marketplace', { format: 'json' }), 'INVALID_REQUEST', 'sub_id');
-    assertRefused(await caller.get('analytics', ''), 'INVALID_REQUEST', 'referrer_tag');
-    assertRefused(await caller.get('analytics', '', { Authorization: 'Bearer none' }), 'UNAUTHORIZED');
-    assertRefused(await market.http.send({ path: '/v1/none' }), 'NOT_FOUND');
-    assertRefused(await caller.post('session', 'x'.repeat(70_000)), 'PAYLOAD_TOO_LARGE');
+    assertError(await caller.post('session', '{'), 'INVALID_REQUEST', 'body');
+    assertError(await caller.post('inputs', { sub_id: 'none', fields: {} }), 'SUB_ID_NOT_FOUND');
+    assertError(await caller.get('marketplace', { format: 'json' }), 'INVALID_REQUEST', 'sub_id');
+    assertError(await caller.get('analytics', ''), 'INVALID_REQUEST', 'referrer_tag');
+    assertError(await caller.get('analytics', '', { Authorization: 'Bearer none' }), 'UNAUTHORIZED');
+    assertError(await market.http.send({ path: '/v1/none' }), 'NOT_FOUND');
+    assertError(await caller.post('session', 'x'.repeat(70_000)), 'PAYLOAD_TOO_LARGE');
     const lookup = await market.http.send({ path: '/c?sub=none&offer=none&v=none' });
     assert.deepEqual([lookup.status, lookup.headers.get('content-type')], [404, 'text/html; charset=utf-8']);
   });
@@ -47,7 +47,7 @@ describe('the service on node:http', () => {
     assert.deepEqual([head.status, head.text], [200, '']);
     const options = await market.http.send({ method: 'OPTIONS', path });
     assert.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, HEAD, OPTIONS']);
-    assertRefused(await market.http.send({ method: 'DELETE', path }), 'METHOD_NOT_ALLOWED');
+    assertError(await market.http.send({ method: 'DELETE', path }), 'METHOD_NOT_ALLOWED');
   });
 
   test('sends CORS headers with responses, errors and preflight responses', async () => {
@@ -63,18 +63,18 @@ describe('the service on node:http', () => {
   });
 
   test('serves the widget page, the widget script, widget offers and widget events', async () => {
-    const widget = await caller.widgetWith('smoke-widget', fixture.complete);
+    const widget = await caller.createWidget('smoke-widget', fixture.complete);
     assert.equal((await widget.get('')).status, 200);
     assert.equal((await market.http.send({ path: '/w/widget.js' })).status, 200);
-    const load = loadId(1);
+    const load = widgetLoadId(1);
     assert.ok((await widget.offers(load)).offers.length > 0);
     const events = [{ event_id: 'one', type: 'widget_loaded' }];
-    assert.equal((await widget.report({ load, events })).status, 204);
-    assertRefused(await widget.get('/offers', { load: 'none' }), 'INVALID_REQUEST', 'load');
+    assert.equal((await widget.sendEvents({ load, events })).status, 204);
+    assertError(await widget.get('/offers', { load: 'none' }), 'INVALID_REQUEST', 'load');
   });
 
   test('serves documentation, logos and the operations listener', async () => {
-    const { offers } = await caller.offers(await caller.sessionWith('smoke-logo', fixture.complete));
+    const { offers } = await caller.offers(await caller.createSessionWithFields('smoke-logo', fixture.complete));
     const logo = new URL(offers[0]!.logo_url);
     for (const path of ['/docs', `${caller.basePath}/openapi.json`, logo.pathname + logo.search]) {
       assert.equal((await market.http.send({ path })).status, 200, path);

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { isDocumentedError } from '../support/api-caller.ts';
 import { describeService } from '../support/contract-suite.ts';
-import type { Answer } from '../support/http-client.ts';
+import type { HttpResponse } from '../support/http-client.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
@@ -105,7 +105,7 @@ const headers = (key: string) =>
     { requiredKeys: ['Authorization', 'Content-Type'] },
   );
 
-function assertDocumented(asked: { method: string; path: string }, answer: Answer): void {
+function assertDocumented(asked: { method: string; path: string }, answer: HttpResponse): void {
   const { status, text } = answer;
   if (successes.includes(status)) return;
   if (status === 503) assert.ok(Number(answer.headers.get('retry-after')) >= 1);
@@ -120,7 +120,7 @@ describeService('random requests', ({ running }) => {
     const caller = running().caller(fixture, {
       limits: { requestsPerMinute: 100_000, analyticsPerMinute: 100_000, sessionsPerDay: 100_000 },
     });
-    const subId = await caller.sessionWith('fuzz', fixture.complete);
+    const subId = await caller.createSessionWithFields('fuzz', fixture.complete);
     const { offers } = await caller.offers(subId);
     return { caller, subId, clickUrl: offers[0]?.click_url as string };
   };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { assertOk, assertRefused } from '../support/api-caller.ts';
+import { assertError, assertOk } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
-import { type Answer, marker } from '../support/http-client.ts';
+import { echoMarker, type HttpResponse } from '../support/http-client.ts';
 
 describePersonalLoans('hostile JSON:', (door) => {
   /** Runs an attack, then checks that the process still responds and that the key has the expected number of sessions. */
@@ -24,18 +24,18 @@ describePersonalLoans('hostile JSON:', (door) => {
       ] as const) {
         const levels = open === '[' ? depth : depth / 3;
         const deep = `${open.repeat(levels)}1${close.repeat(levels)}`;
-        assertRefused(await caller.post('session', open.repeat(levels)), 'INVALID_REQUEST', 'body');
-        assertRefused(await caller.post('session', `{"referrer_tag":${deep}}`), 'INVALID_REFERRER_TAG');
+        assertError(await caller.post('session', open.repeat(levels)), 'INVALID_REQUEST', 'body');
+        assertError(await caller.post('session', `{"referrer_tag":${deep}}`), 'INVALID_REFERRER_TAG');
         const metadata = `{"referrer_tag":"hostile","metadata":{"a":${deep}}}`;
-        assertRefused(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
+        assertError(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
         const keyed = { 'Idempotency-Key': `deep-${open}` };
-        assertRefused(await caller.post('session', metadata, keyed), 'INVALID_REQUEST', 'metadata');
-        assertRefused(await caller.post('inputs', `{"sub_id":${deep},"fields":{}}`), 'INVALID_REQUEST', 'sub_id');
+        assertError(await caller.post('session', metadata, keyed), 'INVALID_REQUEST', 'metadata');
+        assertError(await caller.post('inputs', `{"sub_id":${deep},"fields":{}}`), 'INVALID_REQUEST', 'sub_id');
         const known = `{"sub_id":"${subId}","fields":{"${door.fixture.amount}":${deep}}}`;
-        assertRefused(await caller.post('inputs', known), 'INVALID_FIELD_VALUE');
+        assertError(await caller.post('inputs', known), 'INVALID_FIELD_VALUE');
         assertOk(await caller.post('inputs', `{"sub_id":"${subId}","fields":{"unknown":${deep}}}`));
       }
-      assertRefused(await caller.post('session', '['.repeat(60 * 1024)), 'INVALID_REQUEST', 'body');
+      assertError(await caller.post('session', '['.repeat(60 * 1024)), 'INVALID_REQUEST', 'body');
     }, 1));
 
   test('handles JSON members such as __proto__ as ordinary names, and uses the last value of a repeated member', () =>
@@ -50,10 +50,10 @@ describePersonalLoans('hostile JSON:', (door) => {
         '__defineGetter__',
       ];
       const prototyped = '{"__proto__":{"referrer_tag":"hostile"}}';
-      assertRefused(await caller.post('session', prototyped), 'INVALID_REFERRER_TAG');
+      assertError(await caller.post('session', prototyped), 'INVALID_REFERRER_TAG');
       const { sub_id: subId } = await caller.createSession('hostile');
       const inherited = `{"__proto__":{"sub_id":"${subId}","fields":{}}}`;
-      assertRefused(await caller.post('inputs', inherited), 'INVALID_REQUEST', 'sub_id');
+      assertError(await caller.post('inputs', inherited), 'INVALID_REQUEST', 'sub_id');
       const members = names.map((name) => `"${name}":{"${door.fixture.amount}":5000,"polluted":true}`).join(',');
       const view = assertOk<{ fields_unknown: string[]; fields_accepted: string[] }>(
         await caller.post('inputs', `{"sub_id":"${subId}","fields":{${members}}}`),
@@ -62,11 +62,11 @@ describePersonalLoans('hostile JSON:', (door) => {
       const flat = names.map((name) => `"${name}":"x"`).join(',');
       assertOk(await caller.post('session', `{"referrer_tag":"hostile","metadata":{${flat}},${members}}`));
       const nested = '{"referrer_tag":"hostile","metadata":{"__proto__":{"x":1}}}';
-      assertRefused(await caller.post('session', nested), 'INVALID_REQUEST', 'metadata');
+      assertError(await caller.post('session', nested), 'INVALID_REQUEST', 'metadata');
       const repeated = '{"referrer_tag":"hostile","referrer_tag":"HOSTILE"}';
-      assertRefused(await caller.post('session', repeated), 'INVALID_REFERRER_TAG');
+      assertError(await caller.post('session', repeated), 'INVALID_REFERRER_TAG');
       assert.equal(({} as Record<string, unknown>).polluted, undefined);
-      assert.deepEqual((await caller.submit(subId, {})).missing_required, door.fixture.required);
+      assert.deepEqual((await caller.submitFields(subId, {})).missing_required, door.fixture.required);
     }, 2));
 
   test('rejects bodies with invalid UTF-8 and accepts unusual Unicode characters', () =>
@@ -74,15 +74,11 @@ describePersonalLoans('hostile JSON:', (door) => {
       const raw = (text: string) => Buffer.from(text, 'latin1');
       for (const bytes of ['\xff\xfe', '\xc3', '\xed\xa0\x80', '\xf8\x88\x80\x80\x80', '\x00', '\xc0\x80']) {
         const inside = await caller.post('session', raw(`{"referrer_tag":"hostile","user_agent":"${bytes}"}`));
-        assertRefused(inside, 'INVALID_REQUEST', 'body');
-        assertRefused(
-          await caller.post('session', raw(`${bytes}{"referrer_tag":"hostile"}`)),
-          'INVALID_REQUEST',
-          'body',
-        );
+        assertError(inside, 'INVALID_REQUEST', 'body');
+        assertError(await caller.post('session', raw(`${bytes}{"referrer_tag":"hostile"}`)), 'INVALID_REQUEST', 'body');
       }
       const utf16 = Buffer.from('{"referrer_tag":"hostile"}', 'utf16le');
-      assertRefused(await caller.post('session', utf16), 'INVALID_REQUEST', 'body');
+      assertError(await caller.post('session', utf16), 'INVALID_REQUEST', 'body');
       for (const text of ['\\u0000', '\\ud800', '\\udfff\\ud800', '\\u2028', '\\u202e']) {
         const body = `{"referrer_tag":"hostile","user_agent":"${text}","metadata":{"${text}":"${text}"}}`;
         assertOk(await caller.post('session', body));
@@ -93,11 +89,11 @@ describePersonalLoans('hostile JSON:', (door) => {
     attacking(async (caller) => {
       const digits = '9'.repeat(60_000);
       for (const number of ['1e400', '-1e400', digits]) {
-        assertRefused(await caller.post('session', `{"referrer_tag":${number}}`), 'INVALID_REFERRER_TAG');
+        assertError(await caller.post('session', `{"referrer_tag":${number}}`), 'INVALID_REFERRER_TAG');
         const agent = `{"referrer_tag":"hostile","user_agent":${number}}`;
-        assertRefused(await caller.post('session', agent), 'INVALID_REQUEST', 'user_agent');
+        assertError(await caller.post('session', agent), 'INVALID_REQUEST', 'user_agent');
         const metadata = `{"referrer_tag":"hostile","metadata":{"n":${number}}}`;
-        assertRefused(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
+        assertError(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
       }
     }));
 
@@ -106,52 +102,59 @@ describePersonalLoans('hostile JSON:', (door) => {
       const { sub_id: subId } = await caller.createSession('hostile');
       const members = Array.from({ length: 6_000 }, (_, at) => `"${at}":1`).join(',');
       const fields = `{"sub_id":"${subId}","fields":{${members}}}`;
-      assertRefused(await caller.post('inputs', fields), 'INVALID_REQUEST', 'fields');
+      assertError(await caller.post('inputs', fields), 'INVALID_REQUEST', 'fields');
       const metadata = `{"referrer_tag":"hostile","metadata":{${members}}}`;
-      assertRefused(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
+      assertError(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
       assertOk(await caller.post('session', `{"referrer_tag":"hostile",${members}}`));
     }, 2));
 });
 
 /** Sends the marker in every part of a request. The HTTP client fails the test if an error contains the marker. */
 describePersonalLoans('error messages', (door) => {
-  const requests: Readonly<Record<string, (caller: ApiCaller, subId: string) => Promise<Answer>>> = {
-    path: ({ http, basePath }) => http.send({ path: `${basePath}/${marker}` }),
-    'path outside the API': ({ http }) => http.send({ path: `/${marker}?${marker}=${marker}` }),
-    vertical: ({ http }) => http.send({ path: `/v1/${marker}/session` }),
-    method: ({ http, basePath }) => http.send({ method: 'PURGE', path: `${basePath}/session?${marker}` }),
-    key: (caller) => caller.get('analytics', 'x=1', { Authorization: `Bearer ${marker}` }),
-    'content type': (caller) => caller.post('session', marker, { 'Content-Type': `text/${marker}` }),
-    'malformed JSON': (caller) => caller.post('session', `{"${marker}": ${marker}`),
-    'body of another type': (caller) => caller.post('inputs', `"${marker}"`),
-    tag: (caller) => caller.post('session', { referrer_tag: `${marker}!` }),
-    'user agent': (caller) => caller.post('session', { referrer_tag: 'abc', user_agent: [marker] }),
+  const requests: Readonly<Record<string, (caller: ApiCaller, subId: string) => Promise<HttpResponse>>> = {
+    path: ({ http, basePath }) => http.send({ path: `${basePath}/${echoMarker}` }),
+    'path outside the API': ({ http }) => http.send({ path: `/${echoMarker}?${echoMarker}=${echoMarker}` }),
+    vertical: ({ http }) => http.send({ path: `/v1/${echoMarker}/session` }),
+    method: ({ http, basePath }) => http.send({ method: 'PURGE', path: `${basePath}/session?${echoMarker}` }),
+    key: (caller) => caller.get('analytics', 'x=1', { Authorization: `Bearer ${echoMarker}` }),
+    'content type': (caller) => caller.post('session', echoMarker, { 'Content-Type': `text/${echoMarker}` }),
+    'malformed JSON': (caller) => caller.post('session', `{"${echoMarker}": ${echoMarker}`),
+    'body of another type': (caller) => caller.post('inputs', `"${echoMarker}"`),
+    tag: (caller) => caller.post('session', { referrer_tag: `${echoMarker}!` }),
+    'user agent': (caller) => caller.post('session', { referrer_tag: 'abc', user_agent: [echoMarker] }),
     'metadata name and value': (caller) =>
-      caller.post('session', { referrer_tag: 'abc', metadata: { [marker]: { [marker]: marker } } }),
+      caller.post('session', { referrer_tag: 'abc', metadata: { [echoMarker]: { [echoMarker]: echoMarker } } }),
     'idempotency key': (caller) =>
-      caller.post('session', { referrer_tag: 'abc' }, { 'Idempotency-Key': `${marker} ${marker}` }),
-    'sub_id in a body': (caller) => caller.post('inputs', { sub_id: marker, fields: {} }),
-    'fields of another type': (caller, subId) => caller.post('inputs', { sub_id: subId, fields: marker }),
+      caller.post('session', { referrer_tag: 'abc' }, { 'Idempotency-Key': `${echoMarker} ${echoMarker}` }),
+    'sub_id in a body': (caller) => caller.post('inputs', { sub_id: echoMarker, fields: {} }),
+    'fields of another type': (caller, subId) => caller.post('inputs', { sub_id: subId, fields: echoMarker }),
     'every field at once': (caller, subId) => {
-      const values = door.fixture.fields.map(({ name }) => [name, marker]);
-      return caller.post('inputs', { sub_id: subId, fields: { ...Object.fromEntries(values), [marker]: marker } });
+      const values = door.fixture.fields.map(({ name }) => [name, echoMarker]);
+      return caller.post('inputs', {
+        sub_id: subId,
+        fields: { ...Object.fromEntries(values), [echoMarker]: echoMarker },
+      });
     },
     'names of fields': (caller, subId) =>
-      caller.post('inputs', { sub_id: subId, fields: { [marker.repeat(10)]: marker } }),
-    'sub_id in a query': (caller) => caller.get('marketplace', { sub_id: marker, format: 'json' }),
-    format: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: marker }),
-    sort: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', sort: marker }),
-    max_offers: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', max_offers: marker }),
-    explain: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', explain: marker }),
-    'analytics tag': (caller) => caller.get('analytics', { referrer_tag: `${marker}!` }),
-    limit: (caller) => caller.get('analytics', { referrer_tag: 'abc', granularity: 'row', limit: marker }),
-    cursor: (caller) => caller.get('analytics', { referrer_tag: 'abc', granularity: 'row', cursor: marker }),
-    date: (caller) => caller.get('analytics', { referrer_tag: 'abc', date_from: marker }),
-    granularity: (caller) => caller.get('analytics', { referrer_tag: 'abc', granularity: marker }),
-    'list of ids': (caller) => caller.get('analytics', { sub_id_list: `${marker},`.repeat(501) }),
+      caller.post('inputs', { sub_id: subId, fields: { [echoMarker.repeat(10)]: echoMarker } }),
+    'sub_id in a query': (caller) => caller.get('marketplace', { sub_id: echoMarker, format: 'json' }),
+    format: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: echoMarker }),
+    sort: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', sort: echoMarker }),
+    max_offers: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', max_offers: echoMarker }),
+    explain: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', explain: echoMarker }),
+    'analytics tag': (caller) => caller.get('analytics', { referrer_tag: `${echoMarker}!` }),
+    limit: (caller) => caller.get('analytics', { referrer_tag: 'abc', granularity: 'row', limit: echoMarker }),
+    cursor: (caller) => caller.get('analytics', { referrer_tag: 'abc', granularity: 'row', cursor: echoMarker }),
+    date: (caller) => caller.get('analytics', { referrer_tag: 'abc', date_from: echoMarker }),
+    granularity: (caller) => caller.get('analytics', { referrer_tag: 'abc', granularity: echoMarker }),
+    'list of ids': (caller) => caller.get('analytics', { sub_id_list: `${echoMarker},`.repeat(501) }),
     'header names and values': (caller) =>
-      caller.get('analytics', '', { [`X-${marker}`]: marker, Origin: `https://${marker}`, 'X-Request-Id': marker }),
-    'click link': ({ http }) => http.send({ path: `/c?sub=${marker}&offer=${marker}&v=${marker}` }),
+      caller.get('analytics', '', {
+        [`X-${echoMarker}`]: echoMarker,
+        Origin: `https://${echoMarker}`,
+        'X-Request-Id': echoMarker,
+      }),
+    'click link': ({ http }) => http.send({ path: `/c?sub=${echoMarker}&offer=${echoMarker}&v=${echoMarker}` }),
   };
 
   test('error messages contain no text of the request', async () => {
@@ -167,7 +170,7 @@ describePersonalLoans('error messages', (door) => {
 describePersonalLoans('response headers', (door) => {
   test('response headers contain no line breaks from request parameters', async () => {
     const caller = door.market.caller(door.fixture);
-    const { offers } = await caller.offers(await caller.sessionWith('injecting', door.fixture.complete));
+    const { offers } = await caller.offers(await caller.createSessionWithFields('injecting', door.fixture.complete));
     const click = new URL(offers[0]!.click_url);
     const evil = '%0d%0aX-Injected:%20yes%0d%0a%0d%0a<html>';
     for (const path of [

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { bounds } from '../../src/bounds.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { assertRefused } from '../support/api-caller.ts';
+import { assertError } from '../support/api-caller.ts';
 import { describePersonalLoans, describeService } from '../support/contract-suite.ts';
-import type { Answer } from '../support/http-client.ts';
+import type { HttpResponse } from '../support/http-client.ts';
 import type { ManualClock } from '../support/manual-clock.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
@@ -16,7 +16,7 @@ const dayMs = 24 * 60 * minuteMs;
 const getOffers = (caller: ApiCaller) => caller.get('marketplace', { format: 'json' });
 const getAnalytics = (caller: ApiCaller) => caller.get('analytics', { referrer_tag: 'limits' });
 const create = (caller: ApiCaller) => caller.post('session', { referrer_tag: 'day-limit' });
-const header = (answer: Answer, name: string) => Number(answer.headers.get(name));
+const header = (answer: HttpResponse, name: string) => Number(answer.headers.get(name));
 
 /** Advances the clock to this number of milliseconds before UTC midnight. Returns the time of midnight. */
 function advanceToMidnight(clock: ManualClock, msBefore: number): number {
@@ -46,10 +46,10 @@ describePersonalLoans('limits per minute', (door) => {
       [7, 6, 5, 4, 3, 2, 1, 0],
     );
     for (const operation of ['session', 'inputs'] as const) {
-      assertRefused(await caller.post(operation, {}), 'RATE_LIMIT_EXCEEDED');
+      assertError(await caller.post(operation, {}), 'RATE_LIMIT_EXCEEDED');
     }
-    assertRefused(await caller.get('marketplace', ''), 'RATE_LIMIT_EXCEEDED');
-    assertRefused(await getAnalytics(caller), 'RATE_LIMIT_EXCEEDED');
+    assertError(await caller.get('marketplace', ''), 'RATE_LIMIT_EXCEEDED');
+    assertError(await getAnalytics(caller), 'RATE_LIMIT_EXCEEDED');
   });
 
   test('every response has headers for the limit with the fewest remaining requests', async () => {
@@ -77,7 +77,7 @@ describePersonalLoans('limits per day', (door) => {
   test('does not count a rejected session against the daily limit', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 1 } });
-    const invalidRequests: (() => Promise<Answer>)[] = [
+    const invalidRequests: (() => Promise<HttpResponse>)[] = [
       () => caller.post('session', { referrer_tag: 'A' }),
       () => caller.post('session', { referrer_tag: 'abc', metadata: 1 }),
       () => caller.post('session', '{'),
@@ -92,7 +92,7 @@ describePersonalLoans('limits per day', (door) => {
     const midnightMs = advanceToMidnight(market.clock, 10_000);
     assert.equal((await create(caller)).status, 200);
     const rejected = await create(caller);
-    assertRefused(rejected, 'RATE_LIMIT_EXCEEDED');
+    assertError(rejected, 'RATE_LIMIT_EXCEEDED');
     assert.deepEqual([header(rejected, 'x-ratelimit-limit'), header(rejected, 'retry-after')], [1, 10]);
     assert.equal(header(rejected, 'x-ratelimit-reset') * 1000, midnightMs);
   });
@@ -114,10 +114,10 @@ describePersonalLoans('limits per day', (door) => {
     assert.equal(beyond.headers.get('idempotency-replayed'), 'true');
     assert.equal(header(beyond, 'x-ratelimit-limit'), 2);
     assert.equal(header(beyond, 'x-ratelimit-remaining'), 0);
-    assertRefused(await keyed('other', 'one'), 'IDEMPOTENCY_MISMATCH');
-    assertRefused(await caller.post('session', '{', { 'Idempotency-Key': 'one' }), 'INVALID_REQUEST', 'body');
-    assertRefused(await keyed('day-limit', 'two'), 'RATE_LIMIT_EXCEEDED');
-    assertRefused(await create(caller), 'RATE_LIMIT_EXCEEDED');
+    assertError(await keyed('other', 'one'), 'IDEMPOTENCY_MISMATCH');
+    assertError(await caller.post('session', '{', { 'Idempotency-Key': 'one' }), 'INVALID_REQUEST', 'body');
+    assertError(await keyed('day-limit', 'two'), 'RATE_LIMIT_EXCEEDED');
+    assertError(await create(caller), 'RATE_LIMIT_EXCEEDED');
     assert.equal((await caller.summary({ referrer_tag: 'day-limit' })).sessions_total, 2);
   });
 
@@ -154,9 +154,9 @@ describeService(
       const caller = running().caller(fixture, { limits: { sessionsPerDay: 4 } });
       const create = (tag: string) => caller.post('session', { referrer_tag: tag });
       for (const tag of ['tag-a', 'tag-b']) assert.equal((await create(tag)).status, 200);
-      for (let times = 0; times < 3; times++) assertRefused(await create('tag-c'), 'TAG_LIMIT_EXCEEDED');
+      for (let times = 0; times < 3; times++) assertError(await create('tag-c'), 'TAG_LIMIT_EXCEEDED');
       for (const tag of ['tag-a', 'tag-b']) assert.equal((await create(tag)).status, 200);
-      assertRefused(await create('tag-a'), 'RATE_LIMIT_EXCEEDED');
+      assertError(await create('tag-a'), 'RATE_LIMIT_EXCEEDED');
       assert.equal((await caller.summary({ referrer_tag: 'tag-c' })).sessions_total, 0);
     });
 
@@ -166,11 +166,11 @@ describeService(
       const caller = market.caller(fixture, { limits: { sessionsPerDay: maxSessions + 1 } });
       const subIds: string[] = [];
       for (let count = 0; count < maxSessions; count++) {
-        subIds.push(await caller.sessionWith('full', fixture.complete));
+        subIds.push(await caller.createSessionWithFields('full', fixture.complete));
       }
       for (let times = 0; times < 5; times++) {
         const refusal = await caller.post('session', { referrer_tag: 'full' });
-        assertRefused(refusal, 'SERVICE_UNAVAILABLE');
+        assertError(refusal, 'SERVICE_UNAVAILABLE');
         assert.ok(Number(refusal.headers.get('retry-after')) >= 1);
       }
       for (const subId of subIds) assert.ok((await caller.offers(subId)).offers.length > 0);
@@ -178,7 +178,7 @@ describeService(
 
       market.clock.advance(bounds.sessionTtlMs + 1_000);
       await caller.createSession('full');
-      assertRefused(await caller.post('session', { referrer_tag: 'full' }), 'RATE_LIMIT_EXCEEDED');
+      assertError(await caller.post('session', { referrer_tag: 'full' }), 'RATE_LIMIT_EXCEEDED');
       assert.equal((await caller.summary({ referrer_tag: 'full' })).sessions_total, maxSessions + 1);
     });
   },

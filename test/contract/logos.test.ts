@@ -5,13 +5,13 @@ import { pino } from 'pino';
 import { renderMonogram } from '../../src/catalogs/read-logos.ts';
 import { createMarketplace, type MarketplaceView } from '../../src/index.ts';
 import { image } from '../catalogs/logo-folder.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';
 import { describeService } from '../support/contract-suite.ts';
-import { type Answer, HttpClient, marker } from '../support/http-client.ts';
+import { echoMarker, HttpClient, type HttpResponse } from '../support/http-client.ts';
 import { RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
-import { listedOffer } from '../support/vertical-fixture.ts';
+import { findListedOffer } from '../support/vertical-fixture.ts';
 import { allFixtures, personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const forEver = 'public, max-age=31536000, immutable';
@@ -24,7 +24,7 @@ function pathOf(url: string): string {
   return pathname + search;
 }
 
-function assertLogoHeaders({ headers }: Answer, content: string, cacheControl: string): void {
+function assertLogoHeaders({ headers }: HttpResponse, content: string, cacheControl: string): void {
   assert.equal(headers.get('content-type'), 'image/svg+xml');
   assert.equal(headers.get('cross-origin-resource-policy'), 'cross-origin');
   assert.equal(headers.get('content-security-policy'), "default-src 'none'; style-src 'unsafe-inline'; sandbox");
@@ -38,7 +38,7 @@ async function assertServes(http: HttpClient, path: string, content: string, cac
   assertLogoHeaders(answer, content, cacheControl);
 }
 
-function assertNotFound({ status, headers, text }: Answer): void {
+function assertNotFound({ status, headers, text }: HttpResponse): void {
   assert.equal(status, 404);
   assert.equal(headers.get('content-type'), 'application/json');
   assert.equal(headers.get('cache-control'), 'no-store');
@@ -48,23 +48,25 @@ function assertNotFound({ status, headers, text }: Answer): void {
 /** Returns an offer of a view and its lender. */
 function someOffer({ offers }: MarketplaceView) {
   const [{ svc_offer_id: id, logo_url: url }] = offers as [MarketplaceView['offers'][0]];
-  return { url, ...listedOffer(fixture, id) };
+  return { url, ...findListedOffer(fixture, id) };
 }
 
 describeService('a logo', ({ running }) => {
   const shown = async () => {
     const caller = running().caller(fixture);
-    return caller.offers(await caller.sessionWith('logos', fixture.complete), { max_offers: 20 });
+    return caller.offers(await caller.createSessionWithFields('logos', fixture.complete), { max_offers: 20 });
   };
 
   for (const served of allFixtures) {
     test(`every logo URL in a response for ${served.vertical.segment} returns an image that can be cached forever`, async () => {
       const { http, marketplace } = running();
       const caller = running().caller(served);
-      const { offers } = await caller.offers(await caller.sessionWith('logos', served.complete), { max_offers: 20 });
+      const { offers } = await caller.offers(await caller.createSessionWithFields('logos', served.complete), {
+        max_offers: 20,
+      });
       assert.ok(offers.length > 1);
       for (const { svc_offer_id: id, logo_url: url } of offers) {
-        const { logo } = listedOffer(served, id);
+        const { logo } = findListedOffer(served, id);
         const [head, v] = url.split('?v=') as [string, string];
         assert.equal(head, `${marketplace.urls.cdn}/${logo}`);
         const answer = await http.send({ path: pathOf(url) });
@@ -152,7 +154,7 @@ describeService('a logo', ({ running }) => {
     const name = logo.replace('.svg', '');
     for (const path of [
       '',
-      `${marker}.svg`,
+      `${echoMarker}.svg`,
       name,
       `${name}.SVG`,
       `${name.toUpperCase()}.svg`,
@@ -208,12 +210,12 @@ describeService('a logo', ({ running }) => {
 describe('logos in the folder of a catalog file', () => {
   const start = async (t: TestContext, logos: Readonly<Record<string, string>> = {}, options: StartOptions = {}) => {
     const catalogs = new ChangeableCatalogs(fixture);
-    afterwards(t, () => catalogs.remove());
+    runAfterTest(t, () => catalogs.removeFiles());
     for (const [file, text] of Object.entries(logos)) catalogs.writeLogo(file, text);
     const market = await RunningMarketplace.start('uws', { catalogs: catalogs.sources, ...options });
-    afterwards(t, () => market.close());
+    runAfterTest(t, () => market.close());
     const caller = market.caller(fixture);
-    const subId = await caller.sessionWith('logos', fixture.complete);
+    const subId = await caller.createSessionWithFields('logos', fixture.complete);
     const ask = () => caller.offers(subId, { max_offers: 20 });
     return { catalogs, market, ask };
   };
@@ -244,7 +246,7 @@ describe('logos in the folder of a catalog file', () => {
   test('a reload with an invalid catalog retains the offers and applies changed logo files', async (t) => {
     const { catalogs, market, ask } = await start(t);
     const { logo } = someOffer(await ask());
-    catalogs.write({ ...catalogs.first, format: 2 as never });
+    catalogs.writeCatalog({ ...catalogs.initialCatalog, format: 2 as never });
     catalogs.writeLogo(logo, image('red'));
     const [change] = await market.marketplace.reloadCatalogs();
     assert.equal(change?.ok, false);
@@ -254,17 +256,17 @@ describe('logos in the folder of a catalog file', () => {
   test('a reload serves the logos of the new catalog, and still serves the logos of removed lenders', async (t) => {
     const { catalogs, market, ask } = await start(t);
     const { url, logo, lender } = someOffer(await ask());
-    const [gone, ...rest] = catalogs.first.lenders.toSorted(
+    const [gone, ...rest] = catalogs.initialCatalog.lenders.toSorted(
       (one, other) => Number(other.logo === logo) - Number(one.logo === logo),
     );
-    catalogs.write({ ...withoutOffers(catalogs.first, []), lenders: rest });
+    catalogs.writeCatalog({ ...withoutOffers(catalogs.initialCatalog, []), lenders: rest });
     for (const { logo } of rest) catalogs.writeLogo(logo, image(logo));
     const [change] = await market.marketplace.reloadCatalogs();
     assert.ok(change?.ok && change.changed);
     assert.equal(gone?.name, lender);
     const { offers } = await ask();
     for (const { svc_offer_id: id, logo_url: shown } of offers) {
-      const { logo } = listedOffer(fixture, id);
+      const { logo } = findListedOffer(fixture, id);
       await assertServes(market.http, pathOf(shown), image(logo), forEver);
     }
     await assertServes(market.http, pathOf(url), renderMonogram(lender), forEver);
@@ -281,7 +283,7 @@ describe('logos in the folder of a catalog file', () => {
     const lines: { readonly lenders?: number; readonly msg: string }[] = [];
     const logger = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });
     const { catalogs, market } = await start(t, {}, { logger });
-    const { lenders } = catalogs.first;
+    const { lenders } = catalogs.initialCatalog;
     const logged = () => lines.splice(0).flatMap(({ lenders, msg }) => (/logos/.test(msg) ? [lenders ?? msg] : []));
     // Catalogs without files have no logos, and cause no warning.
     assert.deepEqual(logged(), [lenders.length]);
@@ -296,10 +298,10 @@ describe('logos in the folder of a catalog file', () => {
 
   test('after a restart, serves the logos of a catalog that was replaced', async (t) => {
     const { catalogs, market } = await start(t);
-    const [gone, left, ...rest] = catalogs.first.lenders;
+    const [gone, left, ...rest] = catalogs.initialCatalog.lenders;
     catalogs.writeLogo(gone!.logo, image('red'));
     await market.marketplace.close();
-    catalogs.write({ ...catalogs.first, lenders: rest });
+    catalogs.writeCatalog({ ...catalogs.initialCatalog, lenders: rest });
     const options = { dataDir: market.dataDir, catalogs: catalogs.sources, durability: 'write', listen: {} } as const;
     const again = await createMarketplace(options);
     const http = new HttpClient(again.ports!.public);

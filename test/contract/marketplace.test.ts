@@ -3,19 +3,19 @@ import { describe, test } from 'node:test';
 import type { Mode } from '../../src/domain/mode.ts';
 import type { MarketplaceView, OfferView } from '../../src/index.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
-import type { IgnoredNames } from '../../src/operations/ignored-names.ts';
+import type { IgnoredParameters } from '../../src/operations/ignored-names.ts';
 import {
   type ApiCaller,
+  assertError,
+  assertMembers,
   assertOk,
-  assertRefused,
-  assertShape,
   assertTimestamp,
   type ErrorBody,
-  jsonOf,
+  parseJson,
 } from '../support/api-caller.ts';
 import { describeEveryVertical } from '../support/contract-suite.ts';
-import { marker } from '../support/http-client.ts';
-import { listedOffer, worthMicros } from '../support/vertical-fixture.ts';
+import { echoMarker } from '../support/http-client.ts';
+import { findListedOffer, totalClickMicros } from '../support/vertical-fixture.ts';
 import { actuarialApr, levelPayment } from './loan-arithmetic.ts';
 
 /** Tolerance in cents or hundredths of a percent: half a unit for rounding, and a margin for floating-point errors. */
@@ -32,10 +32,10 @@ describeEveryVertical('GET /marketplace', (door) => {
   test('GET /marketplace returns a response with all documented members', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
-    const subId = await caller.sessionWith('envelope', fixture.complete);
+    const subId = await caller.createSessionWithFields('envelope', fixture.complete);
     const answer = await caller.get('marketplace', { sub_id: subId, format: 'json' });
     const view = assertOk<Record<string, unknown>>(answer);
-    assertShape(view, {
+    assertMembers(view, {
       sub_id: 'string',
       match_quality: 'string',
       offers: 'array',
@@ -55,7 +55,7 @@ describeEveryVertical('GET /marketplace', (door) => {
   test('returns offers with all documented members and with the values of the catalog', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
-    const subId = await caller.sessionWith('members', fixture.complete);
+    const subId = await caller.createSessionWithFields('members', fixture.complete);
     const { offers } = await caller.offers(subId, { max_offers: 20 });
     const { cdn, click } = market.marketplace.urls;
     for (const [place, offer] of offers.entries()) {
@@ -74,7 +74,7 @@ describeEveryVertical('GET /marketplace', (door) => {
         'svc_star_rating',
         'term_months',
       ]);
-      const { lender, logo, offer: listed } = listedOffer(fixture, offer.svc_offer_id);
+      const { lender, logo, offer: listed } = findListedOffer(fixture, offer.svc_offer_id);
       assert.equal(offer.lender_name, lender);
       assert.equal(offer.logo_url.replace(/\?v=[0-9a-f]{16}$/, ''), `${cdn}/${logo}`);
       assert.equal(offer.svc_star_rating, listed.stars);
@@ -93,12 +93,15 @@ describeEveryVertical('GET /marketplace', (door) => {
   test('computes the prices of every offer for the credit band, amount and term of the borrower', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
-    const subId = await caller.sessionWith('prices', { ...fixture.complete, [fixture.term]: fixture.someTerm });
+    const subId = await caller.createSessionWithFields('prices', {
+      ...fixture.complete,
+      [fixture.term]: fixture.someTerm,
+    });
     const { offers } = await caller.offers(subId, { max_offers: 20 });
     const amount = fixture.complete[fixture.amount] as number;
     const band = fixture.complete[fixture.creditBand] as string;
     for (const shown of offers) {
-      const { offer } = listedOffer(fixture, shown.svc_offer_id);
+      const { offer } = findListedOffer(fixture, shown.svc_offer_id);
       const priced = offer.bands[band]!;
       assert.ok(shown.term_months.length > 0 && shown.term_months.every((term) => offer.term_months.includes(term)));
       assert.deepEqual(
@@ -128,7 +131,7 @@ describeEveryVertical('GET /marketplace', (door) => {
   test('returns five offers by default and up to 20 on request, with the total number of matching offers', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
-    const subId = await caller.sessionWith('as-many', fixture.complete);
+    const subId = await caller.createSessionWithFields('as-many', fixture.complete);
     const { offers: all, total_offers: total } = await caller.offers(subId, { max_offers: 20 });
     assert.ok(total > 20);
     const five = await caller.offers(subId);
@@ -142,10 +145,10 @@ describeEveryVertical('GET /marketplace', (door) => {
   test('match_quality is none without a matching offer, and partial while match_readiness is partial', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
-    const none = await caller.offers(await caller.sessionWith('unmatched', fixture.unmatched));
+    const none = await caller.offers(await caller.createSessionWithFields('unmatched', fixture.unmatched));
     assert.deepEqual([none.match_quality, none.offers, none.total_offers], ['none', [], 0]);
     const [{ when, field }] = fixture.conditional as [(typeof fixture.conditional)[0]];
-    const partial = await caller.sessionWith('partial', { ...fixture.complete, ...when, [field]: null });
+    const partial = await caller.createSessionWithFields('partial', { ...fixture.complete, ...when, [field]: null });
     const view = await caller.offers(partial);
     assert.equal(view.match_quality, 'partial');
     assert.ok(view.total_offers > 0);
@@ -154,12 +157,12 @@ describeEveryVertical('GET /marketplace', (door) => {
   test('matches offers to the current fields of the session', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
-    const subId = await caller.sessionWith('changing', fixture.complete);
+    const subId = await caller.createSessionWithFields('changing', fixture.complete);
     const before = await caller.offers(subId);
-    await caller.submit(subId, { [fixture.amount]: fixture.unmatched[fixture.amount] });
-    await caller.submit(subId, fixture.unmatched);
+    await caller.submitFields(subId, { [fixture.amount]: fixture.unmatched[fixture.amount] });
+    await caller.submitFields(subId, fixture.unmatched);
     assert.equal((await caller.offers(subId)).total_offers, 0);
-    await caller.submit(subId, fixture.complete);
+    await caller.submitFields(subId, fixture.complete);
     assert.equal((await caller.offers(subId)).total_offers, before.total_offers);
   });
 
@@ -168,10 +171,10 @@ describeEveryVertical('GET /marketplace', (door) => {
     const caller = market.caller(fixture);
     const { sub_id: subId } = await caller.createSession('insufficient');
     const query = { sub_id: subId, format: 'json' };
-    const empty = assertRefused(await caller.get('marketplace', query), 'INSUFFICIENT_INPUTS');
+    const empty = assertError(await caller.get('marketplace', query), 'INSUFFICIENT_INPUTS');
     assert.deepEqual(empty.missing_required, fixture.required);
-    await caller.submit(subId, { ...fixture.complete, [fixture.amount]: null });
-    const almost = assertRefused(await caller.get('marketplace', query), 'INSUFFICIENT_INPUTS');
+    await caller.submitFields(subId, { ...fixture.complete, [fixture.amount]: null });
+    const almost = assertError(await caller.get('marketplace', query), 'INSUFFICIENT_INPUTS');
     assert.deepEqual(almost.missing_required, [fixture.amount]);
   });
 
@@ -179,7 +182,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     const caller = door.market.caller(door.fixture);
     const { sub_id: subId } = await caller.createSession('messages');
     const messageOf = async (query: string): Promise<string> =>
-      jsonOf<ErrorBody>(await caller.get('marketplace', `sub_id=${subId}&format=json&${query}`)).message;
+      parseJson<ErrorBody>(await caller.get('marketplace', `sub_id=${subId}&format=json&${query}`)).message;
     for (const sort of sortOrders) assert.match(await messageOf('sort=x'), new RegExp(`\\b${sort}\\b`));
     assert.equal(await messageOf('max_offers=21'), 'max_offers must be an integer from 1 to 20.');
     assert.match(await messageOf('sort=lowest_apr&sort=lowest_apr'), /^sort must be given only once/);
@@ -189,17 +192,17 @@ describeEveryVertical('GET /marketplace', (door) => {
   test('rejects a missing, invalid or repeated parameter', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
-    const subId = await caller.sessionWith('parameters', fixture.complete);
+    const subId = await caller.createSessionWithFields('parameters', fixture.complete);
     const good = `sub_id=${subId}&format=json`;
     const cases: [query: string, param: string][] = [
       ['format=json', 'sub_id'],
       [`sub_id=${subId}&format=`, 'format'],
       [`sub_id=${subId}`, 'format'],
-      [`sub_id=${subId}&format=${marker}`, 'format'],
+      [`sub_id=${subId}&format=${echoMarker}`, 'format'],
       [`sub_id=${subId}&format=JSON`, 'format'],
       [`sub_id=${subId}&format=iframe,js`, 'format'],
       [`sub_id=${subId}&format=iframe&format=js`, 'format'],
-      [`${good}&sort=${marker}`, 'sort'],
+      [`${good}&sort=${echoMarker}`, 'sort'],
       [`${good}&sort=`, 'sort'],
       [`${good}&sort=nw_revenue`, 'sort'],
       [`${good}&sort=lowest_apr&sort=lowest_apr`, 'sort'],
@@ -212,14 +215,14 @@ describeEveryVertical('GET /marketplace', (door) => {
     const counts = ['0', '21', '-1', '1.5', '', 'five', '5 ', '05', '+5', '1e1', '0x5', '99999999999999999999'];
     for (const count of counts) cases.push([`${good}&max_offers=${encodeURIComponent(count)}`, 'max_offers']);
     for (const [query, param] of cases) {
-      assertRefused(await caller.get('marketplace', query), 'INVALID_REQUEST', param);
+      assertError(await caller.get('marketplace', query), 'INVALID_REQUEST', param);
     }
   });
 
   test('GET /marketplace ignores unknown parameters', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
-    const subId = await caller.sessionWith('unknown-parameters', fixture.complete);
+    const subId = await caller.createSessionWithFields('unknown-parameters', fixture.complete);
     const query = `&&x=1&x=2&%zz=%&sub_id=${subId}&__proto__=1&toString&format=json&=&`;
     assertOk(await caller.get('marketplace', query));
   });
@@ -227,7 +230,7 @@ describeEveryVertical('GET /marketplace', (door) => {
   test('responds to a HEAD request without a body, and counts no view', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
-    const subId = await caller.sessionWith('heads', fixture.complete);
+    const subId = await caller.createSessionWithFields('heads', fixture.complete);
     const query = { sub_id: subId, format: 'json' };
     const head = await caller.get('marketplace', query, {}, 'HEAD');
     assert.deepEqual([head.status, head.text], [200, '']);
@@ -242,7 +245,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const views = async () => {
-      const subId = await caller.sessionWith('sorting', fixture.complete);
+      const subId = await caller.createSessionWithFields('sorting', fixture.complete);
       const list: MarketplaceView[] = [];
       for (const sort of sortOrders) list.push(await caller.offers(subId, { sort, max_offers: 20 }));
       return list;
@@ -259,7 +262,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     );
     const known = new Map(first.flatMap(({ offers }) => offers.map((offer) => [offer.svc_offer_id, offer])));
     assert.ok(known.size > 20, 'all sort orders return the same offers');
-    const worth = ({ svc_offer_id: id }: OfferView) => worthMicros(fixture, [id]);
+    const worth = ({ svc_offer_id: id }: OfferView) => totalClickMicros(fixture, [id]);
     const byRevenue = (one: OfferView, other: OfferView) => worth(other) - worth(one) || byId(one, other);
     for (const [sort, order] of [
       ['lowest_apr', byApr],
@@ -275,7 +278,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     const explained = async (fields: object) => {
       const { market, fixture } = door;
       const caller = market.caller(fixture, { mode: 'test' });
-      const subId = await caller.sessionWith('explain', fields);
+      const subId = await caller.createSessionWithFields('explain', fields);
       const view = await caller.offers(subId, { explain: 'true' });
       assert.ok(view.explain !== undefined);
       return { caller, subId, view, explain: view.explain };
@@ -283,7 +286,7 @@ describeEveryVertical('GET /marketplace', (door) => {
 
     test('returns the numbers of matching and other offers, and the reasons, if the key is a test key', async () => {
       const { view, explain } = await explained(door.fixture.complete);
-      assertShape(explain, {
+      assertMembers(explain, {
         offers_in_catalog: 'integer',
         matched: 'integer',
         not_matched: 'integer',
@@ -297,7 +300,7 @@ describeEveryVertical('GET /marketplace', (door) => {
       assert.equal(explain.matched + explain.not_matched, explain.offers_in_catalog);
       const names = door.fixture.vertical.fields.map(({ name }) => name);
       for (const one of explain.reasons) {
-        assertShape(one, { reason: 'string', field: 'string', offers: 'integer', alone: 'integer' });
+        assertMembers(one, { reason: 'string', field: 'string', offers: 'integer', alone: 'integer' });
         assert.ok(names.includes(one.field as string) && one.alone <= one.offers && one.offers <= explain.not_matched);
       }
     });
@@ -314,9 +317,9 @@ describeEveryVertical('GET /marketplace', (door) => {
     test('rejects explain=true with a live key, and accepts explain=false', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
-      const subId = await caller.sessionWith('explain-live', fixture.complete);
+      const subId = await caller.createSessionWithFields('explain-live', fixture.complete);
       const query = { sub_id: subId, format: 'json' };
-      assertRefused(await caller.get('marketplace', { ...query, explain: 'true' }), 'INVALID_REQUEST', 'explain');
+      assertError(await caller.get('marketplace', { ...query, explain: 'true' }), 'INVALID_REQUEST', 'explain');
       const view = assertOk<object>(await caller.get('marketplace', { ...query, explain: 'false' }));
       assert.ok(!('explain' in view));
       assert.equal((await caller.summary({ referrer_tag: 'explain-live' })).marketplace_views, 1);
@@ -325,18 +328,18 @@ describeEveryVertical('GET /marketplace', (door) => {
     test('accepts explain=true or explain=false at most once, and no other value', async () => {
       const { caller, subId } = await explained(door.fixture.complete);
       const good = `sub_id=${subId}&format=json`;
-      for (const value of ['', '1', 'TRUE', 'yes', 'true+', marker]) {
+      for (const value of ['', '1', 'TRUE', 'yes', 'true+', echoMarker]) {
         const answer = await caller.get('marketplace', `${good}&explain=${value}`);
-        assertRefused(answer, 'INVALID_REQUEST', 'explain');
+        assertError(answer, 'INVALID_REQUEST', 'explain');
       }
       const twice = await caller.get('marketplace', `${good}&explain=true&explain=true`);
-      assertRefused(twice, 'INVALID_REQUEST', 'explain');
+      assertError(twice, 'INVALID_REQUEST', 'explain');
     });
   });
 
   describe('GET /marketplace with a test key', () => {
     const shown = async (caller: ApiCaller) => {
-      const subId = await caller.sessionWith('sandbox', door.fixture.complete);
+      const subId = await caller.createSessionWithFields('sandbox', door.fixture.complete);
       const view = await caller.offers(subId, { max_offers: 20 });
       return {
         ...view,
@@ -350,10 +353,10 @@ describeEveryVertical('GET /marketplace', (door) => {
       const { market, fixture } = door;
       const tests = await shown(market.caller(fixture, { mode: 'test' }));
       assert.ok(tests.offers.length > 0);
-      for (const { svc_offer_id: id } of tests.offers) listedOffer(fixture, id, 'test');
+      for (const { svc_offer_id: id } of tests.offers) findListedOffer(fixture, id, 'test');
       assert.deepEqual(await shown(market.caller(fixture, { mode: 'test' })), tests);
       const lives = await shown(market.caller(fixture));
-      for (const { svc_offer_id: id } of lives.offers) assert.throws(() => listedOffer(fixture, id, 'test'));
+      for (const { svc_offer_id: id } of lives.offers) assert.throws(() => findListedOffer(fixture, id, 'test'));
       assert.notEqual(tests.catalog_version, lives.catalog_version);
       assert.equal(tests.disclosure, fixture.catalogFiles.test.disclosure);
     });
@@ -364,14 +367,14 @@ describeEveryVertical('GET /marketplace', (door) => {
         const caller = market.caller(fixture, { mode });
         const misspelt = 'm'.repeat(65);
         const created = await caller.post('session', { referrer_tag: 'ignored', metdata: {}, [misspelt]: 1 });
-        const session = assertOk<{ sub_id: string } & IgnoredNames>(created);
+        const session = assertOk<{ sub_id: string } & IgnoredParameters>(created);
         const body = { sub_id: session.sub_id, fields: fixture.complete, field: 1 };
-        const inputs = assertOk<IgnoredNames>(await caller.post('inputs', body));
+        const inputs = assertOk<IgnoredParameters>(await caller.post('inputs', body));
         const offers = `sub_id=${session.sub_id}&max=1&%73ortt=x&max=2`;
-        const json = assertOk<IgnoredNames>(await caller.get('marketplace', `${offers}&format=json`));
+        const json = assertOk<IgnoredParameters>(await caller.get('marketplace', `${offers}&format=json`));
         const accept = { Accept: 'application/json' };
-        const embed = assertOk<IgnoredNames>(await caller.get('marketplace', `${offers}&format=js`, accept));
-        const figures = assertOk<IgnoredNames>(
+        const embed = assertOk<IgnoredParameters>(await caller.get('marketplace', `${offers}&format=js`, accept));
+        const figures = assertOk<IgnoredParameters>(
           await caller.get('analytics', { referrer_tag: 'ignored', from: '2026' }),
         );
         return [session, inputs, json, embed, figures].map(({ ignored }) => ignored);
@@ -385,7 +388,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     test('redirects sandbox clicks to the sandbox landing page, and records no revenue', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture, { mode: 'test' });
-      const subId = await caller.sessionWith('sandbox-clicks', fixture.complete);
+      const subId = await caller.createSessionWithFields('sandbox-clicks', fixture.complete);
       const { offers } = await caller.offers(subId);
       const [offer] = offers as [(typeof offers)[0]];
       const answer = await caller.click(offer.click_url);

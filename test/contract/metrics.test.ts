@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { assertRefused } from '../support/api-caller.ts';
+import { assertError } from '../support/api-caller.ts';
 import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
@@ -144,15 +144,15 @@ test('the metrics contain version, sizes and limits, and count rejected requests
   assert.ok(scrape.value('process_cpu_seconds_total') > 0);
   assert.ok(scrape.value('nodejs_heap_size_used_bytes') < scrape.value('nodejs_heap_size_limit_bytes'));
 
-  assertRefused(await caller.post('session', { referrer_tag: 'limits' }), 'RATE_LIMIT_EXCEEDED');
-  assertRefused(await caller.get('analytics', { referrer_tag: 'limits' }), 'RATE_LIMIT_EXCEEDED');
-  await caller.submit(subId, fixture.complete);
+  assertError(await caller.post('session', { referrer_tag: 'limits' }), 'RATE_LIMIT_EXCEEDED');
+  assertError(await caller.get('analytics', { referrer_tag: 'limits' }), 'RATE_LIMIT_EXCEEDED');
+  await caller.submitFields(subId, fixture.complete);
   for (let more = 0; more < 3; more++) {
-    assertRefused(await caller.post('inputs', { sub_id: subId, fields: {} }), 'RATE_LIMIT_EXCEEDED');
+    assertError(await caller.post('inputs', { sub_id: subId, fields: {} }), 'RATE_LIMIT_EXCEEDED');
   }
   const elsewhere = market.caller(equipmentLeasesFixture);
-  const foreign = market.callerWith(fixture, elsewhere.key);
-  assertRefused(await foreign.post('session', { referrer_tag: 'limits' }), 'VERTICAL_MISMATCH');
+  const foreign = market.callerWithKey(fixture, elsewhere.key);
+  assertError(await foreign.post('session', { referrer_tag: 'limits' }), 'VERTICAL_MISMATCH');
   const after = await Scrape.of(market.operations);
   const refused = (limit: string) => after.value('marketplace_rate_limited_requests_total', { limit });
   assert.deepEqual(['day', 'analytics', 'minute'].map(refused), [1, 1, 3]);
@@ -166,7 +166,8 @@ test('the metrics count the requests to matching threads', async (t) => {
   const market = await RunningMarketplace.start('uws', { matcherThreads: 1, catalogs });
   t.after(() => market.close());
   const caller = market.caller(fixture);
-  for (let visit = 0; visit < 3; visit++) await caller.offers(await caller.sessionWith('many', fixture.complete));
+  for (let visit = 0; visit < 3; visit++)
+    await caller.offers(await caller.createSessionWithFields('many', fixture.complete));
   const scrape = await Scrape.of(market.operations);
   assert.equal(scrape.value('marketplace_match_batch_requests_count'), 3);
   assert.equal(scrape.value('marketplace_match_batch_requests_bucket', { le: '1' }), 3);
@@ -176,7 +177,7 @@ test('the metrics count the requests to matching threads', async (t) => {
 
 test('the metrics contain the active catalog and the number of failed reloads', async (t) => {
   const catalogs = new ChangeableCatalogs(fixture);
-  t.after(() => catalogs.remove());
+  t.after(() => catalogs.removeFiles());
   const market = await RunningMarketplace.start('uws', { catalogs: catalogs.sources });
   t.after(() => market.close());
   const live = { vertical: fixture.vertical.segment, mode: 'live' };
@@ -193,11 +194,11 @@ test('the metrics contain the active catalog and the number of failed reloads', 
   };
   const first = await look();
   market.clock.advance(3_600_000);
-  catalogs.write({ ...catalogs.first, lenders: [] });
+  catalogs.writeCatalog({ ...catalogs.initialCatalog, lenders: [] });
   await market.marketplace.reloadCatalogs();
   assert.deepEqual(await look(), { ...first, faulty: 1 });
-  const { id } = catalogs.first.lenders[0]!.offers[0]!;
-  catalogs.write(withoutOffers(catalogs.first, [id]));
+  const { id } = catalogs.initialCatalog.lenders[0]!.offers[0]!;
+  catalogs.writeCatalog(withoutOffers(catalogs.initialCatalog, [id]));
   await market.marketplace.reloadCatalogs();
   const second = await look();
   assert.notEqual(second.version, first.version);

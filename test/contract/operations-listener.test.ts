@@ -4,9 +4,9 @@ import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
-import { assertOk, assertRefused } from '../support/api-caller.ts';
+import { assertError, assertOk } from '../support/api-caller.ts';
 import { describeService } from '../support/contract-suite.ts';
-import { type Answer, type HttpRequest, marker } from '../support/http-client.ts';
+import { echoMarker, type HttpRequest, type HttpResponse } from '../support/http-client.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { allFixtures, personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
@@ -19,7 +19,7 @@ interface ShownKey {
 }
 
 /** Sends a request with the operator token to the operations listener. `json` is the body. */
-function ask(market: RunningMarketplace, asked: HttpRequest & { readonly json?: unknown }): Promise<Answer> {
+function ask(market: RunningMarketplace, asked: HttpRequest & { readonly json?: unknown }): Promise<HttpResponse> {
   const { json, ...rest } = asked;
   const body = rest.body ?? (json === undefined ? undefined : JSON.stringify(json));
   return market.operations.send({
@@ -36,7 +36,7 @@ function ask(market: RunningMarketplace, asked: HttpRequest & { readonly json?: 
   });
 }
 
-function jsonOf<Value>({ text }: Answer): Value {
+function jsonOf<Value>({ text }: HttpResponse): Value {
   return JSON.parse(text) as Value;
 }
 
@@ -71,7 +71,7 @@ describeService('the operations listener', ({ running }) => {
         analytics_per_minute: null,
         sessions_per_day: null,
       });
-      const created = await market.callerWith(fixture, key).post('session', { referrer_tag: 'fresh' });
+      const created = await market.callerWithKey(fixture, key).post('session', { referrer_tag: 'fresh' });
       assert.equal(created.headers.get('x-ratelimit-limit'), '7');
       assertOk(created);
       assert.deepEqual(await listed(id), about);
@@ -86,7 +86,7 @@ describeService('the operations listener', ({ running }) => {
       const revoke = () => ask(market, { method: 'DELETE', path: `/keys/${id}` });
       const revoked = assertOk<ShownKey>(await revoke());
       assert.equal(revoked.state, 'revoked');
-      assertRefused(await market.callerWith(fixture, key).post('session', { referrer_tag: 'late' }), 'UNAUTHORIZED');
+      assertError(await market.callerWithKey(fixture, key).post('session', { referrer_tag: 'late' }), 'UNAUTHORIZED');
       market.clock.advance(60_000);
       assert.deepEqual(assertOk(await revoke()), revoked);
       assert.deepEqual(await listed(id), revoked);
@@ -107,15 +107,15 @@ describeService('the operations listener', ({ running }) => {
       for (const [member, value] of [
         ['account', undefined],
         ['account', ''],
-        ['account', ` ${marker}`],
+        ['account', ` ${echoMarker}`],
         ['account', 'a'.repeat(bounds.accountNameCharactersMax + 1)],
         ['account', 7],
         ['vertical', 'mortgage'],
         ['vertical', undefined],
         ['vertical', '__proto__'],
-        ['mode', marker],
+        ['mode', echoMarker],
         ['mode', undefined],
-        ['expires', marker],
+        ['expires', echoMarker],
         ['expires', past],
         ['expires', 4_102_444_800_000],
         ['requests_per_minute', 0],
@@ -126,28 +126,31 @@ describeService('the operations listener', ({ running }) => {
         ['sessions_per_day', bounds.limitPerDayMax + 1],
       ] as const) {
         const answer = await ask(market, { method: 'POST', path: '/keys', json: { ...wish, [member]: value } });
-        assertRefused(answer, 'INVALID_REQUEST', member);
+        assertError(answer, 'INVALID_REQUEST', member);
       }
       const misspelt = await ask(market, { method: 'POST', path: '/keys', json: { ...wish, exipres: '2999-12-31' } });
-      assertRefused(misspelt, 'INVALID_REQUEST', 'body');
-      for (const body of ['', '{', '[]', 'null', '"x"', `{"account":"${marker}"`]) {
-        assertRefused(await ask(market, { method: 'POST', path: '/keys', body }), 'INVALID_REQUEST', 'body');
+      assertError(misspelt, 'INVALID_REQUEST', 'body');
+      for (const body of ['', '{', '[]', 'null', '"x"', `{"account":"${echoMarker}"`]) {
+        assertError(await ask(market, { method: 'POST', path: '/keys', body }), 'INVALID_REQUEST', 'body');
       }
-      const large = JSON.stringify({ ...wish, more: marker.repeat(bounds.confirmationBodyBytesMax / marker.length) });
-      assertRefused(await ask(market, { method: 'POST', path: '/keys', body: large }), 'PAYLOAD_TOO_LARGE');
+      const large = JSON.stringify({
+        ...wish,
+        more: echoMarker.repeat(bounds.confirmationBodyBytesMax / echoMarker.length),
+      });
+      assertError(await ask(market, { method: 'POST', path: '/keys', body: large }), 'PAYLOAD_TOO_LARGE');
       const typed = { method: 'POST', path: '/keys', json: wish, headers: { 'Content-Type': 'text/plain' } };
-      assertRefused(await ask(market, typed), 'UNSUPPORTED_MEDIA_TYPE');
+      assertError(await ask(market, typed), 'UNSUPPORTED_MEDIA_TYPE');
       assert.equal(await count(), before);
     });
 
     test('returns 404 for an unknown API key id', async () => {
       const market = running();
-      for (const id of ['key_000000000000', marker, '', '/', '%00', 'a'.repeat(4_000), '..', `${marker}%`]) {
+      for (const id of ['key_000000000000', echoMarker, '', '/', '%00', 'a'.repeat(4_000), '..', `${echoMarker}%`]) {
         for (const method of ['GET', 'DELETE']) {
-          assertRefused(await ask(market, { method, path: `/keys/${id}` }), 'NOT_FOUND');
+          assertError(await ask(market, { method, path: `/keys/${id}` }), 'NOT_FOUND');
         }
       }
-      assertRefused(await ask(market, { path: '/keysx' }), 'NOT_FOUND');
+      assertError(await ask(market, { path: '/keysx' }), 'NOT_FOUND');
     });
 
     test('returns 503 for a change of keys or origins while another process locks the key file', async (t) => {
@@ -156,8 +159,8 @@ describeService('the operations listener', ({ running }) => {
       const other = new Database(keyFilePath(market.dataDir));
       t.after(() => other.close());
       other.exec('BEGIN IMMEDIATE');
-      assertRefused(await ask(market, { method: 'POST', path: '/keys', json: wish }), 'SERVICE_UNAVAILABLE');
-      assertRefused(await ask(market, { method: 'DELETE', path: `/keys/${id}` }), 'SERVICE_UNAVAILABLE');
+      assertError(await ask(market, { method: 'POST', path: '/keys', json: wish }), 'SERVICE_UNAVAILABLE');
+      assertError(await ask(market, { method: 'DELETE', path: `/keys/${id}` }), 'SERVICE_UNAVAILABLE');
       assert.equal((await listed(id))?.state, 'active');
       other.exec('ROLLBACK');
       assert.equal(assertOk<ShownKey>(await ask(market, { method: 'DELETE', path: `/keys/${id}` })).state, 'revoked');
@@ -200,23 +203,23 @@ describeService('the operations listener', ({ running }) => {
       for (const [json, param] of [
         [{ account: 'careful' }, 'origins'],
         [{ account: 'careful', origins: shop }, 'origins'],
-        [{ account: 'careful', origins: [shop, `https://*.${marker}.com`] }, 'origins'],
+        [{ account: 'careful', origins: [shop, `https://*.${echoMarker}.com`] }, 'origins'],
         [{ account: 'careful', origins: [shop, 7] }, 'origins'],
         [{ account: 'careful', origins: many }, 'origins'],
-        [{ account: marker, origins: [shop] }, 'account'],
+        [{ account: echoMarker, origins: [shop] }, 'account'],
         [{ origins: [shop] }, 'account'],
         [null, 'account'],
         [7, 'account'],
       ] as const) {
-        assertRefused(await allow(json), 'INVALID_REQUEST', param);
+        assertError(await allow(json), 'INVALID_REQUEST', param);
       }
       assertOk(await allow({ account: 'careful', origins: many.slice(1) }));
-      assertRefused(await allow({ account: 'careful', origins: [shop] }), 'INVALID_REQUEST', 'origins');
-      assertRefused(await ask(market, { method: 'DELETE', path: '/origins' }), 'INVALID_REQUEST', 'account');
-      assertRefused(await ask(market, { method: 'DELETE', path: path('careful') }), 'INVALID_REQUEST', 'origin');
-      assertRefused(await ask(market, { method: 'DELETE', path: path(marker, shop) }), 'INVALID_REQUEST', 'account');
-      assertRefused(await ask(market, { path: path(marker) }), 'INVALID_REQUEST', 'account');
-      assertRefused(await ask(market, { path: '/origins?account=a&account=b' }), 'INVALID_REQUEST', 'account');
+      assertError(await allow({ account: 'careful', origins: [shop] }), 'INVALID_REQUEST', 'origins');
+      assertError(await ask(market, { method: 'DELETE', path: '/origins' }), 'INVALID_REQUEST', 'account');
+      assertError(await ask(market, { method: 'DELETE', path: path('careful') }), 'INVALID_REQUEST', 'origin');
+      assertError(await ask(market, { method: 'DELETE', path: path(echoMarker, shop) }), 'INVALID_REQUEST', 'account');
+      assertError(await ask(market, { path: path(echoMarker) }), 'INVALID_REQUEST', 'account');
+      assertError(await ask(market, { path: '/origins?account=a&account=b' }), 'INVALID_REQUEST', 'account');
       assert.equal(
         assertOk<unknown[]>(await ask(market, { path: path('careful') })).length,
         bounds.embedOriginsPerAccountMax,
@@ -247,7 +250,7 @@ describeService('the operations listener', ({ running }) => {
           ]) {
             const answer = await market.operations.send({ method, path, headers });
             if (method === 'HEAD') assert.equal(answer.status, 401);
-            else assertRefused(answer, 'UNAUTHORIZED');
+            else assertError(answer, 'UNAUTHORIZED');
           }
         }
       }
@@ -260,7 +263,7 @@ describeService('the operations listener', ({ running }) => {
         assert.deepEqual([described.status, described.headers.get('allow')], [204, allowed[path]]);
         for (const method of ['PUT', 'PATCH']) {
           const refused = await ask(market, { method, path });
-          assertRefused(refused, 'METHOD_NOT_ALLOWED');
+          assertError(refused, 'METHOD_NOT_ALLOWED');
           assert.equal(refused.headers.get('allow'), allowed[path]);
         }
       }
@@ -282,8 +285,8 @@ describeService('the operations listener', ({ running }) => {
       ];
       for (const host of known) assert.equal((await send('/metrics', host)).status, 200, host);
       const unknown = [
-        `${marker}.example`,
-        `${marker}.example:9090`,
+        `${echoMarker}.example`,
+        `${echoMarker}.example:9090`,
         'localhost.evil.example',
         '127.0.0.1.evil.example',
         'ops.test.evil.example',
@@ -294,9 +297,9 @@ describeService('the operations listener', ({ running }) => {
         'evil@127.0.0.1',
         ':9090',
       ];
-      for (const host of unknown) assertRefused(await send('/metrics', host), 'MISDIRECTED_REQUEST');
+      for (const host of unknown) assertError(await send('/metrics', host), 'MISDIRECTED_REQUEST');
       for (const path of ['/healthz', '/keys', '/nothing']) {
-        assertRefused(await send(path, 'evil.example'), 'MISDIRECTED_REQUEST');
+        assertError(await send(path, 'evil.example'), 'MISDIRECTED_REQUEST');
       }
       assert.equal((await market.http.send({ path: '/w/widget.js', headers: { Host: 'evil.example' } })).status, 200);
     });
@@ -305,7 +308,7 @@ describeService('the operations listener', ({ running }) => {
       const market = running();
       for (const path of [...paths, '/metrics', '/healthz', '/readyz']) {
         const headers = { Authorization: `Bearer ${market.operatorToken}` };
-        assertRefused(await market.http.send({ path, headers }), 'NOT_FOUND');
+        assertError(await market.http.send({ path, headers }), 'NOT_FOUND');
       }
     });
   });
@@ -318,7 +321,7 @@ test('logs the key and account of each request, and logs changes through the ope
   t.after(() => market.close());
   const issued = await ask(market, { method: 'POST', path: '/keys', json: wish });
   const { id, key } = jsonOf<ShownKey & { readonly key: string }>(issued);
-  const caller = market.callerWith(fixture, key);
+  const caller = market.callerWithKey(fixture, key);
   const answered = await caller.post('session', { referrer_tag: 'logged' });
   const refused = await caller.post('session', { referrer_tag: '!' });
   const origin = 'https://acme.example';

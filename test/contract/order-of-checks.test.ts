@@ -1,8 +1,8 @@
 import { test } from 'node:test';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { assertOk, assertRefused, type RefusalCode } from '../support/api-caller.ts';
+import { assertError, assertOk, type DocumentedErrorCode } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
-import type { Answer } from '../support/http-client.ts';
+import type { HttpResponse } from '../support/http-client.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 const tooLarge = 'x'.repeat(65 * 1024);
@@ -18,66 +18,66 @@ describePersonalLoans('order of checks:', (door) => {
 
   /** Creates an expired session and a live session. */
   const sessions = async (caller: ApiCaller) => {
-    const expired = await caller.sessionWith('order', door.fixture.complete);
+    const expired = await caller.createSessionWithFields('order', door.fixture.complete);
     door.market.clock.advance(4 * 60 * 60 * 1000);
-    return { expired, live: await caller.sessionWith('order', {}) };
+    return { expired, live: await caller.createSessionWithFields('order', {}) };
   };
 
   test('checks path and method before the API key', async () => {
     const caller = door.market.caller(door.fixture);
-    assertRefused(await send(caller, 'POST', 'nothing'), 'NOT_FOUND');
-    assertRefused(await send(caller, 'DELETE', 'session'), 'METHOD_NOT_ALLOWED');
+    assertError(await send(caller, 'POST', 'nothing'), 'NOT_FOUND');
+    assertError(await send(caller, 'DELETE', 'session'), 'METHOD_NOT_ALLOWED');
   });
 
   test('checks the API key before the vertical, the rate limits and the body', async () => {
     const caller = door.market.caller(door.fixture);
     const unknown = { Authorization: `Bearer ${caller.key.slice(0, -1)}x`, ...asText };
-    assertRefused(await send(caller, 'POST', 'session', unknown, tooLarge), 'UNAUTHORIZED');
-    assertRefused(await send(caller, 'POST', 'session', unknown, '{'), 'UNAUTHORIZED');
-    assertRefused(await send(caller, 'GET', 'marketplace?format=x', unknown), 'UNAUTHORIZED');
+    assertError(await send(caller, 'POST', 'session', unknown, tooLarge), 'UNAUTHORIZED');
+    assertError(await send(caller, 'POST', 'session', unknown, '{'), 'UNAUTHORIZED');
+    assertError(await send(caller, 'GET', 'marketplace?format=x', unknown), 'UNAUTHORIZED');
   });
 
   test('checks the vertical before the rate limits and the body', async () => {
     const { market, fixture } = door;
     const [elsewhere] = allFixtures.filter(({ vertical }) => vertical !== fixture.vertical);
     const { key } = market.issueKey(elsewhere as (typeof allFixtures)[0], { limits: { requestsPerMinute: 1 } });
-    const there = market.callerWith(elsewhere as (typeof allFixtures)[0], key);
+    const there = market.callerWithKey(elsewhere as (typeof allFixtures)[0], key);
     await there.createSession('order');
-    assertRefused(await there.post('session', {}), 'RATE_LIMIT_EXCEEDED');
-    const here = market.callerWith(fixture, key);
-    assertRefused(await here.post('session', tooLarge, asText), 'VERTICAL_MISMATCH');
+    assertError(await there.post('session', {}), 'RATE_LIMIT_EXCEEDED');
+    const here = market.callerWithKey(fixture, key);
+    assertError(await here.post('session', tooLarge, asText), 'VERTICAL_MISMATCH');
   });
 
   test('checks the rate limits before the body and the query', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { requestsPerMinute: 1 } });
     await caller.createSession('order');
-    assertRefused(await caller.post('session', tooLarge, asText), 'RATE_LIMIT_EXCEEDED');
-    assertRefused(await caller.post('inputs', '{'), 'RATE_LIMIT_EXCEEDED');
-    assertRefused(await caller.get('marketplace', 'format=x'), 'RATE_LIMIT_EXCEEDED');
-    assertRefused(await caller.get('analytics', ''), 'RATE_LIMIT_EXCEEDED');
+    assertError(await caller.post('session', tooLarge, asText), 'RATE_LIMIT_EXCEEDED');
+    assertError(await caller.post('inputs', '{'), 'RATE_LIMIT_EXCEEDED');
+    assertError(await caller.get('marketplace', 'format=x'), 'RATE_LIMIT_EXCEEDED');
+    assertError(await caller.get('analytics', ''), 'RATE_LIMIT_EXCEEDED');
   });
 
   test('checks the size of the body, then its type, then its JSON syntax, then its members', async () => {
     const caller = door.market.caller(door.fixture);
     for (const operation of ['session', 'inputs'] as const) {
-      assertRefused(await caller.post(operation, tooLarge, asText), 'PAYLOAD_TOO_LARGE');
-      assertRefused(await caller.post(operation, '{', asText), 'UNSUPPORTED_MEDIA_TYPE');
-      assertRefused(await caller.post(operation, '{'), 'INVALID_REQUEST', 'body');
+      assertError(await caller.post(operation, tooLarge, asText), 'PAYLOAD_TOO_LARGE');
+      assertError(await caller.post(operation, '{', asText), 'UNSUPPORTED_MEDIA_TYPE');
+      assertError(await caller.post(operation, '{'), 'INVALID_REQUEST', 'body');
       for (const body of ['[]', '[{}]', '"text"', '7', 'true', 'null']) {
-        assertRefused(await caller.post(operation, body), 'INVALID_REQUEST', 'body');
+        assertError(await caller.post(operation, body), 'INVALID_REQUEST', 'body');
       }
     }
     const padded = JSON.stringify({ referrer_tag: 'order' }).padEnd(64 * 1024, ' ');
     assertOk(await caller.post('session', padded, { 'Content-Type': 'Application/JSON; charset=utf-8' }));
-    assertRefused(await caller.post('session', `${padded} `), 'PAYLOAD_TOO_LARGE');
+    assertError(await caller.post('session', `${padded} `), 'PAYLOAD_TOO_LARGE');
   });
 
   test('checks the members of the request before the session', async () => {
     const caller = door.market.caller(door.fixture);
     const { expired } = await sessions(caller);
     for (const subId of [expired, 'never issued']) {
-      assertRefused(await caller.post('inputs', { sub_id: subId, fields: [] }), 'INVALID_REQUEST', 'fields');
+      assertError(await caller.post('inputs', { sub_id: subId, fields: [] }), 'INVALID_REQUEST', 'fields');
       const shapes: readonly (readonly [query: string, param: string])[] = [
         ['', 'format'],
         ['&format=x', 'format'],
@@ -87,7 +87,7 @@ describePersonalLoans('order of checks:', (door) => {
       ];
       for (const [query, param] of shapes) {
         const answer = await caller.get('marketplace', `sub_id=${encodeURIComponent(subId)}${query}`);
-        assertRefused(answer, 'INVALID_REQUEST', param);
+        assertError(answer, 'INVALID_REQUEST', param);
       }
     }
   });
@@ -96,21 +96,21 @@ describePersonalLoans('order of checks:', (door) => {
     const caller = door.market.caller(door.fixture);
     const { expired, live } = await sessions(caller);
     const fields = { [door.fixture.amount]: 'wrong' };
-    const codes: readonly (readonly [subId: string, code: RefusalCode])[] = [
+    const codes: readonly (readonly [subId: string, code: DocumentedErrorCode])[] = [
       ['never issued', 'SUB_ID_NOT_FOUND'],
       [expired, 'SUB_ID_EXPIRED'],
       [live, 'INVALID_FIELD_VALUE'],
     ];
-    for (const [subId, code] of codes) assertRefused(await caller.post('inputs', { sub_id: subId, fields }), code);
+    for (const [subId, code] of codes) assertError(await caller.post('inputs', { sub_id: subId, fields }), code);
   });
 
   test('checks the session before missing required fields', async () => {
     const caller = door.market.caller(door.fixture);
     const { live } = await sessions(caller);
     const expiring = await caller.createSession('order');
-    assertRefused(await caller.get('marketplace', { sub_id: live, format: 'json' }), 'INSUFFICIENT_INPUTS');
+    assertError(await caller.get('marketplace', { sub_id: live, format: 'json' }), 'INSUFFICIENT_INPUTS');
     door.market.clock.advance(4 * 60 * 60 * 1000);
-    const answer: Answer = await caller.get('marketplace', { sub_id: expiring.sub_id, format: 'json' });
-    assertRefused(answer, 'SUB_ID_EXPIRED');
+    const answer: HttpResponse = await caller.get('marketplace', { sub_id: expiring.sub_id, format: 'json' });
+    assertError(answer, 'SUB_ID_EXPIRED');
   });
 });

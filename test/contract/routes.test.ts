@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertRefused } from '../support/api-caller.ts';
+import { assertError } from '../support/api-caller.ts';
 import { describePersonalLoans, describeService } from '../support/contract-suite.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
@@ -25,7 +25,7 @@ describePersonalLoans('routes:', (door) => {
           headers: { Authorization: `Bearer ${key}` },
         });
         if (method === 'HEAD') assert.deepEqual([answer.status, answer.text], [405, '']);
-        else assertRefused(answer, 'METHOD_NOT_ALLOWED');
+        else assertError(answer, 'METHOD_NOT_ALLOWED');
         const allow = (answer.headers.get('allow') ?? '').split(/\s*,\s*/);
         assert.deepEqual(allow.sort(), [...answered].sort(), method);
       }
@@ -64,7 +64,7 @@ describePersonalLoans('routes:', (door) => {
     ];
     for (const path of strays) {
       const answer = await market.http.send({ path, headers: { Authorization: `Bearer ${key}` } });
-      assertRefused(answer, 'NOT_FOUND');
+      assertError(answer, 'NOT_FOUND');
     }
   });
 });
@@ -81,12 +81,12 @@ describeService('other paths', ({ running }) => {
           ['POST', { Authorization: `Bearer ${key}` }],
           ['OPTIONS', {}],
         ] as const) {
-          assertRefused(await http.send({ method, path: `/v1/${segment}/${operation}`, headers }), 'NOT_FOUND');
+          assertError(await http.send({ method, path: `/v1/${segment}/${operation}`, headers }), 'NOT_FOUND');
         }
       }
     }
     for (const path of ['/', '/v1', '/v1/', '/favicon.ico', '/c/', '/c/x', '/healthz', '/readyz', '/metrics', '/*']) {
-      assertRefused(await http.send({ path }), 'NOT_FOUND');
+      assertError(await http.send({ path }), 'NOT_FOUND');
     }
   });
 
@@ -94,7 +94,7 @@ describeService('other paths', ({ running }) => {
     const market = running();
     const widget = await market
       .caller(personalLoansFixture, { mode: 'test' })
-      .widgetWith('methods', personalLoansFixture.complete);
+      .createWidget('methods', personalLoansFixture.complete);
     const paths = ['/c/sandbox', '/docs', '/v1/personal-loans/openapi.json', widget.path(''), '/w/widget.js'];
     // On a busy machine, compressing the files at the first request may take longer than the request deadline.
     while ((await market.http.send({ path: '/docs' })).status === 503);
@@ -108,7 +108,7 @@ describeService('other paths', ({ running }) => {
     for (const path of [...paths, '/c?sub=x']) {
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
         const answer = await market.http.send({ method, path });
-        assertRefused(answer, 'METHOD_NOT_ALLOWED');
+        assertError(answer, 'METHOD_NOT_ALLOWED');
         assert.equal(answer.headers.get('allow'), 'GET, HEAD, OPTIONS', path);
       }
     }
@@ -117,7 +117,7 @@ describeService('other paths', ({ running }) => {
   test('/healthz, /readyz and /metrics of the operations listener return 200', async () => {
     const { operations } = running();
     for (const path of ['/healthz', '/readyz', '/metrics']) assert.equal((await operations.send({ path })).status, 200);
-    assertRefused(await operations.send({ path: '/v1/personal-loans/analytics' }), 'NOT_FOUND');
-    assertRefused(await operations.send({ method: 'POST', path: '/healthz' }), 'METHOD_NOT_ALLOWED');
+    assertError(await operations.send({ path: '/v1/personal-loans/analytics' }), 'NOT_FOUND');
+    assertError(await operations.send({ method: 'POST', path: '/healthz' }), 'METHOD_NOT_ALLOWED');
   });
 });

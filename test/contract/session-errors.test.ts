@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
-import { assertRefused } from '../support/api-caller.ts';
+import { assertError } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
-import { marker } from '../support/http-client.ts';
+import { echoMarker } from '../support/http-client.ts';
 
 /** The operations with a sub_id parameter. */
 const operations = [
@@ -16,7 +16,7 @@ describePersonalLoans('sub_id', (door) => {
   test('a session expires at the millisecond of expires_at, also if it is used before', async () => {
     const { clock } = door.market;
     const caller = door.market.caller(door.fixture);
-    const subId = await caller.sessionWith('expiring', door.fixture.complete);
+    const subId = await caller.createSessionWithFields('expiring', door.fixture.complete);
     for (const ms of [0, bounds.sessionTtlMs / 2, bounds.sessionTtlMs / 2 - 1]) {
       clock.advance(ms);
       for (const operation of operations) assert.equal((await operation(caller, subId)).status, 200);
@@ -24,10 +24,10 @@ describePersonalLoans('sub_id', (door) => {
     const forged = `${subId.slice(0, -1)}${subId.endsWith('0') ? '1' : '0'}`;
     clock.advance(1);
     for (const operation of operations) {
-      assertRefused(await operation(caller, subId), 'SUB_ID_EXPIRED');
-      assertRefused(await operation(caller, forged), 'SUB_ID_NOT_FOUND');
+      assertError(await operation(caller, subId), 'SUB_ID_EXPIRED');
+      assertError(await operation(caller, forged), 'SUB_ID_NOT_FOUND');
     }
-    await caller.sessionWith('expiring', door.fixture.complete);
+    await caller.createSessionWithFields('expiring', door.fixture.complete);
     assert.equal((await caller.summary({ referrer_tag: 'expiring' })).sessions_total, 2);
   });
 
@@ -36,13 +36,13 @@ describePersonalLoans('sub_id', (door) => {
     const { sub_id: genuine } = await caller.createSession('altered');
     for (const subId of [
       '',
-      marker,
+      echoMarker,
       `sub_${'0'.repeat(64)}`,
       genuine.toUpperCase(),
       `${genuine} `,
       `${genuine}\u0000`,
     ]) {
-      for (const operation of operations) assertRefused(await operation(caller, subId), 'SUB_ID_NOT_FOUND');
+      for (const operation of operations) assertError(await operation(caller, subId), 'SUB_ID_NOT_FOUND');
     }
   });
 });

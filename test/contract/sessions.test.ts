@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assertOk, assertRefused, assertShape, assertTimestamp } from '../support/api-caller.ts';
+import { assertError, assertMembers, assertOk, assertTimestamp } from '../support/api-caller.ts';
 import { describeEveryVertical } from '../support/contract-suite.ts';
-import { marker } from '../support/http-client.ts';
+import { echoMarker } from '../support/http-client.ts';
 
 const fourHoursMs = 4 * 60 * 60 * 1000;
 
@@ -13,7 +13,7 @@ describeEveryVertical('sessions', (door) => {
       const { market, fixture } = door;
       const answer = await market.caller(fixture).post('session', { referrer_tag: 'hero_short-form2' });
       const session = assertOk<Record<string, unknown>>(answer);
-      assertShape(session, {
+      assertMembers(session, {
         sub_id: 'string',
         referrer_tag: 'string',
         created_at: 'string',
@@ -30,25 +30,30 @@ describeEveryVertical('sessions', (door) => {
     test('accepts metadata with escaped characters, and ignores unknown members', async () => {
       const caller = door.market.caller(door.fixture);
       const metadata = { text: 'a', number: -1.5e-7, yes: true, nothing: null, '': '', '"\\': '"\\\n' };
-      const session = await caller.createSession('members', { metadata, sub_id: marker, sandbox: true, x: { y: [1] } });
+      const session = await caller.createSession('members', {
+        metadata,
+        sub_id: echoMarker,
+        sandbox: true,
+        x: { y: [1] },
+      });
       assert.equal(session.sandbox, false);
-      assert.notEqual(session.sub_id, marker);
+      assert.notEqual(session.sub_id, echoMarker);
     });
 
     test('rejects an invalid member, and names the member in the error', async () => {
       const caller = door.market.caller(door.fixture);
-      for (const tag of [undefined, null, 123, `${marker}A`, `${marker}\n`, `${marker}\u0000`]) {
-        assertRefused(await caller.post('session', { referrer_tag: tag }), 'INVALID_REFERRER_TAG');
+      for (const tag of [undefined, null, 123, `${echoMarker}A`, `${echoMarker}\n`, `${echoMarker}\u0000`]) {
+        assertError(await caller.post('session', { referrer_tag: tag }), 'INVALID_REFERRER_TAG');
       }
       for (const [member, value] of [
-        ['user_agent', `${marker}${'x'.repeat(1024)}`],
-        ['user_agent', [marker]],
-        ['metadata', { [marker]: { nested: marker } }],
+        ['user_agent', `${echoMarker}${'x'.repeat(1024)}`],
+        ['user_agent', [echoMarker]],
+        ['metadata', { [echoMarker]: { nested: echoMarker } }],
         ['metadata', { '\n': [] }],
-        ['metadata', marker],
+        ['metadata', echoMarker],
       ] as const) {
         const answer = await caller.post('session', { referrer_tag: 'invalid', [member]: value });
-        assertRefused(answer, 'INVALID_REQUEST', member);
+        assertError(answer, 'INVALID_REQUEST', member);
       }
     });
 
@@ -70,11 +75,11 @@ describeEveryVertical('sessions', (door) => {
       const caller = door.market.caller(door.fixture);
       const post = (tag: string, key: string) =>
         caller.post('session', { referrer_tag: tag }, { 'Idempotency-Key': key });
-      await post('idempotent-a', marker);
-      assertRefused(await post('idempotent-b', marker), 'IDEMPOTENCY_MISMATCH');
+      await post('idempotent-a', echoMarker);
+      assertError(await post('idempotent-b', echoMarker), 'IDEMPOTENCY_MISMATCH');
       assert.equal((await caller.summary({ referrer_tag: 'idempotent-b' })).sessions_total, 0);
       for (const key of ['a'.repeat(256), 'two words']) {
-        assertRefused(await post('idempotent', key), 'INVALID_REQUEST', 'Idempotency-Key');
+        assertError(await post('idempotent', key), 'INVALID_REQUEST', 'Idempotency-Key');
       }
     });
   });
@@ -92,8 +97,8 @@ describeEveryVertical('sessions', (door) => {
         alpha: { any: ['thing'] },
         [first.toUpperCase()]: null,
       };
-      const view = await caller.submit(subId, fields);
-      assertShape(view, {
+      const view = await caller.submitFields(subId, fields);
+      assertMembers(view, {
         sub_id: 'string',
         fields_accepted: 'array',
         fields_unknown: 'array',
@@ -115,41 +120,41 @@ describeEveryVertical('sessions', (door) => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const { sub_id: subId } = await caller.createSession('merging');
-      const empty = await caller.submit(subId, {});
+      const empty = await caller.submitFields(subId, {});
       assert.deepEqual([empty.match_readiness, empty.missing_required], ['insufficient', fixture.required]);
       await Promise.all(
-        Object.entries(fixture.complete).map(([name, value]) => caller.submit(subId, { [name]: value })),
+        Object.entries(fixture.complete).map(([name, value]) => caller.submitFields(subId, { [name]: value })),
       );
-      assert.equal((await caller.submit(subId, {})).match_readiness, 'high');
+      assert.equal((await caller.submitFields(subId, {})).match_readiness, 'high');
       const name = fixture.required[1] as string;
-      const cleared = await caller.submit(subId, { [name]: null });
+      const cleared = await caller.submitFields(subId, { [name]: null });
       assert.deepEqual([cleared.fields_accepted, cleared.missing_required], [[name], [name]]);
-      assertRefused(await caller.get('marketplace', { sub_id: subId, format: 'json' }), 'INSUFFICIENT_INPUTS');
+      assertError(await caller.get('marketplace', { sub_id: subId, format: 'json' }), 'INSUFFICIENT_INPUTS');
     });
 
     test('changes no field if a value is invalid, and lists the errors in the order of submission', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
-      const subId = await caller.sessionWith('all-or-nothing', fixture.complete);
+      const subId = await caller.createSessionWithFields('all-or-nothing', fixture.complete);
       const [cleared, ...names] = fixture.fields.map(({ name }) => name).reverse() as [string, ...string[]];
-      const fields = { [cleared]: null, ...Object.fromEntries(names.map((name) => [name, { [marker]: 1 }])) };
-      const answer = await caller.post('inputs', { sub_id: subId, fields: { ...fields, [marker]: 1 } });
+      const fields = { [cleared]: null, ...Object.fromEntries(names.map((name) => [name, { [echoMarker]: 1 }])) };
+      const answer = await caller.post('inputs', { sub_id: subId, fields: { ...fields, [echoMarker]: 1 } });
       assert.deepEqual(
-        assertRefused(answer, 'INVALID_FIELD_VALUE').fields_invalid?.map(({ field, code }) => [field, code]),
+        assertError(answer, 'INVALID_FIELD_VALUE').fields_invalid?.map(({ field, code }) => [field, code]),
         names.map((name) => [name, 'type']),
       );
-      assert.equal((await caller.submit(subId, {})).match_readiness, 'high');
+      assert.equal((await caller.submitFields(subId, {})).match_readiness, 'high');
     });
 
     test('rejects too many field names, and a sub_id or fields of another type', async () => {
       const caller = door.market.caller(door.fixture);
       const { sub_id: subId } = await caller.createSession('ill-typed');
-      const many = Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`${marker}${at}`, at]));
-      for (const fields of [undefined, null, marker, 5, [marker], many, { ['\u{1F3E6}'.repeat(65)]: 1 }]) {
-        assertRefused(await caller.post('inputs', { sub_id: subId, fields }), 'INVALID_REQUEST', 'fields');
+      const many = Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`${echoMarker}${at}`, at]));
+      for (const fields of [undefined, null, echoMarker, 5, [echoMarker], many, { ['\u{1F3E6}'.repeat(65)]: 1 }]) {
+        assertError(await caller.post('inputs', { sub_id: subId, fields }), 'INVALID_REQUEST', 'fields');
       }
       for (const id of [undefined, null, 5, [subId]]) {
-        assertRefused(await caller.post('inputs', { sub_id: id, fields: {} }), 'INVALID_REQUEST', 'sub_id');
+        assertError(await caller.post('inputs', { sub_id: id, fields: {} }), 'INVALID_REQUEST', 'sub_id');
       }
     });
   });
@@ -162,12 +167,12 @@ describeEveryVertical('sessions', (door) => {
     const { sub_id: subId } = await caller.createSession('fields');
     for (const { name, valid, invalid, hints } of fields) {
       for (const value of [...valid, null]) {
-        const view = await caller.submit(subId, { [name]: value });
+        const view = await caller.submitFields(subId, { [name]: value });
         assert.deepEqual(view.fields_accepted, [name], `${name}: ${JSON.stringify(value)}`);
       }
       for (const [value, code] of invalid) {
         const answer = await caller.post('inputs', { sub_id: subId, fields: { [name]: value } });
-        const { fields_invalid: refusals } = assertRefused(answer, 'INVALID_FIELD_VALUE');
+        const { fields_invalid: refusals } = assertError(answer, 'INVALID_FIELD_VALUE');
         assert.equal(refusals?.length, 1);
         const { field, code: given, message, ...rest } = refusals[0] as Record<string, unknown>;
         assert.deepEqual([field, given], [name, code], `${name}: ${JSON.stringify(value)}`);
@@ -186,7 +191,7 @@ describeEveryVertical('sessions', (door) => {
       caller.post('inputs', `{"sub_id":"${subId}","fields":{"${fixture.amount}":${text}}}`);
     for (const text of ['1e4', '1.0e4', '10000.0', '1E+4']) assert.equal((await submitted(text)).status, 200, text);
     for (const text of ['1e400', '-1e400', '1e-400', '10000.5', '1e308']) {
-      assertRefused(await submitted(text), 'INVALID_FIELD_VALUE');
+      assertError(await submitted(text), 'INVALID_FIELD_VALUE');
     }
   });
 
@@ -196,7 +201,7 @@ describeEveryVertical('sessions', (door) => {
     const caller = market.caller(fixture, { limits: { requestsPerMinute: 100_000 } });
     const readinessOf = async (fields: object) => {
       const { sub_id: subId } = await caller.createSession('readiness');
-      const { match_readiness, missing_required, missing_conditional } = await caller.submit(subId, fields);
+      const { match_readiness, missing_required, missing_conditional } = await caller.submitFields(subId, fields);
       return [match_readiness, missing_required, missing_conditional];
     };
     const [first, , , last] = required as [string, string, string, string];

@@ -4,16 +4,16 @@ import { describe, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { bounds } from '../../src/bounds.ts';
 import type { WidgetEmbedView } from '../../src/index.ts';
-import { assertOk, assertRefused, assertShape, assertTimestamp } from '../support/api-caller.ts';
+import { assertError, assertMembers, assertOk, assertTimestamp } from '../support/api-caller.ts';
 import { describeService } from '../support/contract-suite.ts';
-import { type Answer, marker } from '../support/http-client.ts';
+import { echoMarker, type HttpResponse } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 describeService('pages of the widget', ({ running }) => {
   describe('GET /marketplace for the embed code of a widget', () => {
     const readySession = async () => {
       const caller = running().caller(fixture);
-      return { caller, subId: await caller.sessionWith('embedding', fixture.complete) };
+      return { caller, subId: await caller.createSessionWithFields('embedding', fixture.complete) };
     };
 
     test('returns the iframe element for format=iframe', async () => {
@@ -55,10 +55,10 @@ describeService('pages of the widget', ({ running }) => {
 
     test('returns a new container id each time, and reserves the height of up to five offers without a style attribute', async () => {
       const { caller, subId } = await readySession();
-      assert.notEqual((await caller.embed(subId, 'js')).html, (await caller.embed(subId, 'js')).html);
+      assert.notEqual((await caller.getEmbedCode(subId, 'js')).html, (await caller.getEmbedCode(subId, 'js')).html);
       const heights: number[] = [];
       for (const most of [1, 3, 5, 20]) {
-        const { html } = await caller.embed(subId, 'js', { max_offers: most });
+        const { html } = await caller.getEmbedCode(subId, 'js', { max_offers: most });
         assert.ok(!html.includes('style'));
         heights.push(Number(/^<div [^>]+><svg [^>]*height="(\d+)"/.exec(html)?.[1]));
       }
@@ -76,7 +76,7 @@ describeService('pages of the widget', ({ running }) => {
           const view = assertOk<WidgetEmbedView>(answer);
           assert.ok(!answer.text.includes(caller.key) && !answer.text.includes(caller.key.slice(-12)));
           const texts = { sub_id: 'string', format: 'string', html: 'string', src: 'string' };
-          assertShape(view, { ...texts, token: 'string', expires_at: 'string' });
+          assertMembers(view, { ...texts, token: 'string', expires_at: 'string' });
           assert.deepEqual([view.sub_id, view.format], [subId, format]);
           assert.ok(view.html.includes(view.src) && view.html.includes(view.token));
           assert.equal(assertTimestamp(view.expires_at), running().clock.wallMs() + bounds.sessionTtlMs);
@@ -93,20 +93,20 @@ describeService('pages of the widget', ({ running }) => {
       const { sub_id: empty } = await caller.createSession('nothing-told');
       const stranger = running().caller(fixture);
       for (const format of ['iframe', 'js']) {
-        assertRefused(await caller.get('marketplace', { sub_id: empty, format }), 'INSUFFICIENT_INPUTS');
-        assertRefused(await stranger.get('marketplace', { sub_id: subId, format }), 'SUB_ID_NOT_FOUND');
-        assertRefused(await caller.get('marketplace', { sub_id: marker, format }), 'SUB_ID_NOT_FOUND');
-        assertRefused(await caller.get('marketplace', { format }), 'INVALID_REQUEST', 'sub_id');
+        assertError(await caller.get('marketplace', { sub_id: empty, format }), 'INSUFFICIENT_INPUTS');
+        assertError(await stranger.get('marketplace', { sub_id: subId, format }), 'SUB_ID_NOT_FOUND');
+        assertError(await caller.get('marketplace', { sub_id: echoMarker, format }), 'SUB_ID_NOT_FOUND');
+        assertError(await caller.get('marketplace', { format }), 'INVALID_REQUEST', 'sub_id');
         const good = { sub_id: subId, format };
-        assertRefused(await caller.get('marketplace', { ...good, sort: marker }), 'INVALID_REQUEST', 'sort');
-        assertRefused(await caller.get('marketplace', { ...good, max_offers: 21 }), 'INVALID_REQUEST', 'max_offers');
-        assertRefused(await caller.get('marketplace', { ...good, explain: 'true' }), 'INVALID_REQUEST', 'explain');
+        assertError(await caller.get('marketplace', { ...good, sort: echoMarker }), 'INVALID_REQUEST', 'sort');
+        assertError(await caller.get('marketplace', { ...good, max_offers: 21 }), 'INVALID_REQUEST', 'max_offers');
+        assertError(await caller.get('marketplace', { ...good, explain: 'true' }), 'INVALID_REQUEST', 'explain');
       }
-      await caller.embed(subId, 'js');
+      await caller.getEmbedCode(subId, 'js');
       assert.equal((await caller.summary({ sub_id_list: subId })).marketplace_views, 0);
       running().clock.advance(bounds.sessionTtlMs);
       for (const format of ['iframe', 'js']) {
-        assertRefused(await caller.get('marketplace', { sub_id: subId, format }), 'SUB_ID_EXPIRED');
+        assertError(await caller.get('marketplace', { sub_id: subId, format }), 'SUB_ID_EXPIRED');
       }
     });
 
@@ -114,7 +114,7 @@ describeService('pages of the widget', ({ running }) => {
       const { key } = running().issueKey(fixture);
       const { segment } = fixture.vertical;
       const partner = running().marketplace.partner(key, segment);
-      const subId = await running().callerWith(fixture, key).sessionWith('embedded', fixture.complete);
+      const subId = await running().callerWithKey(fixture, key).createSessionWithFields('embedded', fixture.complete);
       const got = await partner.getWidget({ sub_id: subId, format: 'iframe', max_offers: 2, sort: 'highest_amount' });
       assert.ok(got.ok);
       assert.match(got.value.src, /&sort=highest_amount&max_offers=2$/);
@@ -126,7 +126,7 @@ describeService('pages of the widget', ({ running }) => {
   });
 
   describe("the page of a widget's iframe", () => {
-    const policyOf = (answer: Answer): Map<string, string> =>
+    const policyOf = (answer: HttpResponse): Map<string, string> =>
       new Map(
         answer.headers
           .get('content-security-policy')!
@@ -139,7 +139,7 @@ describeService('pages of the widget', ({ running }) => {
 
     test('the Content-Security-Policy of the iframe page allows only the widget script, with a new nonce in each response', async () => {
       const market = running();
-      const widget = await market.caller(fixture, { mode: 'test' }).widgetWith('a-page', fixture.complete);
+      const widget = await market.caller(fixture, { mode: 'test' }).createWidget('a-page', fixture.complete);
       const nonces = new Set<string>();
       for (let load = 0; load < 3; load++) {
         const answer = await widget.get('', { sort: 'lowest_apr', max_offers: 7 });
@@ -188,7 +188,7 @@ describeService('pages of the widget', ({ running }) => {
         const account = `framed ${mode} ${allowed.length}`;
         const caller = market.caller(fixture, { account, mode });
         for (const origin of allowed) market.marketplace.origins.allow(account, origin);
-        const widget = await caller.widgetWith('framed', fixture.complete);
+        const widget = await caller.createWidget('framed', fixture.complete);
         const granted = policyOf(await widget.get('')).get('frame-ancestors')!;
         assert.equal(granted.split(' ').sort().join(' '), ancestors);
       }
@@ -197,8 +197,8 @@ describeService('pages of the widget', ({ running }) => {
     test('the iframe page returns 404 for an invalid link, without text of the link in the response', async () => {
       const market = running();
       const caller = market.caller(fixture, { mode: 'test' });
-      const { http, subId, token } = await caller.widgetWith('links', fixture.complete);
-      const other = await caller.widgetWith('other-links', fixture.complete);
+      const { http, subId, token } = await caller.createWidget('links', fixture.complete);
+      const other = await caller.createWidget('other-links', fixture.complete);
       const wrong = [
         '/w',
         '/w/',
@@ -226,7 +226,7 @@ describeService('pages of the widget', ({ running }) => {
       const account = 'the late ones';
       market.issueKey(fixture, { account });
       market.marketplace.origins.allow(account, 'https://one.example');
-      const widget = await market.caller(fixture, { account }).widgetWith('late', fixture.complete);
+      const widget = await market.caller(fixture, { account }).createWidget('late', fixture.complete);
       market.clock.advance(bounds.sessionTtlMs - 1);
       assert.equal((await widget.get('')).status, 200);
       market.clock.advance(1);
@@ -239,15 +239,15 @@ describeService('pages of the widget', ({ running }) => {
     test('a load of the iframe page counts no view and no request against the limits of the API key', async () => {
       const market = running();
       const { key } = market.issueKey(fixture, { limits: { requestsPerMinute: 5 } });
-      const caller = market.callerWith(fixture, key);
-      const widget = await caller.widgetWith('uncharged', fixture.complete);
+      const caller = market.callerWithKey(fixture, key);
+      const widget = await caller.createWidget('uncharged', fixture.complete);
       for (let load = 0; load < 10; load++) await widget.get('');
       assert.equal((await caller.summary({ referrer_tag: 'uncharged' })).marketplace_views, 0);
     });
 
     test('returns 404 for unknown paths below /w', async () => {
       for (const path of ['/w/x', '/w/offers/x', '/w//', '/w/widget.css', '/w/../w', '/widget.js']) {
-        assertRefused(await running().http.send({ path }), 'NOT_FOUND');
+        assertError(await running().http.send({ path }), 'NOT_FOUND');
       }
     });
   });
@@ -256,7 +256,7 @@ describeService('pages of the widget', ({ running }) => {
     /** Returns the URL of the script in an embed code. */
     const address = async (): Promise<URL> => {
       const caller = running().caller(fixture);
-      const { src } = await caller.embed(await caller.sessionWith('script', fixture.complete), 'js');
+      const { src } = await caller.getEmbedCode(await caller.createSessionWithFields('script', fixture.complete), 'js');
       return new URL(src);
     };
     const get = (url: URL, headers: Readonly<Record<string, string>> = {}) =>

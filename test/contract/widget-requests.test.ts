@@ -4,28 +4,28 @@ import { bounds } from '../../src/bounds.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import {
   type ApiCaller,
+  assertError,
   assertOk,
-  assertRefused,
   assertTimestamp,
-  loadId,
   WidgetCaller,
   type WidgetEventBody,
   type WidgetOffersView,
+  widgetLoadId,
 } from '../support/api-caller.ts';
 import { describeService } from '../support/contract-suite.ts';
-import { marker } from '../support/http-client.ts';
+import { echoMarker } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
-const load = loadId(1);
+const load = widgetLoadId(1);
 const loaded = (id: string): WidgetEventBody => ({ event_id: id, type: 'widget_loaded' });
 
 describeService('requests of the widget', ({ running }) => {
   describe('GET /w/offers', () => {
     test('GET /w/offers returns the members of GET /marketplace, and additionally loan_amount and expires_at', async () => {
       const caller = running().caller(fixture);
-      const widget = await caller.widgetWith('envelope', fixture.complete);
+      const widget = await caller.createWidget('envelope', fixture.complete);
       for (const query of [{}, { sort: 'lowest_apr', max_offers: 20 }, { sort: 'svc_revenue', max_offers: 1 }]) {
-        const { loan_amount: amount, expires_at: expires, ...envelope } = await widget.offers(loadId(1), query);
+        const { loan_amount: amount, expires_at: expires, ...envelope } = await widget.offers(widgetLoadId(1), query);
         assert.deepEqual(envelope, await caller.offers(widget.subId, query));
         assert.equal(amount, fixture.complete[fixture.amount]);
         assert.equal(assertTimestamp(expires), running().clock.wallMs() + bounds.sessionTtlMs);
@@ -34,38 +34,42 @@ describeService('requests of the widget', ({ running }) => {
 
     test('counts one view per widget load', async () => {
       const caller = running().caller(fixture);
-      const widget = await caller.widgetWith('one-view', fixture.complete);
+      const widget = await caller.createWidget('one-view', fixture.complete);
       const views = async () => (await caller.summary({ sub_id_list: widget.subId })).marketplace_views;
-      await widget.offers(loadId(1));
+      await widget.offers(widgetLoadId(1));
       assert.equal(await views(), 1);
-      await widget.offers(loadId(1), { sort: 'lowest_apr' });
-      await Promise.all([widget.offers(loadId(1)), widget.offers(loadId(1), { max_offers: 20 })]);
+      await widget.offers(widgetLoadId(1), { sort: 'lowest_apr' });
+      await Promise.all([widget.offers(widgetLoadId(1)), widget.offers(widgetLoadId(1), { max_offers: 20 })]);
       assert.equal(await views(), 1);
-      await Promise.all([widget.offers(loadId(2)), widget.offers(loadId(2))]);
+      await Promise.all([widget.offers(widgetLoadId(2)), widget.offers(widgetLoadId(2))]);
       assert.equal(await views(), 2);
-      await widget.get('/offers', { load: loadId(3) }, {}, 'HEAD');
+      await widget.get('/offers', { load: widgetLoadId(3) }, {}, 'HEAD');
       assert.equal(await views(), 2);
     });
 
     test('returns 503 for a prefetch of widget offers, and counts no view', async () => {
       const caller = running().caller(fixture);
-      const widget = await caller.widgetWith('ahead', fixture.complete);
+      const widget = await caller.createWidget('ahead', fixture.complete);
       for (const headers of [{ 'Sec-Purpose': 'prefetch;prerender' }, { 'Sec-Purpose': 'foo', Purpose: 'prefetch' }]) {
-        const answer = await widget.get('/offers', { load: loadId(1) }, headers as unknown as Record<string, string>);
+        const answer = await widget.get(
+          '/offers',
+          { load: widgetLoadId(1) },
+          headers as unknown as Record<string, string>,
+        );
         assert.deepEqual([answer.status, answer.text], [503, '']);
         assert.equal(answer.headers.get('cache-control'), 'no-store');
         assert.ok(answer.headers.has('retry-after'));
       }
       assert.equal((await caller.summary({ sub_id_list: widget.subId })).marketplace_views, 0);
-      await widget.offers(loadId(1));
+      await widget.offers(widgetLoadId(1));
       assert.equal((await caller.summary({ sub_id_list: widget.subId })).marketplace_views, 1);
     });
 
     test('returns offers with links whose clicks are counted, also after a change of the sort order', async () => {
       const caller = running().caller(fixture);
-      const widget = await caller.widgetWith('clicks', fixture.complete);
-      const { offers: first } = await widget.offers(loadId(1), { max_offers: 2 });
-      const { offers: all } = await widget.offers(loadId(1), { sort: 'highest_amount', max_offers: 20 });
+      const widget = await caller.createWidget('clicks', fixture.complete);
+      const { offers: first } = await widget.offers(widgetLoadId(1), { max_offers: 2 });
+      const { offers: all } = await widget.offers(widgetLoadId(1), { sort: 'highest_amount', max_offers: 20 });
       const unseen = all.find(({ svc_offer_id: id }) => first.every((offer) => offer.svc_offer_id !== id))!;
       for (const { click_url: url } of [first[0]!, unseen]) assert.equal((await caller.click(url)).status, 302);
       const summary = await caller.summary({ sub_id_list: widget.subId });
@@ -73,57 +77,59 @@ describeService('requests of the widget', ({ running }) => {
     });
 
     test('GET /w/offers rejects missing, invalid and repeated parameters', async () => {
-      const widget = await running().caller(fixture).widgetWith('parameters', fixture.complete);
+      const widget = await running().caller(fixture).createWidget('parameters', fixture.complete);
       for (const [query, param] of [
         [{}, 'load'],
         [{ load: '' }, 'load'],
-        [{ load: loadId(1).slice(1) }, 'load'],
-        [{ load: `${loadId(1).slice(1)}A` }, 'load'],
-        [{ load: loadId(1), sort: marker }, 'sort'],
-        [{ load: loadId(1), max_offers: 0 }, 'max_offers'],
+        [{ load: widgetLoadId(1).slice(1) }, 'load'],
+        [{ load: `${widgetLoadId(1).slice(1)}A` }, 'load'],
+        [{ load: widgetLoadId(1), sort: echoMarker }, 'sort'],
+        [{ load: widgetLoadId(1), max_offers: 0 }, 'max_offers'],
       ] as const) {
-        assertRefused(await widget.get('/offers', query), 'INVALID_REQUEST', param);
+        assertError(await widget.get('/offers', query), 'INVALID_REQUEST', param);
       }
-      const twice = await widget.http.send({ path: `${widget.path('/offers')}&load=${loadId(1)}&load=${loadId(1)}` });
-      assertRefused(twice, 'INVALID_REQUEST', 'load');
+      const twice = await widget.http.send({
+        path: `${widget.path('/offers')}&load=${widgetLoadId(1)}&load=${widgetLoadId(1)}`,
+      });
+      assertError(twice, 'INVALID_REQUEST', 'load');
     });
 
     test('accepts the widget token of a session until the session expires', async () => {
       const caller = running().caller(fixture);
-      const widget = await caller.widgetWith('opens', fixture.complete);
-      const other = await caller.widgetWith('opens', fixture.complete);
-      const load = loadId(1);
+      const widget = await caller.createWidget('opens', fixture.complete);
+      const other = await caller.createWidget('opens', fixture.complete);
+      const load = widgetLoadId(1);
       for (const [sub, token] of [
         [widget.subId, other.token],
         [other.subId, widget.token],
         [widget.subId, ''],
         ['', widget.token],
-        [marker, marker],
+        [echoMarker, echoMarker],
       ] as const) {
         const wrong = new WidgetCaller(widget.http, sub, token);
-        assertRefused(await wrong.get('/offers', { load }), 'SUB_ID_NOT_FOUND');
+        assertError(await wrong.get('/offers', { load }), 'SUB_ID_NOT_FOUND');
       }
       running().clock.advance(bounds.sessionTtlMs - 1);
       await widget.offers(load);
       running().clock.advance(1);
-      assertRefused(await widget.get('/offers', { load }), 'SUB_ID_EXPIRED');
+      assertError(await widget.get('/offers', { load }), 'SUB_ID_EXPIRED');
     });
 
     test('rejects widget offers for a session whose required fields were cleared', async () => {
       const caller = running().caller(fixture);
-      const widget = await caller.widgetWith('taken-back', fixture.complete);
-      await caller.submit(widget.subId, { [fixture.amount]: null });
-      assertRefused(await widget.get('/offers', { load: loadId(1) }), 'INSUFFICIENT_INPUTS');
+      const widget = await caller.createWidget('taken-back', fixture.complete);
+      await caller.submitFields(widget.subId, { [fixture.amount]: null });
+      assertError(await widget.get('/offers', { load: widgetLoadId(1) }), 'INSUFFICIENT_INPUTS');
     });
   });
 
   describe('GET /w/offers from web pages', () => {
-    const load = loadId(7);
+    const load = widgetLoadId(7);
     const home = 'https://shop.example';
     const allowedFor = async (account: string, mode: 'live' | 'test', origins: readonly string[]) => {
       const caller = running().caller(fixture, { account, mode });
       for (const origin of origins) running().marketplace.origins.allow(account, origin);
-      return caller.widgetWith('pages', fixture.complete);
+      return caller.createWidget('pages', fixture.complete);
     };
 
     test('returns widget offers only to pages of allowed origins', async () => {
@@ -142,7 +148,7 @@ describeService('requests of the widget', ({ running }) => {
         'null',
       ]) {
         const answer = await widget.get('/offers', { load }, { Origin: origin });
-        assertRefused(answer, 'ORIGIN_NOT_ALLOWED');
+        assertError(answer, 'ORIGIN_NOT_ALLOWED');
         // The script needs the response to show the cause of the error.
         assert.equal(answer.headers.get('access-control-allow-origin'), '*');
       }
@@ -157,21 +163,21 @@ describeService('requests of the widget', ({ running }) => {
         assert.equal(answer.headers.get('access-control-allow-origin'), '*');
       }
       const live = await allowedFor('nowhere', 'live', []);
-      assertRefused(await live.get('/offers', { load }, { Origin: home }), 'ORIGIN_NOT_ALLOWED');
+      assertError(await live.get('/offers', { load }, { Origin: home }), 'ORIGIN_NOT_ALLOWED');
     });
 
     test('counts no view for a page whose origin is not allowed', async () => {
       const account = 'robbed';
       const caller = running().caller(fixture, { account });
-      const widget = await caller.widgetWith('robbed', fixture.complete);
+      const widget = await caller.createWidget('robbed', fixture.complete);
       await widget.get('/offers', { load }, { Origin: home });
       assert.equal((await caller.summary({ referrer_tag: 'robbed' })).marketplace_views, 0);
     });
 
     test('web pages can read error responses and the Retry-After header', async () => {
       const widget = await allowedFor('errors', 'live', [home]);
-      const refused = await widget.get('/offers', { load: marker }, { Origin: home });
-      assertRefused(refused, 'INVALID_REQUEST', 'load');
+      const refused = await widget.get('/offers', { load: echoMarker }, { Origin: home });
+      assertError(refused, 'INVALID_REQUEST', 'load');
       assert.equal(refused.headers.get('access-control-allow-origin'), home);
       assert.match(refused.headers.get('access-control-expose-headers')!, /Retry-After/);
     });
@@ -200,32 +206,32 @@ describeService('requests of the widget', ({ running }) => {
     test('limits the requests of a widget session per minute', async () => {
       const market = running();
       const caller = market.caller(fixture, { mode: 'test' });
-      const widget = await caller.widgetWith('greedy', fixture.complete);
+      const widget = await caller.createWidget('greedy', fixture.complete);
       for (let asked = 0; asked < bounds.widgetRequestsPerMinute; asked++) await widget.offers(load, { max_offers: 1 });
       const refused = await widget.get('/offers', { load });
-      assertRefused(refused, 'RATE_LIMIT_EXCEEDED');
+      assertError(refused, 'RATE_LIMIT_EXCEEDED');
       assert.equal(refused.headers.get('retry-after'), '1');
       const resets = Math.ceil(market.clock.wallMs() / 1000) + 1;
       assert.equal(refused.headers.get('x-ratelimit-reset'), String(resets));
       // Other sessions and the API key have separate limits.
-      await (await caller.widgetWith('greedy', fixture.complete)).offers(load);
+      await (await caller.createWidget('greedy', fixture.complete)).offers(load);
       await caller.offers(widget.subId);
       market.clock.advance(1_000);
       await widget.offers(load);
       await widget.offers(load);
-      assertRefused(await widget.get('/offers', { load }), 'RATE_LIMIT_EXCEEDED');
+      assertError(await widget.get('/offers', { load }), 'RATE_LIMIT_EXCEEDED');
       market.clock.advance(60_000);
       for (let asked = 0; asked < bounds.widgetRequestsPerMinute; asked++) await widget.offers(load, { max_offers: 1 });
-      assertRefused(await widget.get('/offers', { load }), 'RATE_LIMIT_EXCEEDED');
+      assertError(await widget.get('/offers', { load }), 'RATE_LIMIT_EXCEEDED');
     });
 
     test('still returns offers after the maximum number of counted widget loads', async () => {
       const market = running();
       const caller = market.caller(fixture, { mode: 'test' });
-      const widget = await caller.widgetWith('reloads', fixture.complete);
+      const widget = await caller.createWidget('reloads', fixture.complete);
       for (let number = 0; number < bounds.widgetLoadsPerSessionMax + 3; number++) {
         if (number % bounds.widgetRequestsPerMinute === 0) market.clock.advance(60_000);
-        await widget.offers(loadId(number), { max_offers: 1 });
+        await widget.offers(widgetLoadId(number), { max_offers: 1 });
       }
       assert.equal(
         (await caller.summary({ referrer_tag: 'reloads' })).marketplace_views,
@@ -234,9 +240,9 @@ describeService('requests of the widget', ({ running }) => {
     });
 
     test('GET /w/offers rejects methods other than GET and HEAD', async () => {
-      const widget = await running().caller(fixture, { mode: 'test' }).widgetWith('methods', fixture.complete);
+      const widget = await running().caller(fixture, { mode: 'test' }).createWidget('methods', fixture.complete);
       const posted = await widget.get('/offers', { load }, {}, 'POST');
-      assertRefused(posted, 'METHOD_NOT_ALLOWED');
+      assertError(posted, 'METHOD_NOT_ALLOWED');
       assert.equal(posted.headers.get('allow'), 'GET, HEAD, OPTIONS');
       const head = await widget.get('/offers', { load }, {}, 'HEAD');
       assert.deepEqual([head.status, head.text], [200, '']);
@@ -256,9 +262,9 @@ describeService('requests of the widget', ({ running }) => {
       await act();
       return (await taken()) - before;
     };
-    const widgetOf = (caller: ApiCaller): Promise<WidgetCaller> => caller.widgetWith('events', fixture.complete);
+    const widgetOf = (caller: ApiCaller): Promise<WidgetCaller> => caller.createWidget('events', fixture.complete);
     const report = async (widget: WidgetCaller, events: readonly WidgetEventBody[]): Promise<void> => {
-      const answer = await widget.report({ load, events });
+      const answer = await widget.sendEvents({ load, events });
       assert.deepEqual([answer.status, answer.text], [204, '']);
     };
 
@@ -274,7 +280,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.equal(await takenBy(() => report(widget, events.slice(0, 3))), 3);
       const asJson = { 'Content-Type': 'application/json' };
       const rest = { load, events: events.slice(3) };
-      assert.equal(await takenBy(() => widget.report(rest, asJson)), events.length - 3);
+      assert.equal(await takenBy(() => widget.sendEvents(rest, asJson)), events.length - 3);
     });
 
     test('counts a repeated widget event once, within a batch and across sequential or concurrent batches', async () => {
@@ -291,7 +297,7 @@ describeService('requests of the widget', ({ running }) => {
 
     test('counts no click and no view for a widget event', async () => {
       const caller = running().caller(fixture);
-      const widget = await caller.widgetWith('no-booking', fixture.complete);
+      const widget = await caller.createWidget('no-booking', fixture.complete);
       const { offers } = await caller.offers(widget.subId);
       const { svc_offer_id: id } = offers[0]!;
       await report(widget, [
@@ -306,11 +312,11 @@ describeService('requests of the widget', ({ running }) => {
       const widget = await widgetOf(running().caller(fixture));
       const wrong: readonly (readonly [body: unknown, param: string])[] = [
         ['{', 'body'],
-        [{ load: marker, events: [loaded('e')] }, 'load'],
-        [{ load, events: [loaded('good'), { event_id: 'e', type: marker }] }, 'events'],
+        [{ load: echoMarker, events: [loaded('e')] }, 'load'],
+        [{ load, events: [loaded('good'), { event_id: 'e', type: echoMarker }] }, 'events'],
       ];
       const refuseAll = async () => {
-        for (const [body, param] of wrong) assertRefused(await widget.report(body), 'INVALID_REQUEST', param);
+        for (const [body, param] of wrong) assertError(await widget.sendEvents(body), 'INVALID_REQUEST', param);
       };
       assert.equal(await takenBy(refuseAll), 0);
       assert.equal(await takenBy(() => report(widget, [loaded('good')])), 1);
@@ -323,7 +329,7 @@ describeService('requests of the widget', ({ running }) => {
         loaded(`${n}`.padStart(bounds.widgetEventIdCharactersMax, 'e')),
       );
       assert.equal(await takenBy(() => report(widget, full)), full.length);
-      assertRefused(await widget.report(' '.repeat(bounds.requestBodyBytesMax + 1)), 'PAYLOAD_TOO_LARGE');
+      assertError(await widget.sendEvents(' '.repeat(bounds.requestBodyBytesMax + 1)), 'PAYLOAD_TOO_LARGE');
     });
 
     test('limits the number of recorded widget events per session', async () => {
@@ -347,20 +353,20 @@ describeService('requests of the widget', ({ running }) => {
       const other = await widgetOf(caller);
       const body = { load, events: [loaded('a')] };
       const forged = new WidgetCaller(widget.http, widget.subId, other.token);
-      assertRefused(await forged.report(body), 'SUB_ID_NOT_FOUND');
+      assertError(await forged.sendEvents(body), 'SUB_ID_NOT_FOUND');
       for (let asked = 0; asked < bounds.widgetRequestsPerMinute; asked++) {
-        assert.equal((await widget.report(body)).status, 204);
+        assert.equal((await widget.sendEvents(body)).status, 204);
       }
-      assertRefused(await widget.report(body), 'RATE_LIMIT_EXCEEDED');
+      assertError(await widget.sendEvents(body), 'RATE_LIMIT_EXCEEDED');
       // The service does not parse a request above the rate limit.
-      assertRefused(await widget.report('{'), 'RATE_LIMIT_EXCEEDED');
+      assertError(await widget.sendEvents('{'), 'RATE_LIMIT_EXCEEDED');
       market.clock.advance(60_000);
       for (let asked = 0; asked < bounds.widgetRequestsPerMinute; asked++) {
-        assertRefused(await widget.report('{'), 'INVALID_REQUEST', 'body');
+        assertError(await widget.sendEvents('{'), 'INVALID_REQUEST', 'body');
       }
-      assertRefused(await widget.report(body), 'RATE_LIMIT_EXCEEDED');
+      assertError(await widget.sendEvents(body), 'RATE_LIMIT_EXCEEDED');
       market.clock.advance(bounds.sessionTtlMs);
-      assertRefused(await widget.report(body), 'SUB_ID_EXPIRED');
+      assertError(await widget.sendEvents(body), 'SUB_ID_EXPIRED');
     });
 
     test('accepts events from pages of allowed origins and from pages with Origin: null', async () => {
@@ -369,17 +375,17 @@ describeService('requests of the widget', ({ running }) => {
       const widget = await widgetOf(market.caller(fixture, { account }));
       market.marketplace.origins.allow(account, 'https://shop.example');
       const body = { load, events: [loaded('a')] };
-      const allowed = await widget.report(body, { Origin: 'https://shop.example' });
+      const allowed = await widget.sendEvents(body, { Origin: 'https://shop.example' });
       assert.equal(allowed.status, 204);
       assert.equal(allowed.headers.get('access-control-allow-origin'), 'https://shop.example');
-      assert.equal((await widget.report(body, { Origin: 'null' })).status, 204);
-      assertRefused(await widget.report(body, { Origin: 'https://evil.example' }), 'ORIGIN_NOT_ALLOWED');
+      assert.equal((await widget.sendEvents(body, { Origin: 'null' })).status, 204);
+      assertError(await widget.sendEvents(body, { Origin: 'https://evil.example' }), 'ORIGIN_NOT_ALLOWED');
     });
 
     test('POST /w/events rejects methods other than POST', async () => {
       const widget = await widgetOf(running().caller(fixture));
       const got = await widget.http.send({ path: widget.path('/events') });
-      assertRefused(got, 'METHOD_NOT_ALLOWED');
+      assertError(got, 'METHOD_NOT_ALLOWED');
       assert.equal(got.headers.get('allow'), 'POST, OPTIONS');
     });
   });

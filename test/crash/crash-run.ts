@@ -10,9 +10,9 @@ import {
   type WeightedTable,
   wholeNumber,
 } from '../../bench/population/random.ts';
-import { createOwnedFolder } from '../../bench/target/owned-resources.ts';
+import { createTemporaryFolder } from '../../bench/target/owned-resources.ts';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
-import { lostClickIds } from '../support/click-ids.ts';
+import { createUnrecordedClickIdIssuer } from '../support/click-ids.ts';
 import type { Caller, VerificationOptions } from './expectations.ts';
 import { Expectations, Tally } from './expectations.ts';
 import { Load } from './load.ts';
@@ -71,7 +71,7 @@ export function anySeed(): number {
  * @throws an error with the seed, the end of the server's log, and the data folder, which is kept
  */
 export async function runCrashes(options: CrashRunOptions): Promise<Tally> {
-  const folder = await createOwnedFolder(tmpdir(), 'marketplace-crash-');
+  const folder = await createTemporaryFolder(tmpdir(), 'marketplace-crash-');
   const run = new CrashRun(options, join(folder.path, 'data'));
   try {
     await run.run();
@@ -79,7 +79,7 @@ export async function runCrashes(options: CrashRunOptions): Promise<Tally> {
   } catch (error) {
     // Without the kill, the server would change the data folder while it stops.
     run.kill();
-    folder.keep();
+    folder.keepFolder();
     throw new Error(
       [
         `in cycle ${run.cycle}: ${error instanceof Error ? error.message : error}`,
@@ -205,7 +205,7 @@ class CrashRun {
       else if (delayMs === 0) setImmediate(() => server.kill());
       else setTimeout(() => server.kill(), delayMs);
     };
-    const lostClickId = lostClickIds(this.#dataDir);
+    const lostClickId = createUnrecordedClickIdIssuer(this.#dataDir);
     const wires = callers.map(() => new ServerConnections(address, onTurn));
     try {
       const loads = callers.map((caller, index) => {

@@ -1,6 +1,6 @@
 import { type Random, wholeNumber } from '../../bench/population/random.ts';
 import type { Mode, SessionView } from '../../src/index.ts';
-import type { lostClickIds } from '../support/click-ids.ts';
+import type { createUnrecordedClickIdIssuer } from '../support/click-ids.ts';
 import type { Partner } from './server-process.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { ServerConnections } from './wire.ts';
@@ -152,7 +152,7 @@ interface SharedOptions {
 
 export interface LoadOptions extends SharedOptions {
   readonly caller: Caller;
-  readonly lostClickId: ReturnType<typeof lostClickIds>;
+  readonly lostClickId: ReturnType<typeof createUnrecordedClickIdIssuer>;
   /** A live partner near its daily session limit, and the tag of all its sessions. */
   readonly limit: { readonly partner: Partner; readonly tag: string };
 }

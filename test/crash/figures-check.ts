@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Mode, RowView } from '../../src/index.ts';
-import { clickIdOf } from '../support/click-ids.ts';
+import { clickIdFromRedirect } from '../support/click-ids.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { ConfirmationBatch, type ConfirmationRow, type IssuedClick, type RowVerdict, viewOf } from './confirmations.ts';
 import { inParallel, type TagSessions, type VerificationOptions } from './expectations.ts';
@@ -39,7 +39,7 @@ export async function checkFigures(options: VerificationOptions, session: Sessio
     const redirect = await wire.click(lostLink.path);
     assert.equal(redirect?.status, 302);
     const { offerId, micros } = lostLink;
-    const clickId = clickIdOf(personalLoansFixture, offerId, redirect!, mode);
+    const clickId = clickIdFromRedirect(personalLoansFixture, offerId, redirect!, mode);
     await refuseUnshown(options, session, { offerId, micros, clickId });
     tally.add('clicks on offers of lost views');
   }

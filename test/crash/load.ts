@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { chance, pickWeighted, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
-import { clickIdOf } from '../support/click-ids.ts';
+import { clickIdFromRedirect } from '../support/click-ids.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { loadConfirmations } from './confirmation-load.ts';
 import { drawOne, type KeyedCreation, type LoadOptions } from './expectations.ts';
@@ -189,7 +189,7 @@ export class Load {
     for (const answer of answers) {
       if (answer === null) continue;
       if (answer.status !== 302) throw unexpected(answer);
-      session.addClickId(link, clickIdOf(personalLoansFixture, link.offerId, answer, session.mode));
+      session.addClickId(link, clickIdFromRedirect(personalLoansFixture, link.offerId, answer, session.mode));
     }
     const isLost = answers.every((answer) => answer === null);
     const counts = session.addClick(link, isLost ? 'lost' : isLate ? 'late' : 'durable', expectations.nextMoment());

@@ -1,7 +1,7 @@
 /** The long crash test: `make crash-test`. Options: `--help`. */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { Progress } from '../../bench/bench-part.ts';
+import { ProgressPrinter } from '../../bench/bench-part.ts';
 import { anySeed, runCrashes, seedMax } from './crash-run.ts';
 
 const usage = `Usage: make crash-test [CYCLES=n] [SEED=n], or bin/with-node node test/crash/main.ts [options]
@@ -31,10 +31,10 @@ try {
 }
 
 async function run(cycles: number, seed: number): Promise<void> {
-  const progress = new Progress();
-  progress.done(`seed ${seed}`);
-  const tally = await runCrashes({ cycles, seed, onProgress: (text) => progress.step(text) });
-  progress.done(`${cycles} cycles, and nothing was lost, doubled or invented`);
+  const progress = new ProgressPrinter();
+  progress.printLine(`seed ${seed}`);
+  const tally = await runCrashes({ cycles, seed, onProgress: (text) => progress.showStep(text) });
+  progress.printLine(`${cycles} cycles, and nothing was lost, doubled or invented`);
   process.stdout.write(`${tally}\n`);
 }
 

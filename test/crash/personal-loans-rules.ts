@@ -1,7 +1,7 @@
 import { type Borrower, drawBorrower } from '../../bench/population/borrower.ts';
 import { chance, type Random, wholeNumber } from '../../bench/population/random.ts';
 import type { Mode, OfferView } from '../../src/index.ts';
-import { type Fields, listedOffer } from '../support/vertical-fixture.ts';
+import { type Fields, findListedOffer } from '../support/vertical-fixture.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 /** Part of the answer of POST /inputs. */
@@ -60,7 +60,7 @@ export function lenderOf(offerId: string, mode: Mode): string {
   const name = `${mode} ${offerId}`;
   let lender = lenders.get(name);
   if (lender === undefined) {
-    ({ lender } = listedOffer(personalLoansFixture, offerId, mode));
+    ({ lender } = findListedOffer(personalLoansFixture, offerId, mode));
     lenders.set(name, lender);
   }
   return lender;
@@ -76,7 +76,7 @@ function worthMicros(offerId: string, creditBand: string): number {
   const name = `${offerId} ${creditBand}`;
   let micros = worths.get(name);
   if (micros === undefined) {
-    micros = personalLoansFixture.clickMicros(listedOffer(personalLoansFixture, offerId).offer, creditBand);
+    micros = personalLoansFixture.clickMicros(findListedOffer(personalLoansFixture, offerId).offer, creditBand);
     worths.set(name, micros);
   }
   return micros;

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { spawnChild, stopChild } from '../../bench/target/owned-resources.ts';
+import { spawnChildProcess, stopChildProcess } from '../../bench/target/owned-resources.ts';
 import type { Mode } from '../../src/index.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
@@ -27,7 +27,7 @@ export class ServerProcess {
 
   constructor(dataDir: string, onLog: (message: string) => void) {
     const settings = { SVC_DATA_DIR: dataDir, SVC_PORT: '0', SVC_OPS_PORT: '0', SVC_LOG_LEVEL: 'warn' };
-    this.#child = spawnChild(commandLine, ['serve'], {
+    this.#child = spawnChildProcess(commandLine, ['serve'], {
       env: { ...plainEnvironment(), ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -79,7 +79,7 @@ export class ServerProcess {
   /** Sends SIGTERM and waits for the end of the process. Repeated calls have no effect. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    await stopChild(this.#child);
+    await stopChildProcess(this.#child);
   }
 }
 

@@ -3,7 +3,7 @@ import { chance, pickWeighted, type Random, type WeightedTable, wholeNumber } fr
 import { bounds } from '../../src/bounds.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
-import type { Answer } from '../support/http-client.ts';
+import type { HttpResponse } from '../support/http-client.ts';
 import { drawOne, type LoadOptions } from './expectations.ts';
 import { isReady, offerLink } from './personal-loans-rules.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -90,7 +90,7 @@ export class WidgetLoad {
 }
 
 /** Returns the links of a widget's answer, after checking its other members. */
-export function linksOf(session: SessionRecord, { sort, maxOffers }: WidgetAsked, answer: Answer) {
+export function linksOf(session: SessionRecord, { sort, maxOffers }: WidgetAsked, answer: HttpResponse) {
   const view = widgetOffersOf(answer);
   const { mode, subId, fields } = session;
   assert.deepEqual(

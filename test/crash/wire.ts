@@ -12,7 +12,7 @@ import type {
 import type { SortOrder } from '../../src/matching/matcher.ts';
 import type { InputsView } from '../../src/operations/submit-inputs.ts';
 import { ApiCaller, WidgetCaller, type WidgetOffersView } from '../support/api-caller.ts';
-import { type Answer, HttpClient } from '../support/http-client.ts';
+import { HttpClient, type HttpResponse } from '../support/http-client.ts';
 import type { Tally } from './expectations.ts';
 import type { Partner, Ports } from './server-process.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -63,51 +63,51 @@ export class ServerConnections {
     this.#onTurn = onTurn;
   }
 
-  createSession(partner: Partner, body: object, idempotencyKey: string | null): Promise<Answer | null> {
+  createSession(partner: Partner, body: object, idempotencyKey: string | null): Promise<HttpResponse | null> {
     const headers = idempotencyKey === null ? {} : { 'Idempotency-Key': idempotencyKey };
     return this.#send('create', () => this.#as(partner).post('session', body, headers));
   }
 
-  submitInputs(partner: Partner, subId: string, fields: object): Promise<Answer | null> {
+  submitInputs(partner: Partner, subId: string, fields: object): Promise<HttpResponse | null> {
     return this.#send('submit', () => this.#as(partner).post('inputs', { sub_id: subId, fields }));
   }
 
-  getMarketplace(partner: Partner, subId: string, maxOffers: number): Promise<Answer | null> {
+  getMarketplace(partner: Partner, subId: string, maxOffers: number): Promise<HttpResponse | null> {
     const query = { sub_id: subId, format: 'json', max_offers: maxOffers };
     return this.#send('view', () => this.#as(partner).get('marketplace', query));
   }
 
   /** Requests the widget code (`format=js`) as JSON. */
-  embedWidget(partner: Partner, subId: string): Promise<Answer | null> {
+  embedWidget(partner: Partner, subId: string): Promise<HttpResponse | null> {
     const accept = { Accept: 'application/json' };
     return this.#send('embed', () => this.#as(partner).get('marketplace', { sub_id: subId, format: 'js' }, accept));
   }
 
-  showWidget({ subId, token }: WidgetLink, { load, sort, maxOffers }: WidgetAsked): Promise<Answer | null> {
+  showWidget({ subId, token }: WidgetLink, { load, sort, maxOffers }: WidgetAsked): Promise<HttpResponse | null> {
     const widget = new WidgetCaller(this.#http, subId, token);
     return this.#send('show', () => widget.get('/offers', { load, sort, max_offers: maxOffers }));
   }
 
-  reportWidget({ subId, token }: WidgetLink, { load, events }: WidgetReport): Promise<Answer | null> {
+  reportWidget({ subId, token }: WidgetLink, { load, events }: WidgetReport): Promise<HttpResponse | null> {
     const widget = new WidgetCaller(this.#http, subId, token);
     const body = events.map(({ id, type, offerId }) => ({
       event_id: id,
       type,
       ...(offerId === null ? {} : { svc_offer_id: offerId }),
     }));
-    return this.#send('report', () => widget.report({ load, events: body }));
+    return this.#send('report', () => widget.sendEvents({ load, events: body }));
   }
 
-  queryAnalytics(partner: Partner, query: Readonly<Record<string, string>>): Promise<Answer | null> {
+  queryAnalytics(partner: Partner, query: Readonly<Record<string, string>>): Promise<HttpResponse | null> {
     return this.#send('query', () => this.#as(partner).get('analytics', query));
   }
 
-  click(path: string): Promise<Answer | null> {
+  click(path: string): Promise<HttpResponse | null> {
     return this.#send('click', () => this.#http.send({ path }));
   }
 
   /** @param rows one confirmation, or an array */
-  confirm(rows: object): Promise<Answer | null> {
+  confirm(rows: object): Promise<HttpResponse | null> {
     const body = JSON.stringify(rows);
     const headers = {
       Authorization: `Bearer ${this.#operatorToken}`,
@@ -132,7 +132,7 @@ export class ServerConnections {
     return new ApiCaller(this.#http, 'personal-loans', key);
   }
 
-  async #send(operation: Operation, request: () => Promise<Answer>): Promise<Answer | null> {
+  async #send(operation: Operation, request: () => Promise<HttpResponse>): Promise<HttpResponse | null> {
     this.#onTurn(operation, 'sent');
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_, reject) => {
@@ -158,7 +158,7 @@ export class ServerConnections {
 class NoAnswer extends Error {}
 
 /** Repeats a request while the server answers 503. Returns the answer, which must have the wanted status. */
-export async function retryUntilAnswered(ask: () => Promise<Answer | null>, wanted = 200): Promise<Answer> {
+export async function retryUntilAnswered(ask: () => Promise<HttpResponse | null>, wanted = 200): Promise<HttpResponse> {
   for (let attempt = 1; ; attempt++) {
     const answer = await ask();
     if (answer === null) throw new Error('the server does not answer');
@@ -168,7 +168,7 @@ export async function retryUntilAnswered(ask: () => Promise<Answer | null>, want
   }
 }
 
-export function unexpected({ status, text }: Answer): Error {
+export function unexpected({ status, text }: HttpResponse): Error {
   return new Error(`unexpected answer: ${status} ${text}`);
 }
 
@@ -181,7 +181,7 @@ export async function querySummary(
 }
 
 /** Sends equal requests at the same time. */
-export function repeat(copies: number, ask: () => Promise<Answer | null>): Promise<(Answer | null)[]> {
+export function repeat(copies: number, ask: () => Promise<HttpResponse | null>): Promise<(HttpResponse | null)[]> {
   return Promise.all(Array.from({ length: copies }, ask));
 }
 
@@ -190,11 +190,11 @@ export function repeat(copies: number, ask: () => Promise<Answer | null>): Promi
  * time (docs/contract.md#error-codes). Then freezes the session, because the outcome of the request is unknown.
  */
 export function isAccepted(
-  answer: Answer | null,
+  answer: HttpResponse | null,
   tally: Tally,
   session: Pick<SessionRecord, 'isFrozen'> | null = null,
   wanted = 200,
-): answer is Answer {
+): answer is HttpResponse {
   if (answer === null) return false;
   if (answer.status === wanted) return true;
   if (answer.status !== 503) throw unexpected(answer);
@@ -204,16 +204,16 @@ export function isAccepted(
 }
 
 /** Checks the answer to a request for offers of a session without the required fields. */
-export function expectInsufficient(answer: Answer | null): void {
+export function expectInsufficient(answer: HttpResponse | null): void {
   if (answer !== null && answer.status !== 503) assert.equal(answer.status, 400, answer.text);
 }
 
-export const sessionOf = (answer: Answer): SessionView => JSON.parse(answer.text);
-export const inputsOf = (answer: Answer): InputsView => JSON.parse(answer.text);
-export const marketplaceOf = (answer: Answer): MarketplaceView => JSON.parse(answer.text);
-export const embedOf = (answer: Answer): WidgetEmbedView => JSON.parse(answer.text);
-export const widgetOffersOf = (answer: Answer): WidgetOffersView => JSON.parse(answer.text);
-export const summaryOf = (answer: Answer): SummaryView => JSON.parse(answer.text);
-export const confirmationsOf = (answer: Answer): ConfirmationsView => JSON.parse(answer.text);
-export const dailyOf = (answer: Answer): DailyView => JSON.parse(answer.text);
-export const rowsOf = (answer: Answer): RowsView => JSON.parse(answer.text);
+export const sessionOf = (answer: HttpResponse): SessionView => JSON.parse(answer.text);
+export const inputsOf = (answer: HttpResponse): InputsView => JSON.parse(answer.text);
+export const marketplaceOf = (answer: HttpResponse): MarketplaceView => JSON.parse(answer.text);
+export const embedOf = (answer: HttpResponse): WidgetEmbedView => JSON.parse(answer.text);
+export const widgetOffersOf = (answer: HttpResponse): WidgetOffersView => JSON.parse(answer.text);
+export const summaryOf = (answer: HttpResponse): SummaryView => JSON.parse(answer.text);
+export const confirmationsOf = (answer: HttpResponse): ConfirmationsView => JSON.parse(answer.text);
+export const dailyOf = (answer: HttpResponse): DailyView => JSON.parse(answer.text);
+export const rowsOf = (answer: HttpResponse): RowsView => JSON.parse(answer.text);

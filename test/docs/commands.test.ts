@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { helpOf } from '../../src/cli/command.ts';
-import { commandPath, createProgram, withSubcommands } from '../../src/cli/program.ts';
+import { commandPath, createProgram, flattenCommands } from '../../src/cli/program.ts';
 import { createMarketplace } from '../../src/index.ts';
 import { ok } from '../cli/sample-data-folder.ts';
 import { type ServedMarketplace, serveMarketplace } from '../cli/served-process.ts';
@@ -130,7 +130,7 @@ async function writeReaderFiles(folder: string): Promise<void> {
 }
 
 const program = await createProgram('');
-const commands = withSubcommands(program).filter((command) => command.commands.length === 0);
+const commands = flattenCommands(program).filter((command) => command.commands.length === 0);
 
 test('the examples in the help of marketplace are valid commands', async () => {
   for (const example of helpOf(program).examples) assert.equal(await problemOf(example), null, example);

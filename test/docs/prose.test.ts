@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { settingNames } from '../../src/config/env.ts';
-import { documents, proseOf } from '../support/documents.ts';
+import { documents, withoutCodeBlocks } from '../support/documents.ts';
 import { problemOf } from './inline-commands.ts';
 import { checkout } from './run-commands.ts';
 
@@ -26,7 +26,9 @@ test('source files named in documents exist', () => {
 
 /** Inline code in the prose of a document, also if it spans two lines. */
 function inlineCodeOf(markdown: string): string[] {
-  return [...proseOf(markdown).matchAll(/(?<!`)`([^`]+)`(?!`)/g)].map(([, code = '']) => code.replaceAll(/\s+/g, ' '));
+  return [...withoutCodeBlocks(markdown).matchAll(/(?<!`)`([^`]+)`(?!`)/g)].map(([, code = '']) =>
+    code.replaceAll(/\s+/g, ' '),
+  );
 }
 
 test('marketplace commands in the inline code of documents are valid', async () => {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
-  completedYears,
+  completedYearsBetween,
   dayMs,
-  dayOf,
+  dayNumberOf,
   dayStartMs,
-  isoDate,
-  isoTimestamp,
+  formatIsoDate,
+  formatIsoTimestamp,
   parseIsoDate,
   parseIsoTimestamp,
   toCompactDate,
@@ -19,7 +19,7 @@ const anyDay = fc.integer({ min: firstDay, max: lastDay });
 
 describe('parseIsoDate', () => {
   it('parseIsoDate parses every date that isoDate formats', () => {
-    fc.assert(fc.property(anyDay, (day) => assert.equal(parseIsoDate(isoDate(day)), day)));
+    fc.assert(fc.property(anyDay, (day) => assert.equal(parseIsoDate(formatIsoDate(day)), day)));
   });
 
   it('parseIsoDate counts days from 1970-01-01', () => {
@@ -63,16 +63,21 @@ describe('parseIsoDate', () => {
 it('dayOf returns the UTC day that contains the time', () => {
   fc.assert(
     fc.property(fc.integer({ min: -8e13, max: 8e13 }), (wallMs) => {
-      const day = dayOf(wallMs);
+      const day = dayNumberOf(wallMs);
       assert.ok(dayStartMs(day) <= wallMs && wallMs < dayStartMs(day + 1));
     }),
   );
   const midnight = Date.UTC(2026, 4, 21);
-  assert.deepEqual([isoDate(dayOf(midnight - 1)), isoDate(dayOf(midnight))], ['2026-05-20', '2026-05-21']);
+  assert.deepEqual(
+    [formatIsoDate(dayNumberOf(midnight - 1)), formatIsoDate(dayNumberOf(midnight))],
+    ['2026-05-20', '2026-05-21'],
+  );
 });
 
 it('toCompactDate returns the digits of the ISO date as a number', () => {
-  fc.assert(fc.property(anyDay, (day) => assert.equal(toCompactDate(day), Number(isoDate(day).replaceAll('-', '')))));
+  fc.assert(
+    fc.property(anyDay, (day) => assert.equal(toCompactDate(day), Number(formatIsoDate(day).replaceAll('-', '')))),
+  );
 });
 
 describe('completedYears', () => {
@@ -85,7 +90,7 @@ describe('completedYears', () => {
       [20080229, 20280228, 19],
       [20080229, 20280229, 20],
     ] as const) {
-      assert.equal(completedYears(born, today), years);
+      assert.equal(completedYearsBetween(born, today), years);
     }
   });
 
@@ -94,12 +99,12 @@ describe('completedYears', () => {
     fc.assert(
       fc.property(day, day, (one, other) => {
         const [born, today] = [Math.min(one, other), Math.max(one, other)];
-        const [bornText, todayText] = [isoDate(born), isoDate(today)];
+        const [bornText, todayText] = [formatIsoDate(born), formatIsoDate(today)];
         let birthdays = 0;
         for (let year = Number(bornText.slice(0, 4)) + 1; `${year}${bornText.slice(4)}` <= todayText; year++) {
           birthdays++;
         }
-        assert.equal(completedYears(toCompactDate(born), toCompactDate(today)), birthdays);
+        assert.equal(completedYearsBetween(toCompactDate(born), toCompactDate(today)), birthdays);
       }),
     );
   });
@@ -109,7 +114,8 @@ it('isoTimestamp formats repeated and changing times like Date.toISOString', () 
   const time = fc.integer({ min: 0, max: 4e12 });
   fc.assert(
     fc.property(time, time, (one, other) => {
-      for (const wallMs of [one, one, other, one]) assert.equal(isoTimestamp(wallMs), new Date(wallMs).toISOString());
+      for (const wallMs of [one, one, other, one])
+        assert.equal(formatIsoTimestamp(wallMs), new Date(wallMs).toISOString());
     }),
   );
 });

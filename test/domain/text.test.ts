@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import fc from 'fast-check';
-import { exceedsCodePoints, nearestWord } from '../../src/domain/text.ts';
+import { exceedsCodePointLimit, nearestWord } from '../../src/domain/text.ts';
 
 describe('exceedsCodePoints', () => {
   it('exceedsCodePoints counts code points, not UTF-16 units', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.nat(20), (text, max) => {
-        assert.equal(exceedsCodePoints(text, max), [...text].length > max);
+        assert.equal(exceedsCodePointLimit(text, max), [...text].length > max);
       }),
     );
   });
 
   it('exceedsCodePoints counts a lone surrogate as one code point', () => {
-    assert.equal(exceedsCodePoints('\ud800\ud800', 2), false);
-    assert.equal(exceedsCodePoints('\ud800\ud800', 1), true);
+    assert.equal(exceedsCodePointLimit('\ud800\ud800', 2), false);
+    assert.equal(exceedsCodePointLimit('\ud800\ud800', 1), true);
   });
 });
 

@@ -15,7 +15,7 @@ import {
   personalLoans,
   type Result,
 } from '../../src/index.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
 const exampleCatalog = fileURLToPath(
@@ -25,7 +25,7 @@ const newKey: NewPartnerKey = { account: 'embedded', vertical: 'personal-loans',
 
 function folderFor(t: TestContext): string {
   const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
+  runAfterTest(t, () => rmSync(folder, { recursive: true }));
   return folder;
 }
 

@@ -7,14 +7,14 @@ import { dayMs } from '../../src/domain/calendar.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { createMarketplace, FolderMissingError, type Marketplace } from '../../src/index.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
 /** Creates a data folder whose ledger has two segments, from two runs of the service three days apart. Adds two more days. */
 async function twoLives(t: TestContext) {
   const dataDir = temporaryFolder();
-  afterwards(t, () => rmSync(dataDir, { recursive: true }));
+  runAfterTest(t, () => rmSync(dataDir, { recursive: true }));
   const clock = new ManualClock();
   const open = (): Promise<Marketplace> =>
     createMarketplace({ dataDir, clock, urls: { click: 'https://go.example' }, durability: 'write' });

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
 const program = fileURLToPath(new URL('programs/lifecycle.ts', import.meta.url));
@@ -19,7 +19,7 @@ const cases: readonly (readonly [name: string, engine: string, threads: string])
 for (const [name, engine, threads] of cases) {
   test(`a program that embeds the service ${name} exits after close, and the service changes no globals`, async (t) => {
     const folder = temporaryFolder();
-    afterwards(t, () => rmSync(folder, { recursive: true }));
+    runAfterTest(t, () => rmSync(folder, { recursive: true }));
     const child = spawn(process.execPath, [program, folder, engine, threads], { stdio: ['ignore', 'pipe', 'pipe'] });
     const killer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     const ended = new Promise<{ code: number | null }>((resolve) => child.once('exit', (code) => resolve({ code })));

@@ -7,11 +7,11 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createMarketplace, personalLoans, type Result } from '../../src/index.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { withDailyCap } from '../support/changeable-catalogs.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { worthMicros } from '../support/vertical-fixture.ts';
+import { totalClickMicros } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const program = fileURLToPath(new URL('programs/click-after-click.ts', import.meta.url));
@@ -25,7 +25,7 @@ function ok<Value>(result: Result<Value>): Value {
 
 test('clicks count exactly towards a daily cap although the service is killed twice', async (t) => {
   const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
+  runAfterTest(t, () => rmSync(folder, { recursive: true }));
   const [data, live, sandbox] = ['data', 'live.json', 'sandbox.json'].map((name) => join(folder, name)) as [
     string,
     string,
@@ -38,7 +38,7 @@ test('clicks count exactly towards a daily cap although the service is killed tw
   for (const untilClicks of [20, 17]) {
     const args = [program, data, live, sandbox, offerId, JSON.stringify(fixture.complete), key];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    afterwards(t, () => child.kill('SIGKILL'));
+    runAfterTest(t, () => child.kill('SIGKILL'));
     let clicks = 0;
     for await (const line of createInterface({ input: child.stdout })) {
       if (line !== 'clicked') key = line;
@@ -60,10 +60,10 @@ test('clicks count exactly towards a daily cap although the service is killed tw
       { vertical: personalLoans, mode: 'test', file: sandbox },
     ],
   });
-  afterwards(t, () => marketplace.close());
+  runAfterTest(t, () => marketplace.close());
   const partner = marketplace.partner(key);
   const summary = async () => ok(await partner.queryAnalytics({ referrer_tag: 'killed' }));
-  const worth = worthMicros(fixture, [offerId]) / 1e6;
+  const worth = totalClickMicros(fixture, [offerId]) / 1e6;
   // Every acknowledged click is counted, and at most one click per session that was not acknowledged.
   const before = await summary();
   assert.ok(before.offer_clicks >= answered && before.offer_clicks <= answered + 16, `${before.offer_clicks}`);

@@ -3,23 +3,23 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { worthUsd } from '../support/vertical-fixture.ts';
+import { totalClickUsd } from '../support/vertical-fixture.ts';
 import { equipmentLeasesFixture, personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 function folderFor(t: TestContext): string {
   const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
+  runAfterTest(t, () => rmSync(folder, { recursive: true }));
   return folder;
 }
 
 async function started(t: TestContext, options: Partial<MarketplaceOptions> = {}): Promise<Marketplace> {
   const marketplace = await createMarketplace({ dataDir: folderFor(t), durability: 'write', ...options });
-  afterwards(t, () => marketplace.close());
+  runAfterTest(t, () => marketplace.close());
   return marketplace;
 }
 
@@ -48,8 +48,8 @@ for (const listen of [false, { engine: 'uws' }] as const) {
     const { sub_id } = session;
     if (marketplace.ports !== null) {
       const http = new HttpClient(marketplace.ports.public);
-      afterwards(t, () => http.close());
-      await new ApiCaller(http, 'personal-loans', key).submit(sub_id, personalLoansFixture.complete);
+      runAfterTest(t, () => http.close());
+      await new ApiCaller(http, 'personal-loans', key).submitFields(sub_id, personalLoansFixture.complete);
     } else ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
     assert.equal(ok(await partner.submitInputs({ sub_id, fields: {} })).match_readiness, 'high');
     const view = ok(await partner.getMarketplace({ sub_id, max_offers: 3, sort: 'lowest_apr', explain: false }));
@@ -66,7 +66,7 @@ for (const listen of [false, { engine: 'uws' }] as const) {
     assert.ok(outcome.kind === 'redirect' && outcome.location.includes(outcome.clickId));
     const summary = ok(await partner.queryAnalytics({ sub_id_list: [sub_id] }));
     assert.equal(summary.offer_clicks, 1);
-    assert.equal(summary.rev_attributed, worthUsd(personalLoansFixture, [view.offers[1]!.svc_offer_id]));
+    assert.equal(summary.rev_attributed, totalClickUsd(personalLoansFixture, [view.offers[1]!.svc_offer_id]));
     const days = ok(await partner.queryAnalytics({ referrer_tag: 'lifecycle', granularity: 'daily', limit: 30 }));
     const last = ok(
       await partner.queryAnalytics({ referrer_tag: 'lifecycle', granularity: 'daily', cursor: days.next_cursor! }),

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { createMarketplace, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
@@ -17,9 +17,9 @@ async function started(
   listen: MarketplaceOptions['listen'] = false,
 ): Promise<{ marketplace: Marketplace; dataDir: string; key: string }> {
   const dataDir = temporaryFolder();
-  afterwards(t, () => rmSync(dataDir, { recursive: true }));
+  runAfterTest(t, () => rmSync(dataDir, { recursive: true }));
   const marketplace = await createMarketplace({ dataDir, durability: 'write', listen });
-  afterwards(t, () => marketplace.close());
+  runAfterTest(t, () => marketplace.close());
   const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
   return { marketplace, dataDir, key };
 }

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { createMarketplace } from '../../src/index.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
@@ -15,12 +15,12 @@ process.umask(0o022);
 /** Runs a marketplace that writes all kinds of files, in an existing folder with this mode. */
 async function livedIn(t: TestContext, mode: number) {
   const dataDir = temporaryFolder();
-  afterwards(t, () => rmSync(dataDir, { recursive: true }));
+  runAfterTest(t, () => rmSync(dataDir, { recursive: true }));
   chmodSync(dataDir, mode);
   const warnings: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void warnings.push(JSON.parse(line).msg) });
   const marketplace = await createMarketplace({ dataDir, logger, listen: {} });
-  afterwards(t, () => marketplace.close());
+  runAfterTest(t, () => marketplace.close());
   const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
   const session = await marketplace.partner(key).createSession({ referrer_tag: 'private' });
   assert.ok(session.ok);

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { enlargedCatalog } from '../support/changeable-catalogs.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
@@ -18,7 +18,7 @@ async function withThreads(t: TestContext) {
   const threads: Worker[] = [];
   const made = (worker: Worker): void => void threads.push(worker);
   process.on('worker', made);
-  afterwards(t, () => process.off('worker', made));
+  runAfterTest(t, () => process.off('worker', made));
   const { vertical, catalogFiles } = fixture;
   const catalogs = (['live', 'test'] as const).map((mode) => ({
     vertical,
@@ -28,7 +28,7 @@ async function withThreads(t: TestContext) {
   const logged: { msg: string; err?: { message?: string } }[] = [];
   const logger = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const market = await RunningMarketplace.start('uws', { matcherThreads: 1, catalogs, logger });
-  afterwards(t, () => market.close());
+  runAfterTest(t, () => market.close());
   const [, matcher] = threads as [Worker, Worker];
   assert.equal(threads.length, 2);
   const metric = async (name: string): Promise<number> => {
@@ -42,7 +42,7 @@ test('the service restarts a matching thread that exits under load', async (t) =
   const { market, matcher, metric } = await withThreads(t);
   const caller = market.caller(fixture);
   const sessions = await Promise.all(
-    Array.from({ length: 50 }, () => caller.sessionWith('matcher-dies', fixture.complete)),
+    Array.from({ length: 50 }, () => caller.createSessionWithFields('matcher-dies', fixture.complete)),
   );
   assert.equal(await metric('marketplace_match_worker_failures_total'), 0);
   const asked = sessions.map((subId) => caller.get('marketplace', { sub_id: subId, format: 'json' }));
@@ -56,7 +56,7 @@ test('the service restarts a matching thread that exits under load', async (t) =
 test('the service logs and restarts an idle matching thread that exits', async (t) => {
   const { market, threads, matcher, metric, logged } = await withThreads(t);
   const caller = market.caller(fixture);
-  const subId = await caller.sessionWith('matcher-dies-idle', fixture.complete);
+  const subId = await caller.createSessionWithFields('matcher-dies-idle', fixture.complete);
   // Deletes the catalog files. Only a thread that was prepared in advance can handle requests without these files.
   rmSync(join(market.dataDir, 'catalogs'), { recursive: true });
   await matcher.terminate();
@@ -78,11 +78,11 @@ test('the service logs and restarts an idle matching thread that exits', async (
 test('the metrics report a missing matching thread until the thread has restarted', async (t) => {
   const { market, matcher, metric } = await withThreads(t);
   const caller = market.caller(fixture);
-  const subId = await caller.sessionWith('matcher-missing', fixture.complete);
+  const subId = await caller.createSessionWithFields('matcher-missing', fixture.complete);
   assert.equal(await metric('marketplace_match_threads_ready'), 1);
   const end = (worker: Worker): void => void worker.terminate();
   process.on('worker', end);
-  afterwards(t, () => process.off('worker', end));
+  runAfterTest(t, () => process.off('worker', end));
   await matcher.terminate();
   assert.equal(await metric('marketplace_match_threads_ready'), 0);
   assert.equal(await metric('marketplace_match_threads'), 1);
@@ -95,7 +95,7 @@ test('the metrics report a missing matching thread until the thread has restarte
 test('the service restarts a terminated aggregator without losing data', async (t) => {
   const { market, threads, metric, logged } = await withThreads(t);
   const caller = market.caller(fixture);
-  await caller.visit('aggregator-dies', fixture.complete, 2);
+  await caller.createSessionWithClicks('aggregator-dies', fixture.complete, 2);
   assert.equal((await caller.summary({ referrer_tag: 'aggregator-dies' })).offer_clicks, 2);
   for (const died of [1, 2]) {
     // The first iteration stops the original aggregator, the second iteration its replacement.
@@ -104,7 +104,7 @@ test('the service restarts a terminated aggregator without losing data', async (
     assert.deepEqual([away.status, JSON.parse(away.text).reasons], [503, ['the aggregator is not running']]);
     assert.equal((await caller.get('analytics', { referrer_tag: 'aggregator-dies' })).status, 503);
     // Other requests still succeed.
-    await caller.visit('aggregator-dies', fixture.complete, 1);
+    await caller.createSessionWithClicks('aggregator-dies', fixture.complete, 1);
     while (market.marketplace.notReadyReasons().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     assert.equal(await metric('marketplace_aggregator_restarts_total'), died);
     const figures = await caller.summary({ referrer_tag: 'aggregator-dies' });

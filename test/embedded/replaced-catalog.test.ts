@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { createMarketplace, type Marketplace, type Result } from '../../src/index.ts';
-import { afterwards } from '../support/afterwards.ts';
-import { ChangeableCatalogs, movedCatalog } from '../support/changeable-catalogs.ts';
+import { runAfterTest } from '../support/afterwards.ts';
+import { ChangeableCatalogs, withChangedOffers } from '../support/changeable-catalogs.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { listedOffer, worthUsd } from '../support/vertical-fixture.ts';
+import { findListedOffer, totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const hourMs = 60 * 60 * 1000;
@@ -20,9 +20,9 @@ function ok<Value>(result: Result<Value>): Value {
 async function afterRestart(t: TestContext, changed: 'running' | 'down') {
   const dataDir = temporaryFolder();
   const catalogs = new ChangeableCatalogs(fixture);
-  afterwards(t, () => {
+  runAfterTest(t, () => {
     rmSync(dataDir, { recursive: true });
-    catalogs.remove();
+    catalogs.removeFiles();
   });
   const clock = new ManualClock();
   const start = (): Promise<Marketplace> =>
@@ -40,11 +40,11 @@ async function afterRestart(t: TestContext, changed: 'running' | 'down') {
   ok(await partner.submitInputs({ sub_id, fields: fixture.complete }));
   const [shown] = ok(await partner.getMarketplace({ sub_id })).offers;
   assert.ok(shown !== undefined);
-  catalogs.write(movedCatalog(catalogs.first, [shown.svc_offer_id]));
+  catalogs.writeCatalog(withChangedOffers(catalogs.initialCatalog, [shown.svc_offer_id]));
   if (changed === 'running') assert.ok((await first.reloadCatalogs()).every((change) => change.ok && change.changed));
   await first.close();
   const marketplace = await start();
-  afterwards(t, () => marketplace.close());
+  runAfterTest(t, () => marketplace.close());
   return { clock, marketplace, partner: marketplace.partner(key), shown };
 }
 
@@ -53,10 +53,10 @@ for (const changed of ['running', 'down'] as const) {
     const { clock, marketplace, partner, shown } = await afterRestart(t, changed);
     const outcome = await marketplace.followClick(shown.click_url);
     assert.ok(outcome.kind === 'redirect');
-    const [head] = listedOffer(fixture, shown.svc_offer_id).offer.landing_url.split('{click_id}') as [string];
+    const [head] = findListedOffer(fixture, shown.svc_offer_id).offer.landing_url.split('{click_id}') as [string];
     assert.ok(outcome.location.startsWith(head), outcome.location);
     const summary = ok(await partner.queryAnalytics({ referrer_tag: 'replaced' }));
-    assert.equal(summary.rev_attributed, worthUsd(fixture, [shown.svc_offer_id]));
+    assert.equal(summary.rev_attributed, totalClickUsd(fixture, [shown.svc_offer_id]));
     clock.advance(28 * hourMs - 1);
     assert.equal((await marketplace.followClick(shown.click_url)).kind, 'redirect');
     clock.advance(1);

@@ -13,13 +13,13 @@ import {
   type SessionView,
 } from '../../src/index.ts';
 import { addSecret } from '../../src/secrets/secret-file.ts';
-import { afterwards } from '../support/afterwards.ts';
-import { ApiCaller, loadId, WidgetCaller } from '../support/api-caller.ts';
+import { runAfterTest } from '../support/afterwards.ts';
+import { ApiCaller, WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
 import { ChangeableCatalogs, withDailyCap, withoutOffers } from '../support/changeable-catalogs.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { worthUsd } from '../support/vertical-fixture.ts';
+import { totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const hourMs = 60 * 60 * 1000;
@@ -56,7 +56,7 @@ interface SecondRun {
 /** Runs a service on a folder, closes it, advances the clock, and starts another service with the same folder and key. */
 async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: string) => {}): Promise<SecondRun> {
   const dataDir = temporaryFolder();
-  afterwards(t, () => rmSync(dataDir, { recursive: true }));
+  runAfterTest(t, () => rmSync(dataDir, { recursive: true }));
   const clock = new ManualClock();
   const urls = { click: 'https://go.example' };
   const first = await createMarketplace({ dataDir, clock, urls, durability: 'write' });
@@ -79,7 +79,7 @@ async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: 
   meanwhile(dataDir);
   clock.advance(pauseMs);
   const marketplace = await createMarketplace({ dataDir, clock, urls, durability: 'write' });
-  afterwards(t, () => marketplace.close());
+  runAfterTest(t, () => marketplace.close());
   return { clock, partner: marketplace.partner(key), marketplace, subId, offers, confirmation, retried };
 }
 
@@ -113,12 +113,12 @@ for (const [what, meanwhile] of [
     const before = ok(await partner.queryAnalytics(query));
     assert.deepEqual([before.sessions_total, before.marketplace_views, before.offer_clicks], [3, 1, 1]);
     const ids = offers.map(({ svc_offer_id: id }) => id);
-    assert.equal(before.rev_attributed, worthUsd(fixture, ids.slice(0, 1)));
+    assert.equal(before.rev_attributed, totalClickUsd(fixture, ids.slice(0, 1)));
     assert.deepEqual(before.top_lenders, [{ lender: offers[0]!.lender_name, clicks: 1, rev_confirmed: 40 }]);
     assert.equal(ok(await marketplace.confirmations.submit([confirmation])).repeated, 1);
     for (const { click_url: url } of offers) assert.equal((await marketplace.followClick(url)).kind, 'redirect');
     const after = ok(await partner.queryAnalytics(query));
-    assert.deepEqual([after.offer_clicks, after.rev_attributed], [3, worthUsd(fixture, ids)]);
+    assert.deepEqual([after.offer_clicks, after.rev_attributed], [3, totalClickUsd(fixture, ids)]);
 
     const { body, options, session } = retried;
     assert.deepEqual(ok(await partner.createSession(body, options)), session);
@@ -162,48 +162,48 @@ test('a restart retains the number of recorded clicks of a session', async (t) =
 
 test('a widget works after a restart, and repeated loads and events are not counted twice', async (t) => {
   const dataDir = temporaryFolder();
-  afterwards(t, () => rmSync(dataDir, { recursive: true }));
+  runAfterTest(t, () => rmSync(dataDir, { recursive: true }));
   const start = async () => {
     const marketplace = await createMarketplace({ dataDir, durability: 'write', listen: {} });
     const http = new HttpClient(marketplace.ports!.public);
-    afterwards(t, () => http.close());
-    afterwards(t, () => marketplace.close());
+    runAfterTest(t, () => http.close());
+    runAfterTest(t, () => marketplace.close());
     return { marketplace, http };
   };
   const first = await start();
   const { key } = first.marketplace.keys.create({ account: 'widgets', vertical: 'personal-loans', mode: 'live' });
-  const { subId, token } = await new ApiCaller(first.http, 'personal-loans', key).widgetWith(
+  const { subId, token } = await new ApiCaller(first.http, 'personal-loans', key).createWidget(
     'widget',
     fixture.complete,
   );
   const before = new WidgetCaller(first.http, subId, token);
-  await before.offers(loadId(1));
-  await before.offers(loadId(1), { sort: 'lowest_apr' });
+  await before.offers(widgetLoadId(1));
+  await before.offers(widgetLoadId(1), { sort: 'lowest_apr' });
   const events = ['a', 'b'].map((id) => ({ event_id: id, type: 'offers_rendered' }));
-  assert.equal((await before.report({ load: loadId(1), events })).status, 204);
+  assert.equal((await before.sendEvents({ load: widgetLoadId(1), events })).status, 204);
   await first.marketplace.close();
 
   const second = await start();
   const after = new WidgetCaller(second.http, subId, token);
-  await after.offers(loadId(1), { sort: 'highest_amount' });
-  await after.offers(loadId(2));
+  await after.offers(widgetLoadId(1), { sort: 'highest_amount' });
+  await after.offers(widgetLoadId(2));
   const more = [...events, { event_id: 'c', type: 'offers_rendered' }];
-  assert.equal((await after.report({ load: loadId(1), events: more })).status, 204);
+  assert.equal((await after.sendEvents({ load: widgetLoadId(1), events: more })).status, 204);
   const summary = await new ApiCaller(second.http, 'personal-loans', key).summary({ referrer_tag: 'widget' });
   assert.deepEqual([summary.marketplace_views, summary.widget_events!.offers_rendered], [2, 3]);
 });
 
 test('a restart retains the click counts for daily caps until UTC midnight, also for a new cap or a removed offer', async (t) => {
   const dataDir = temporaryFolder();
-  afterwards(t, () => rmSync(dataDir, { recursive: true }));
+  runAfterTest(t, () => rmSync(dataDir, { recursive: true }));
   const catalogs = new ChangeableCatalogs(fixture);
-  afterwards(t, () => catalogs.remove());
+  runAfterTest(t, () => catalogs.removeFiles());
   const clock = new ManualClock();
   const urls = { click: 'https://go.example' };
   const start = async () => {
     const options = { dataDir, clock, urls, durability: 'write', catalogs: catalogs.sources } as const;
     const marketplace = await createMarketplace(options);
-    afterwards(t, () => marketplace.close());
+    runAfterTest(t, () => marketplace.close());
     return marketplace;
   };
   const first = await start();
@@ -216,7 +216,7 @@ test('a restart retains the click counts for daily caps until UTC midnight, also
     const { offers } = ok(await partner.getMarketplace({ sub_id, max_offers: 20 }));
     return offers.find(({ svc_offer_id: id }) => id === 'cobalt-prime')?.click_url;
   };
-  const setCap = (cap: number) => catalogs.write(withDailyCap(catalogs.first, cap, ['cobalt-prime']));
+  const setCap = (cap: number) => catalogs.writeCatalog(withDailyCap(catalogs.initialCatalog, cap, ['cobalt-prime']));
   for (let click = 0; click < 2; click++) await first.followClick((await link(first))!);
   // The clicks were recorded before the offer had a cap.
   setCap(3);
@@ -239,11 +239,11 @@ test('a restart retains the click counts for daily caps until UTC midnight, also
   for (let session = 0; session < 5; session++) links.push((await link(third))!);
   await third.close();
 
-  catalogs.write(withoutOffers(catalogs.first, ['cobalt-prime']));
+  catalogs.writeCatalog(withoutOffers(catalogs.initialCatalog, ['cobalt-prime']));
   const fourth = await start();
   for (const url of links) assert.equal((await fourth.followClick(url)).kind, 'redirect');
   const summary = ok(await fourth.partner(key).queryAnalytics({ referrer_tag: 'caps' }));
   // The cap of four applied on both days, on the second day to the links of the removed offer.
-  const worth = worthUsd(fixture, ['cobalt-prime']);
+  const worth = totalClickUsd(fixture, ['cobalt-prime']);
   assert.deepEqual([summary.offer_clicks, summary.rev_attributed], [9, 8 * worth]);
 });

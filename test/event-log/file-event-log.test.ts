@@ -138,7 +138,7 @@ test('append promises resolve in order, and the durable position never decreases
   const log = await openLog(scratchFolder(t));
   const durable: number[] = [];
   const resolved: number[] = [];
-  log.onDurable((position) => {
+  log.setDurableListener((position) => {
     assert.equal(position, log.durablePosition);
     durable.push(position);
   });
@@ -157,7 +157,7 @@ test('append promises resolve in order, and the durable position never decreases
 test('a record of appendWithoutWaiting becomes durable', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
-  const durable = new Promise<number>((resolve) => log.onDurable(resolve));
+  const durable = new Promise<number>((resolve) => log.setDurableListener(resolve));
   assert.equal(log.appendWithoutWaiting(recordAt(1)), 1);
   assert.equal(log.appendedPosition, 1);
   assert.equal(await durable, 1);

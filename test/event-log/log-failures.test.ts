@@ -105,7 +105,7 @@ test('rejects records after a failed write, and reports the queued records in or
     log.append(recordAt(position))!.durable.catch((error) => {
       assert.ok(error instanceof LogUnavailableError);
       error.durableLater?.then(() => durable.push(position));
-      return error.isAppended;
+      return error.isRecordAppended;
     });
   const storing = [appendRefused(2), appendRefused(3)];
   await new Promise(setImmediate);

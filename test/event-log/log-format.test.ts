@@ -3,16 +3,16 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import {
+  computeFrameCrc,
   decodeSegmentHeader,
   encodeSegmentHeader,
-  frameCrc,
-  isTemporaryFile,
+  isTemporaryFileName,
+  markedFrameFieldsBytes,
   readSequence,
   segmentFileName,
   segmentFirstSequences,
-  sequenceFieldsBytes,
   temporaryFileName,
-  writeSequenceFields,
+  writeMarkedFrameFields,
 } from '../../src/event-log/log-format.ts';
 
 const u32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
@@ -48,7 +48,7 @@ test('the CRC of a frame covers its sequence number, the previous CRC and its pa
       whole.writeBigUInt64BE(BigInt(position), 0);
       whole.writeUInt32BE(previousCrc, 8);
       whole.set(payload, 12);
-      assert.equal(frameCrc(position, previousCrc, payload), crc32(whole));
+      assert.equal(computeFrameCrc(position, previousCrc, payload), crc32(whole));
     }),
   );
 });
@@ -56,8 +56,8 @@ test('the CRC of a frame covers its sequence number, the previous CRC and its pa
 test('decodes every encoded sequence number up to the largest safe integer', () => {
   fc.assert(
     fc.property(sequence, (position) => {
-      const bytes = Buffer.alloc(sequenceFieldsBytes);
-      writeSequenceFields(bytes, 0, position, 0);
+      const bytes = Buffer.alloc(markedFrameFieldsBytes);
+      writeMarkedFrameFields(bytes, 0, position, 0);
       assert.equal(readSequence(bytes, 0), position);
     }),
   );
@@ -81,5 +81,5 @@ test('does not parse other file names as segment names', () => {
     `${segmentFileName(4)}~`,
   ];
   assert.deepEqual(segmentFirstSequences(names), [9, 20]);
-  assert.deepEqual(names.filter(isTemporaryFile), [temporaryFileName(segmentFileName(3))]);
+  assert.deepEqual(names.filter(isTemporaryFileName), [temporaryFileName(segmentFileName(3))]);
 });

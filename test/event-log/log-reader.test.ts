@@ -8,7 +8,7 @@ import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { segmentFileName, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import { CursorBeyondLogError, type LogCursor, LogReader, readOpenLog } from '../../src/event-log/log-reader.ts';
 import { recordTimeMs } from '../../src/ledger/ledger-record.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { openTemporaryLedger } from '../support/temporary-logs.ts';
 import {
   appendOneByOne,
@@ -233,7 +233,7 @@ const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], time
 test('readOpenLog reads the records that were appended to an open log before the call', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
-  afterwards(t, () => log.close());
+  runAfterTest(t, () => log.close());
   for (const count of [0, 1, 2_500]) {
     for (let at = 0; at < count; at++) log.appendWithoutWaiting(recordAt(log.appendedPosition + 1));
     const last = log.appendedPosition;
@@ -251,7 +251,7 @@ test('readOpenLog skips segments whose records are all older than the requested 
   const folder = scratchFolder(t);
   // A segment for each record.
   const log = await openLog(folder, { segmentBytesMax: 1 });
-  afterwards(t, () => log.close());
+  runAfterTest(t, () => log.close());
   await appendOneByOne(log, 20);
   const positions: number[] = [];
   await readOpenLog(nodeLogFiles, folder, log, sinceRecord(15), (record) => positions.push(positionOf(record)));
@@ -261,7 +261,7 @@ test('readOpenLog skips segments whose records are all older than the requested 
 test('readOpenLog yields to the event loop between batches', async (t) => {
   const folder = scratchFolder(t);
   const log = await openLog(folder);
-  afterwards(t, () => log.close());
+  runAfterTest(t, () => log.close());
   for (let at = 1; at < 3_000; at++) log.appendWithoutWaiting(recordAt(at));
   await log.append(recordAt(3_000))!.durable;
   let [visited, most] = [0, 0];
@@ -276,7 +276,7 @@ test('readOpenLog yields to the event loop between batches', async (t) => {
 });
 
 test('readOpenLog fails while the log cannot be written', async (t) => {
-  const { log, folder, breakFiles, repair } = await openTemporaryLedger(t);
+  const { log, folder, breakFiles, repairFiles: repair } = await openTemporaryLedger(t);
   await log.append(recordAt(1))!.durable;
   breakFiles();
   await assert.rejects(log.append(recordAt(2))!.durable, LogUnavailableError);
@@ -284,7 +284,7 @@ test('readOpenLog fails while the log cannot be written', async (t) => {
   const read = () => readOpenLog(nodeLogFiles, folder, log, sinceRecord(0), () => visited++);
   await assert.rejects(read(), LogUnavailableError);
   assert.equal(visited, 0);
-  const healed = new Promise<void>((resolve) => log.onDurable(() => resolve()));
+  const healed = new Promise<void>((resolve) => log.setDurableListener(() => resolve()));
   repair();
   await healed;
   await read();

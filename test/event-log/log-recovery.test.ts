@@ -8,11 +8,11 @@ import { bounds } from '../../src/bounds.ts';
 import type { LogIncident } from '../../src/event-log/file-event-log.ts';
 import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import {
+  computeFrameCrc,
   encodeSegmentHeader,
-  frameCrc,
+  markedFrameFieldsBytes,
   segmentFileName,
   segmentHeaderBytes,
-  sequenceFieldsBytes,
   temporaryFileName,
 } from '../../src/event-log/log-format.ts';
 import { recoverLog } from '../../src/event-log/log-recovery.ts';
@@ -253,7 +253,7 @@ test('distinguishes damage from an incomplete tail across the boundaries of read
     const log = await openLog(folder);
     const wanted = bounds.logReadChunkBytes - before;
     const records = Math.floor(wanted / frameBytes) - 1;
-    const last = 9_000 + ((wanted - sequenceFieldsBytes) % frameBytes);
+    const last = 9_000 + ((wanted - markedFrameFieldsBytes) % frameBytes);
     const group = Array.from({ length: records }, () => log.append(filler(9_000))!.durable);
     await Promise.all([...group, log.append(filler(last))!.durable]);
     await log.append(filler(1))!.durable;
@@ -297,7 +297,7 @@ for (const [what, payload] of [
     const folder = scratchFolder(t);
     const frame = Buffer.alloc(8);
     frame.writeUInt32BE(payload.length, 0);
-    frame.writeUInt32BE(frameCrc(1, 0, payload), 4);
+    frame.writeUInt32BE(computeFrameCrc(1, 0, payload), 4);
     const file = join(folder, segmentFileName(1));
     const header = encodeSegmentHeader({ firstSequence: 1, previousCrc: 0 });
     writeFileSync(file, Buffer.concat([header, frame, payload]));

@@ -5,7 +5,12 @@ import { type TestContext, test } from 'node:test';
 import { type LogFiles, nodeLogFiles, type WritableLogFile } from '../../src/event-log/log-files.ts';
 import { segmentFileName, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import type { LogLocation } from '../../src/event-log/log-scanner.ts';
-import { countRecordsAfterCut, type RepairPlan, repairLog, validateCut } from '../../src/event-log/repair-log.ts';
+import {
+  countTruncatedRecords,
+  type RepairPlan,
+  repairLog,
+  validateTruncation,
+} from '../../src/event-log/repair-log.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
 import {
   appendOneByOne,
@@ -81,7 +86,7 @@ async function createDamagedLog(t: TestContext, damage: Damage) {
 }
 
 async function validate(folder: string, location: LogLocation) {
-  return validateCut(nodeLogFiles, await verifyLog(nodeLogFiles, folder), location);
+  return validateTruncation(nodeLogFiles, await verifyLog(nodeLogFiles, folder), location);
 }
 
 async function planRepair(folder: string, location: LogLocation): Promise<RepairPlan> {
@@ -115,7 +120,7 @@ for (const [name, damage, recordsBefore, readable] of damages) {
     const { dataFolder, folder, location, before } = await createDamagedLog(t, damage);
     const plan = await planRepair(folder, location);
     assert.equal(plan.position, recordsBefore);
-    assert.deepEqual(countRecordsAfterCut(nodeLogFiles, plan), { records: readable, position: 15 });
+    assert.deepEqual(countTruncatedRecords(nodeLogFiles, plan), { records: readable, position: 15 });
 
     const removed = join(dataFolder, 'removed');
     await repairLog(nodeLogFiles, plan, removed);
@@ -185,7 +190,7 @@ test('passes the records after the damage to the callback of countRecordsAfterCu
   const { folder, location } = await createDamagedLog(t, damageRecord(1, 1, 30));
   const positions: number[] = [];
   const plan = await planRepair(folder, location);
-  countRecordsAfterCut(nodeLogFiles, plan, (record) => positions.push(positionOf(record)));
+  countTruncatedRecords(nodeLogFiles, plan, (record) => positions.push(positionOf(record)));
   assert.deepEqual(positions, upTo(15, 8));
 });
 

@@ -7,7 +7,7 @@ import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { removedTailFileName, segmentFileName } from '../../src/event-log/log-format.ts';
 import { LogReader } from '../../src/event-log/log-reader.ts';
 import { LogRewrittenError, LogScanner } from '../../src/event-log/log-scanner.ts';
-import { dropSegments } from '../../src/event-log/segment-files.ts';
+import { deleteSegmentsBefore } from '../../src/event-log/segment-files.ts';
 import { appendOneByOne, openLog, recordAt, scratchFolder } from './log-fixture.ts';
 
 /** A closed log of six records, two in each segment, and its end mark. */
@@ -36,16 +36,16 @@ describe('dropSegments', () => {
       [5_000, 2, [7]],
       [5_000, 0, [7]],
     ] as const) {
-      assert.equal(await dropSegments(nodeLogFiles, folder, before), dropped);
+      assert.equal(await deleteSegmentsBefore(nodeLogFiles, folder, before), dropped);
       assert.deepEqual(firsts(folder), left);
     }
-    assert.equal(await dropSegments(nodeLogFiles, scratchFolder(t), 5_000), 0);
+    assert.equal(await deleteSegmentsBefore(nodeLogFiles, scratchFolder(t), 5_000), 0);
   });
 
   it('the remaining records keep their positions after a deletion', async (t) => {
     const folder = await sixRecords(t);
     writeFileSync(join(folder, 'somebody-elses.txt'), '');
-    await dropSegments(nodeLogFiles, folder, 4);
+    await deleteSegmentsBefore(nodeLogFiles, folder, 4);
     const seen: number[] = [];
     const log = await openLog(folder, { onRecord: (position) => seen.push(position) });
     await log.append(recordAt(7))!.durable;
@@ -67,11 +67,11 @@ describe('dropSegments', () => {
       remove: async (path) => void steps.push(`remove ${Number.parseInt(path.slice(folder.length + 1), 10)}`),
       syncFolder: async () => void steps.push('sync'),
     };
-    await dropSegments(files, folder, 6);
+    await deleteSegmentsBefore(files, folder, 6);
     assert.deepEqual(steps, ['remove 1', 'sync', 'remove 3', 'sync']);
     const failing: LogFiles = { ...files, syncFolder: () => Promise.reject(new Error('it does not sync')) };
     steps.length = 0;
-    await assert.rejects(dropSegments(failing, folder, 6), /it does not sync/);
+    await assert.rejects(deleteSegmentsBefore(failing, folder, 6), /it does not sync/);
     assert.deepEqual(steps, ['remove 1']);
   });
 
@@ -79,7 +79,7 @@ describe('dropSegments', () => {
     const folder = await sixRecords(t);
     const cutTail = (first: number) => removedTailFileName(segmentFileName(first), 90, 5);
     for (const first of [1, 5]) writeFileSync(join(folder, cutTail(first)), 'torn');
-    await dropSegments(nodeLogFiles, folder, 3);
+    await deleteSegmentsBefore(nodeLogFiles, folder, 3);
     assert.deepEqual(
       readdirSync(folder).filter((name) => !name.endsWith('.log')),
       [cutTail(5)],
@@ -89,7 +89,7 @@ describe('dropSegments', () => {
   it('a reader of a deleted segment throws LogRewrittenError', async (t) => {
     const folder = await sixRecords(t);
     const walk = new LogScanner(nodeLogFiles, folder, { decode: true });
-    await dropSegments(nodeLogFiles, folder, 5);
+    await deleteSegmentsBefore(nodeLogFiles, folder, 5);
     assert.throws(() => walk.nextRecord(), LogRewrittenError);
     walk.close();
   });

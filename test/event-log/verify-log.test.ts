@@ -4,7 +4,12 @@ import { basename, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Encoder } from '@msgpack/msgpack';
 import { type LogFiles, nodeLogFiles } from '../../src/event-log/log-files.ts';
-import { encodeSegmentHeader, frameCrc, segmentFileName, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
+import {
+  computeFrameCrc,
+  encodeSegmentHeader,
+  segmentFileName,
+  segmentHeaderBytes,
+} from '../../src/event-log/log-format.ts';
 import { recoverLog } from '../../src/event-log/log-recovery.ts';
 import { LogRewrittenError, LogScanner } from '../../src/event-log/log-scanner.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
@@ -83,7 +88,7 @@ describe('verifyLog', () => {
     writeFileSync(file, encodeSegmentHeader({ firstSequence: 1, previousCrc: 0 }));
     let crc = 0;
     for (const [index, payload] of payloads.entries()) {
-      crc = frameCrc(index + 1, crc, payload);
+      crc = computeFrameCrc(index + 1, crc, payload);
       const head = Buffer.alloc(8);
       head.writeUInt32BE(payload.length, 0);
       head.writeUInt32BE(crc, 4);

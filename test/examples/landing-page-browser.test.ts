@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { browsers } from '../support/browsers.ts';
 import { startChromium } from '../support/chromium.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
@@ -29,7 +29,7 @@ async function visitPage(t: TestContext): Promise<Visit> {
   // The default user agent of Playwright identifies a bot, whose clicks do not count.
   const { userAgent } = browsers[0]!;
   const context = await browser.newContext({ userAgent, viewport: { width: 1000, height: 800 } });
-  afterwards(t, () => context.close());
+  runAfterTest(t, () => context.close());
   const landings: string[] = [];
   const complaints: string[] = [];
   // Requests the redirect without following it.
@@ -79,7 +79,7 @@ async function pressOn(page: Page, name: string, key: 'Enter' | 'Space'): Promis
 async function assertEarned({ site, landings, complaints }: Visit, tag: string, views: number): Promise<void> {
   assert.equal(landings.length, 1);
   assert.match(new URL(landings[0]!).hostname, /\.example$/);
-  const caller = site.market.callerWith(personalLoansFixture, site.key);
+  const caller = site.market.callerWithKey(personalLoansFixture, site.key);
   const { sessions_total, marketplace_views, offer_clicks } = await caller.summary({ referrer_tag: tag });
   assert.deepEqual([sessions_total, marketplace_views, offer_clicks], [1, views, 1]);
   assert.deepEqual(complaints, []);

@@ -9,8 +9,8 @@ import { MarketplaceApi } from '../../examples/landing-page/api/marketplace-api.
 import { LandingPage } from '../../examples/landing-page/landing-page.ts';
 import { createPageServer } from '../../examples/landing-page/page-server.ts';
 import { readSettings } from '../../examples/landing-page/settings.ts';
-import { afterwards } from '../support/afterwards.ts';
-import { RunningMarketplace, type StartOptions, type WantedKey } from '../support/running-marketplace.ts';
+import { runAfterTest } from '../support/afterwards.ts';
+import { type ApiKeyOptions, RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
 export interface StartedLandingPage {
@@ -25,7 +25,7 @@ export interface StartedLandingPage {
 export interface Wanted {
   /** Starts another service with these options, for tests that change its clock or its limits. */
   readonly market?: StartOptions;
-  readonly key?: WantedKey;
+  readonly key?: ApiKeyOptions;
   readonly settings?: Readonly<Record<string, string>>;
   /** Starts a proxy between the page and the API with this URL. Returns the URL of the proxy. */
   readonly between?: (apiUrl: string) => Promise<string>;
@@ -52,7 +52,7 @@ async function startMarketplace(options?: StartOptions): Promise<RunningMarketpl
 /** Starts a landing page in this process. The page ends with the test. */
 export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Promise<StartedLandingPage> {
   const market = wanted.market === undefined ? shared : await startMarketplace(wanted.market);
-  if (market !== shared) afterwards(t, () => market.close());
+  if (market !== shared) runAfterTest(t, () => market.close());
   const account = `landing page ${++pages}`;
   const { key } = market.issueKey(personalLoansFixture, { account, ...wanted.key });
   const apiUrl = apiUrlOf(market);
@@ -68,7 +68,7 @@ export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Pro
   const page = new LandingPage(new MarketplaceApi(settings.apiUrl, key), settings, log);
   const server = createPageServer(page, settings.behindProxy, log);
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  afterwards(t, () => server.close().closeAllConnections());
+  runAfterTest(t, () => server.close().closeAllConnections());
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   market.marketplace.origins.allow(account, origin);
   return { market, key, origin, log: () => logged };

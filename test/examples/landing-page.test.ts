@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { readSettings } from '../../examples/landing-page/settings.ts';
 import { bounds } from '../../src/bounds.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import {
   apiUrlOf,
@@ -31,13 +31,13 @@ async function visiting(t: TestContext, variant: 'a' | 'b', wanted: Wanted = {})
 }
 
 function figures({ market, key }: StartedLandingPage, variant: 'a' | 'b') {
-  return market.callerWith(personalLoansFixture, key).summary({ referrer_tag: tags[variant] });
+  return market.callerWithKey(personalLoansFixture, key).summary({ referrer_tag: tags[variant] });
 }
 
 /** Returns the sessions of a variant as analytics rows. */
 async function sessions({ market, key }: StartedLandingPage, variant: 'a' | 'b') {
   const query = { referrer_tag: tags[variant], granularity: 'row' };
-  const { text } = await market.callerWith(personalLoansFixture, key).get('analytics', query);
+  const { text } = await market.callerWithKey(personalLoansFixture, key).get('analytics', query);
   return JSON.parse(text).data as { sub_id: string; device: string; metadata: unknown }[];
 }
 
@@ -89,7 +89,7 @@ test('variant B asks one question per page and shows offers as cards, whose clic
   assert.match(text, /No credit decision has been made/);
 
   const [session] = await sessions(page, 'b');
-  const caller = page.market.callerWith(personalLoansFixture, page.key);
+  const caller = page.market.callerWithKey(personalLoansFixture, page.key);
   const answered = await caller.offers(session!.sub_id, { max_offers: 10 });
   assert.deepEqual(
     clickUrls(offers.text),
@@ -200,9 +200,9 @@ test('a field that does not apply to the loan purpose is not submitted to the se
   const debts = { ...goodAnswers, monthly_debt_payments: '500' };
   await visitor.posted('/answers', { ...debts, loan_purpose: 'moving' });
   const [session] = await sessions(page, 'a');
-  const caller = page.market.callerWith(personalLoansFixture, page.key);
+  const caller = page.market.callerWithKey(personalLoansFixture, page.key);
   const missing = async (): Promise<readonly string[]> =>
-    (await caller.submit(session!.sub_id, { loan_purpose: 'debt_consolidation' })).missing_conditional;
+    (await caller.submitFields(session!.sub_id, { loan_purpose: 'debt_consolidation' })).missing_conditional;
   assert.deepEqual(await missing(), ['monthly_debt_payments']);
   // The value is also removed from the session if the loan purpose changes later.
   await visitor.posted('/answers', { ...debts, loan_purpose: 'debt_consolidation' });
@@ -378,7 +378,7 @@ test('creates one session if the first response of the API is lost', async (t) =
     });
     losing.listen(0, '127.0.0.1');
     await once(losing, 'listening');
-    afterwards(t, () => losing.close().closeAllConnections());
+    runAfterTest(t, () => losing.close().closeAllConnections());
     return `http://127.0.0.1:${(losing.address() as AddressInfo).port}`;
   };
   const { page, landing } = await visiting(t, 'a', { between });

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { serveMarketplace } from '../cli/served-process.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 
 const script = fileURLToPath(new URL('../../bin/with-demo-key.ts', import.meta.url));
@@ -17,7 +17,7 @@ const demo = fileURLToPath(new URL('../../bench/demo/main.ts', import.meta.url))
 
 function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'demo-key-'));
-  afterwards(t, () => rmSync(folder, { recursive: true }));
+  runAfterTest(t, () => rmSync(folder, { recursive: true }));
   return folder;
 }
 

@@ -5,13 +5,13 @@ import fc from 'fast-check';
 import {
   type DeadlineEntry,
   DeadlineQueue,
+  deadlineEntryDefaults,
   InFlightRequests,
-  unqueuedEntry,
 } from '../../src/http/engines/base-listener.ts';
 import { nextRequestId } from '../../src/http/engines/base-request-context.ts';
 
 function entry(onDeadline: () => void = () => {}): DeadlineEntry {
-  return { ...unqueuedEntry, onDeadline };
+  return { ...deadlineEntryDefaults, onDeadline };
 }
 
 test('an entry that its own deadline callback adds again expires after the full timeout', () => {
@@ -23,7 +23,7 @@ test('an entry that its own deadline callback adds again expires after the full 
     queue.add(lingering, nowMs);
   });
   queue.add(lingering, nowMs);
-  for (; nowMs <= 250; nowMs += 50) queue.expire(nowMs);
+  for (; nowMs <= 250; nowMs += 50) queue.expireEntries(nowMs);
   assert.deepEqual(late, [100, 200]);
 });
 
@@ -47,7 +47,7 @@ test('an entry expires if and only if its timeout has passed (random additions a
           dueMs.delete(which);
         } else {
           expired.length = 0;
-          queue.expire(nowMs);
+          queue.expireEntries(nowMs);
           const expected = [...dueMs].filter(([, due]) => due <= nowMs).map(([index]) => index);
           assert.deepEqual(expired, expected);
           for (const index of expected) dueMs.delete(index);

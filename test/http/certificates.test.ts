@@ -8,9 +8,9 @@ import type { Handler, Listener, RequestContext } from '../../src/http/engines/l
 import { startNodeListener } from '../../src/http/engines/node-listener.ts';
 import { startUwsListener } from '../../src/http/engines/uws-listener.ts';
 import { InvalidCertificateError, readCertificate, type TlsVersion } from '../../src/tls/certificate.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { selfSigned, writeCertificate } from '../support/self-signed.ts';
+import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 import { errorReply } from './listener-cases.ts';
 import { RawConnection } from './raw-connection.ts';
 
@@ -23,8 +23,8 @@ for (const engine of ['uws', 'node'] as const) {
     /** Starts a listener with a certificate for `one.test`. `renew` replaces the certificate. */
     async function secured(t: TestContext, handler: Handler = hello, minVersion: TlsVersion = '1.2') {
       const folder = temporaryFolder();
-      afterwards(t, () => rmSync(folder, { recursive: true }));
-      const read = (name: string) => readCertificate(writeCertificate(folder, selfSigned(name)));
+      runAfterTest(t, () => rmSync(folder, { recursive: true }));
+      const read = (name: string) => readCertificate(writeCertificate(folder, createSelfSignedCertificate(name)));
       const listener: Listener = await engines[engine]({
         host: '127.0.0.1',
         port: 0,
@@ -35,14 +35,14 @@ for (const engine of ['uws', 'node'] as const) {
         deadlineMs: bounds.requestDeadlineMs,
         tls: { certificate: read('one.test'), minVersion },
       });
-      afterwards(t, () => listener.close(0));
+      runAfterTest(t, () => listener.close(0));
       return {
         listener,
         folder,
         renew: (name: string) => listener.setCertificate(read(name)),
         async open(servername = ''): Promise<RawConnection> {
           const connection = await RawConnection.openSecurely(listener.port, { servername });
-          afterwards(t, () => connection.close());
+          runAfterTest(t, () => connection.close());
           return connection;
         },
       };
@@ -116,9 +116,9 @@ for (const engine of ['uws', 'node'] as const) {
     test('close does not wait for incomplete TLS handshakes', async (t) => {
       const { listener } = await secured(t);
       const silent = await RawConnection.open(listener.port);
-      afterwards(t, () => silent.close());
+      runAfterTest(t, () => silent.close());
       const busy = await RawConnection.open(listener.port);
-      afterwards(t, () => busy.close());
+      runAfterTest(t, () => busy.close());
       busy.send(Buffer.from([0x16, 0x03, 0x01]));
       await listener.close(10_000);
       await Promise.all([silent.closed, busy.closed]);
@@ -127,7 +127,7 @@ for (const engine of ['uws', 'node'] as const) {
     test('closes a plain HTTP connection to the TLS port without a response', async (t) => {
       const { listener, open } = await secured(t);
       const plain = await RawConnection.open(listener.port);
-      afterwards(t, () => plain.close());
+      runAfterTest(t, () => plain.close());
       plain.send(request);
       await plain.closed;
       assert.doesNotMatch(plain.rest, /HTTP/);
@@ -166,7 +166,7 @@ for (const engine of ['uws', 'node'] as const) {
 
     test('continues with the current certificate if the engine cannot load the new certificate', async (t) => {
       const { listener, open, folder } = await secured(t);
-      const files = writeCertificate(folder, selfSigned('two.test'));
+      const files = writeCertificate(folder, createSelfSignedCertificate('two.test'));
       const valid = readCertificate(files);
       // The key file changes after the validation.
       writeFileSync(files.keyFile, 'no key');

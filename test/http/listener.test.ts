@@ -8,7 +8,7 @@ import type { Listener, ListenerOptions } from '../../src/http/engines/listener.
 import { startNodeListener } from '../../src/http/engines/node-listener.ts';
 import { startUwsListener } from '../../src/http/engines/uws-listener.ts';
 import { readCertificate } from '../../src/tls/certificate.ts';
-import { selfSigned, writeCertificate } from '../support/self-signed.ts';
+import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 import { errorReply, type ListenerBench, listenerCases } from './listener-cases.ts';
 import { RawConnection } from './raw-connection.ts';
 
@@ -17,7 +17,7 @@ const engines = { uws: startUwsListener, node: startNodeListener };
 const folder = mkdtempSync(join(tmpdir(), 'listener-'));
 after(() => rmSync(folder, { recursive: true }));
 const tls = {
-  certificate: readCertificate(writeCertificate(folder, selfSigned('one.test'))),
+  certificate: readCertificate(writeCertificate(folder, createSelfSignedCertificate('one.test'))),
   minVersion: '1.2',
 } as const;
 

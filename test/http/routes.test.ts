@@ -58,12 +58,12 @@ const allowed = 'https://partner.example';
 describe('Cors', () => {
   it('Cors returns no headers if no origins are configured', () => {
     const off = new Cors([]);
-    assert.equal(off.headersFor(from(allowed)), '');
+    assert.equal(off.responseHeaders(from(allowed)), '');
     assert.equal(off.preflightHeaders(from(allowed), 'GET'), '');
   });
 
   it('Cors allows a configured origin to read the response and its headers', () => {
-    const headers = named(new Cors(['https://other.example', allowed]).headersFor(from(allowed)));
+    const headers = named(new Cors(['https://other.example', allowed]).responseHeaders(from(allowed)));
     assert.equal(headers['Access-Control-Allow-Origin'], allowed);
     assert.equal(headers.Vary, 'Origin');
     const exposed = headers['Access-Control-Expose-Headers']!.split(', ');
@@ -83,7 +83,7 @@ describe('Cors', () => {
       'https://PARTNER.example',
       `${allowed}/`,
     ]) {
-      assert.deepEqual(named(cors.headersFor(from(origin))), { Vary: 'Origin' });
+      assert.deepEqual(named(cors.responseHeaders(from(origin))), { Vary: 'Origin' });
       assert.deepEqual(named(cors.preflightHeaders(from(origin), 'GET')), { Vary: 'Origin' });
     }
   });

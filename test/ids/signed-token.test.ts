@@ -9,7 +9,7 @@ import { decodeSubId, SubIds } from '../../src/ids/sub-id.ts';
 import { WidgetTokens } from '../../src/ids/widget-token.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import type { SecretRing } from '../../src/secrets/secret-ring.ts';
-import { ringOf } from '../support/identities.ts';
+import { secretRingOf } from '../support/identities.ts';
 
 const base64url = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const timeMs = 1_779_278_400_000;
@@ -169,7 +169,7 @@ function issueSignedClickId(secrets: SecretRing): string {
 
 /** Random source that returns the same bytes for every token. */
 class FixedRandom extends RandomPool {
-  override fill(target: Buffer, offset: number, length: number): void {
+  override writeRandomBytes(target: Buffer, offset: number, length: number): void {
     for (let i = 0; i < length; i++) target[offset + i] = 0xa0 + i;
   }
 }
@@ -177,7 +177,7 @@ class FixedRandom extends RandomPool {
 const random = new RandomPool();
 
 for (const kind of kinds) {
-  const ours = kind.create(ringOf('ours'), random);
+  const ours = kind.create(secretRingOf('ours'), random);
   const token = ours.issue();
 
   describe(`a ${kind.name}`, () => {
@@ -186,7 +186,7 @@ for (const kind of kinds) {
     });
 
     it('a token has the same bytes as in earlier versions, and tokens of earlier versions are accepted', () => {
-      assert.equal(kind.create(ringOf('ours'), new FixedRandom()).issue(), kind.recorded);
+      assert.equal(kind.create(secretRingOf('ours'), new FixedRandom()).issue(), kind.recorded);
       assert.deepEqual(ours.verify(kind.recorded), kind.payload);
     });
 
@@ -218,12 +218,12 @@ for (const kind of kinds) {
     });
 
     it('a token that was issued with another secret of the same number is rejected', () => {
-      assert.equal(ours.verify(kind.create(ringOf('theirs'), random).issue()), null);
+      assert.equal(ours.verify(kind.create(secretRingOf('theirs'), random).issue()), null);
     });
 
     it('a token is accepted as long as the secrets include its secret', () => {
-      const before = kind.create(ringOf('first'), random);
-      const rotated = kind.create(ringOf('first', 'second'), random);
+      const before = kind.create(secretRingOf('first'), random);
+      const rotated = kind.create(secretRingOf('first', 'second'), random);
       assert.deepEqual(rotated.verify(before.issue()), kind.payload);
       assert.deepEqual(rotated.verify(rotated.issue()), kind.payload);
       assert.equal(before.verify(rotated.issue()), null);
@@ -237,7 +237,7 @@ for (const kind of kinds) {
       for (const other of kinds) {
         const haveSameClass = kind.name.startsWith('click_id') && other.name.startsWith('click_id');
         if (other === kind || haveSameClass) continue;
-        assert.equal(other.create(ringOf('ours'), random).verify(token), null, other.name);
+        assert.equal(other.create(secretRingOf('ours'), random).verify(token), null, other.name);
       }
     });
 
@@ -277,7 +277,7 @@ describe('decodeCanonicalBase64url', () => {
 const anySub = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
 describe('PageCursors', () => {
-  const cursors = new PageCursors(ringOf('ours'));
+  const cursors = new PageCursors(secretRingOf('ours'));
   const day = fc.integer({ min: -800_000, max: 3_000_000 });
   const anyPosition = fc.record(
     { fromDay: day, toDay: day, after: fc.integer({ min: 0, max: 2 ** 48 - 1 }) },
@@ -301,7 +301,7 @@ describe('PageCursors', () => {
 });
 
 describe('ClickIds', () => {
-  const clickIds = new ClickIds(ringOf('ours'), random);
+  const clickIds = new ClickIds(secretRingOf('ours'), random);
   const anyClick = fc.record<ClickIdPayload>({
     sub: anySub,
     offerId: fc.stringMatching(/^[a-z0-9_-]{1,64}$/),
@@ -344,14 +344,14 @@ describe('ClickIds', () => {
 
   it('rejects a click_id whose layout byte was changed', () => {
     const encrypted = Buffer.from(clickIds.issue(click), 'base64url').subarray(1);
-    const signed = Buffer.from(issueSignedClickId(ringOf('ours')), 'base64url');
+    const signed = Buffer.from(issueSignedClickId(secretRingOf('ours')), 'base64url');
     for (const changed of [encrypted, Buffer.concat([Buffer.alloc(1), signed])])
       assert.equal(clickIds.verify(changed.toString('base64url')), null);
   });
 });
 
 describe('ClickTokenCipher', () => {
-  const cipher = new ClickTokenCipher(ringOf('ours'), random);
+  const cipher = new ClickTokenCipher(secretRingOf('ours'), random);
 
   it('decrypts any payload, and tokens reveal neither the payload nor that two payloads are equal', () => {
     const anyPayload = fc.record({ creditBand: fc.nat(255), catalogVersion: fc.stringMatching(/^[0-9a-f]{4,31}$/) });

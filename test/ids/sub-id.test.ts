@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Mode } from '../../src/domain/mode.ts';
 import {
+  belongsToTenant,
   decodeSubId,
   formatSubId,
-  isOwnedBy,
   parseSubIdWords,
   SubIds,
   subIdCreatedMs,
@@ -13,10 +13,10 @@ import {
 } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
-import { liveTenant, ringOf, subIdAt } from '../support/identities.ts';
+import { liveTenant, secretRingOf, subIdAt } from '../support/identities.ts';
 
 const createdMs = Date.UTC(2026, 4, 20, 12);
-const subIds = new SubIds(ringOf('ours'), new RandomPool());
+const subIds = new SubIds(secretRingOf('ours'), new RandomPool());
 const issue = () => subIds.issue(createdMs, 42, 1, 'live');
 
 describe('SubIds', () => {
@@ -59,10 +59,10 @@ describe('SubIds', () => {
   it('isOwnedBy is true only for the account, vertical and mode of the session', () => {
     const subId = subIds.issue(createdMs, liveTenant.account, liveTenant.vertical.number, 'live');
     const parts = decodeSubId(subIds.verify(subId)!);
-    assert(isOwnedBy(parts, liveTenant));
-    assert(!isOwnedBy(parts, { ...liveTenant, account: liveTenant.account + 1 }));
-    assert(!isOwnedBy(parts, { ...liveTenant, mode: 'test' }));
-    assert(!isOwnedBy(parts, { ...liveTenant, vertical: equipmentLeases }));
+    assert(belongsToTenant(parts, liveTenant));
+    assert(!belongsToTenant(parts, { ...liveTenant, account: liveTenant.account + 1 }));
+    assert(!belongsToTenant(parts, { ...liveTenant, mode: 'test' }));
+    assert(!belongsToTenant(parts, { ...liveTenant, vertical: equipmentLeases }));
   });
 });
 

@@ -18,7 +18,7 @@ import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import {
-  createChangeTranslator,
+  createFieldChangeConverter,
   fieldEncodings,
   parseFieldEncodings,
   serializeFieldEncodings,
@@ -31,14 +31,14 @@ import { personalLoans } from '../../src/verticals/personal-loans/personal-loans
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { FailingLogFiles } from '../event-log/failing-log-files.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
-import { subOf } from '../support/ledger-records.ts';
+import { subIdBytes } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-logs.ts';
 
 const ttlMs = 4 * 60 * 60 * 1000;
 
 function subNumbered(serial: number): Buffer {
-  return subOf({ createdMs: 1_790_000_000_000, serial });
+  return subIdBytes({ createdMs: 1_790_000_000_000, serial });
 }
 
 function append({ journal }: TemporaryJournal, serial: number, changes: readonly number[] = [0, serial]) {
@@ -147,14 +147,14 @@ test('starts a new journal epoch after 15 minutes with changes', async (t) => {
   const clock = new ManualClock();
   const temporary = await openTemporaryJournal(t, { clock });
   clock.advance(bounds.journalEpochDurationMs);
-  await temporary.journal.maintain();
+  await temporary.journal.maintainEpochs();
   assert.equal(epochs(temporary).length, 1);
   await append(temporary, 1);
-  await temporary.journal.maintain();
+  await temporary.journal.maintainEpochs();
   assert.equal(epochs(temporary).length, 2);
   await append(temporary, 2);
   clock.advance(bounds.journalEpochDurationMs - 1);
-  await temporary.journal.maintain();
+  await temporary.journal.maintainEpochs();
   assert.equal(epochs(temporary).length, 2);
   assert.deepEqual(await restoredSerials(temporary), [1, 2]);
 });
@@ -183,7 +183,7 @@ test('stores field changes in order while a new journal epoch starts on a slow d
   const merges = [append(temporary, 2).then(() => settled.push(2))];
   await new Promise(setImmediate);
   clock.advance(bounds.journalEpochDurationMs);
-  const maintenance = temporary.journal.maintain();
+  const maintenance = temporary.journal.maintainEpochs();
   // More changes than fit into a batch, in many turns.
   const serials = Array.from({ length: 100 }, (_, i) => i + 3);
   for (const serial of serials) {
@@ -202,13 +202,13 @@ test('queues the changes of a journal epoch while its file cannot be written, an
   const temporary = await openTemporaryJournal(t, { clock });
   await append(temporary, 1);
   temporary.breakFiles();
-  await assert.rejects(append(temporary, 2), (error) => error instanceof LogUnavailableError && error.isAppended);
+  await assert.rejects(append(temporary, 2), (error) => error instanceof LogUnavailableError && error.isRecordAppended);
   clock.advance(bounds.journalEpochDurationMs);
-  await temporary.journal.maintain();
+  await temporary.journal.maintainEpochs();
   assert.equal(epochs(temporary).length, 1);
-  temporary.repair();
+  temporary.repairFiles();
   while (!temporary.journal.healthy) await new Promise(setImmediate);
-  await temporary.journal.maintain();
+  await temporary.journal.maintainEpochs();
   assert.equal(epochs(temporary).length, 2);
   await append(temporary, 3);
   assert.deepEqual(await restoredSerials(temporary), [1, 2, 3]);
@@ -220,12 +220,12 @@ test('deletes a journal epoch as soon as all of its sessions have expired', asyn
   const [first] = epochs(temporary);
   clock.advance(bounds.journalEpochDurationMs);
   await append(temporary, 1);
-  await temporary.journal.maintain();
+  await temporary.journal.maintainEpochs();
   clock.advance(ttlMs - 1);
-  await temporary.journal.maintain();
+  await temporary.journal.maintainEpochs();
   assert(epochs(temporary).includes(first!));
   clock.advance(1);
-  await temporary.journal.maintain();
+  await temporary.journal.maintainEpochs();
   assert(!epochs(temporary).includes(first!));
 });
 
@@ -236,7 +236,7 @@ test('starts and deletes journal epochs without synchronous file system calls', 
   const [first] = epochs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalEpochDurationMs);
-  await temporary.journal.maintain();
+  await temporary.journal.maintainEpochs();
   clock.advance(ttlMs);
   await append(temporary, 2);
   const before = epochs(temporary);
@@ -245,7 +245,7 @@ test('starts and deletes journal epochs without synchronous file system calls', 
   const synchronous = Object.keys(fs).filter(isSynchronous) as 'fsyncSync'[];
   const mocks = synchronous.map((name) => t.mock.method(fs, name));
   syncBuiltinESMExports();
-  await temporary.journal.maintain();
+  await temporary.journal.maintainEpochs();
   await append(temporary, 3);
   const called = synchronous.filter((_, i) => mocks[i]!.mock.callCount() > 0);
   t.mock.restoreAll();
@@ -265,15 +265,15 @@ test('retries the failed deletion of a journal epoch later, and reports the fail
   const [first] = epochs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalEpochDurationMs);
-  await temporary.journal.maintain();
+  await temporary.journal.maintainEpochs();
   clock.advance(ttlMs);
   const rm = t.mock.method(fs.promises, 'rm', () => Promise.reject(new Error('an i/o error')));
   syncBuiltinESMExports();
-  await temporary.journal.maintain();
+  await temporary.journal.maintainEpochs();
   rm.mock.restore();
   syncBuiltinESMExports();
   assert.deepEqual([rm.mock.callCount(), incidents], [1, ['maintenance-failed']]);
-  for (let again = 0; again < 2; again++) await temporary.journal.maintain();
+  for (let again = 0; again < 2; again++) await temporary.journal.maintainEpochs();
   assert.deepEqual(incidents, ['maintenance-failed', 'maintenance-recovered']);
   assert(!epochs(temporary).some((name) => name.startsWith(first!)));
 });
@@ -347,9 +347,12 @@ test('uses the number of a rejected journal batch again for the next batch', asy
   await assert.rejects(append(temporary, 2), LogUnavailableError);
   assert.equal(temporary.journal.healthy, false);
   for (let i = 0; i < 3; i++) {
-    await assert.rejects(append(temporary, 3), (error) => error instanceof LogUnavailableError && !error.isAppended);
+    await assert.rejects(
+      append(temporary, 3),
+      (error) => error instanceof LogUnavailableError && !error.isRecordAppended,
+    );
   }
-  temporary.repair();
+  temporary.repairFiles();
   while (!temporary.journal.healthy) await new Promise(setImmediate);
   await append(temporary, 4);
   // The journal accepted the second change and stored it later.
@@ -428,7 +431,7 @@ test('rejects invalid field encodings', () => {
 });
 
 test('creates no change translator if the field encodings are equal', () => {
-  assert.equal(createChangeTranslator(fieldEncodings(personalLoans), personalLoans), null);
+  assert.equal(createFieldChangeConverter(fieldEncodings(personalLoans), personalLoans), null);
 });
 
 test('translates values between field encodings with different orders of fields', () => {
@@ -436,7 +439,7 @@ test('translates values between field encodings with different orders of fields'
     fc.property(fc.shuffledSubarray([...fields], { minLength: fields.length }), (shuffled) => {
       const today = withFields(shuffled);
       const translate =
-        createChangeTranslator(fieldEncodings(personalLoans), today) ?? ((changes: readonly number[]) => changes);
+        createFieldChangeConverter(fieldEncodings(personalLoans), today) ?? ((changes: readonly number[]) => changes);
       const changes = fields.flatMap((_, position) => [position, -1]);
       changes[2 * state + 1] = 3;
       changes[2 * amount + 1] = 15_000;
@@ -456,7 +459,7 @@ test('translates choices to their new positions and skips removed choices', () =
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,
     ),
   );
-  const translate = createChangeTranslator(fieldEncodings(personalLoans), moved)!;
+  const translate = createFieldChangeConverter(fieldEncodings(personalLoans), moved)!;
   const words = (fields[state] as { values: readonly string[] }).values;
   assert.deepEqual(translate([state, words.indexOf('CA'), amount, 5_000]), [state, 1, amount, 5_000]);
   assert.deepEqual(translate([state, words.indexOf('NY'), amount, 5_000]), [amount, 5_000]);
@@ -465,10 +468,10 @@ test('translates choices to their new positions and skips removed choices', () =
 
 test('a change translator skips removed fields and fields whose kind has changed', () => {
   const gone = withFields(fields.filter(({ name }) => name !== 'state'));
-  assert.deepEqual(createChangeTranslator(fieldEncodings(personalLoans), gone)!([state, 3]), []);
+  assert.deepEqual(createFieldChangeConverter(fieldEncodings(personalLoans), gone)!([state, 3]), []);
   const other = withFields(
     fields.map((field) => (field.name === 'state' ? { name: 'state', kind: 'boolean' } : field)),
   );
-  assert.deepEqual(createChangeTranslator(fieldEncodings(personalLoans), other)!([state, 1]), []);
-  assert.deepEqual(createChangeTranslator(fieldEncodings(personalLoans), other)!([99, 1]), []);
+  assert.deepEqual(createFieldChangeConverter(fieldEncodings(personalLoans), other)!([state, 1]), []);
+  assert.deepEqual(createFieldChangeConverter(fieldEncodings(personalLoans), other)!([99, 1]), []);
 });

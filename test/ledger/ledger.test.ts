@@ -5,9 +5,9 @@ import type { LedgerSubscriber } from '../../src/ledger/ledger.ts';
 import { openLedger, readLedgerSince } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { openLog, scratchFolder } from '../event-log/log-fixture.ts';
-import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
 
-const sub = subOf({ createdMs: 1_000, serial: 1 });
+const sub = subIdBytes({ createdMs: 1_000, serial: 1 });
 
 class RecordingSubscriber implements LedgerSubscriber {
   readonly replaySinceMs: number;
@@ -30,7 +30,7 @@ async function writeRecords(folder: string, ...records: readonly unknown[]): Pro
 
 test('replays past records to subscribers and recoveries, and delivers new records only to subscribers', async (t) => {
   const folder = scratchFolder(t);
-  await writeRecords(folder, createdRecord(sub), viewedRecord(sub, ['a']));
+  await writeRecords(folder, sessionCreatedRecord(sub), offersViewedRecord(sub, ['a']));
   const [subscriber, recovery] = [new RecordingSubscriber(), new RecordingSubscriber()];
   const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [subscriber], recoveries: [recovery] });
   assert.deepEqual(
@@ -40,7 +40,7 @@ test('replays past records to subscribers and recoveries, and delivers new recor
       [1, 2],
     ],
   );
-  ledger.append(clickedRecord(sub, 'a'));
+  ledger.append(offerClickedRecord(sub, 'a'));
   assert.deepEqual(
     [subscriber.kinds, recovery.kinds],
     [
@@ -48,16 +48,16 @@ test('replays past records to subscribers and recoveries, and delivers new recor
       [1, 2],
     ],
   );
-  ledger.appendWithoutWaiting(viewedRecord(sub, ['b']));
+  ledger.appendWithoutWaiting(offersViewedRecord(sub, ['b']));
   assert.deepEqual(subscriber.kinds, [1, 2, 3, 2]);
   await ledger.close();
-  assert.equal(ledger.appendWithoutWaiting(viewedRecord(sub, ['c'])), null);
+  assert.equal(ledger.appendWithoutWaiting(offersViewedRecord(sub, ['c'])), null);
   assert.deepEqual(subscriber.kinds, [1, 2, 3, 2]);
 });
 
 test('skips values in the log that are not ledger records', async (t) => {
   const folder = scratchFolder(t);
-  const click = clickedRecord(sub, 'a');
+  const click = offerClickedRecord(sub, 'a');
   await writeRecords(
     folder,
     [1],
@@ -75,7 +75,7 @@ test('skips values in the log that are not ledger records', async (t) => {
 
 test('reads a session with an unknown device class from a later release', async (t) => {
   const folder = scratchFolder(t);
-  await writeRecords(folder, createdRecord(sub).with(5, 9));
+  await writeRecords(folder, sessionCreatedRecord(sub).with(5, 9));
   const records: LedgerRecord[] = [];
   const recovery = { replaySinceMs: 0, apply: (record: LedgerRecord) => records.push(record) };
   const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [], recoveries: [recovery] });
@@ -86,8 +86,8 @@ test('reads a session with an unknown device class from a later release', async 
 test('skips segments that are older than the start times of all subscribers', async (t) => {
   const folder = scratchFolder(t);
   const laterMs = 1_000_000;
-  await writeRecords(folder, createdRecord(sub));
-  await writeRecords(folder, viewedRecord(sub, ['a'], laterMs));
+  await writeRecords(folder, sessionCreatedRecord(sub));
+  await writeRecords(folder, offersViewedRecord(sub, ['a'], laterMs));
   const [idle, recovery] = [new RecordingSubscriber(Number.POSITIVE_INFINITY), new RecordingSubscriber(laterMs + 1)];
   const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [idle], recoveries: [recovery] });
   assert.deepEqual(recovery.kinds, [2]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
-import { recountAvailable } from '../../src/matching/eligibility.ts';
+import { recountAvailableOffers } from '../../src/matching/eligibility.ts';
 import { noUnavailableOffers, type SortOrder, sortOrders, type UnavailableOffers } from '../../src/matching/matcher.ts';
 import {
   addOffer,
@@ -85,7 +85,7 @@ export function compareWithReference(rank: RankLoans, vertical: Vertical, draw: 
 
     const later = drawLater(random, compiled, unavailable);
     const ranking = { catalogVersion: compiled.version, ...packed(ranked) };
-    const total = recountAvailable(
+    const total = recountAvailableOffers(
       compiled.tables,
       ranking,
       borrower,

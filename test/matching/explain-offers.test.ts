@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { type Explanation, explainOffers } from '../../src/matching/explain-offers.ts';
-import { offersById } from '../../src/matching/match-tables.ts';
+import { explainOffers, type MatchExplanation } from '../../src/matching/explain-offers.ts';
+import { listOffersById } from '../../src/matching/match-tables.ts';
 import { absentValue, type FieldVector } from '../../src/verticals/field-vector.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
@@ -19,7 +19,7 @@ function explain(
   borrower: FieldVector,
   vertical: Vertical = personalLoans,
   unavailable: Int32Array | null = null,
-): Promise<Explanation> {
+): Promise<MatchExplanation> {
   return explainOffers(compileLoanTables(catalog, vertical), vertical, borrower, today, unavailable);
 }
 
@@ -100,7 +100,7 @@ test('counts an offer under each of its mismatch reasons, with the most common r
       { reason: 'not_accepted', field: 'state', offers: 2, alone: 1 },
       { reason: 'daily_cap', field: null, offers: 1, alone: 1 },
     ],
-  } satisfies Explanation);
+  } satisfies MatchExplanation);
 });
 
 for (const vertical of [personalLoans, equipmentLeases]) {
@@ -127,7 +127,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
 
         const borrower = borrowers[0]!;
         const counts = new Map<string, number>();
-        for (const { lender, offer } of offersById(catalog)) {
+        for (const { lender, offer } of listOffersById(catalog)) {
           const alone = { ...catalog, lenders: [{ ...lender, offers: [offer] }] } as LoanCatalog;
           const { matched, reasons } = await explain(alone, borrower, vertical);
           assert.equal(reasons.length === 0, matched === 1, offer.id);

@@ -18,7 +18,7 @@ import {
 } from '../../src/verticals/personal-loans/price-offer.ts';
 import { createRanker, type RankLoans, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { recommendedScore, type ScoreOffer } from '../../src/verticals/personal-loans/sort-keys.ts';
-import { generateCatalog, randomBorrower, randomValue, seededRandom } from '../support/random-catalog.ts';
+import { generateCatalog, randomBorrower, randomFieldValue, seededRandom } from '../support/random-catalog.ts';
 import { compileLoans, today } from './loan-fixtures.ts';
 
 /**
@@ -136,7 +136,7 @@ function forEachPair(
 ): void {
   const random = seededRandom(20_260_801);
   const position = fieldIndex(personalLoans, trait);
-  const value = () => randomValue(random, personalLoans.fields[position]!);
+  const value = () => randomFieldValue(random, personalLoans.fields[position]!);
   for (const [seed, catalog] of catalogsBySize[size].entries()) {
     for (let pair = 0; pair < 20; pair++) {
       const one = randomBorrower(random, personalLoans, 0);
@@ -231,7 +231,7 @@ test('ranks most borrowers of a large market with the prebuilt orders', () => {
       if (rank(compiled.tables, borrower, today).total > bounds.offersShownMax) truncated++;
     });
     // The index builds orders by term only if a ranking uses them.
-    const built = catalogsBySize[size].map(({ compiled }) => rank.indexFor(compiled.tables).usage.terms);
+    const built = catalogsBySize[size].map(({ compiled }) => rank.indexFor(compiled.tables).memoryUsage.terms);
     if (size === 'small') assert.ok(built.every((terms) => terms === 0));
     else assert.ok(built.every((terms) => terms > 5) && truncated > borrowers / 2, `${built} ${truncated}`);
   }
@@ -244,7 +244,7 @@ async function assertNoDifference(market: Market, trait: string, size: Size): Pr
   for (const catalog of catalogsBySize[size].slice(0, markets[size].catalogs / 2)) {
     for (let i = 0; i < 10; i++) {
       const one = randomBorrower(random);
-      const other = one.with(position, randomValue(random, personalLoans.fields[position]!));
+      const other = one.with(position, randomFieldValue(random, personalLoans.fields[position]!));
       assert.deepEqual(show(market, catalog, other), show(market, catalog, one), `${trait} makes a difference`);
       const { tables } = catalog.compiled;
       const [ofOne, ofOther] = await Promise.all(

@@ -11,7 +11,7 @@ import {
   priceOffer,
   readApplicant,
 } from '../../src/verticals/personal-loans/price-offer.ts';
-import { validateFields } from '../../src/verticals/pocket-fields.ts';
+import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 
 /** Compact date on which all tests of offers take place. */
@@ -30,7 +30,7 @@ export const goodBorrower = {
 
 /** Returns the vector of a borrower who submitted these fields. */
 export function borrowerOf(fields: Readonly<Record<string, unknown>>, vertical: Vertical = personalLoans): FieldVector {
-  const { invalid, unknown, changes } = validateFields(vertical, fields, today);
+  const { invalid, unknown, changes } = validatePocketFields(vertical, fields, today);
   if (invalid.length > 0 || unknown.length > 0) throw new Error(JSON.stringify({ invalid, unknown }));
   const vector = emptyFieldVector(vertical);
   for (let at = 0; at < changes.length; at += 2) vector[changes[at]!] = changes[at + 1]!;

@@ -46,7 +46,7 @@ function openCatalogs() {
     },
     /** Deletes the archived catalogs, so that a thread can only rank with catalogs that were sent to it. */
     deleteArchive: () => {
-      for (const version of catalogs.currentVersions) catalogs.archive.remove(version);
+      for (const version of catalogs.currentVersions) catalogs.archive.removeCatalog(version);
     },
     remove: () => rmSync(folder, { recursive: true }),
   };
@@ -67,7 +67,7 @@ async function openPool(threads: number) {
     await pool.close();
     remove();
   };
-  const live = () => fixture.catalogs.current(1, 'live');
+  const live = () => fixture.catalogs.currentCatalog(1, 'live');
   return { ...fixture, pool, errors, batches, live, request: requestTo(live()), close };
 }
 
@@ -90,7 +90,7 @@ describe('startMatcher', () => {
     const { catalogs, remove } = openCatalogs();
     const matcher = await startMatcher({ threads: 1, inThreadOffersMax: smallOffers, catalogs, verticals });
     context.after(remove);
-    const [small, large] = [catalogs.current(1, 'live'), catalogs.current(1, 'test')];
+    const [small, large] = [catalogs.currentCatalog(1, 'live'), catalogs.currentCatalog(1, 'test')];
     assert.deepEqual(matcher.match(requestTo(small)), expectedRanking(small));
     assert.equal(matcher.pendingCount, 0);
     const ranking = matcher.match(requestTo(large));
@@ -108,10 +108,12 @@ describe('startMatcher', () => {
     for (const catalog of catalogs.currentCatalogs) {
       assert.deepEqual(matcher.match(requestTo(catalog)), expectedRanking(catalog));
     }
-    assert.throws(() => matcher.match({ ...requestTo(catalogs.current(1, 'live')), catalogVersion: '000000000000' }));
+    assert.throws(() =>
+      matcher.match({ ...requestTo(catalogs.currentCatalog(1, 'live')), catalogVersion: '000000000000' }),
+    );
     assert.equal(matcher.readyThreads, 0);
     await matcher.close();
-    assert.equal(matcher.match(requestTo(catalogs.current(1, 'live'))), null);
+    assert.equal(matcher.match(requestTo(catalogs.currentCatalog(1, 'live'))), null);
   });
 });
 

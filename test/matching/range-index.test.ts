@@ -29,7 +29,7 @@ test('returns exactly the offers whose range contains the value', () => {
         for (const value of [...values, list[0]![0], list[0]![1], list[0]![1] + 1].filter(Number.isFinite)) {
           const eligible = emptyOfferSet(list.length);
           for (const offer of list.keys()) if (offer % 5 !== gap % 5) addOffer(eligible, offer);
-          index.filter(eligible, value);
+          index.filterOffers(eligible, value);
           for (const [offer, [min, max]] of list.entries()) {
             const expected = offer % 5 !== gap % 5 && min <= value && value <= max;
             assert.equal(hasOffer(eligible, offer), expected, `${value} of ${min} to ${max}`);

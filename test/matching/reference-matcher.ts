@@ -1,7 +1,7 @@
 import type { CatalogCriterion } from '../../src/catalogs/catalog-schema.ts';
 import type { SortOrder } from '../../src/matching/matcher.ts';
 import type { FieldVector } from '../../src/verticals/field-vector.ts';
-import { aprPercent, paymentFactor } from '../../src/verticals/loan-math.ts';
+import { computeAprPercent, monthlyPaymentPerDollar } from '../../src/verticals/loan-math.ts';
 import type { LoanCatalog, LoanLender, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { recommendedWeights } from '../../src/verticals/personal-loans/sort-keys.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
@@ -195,7 +195,7 @@ function shareOfBand(offer: LoanOffer, vertical: Vertical, bandName: string): nu
 function aprsOf(band: Band, months: number): { min: number; max: number } {
   const { min, max } = noteRate(band, months);
   const fee = band.terms?.[months]?.origination_fee_percent ?? band.origination_fee_percent;
-  return { min: aprPercent(min, fee, months), max: aprPercent(max, fee, months) };
+  return { min: computeAprPercent(min, fee, months), max: computeAprPercent(max, fee, months) };
 }
 
 function noteRate(band: Band, months: number): { min: number; max: number } {
@@ -204,7 +204,7 @@ function noteRate(band: Band, months: number): { min: number; max: number } {
 
 function middleFactor(band: Band, months: number): number {
   const { min, max } = noteRate(band, months);
-  return paymentFactor((min + max) / 2, months);
+  return monthlyPaymentPerDollar((min + max) / 2, months);
 }
 
 function millionths(part: number, whole: number): number {

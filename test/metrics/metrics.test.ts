@@ -5,14 +5,14 @@ import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { type GaugeSources, registerGauges } from '../../src/metrics/gauges.ts';
 import * as histograms from '../../src/metrics/histogram.ts';
-import { type BucketBounds, BucketHistogram, loopDelayBuckets } from '../../src/metrics/histogram.ts';
+import { type BucketBounds, BucketHistogram, eventLoopDelayBuckets } from '../../src/metrics/histogram.ts';
 import { Metrics } from '../../src/metrics/metrics.ts';
 import { EventLoopMonitor } from '../../src/metrics/process-metrics.ts';
 
 const gaugeSources: GaugeSources = {
   build: { version: '1.2.3', engine: 'node' },
   dataDir: tmpdir(),
-  eventLoopDelays: new BucketHistogram(loopDelayBuckets),
+  eventLoopDelays: new BucketHistogram(eventLoopDelayBuckets),
   ready: () => true,
   liveSessions: () => 3,
   liveSessionsMax: 10,
@@ -42,9 +42,9 @@ function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
 test('each scrape returns the current values of the gauges', async () => {
   let live = 3;
   const metrics = createMetrics({ liveSessions: () => live });
-  assert.match(await metrics.render(), /^marketplace_live_sessions 3$/m);
+  assert.match(await metrics.renderPrometheusText(), /^marketplace_live_sessions 3$/m);
   live = 4;
-  const text = await metrics.render();
+  const text = await metrics.renderPrometheusText();
   assert.match(text, /^marketplace_live_sessions 4$/m);
   assert.match(text, /^marketplace_live_sessions_max 10$/m);
   assert.match(text, /^marketplace_ledger_durable_position 8$/m);
@@ -69,7 +69,7 @@ test('counts responses by route and status and durations by route, and a scrape 
     ['session', 200, 2],
     ['session', 503, 1],
   ]);
-  for (const text of [await metrics.render(), await metrics.render()]) {
+  for (const text of [await metrics.renderPrometheusText(), await metrics.renderPrometheusText()]) {
     assert.match(text, /^marketplace_requests_total\{route="session",status="200"\} 2$/m);
     assert.match(text, /^marketplace_request_duration_seconds_bucket\{route="session",le="0.0001"\} 1$/m);
     assert.match(text, /^marketplace_request_duration_seconds_bucket\{route="session",le="\+Inf"\} 3$/m);
@@ -81,8 +81,8 @@ test('counts responses by route and status and durations by route, and a scrape 
 
 test('the metrics count the record groups of ledger and journal separately', async () => {
   const metrics = createMetrics();
-  metrics.logGroupObserver('journal')(7, 500, 30);
-  const text = await metrics.render();
+  metrics.createLogGroupObserver('journal')(7, 500, 30);
+  const text = await metrics.renderPrometheusText();
   assert.match(text, /^marketplace_log_group_records_sum\{log="journal"\} 7$/m);
   assert.match(text, /^marketplace_log_group_bytes_sum\{log="journal"\} 500$/m);
   assert.match(text, /^marketplace_log_write_duration_seconds_sum\{log="journal"\} 0.00003$/m);
@@ -99,7 +99,7 @@ test('the metrics count errors and rejected requests', async () => {
   metrics.countLogIncident('ledger', 'segment-abandoned');
   // Another service of the same process has its own metrics.
   createMetrics().countRequestError();
-  const text = await metrics.render();
+  const text = await metrics.renderPrometheusText();
   assert.match(text, /^marketplace_unrecorded_clicks_total 1$/m);
   assert.match(text, /^marketplace_missing_sessions_total 2$/m);
   assert.match(text, /^marketplace_request_errors_total 0$/m);
@@ -116,9 +116,9 @@ for (const [state, query] of [
   test(`a scrape reports the last known counts while the aggregator ${state}`, async () => {
     let readCounts: () => Promise<Readonly<Record<string, number>>> = async () => ({ duplicateClicks: 2 });
     const metrics = createMetrics({ analyticsSkippedRecords: () => readCounts() });
-    await metrics.render();
+    await metrics.renderPrometheusText();
     readCounts = query;
-    const text = await metrics.render();
+    const text = await metrics.renderPrometheusText();
     assert.match(text, /^marketplace_live_sessions 3$/m);
     assert.match(text, /^marketplace_analytics_skipped_records_total\{reason="duplicateClicks"\} 2$/m);
   });
@@ -135,13 +135,14 @@ test('concurrent scrapes share one query to the aggregator and return the same c
   });
   const skipped = (count: number) =>
     new RegExp(`^marketplace_analytics_skipped_records_total\\{reason="duplicateClicks"\\} ${count}$`, 'm');
-  for (const text of await Promise.all([1, 2, 3].map(() => metrics.render()))) assert.match(text, skipped(1));
+  for (const text of await Promise.all([1, 2, 3].map(() => metrics.renderPrometheusText())))
+    assert.match(text, skipped(1));
   assert.equal(queries, 1);
-  assert.match(await metrics.render(), skipped(2));
+  assert.match(await metrics.renderPrometheusText(), skipped(2));
 });
 
 test('a scrape omits the disk metrics if the data folder cannot be read', async () => {
-  const text = await createMetrics({ dataDir: '/nowhere/at/all' }).render();
+  const text = await createMetrics({ dataDir: '/nowhere/at/all' }).renderPrometheusText();
   assert.match(text, /^marketplace_live_sessions 3$/m);
   assert.doesNotMatch(text, /^marketplace_data_disk_free_bytes \d/m);
 });

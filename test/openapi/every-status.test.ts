@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { bounds } from '../../src/bounds.ts';
-import { dataFiles } from '../../src/files/data-files.ts';
-import { afterwards } from '../support/afterwards.ts';
-import { type ApiCaller, loadId, WidgetCaller } from '../support/api-caller.ts';
-import { documentCheck } from '../support/document-check.ts';
-import { type Answer, HttpClient, type HttpRequest } from '../support/http-client.ts';
+import { dataPaths } from '../../src/files/data-files.ts';
+import { runAfterTest } from '../support/afterwards.ts';
+import { type ApiCaller, WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
+import { documentCheckFor } from '../support/document-check.ts';
+import { HttpClient, type HttpRequest, type HttpResponse } from '../support/http-client.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { equipmentLeasesFixture, personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
@@ -26,7 +26,7 @@ test('a real service returns every documented status and error code', async (t) 
       ...equipmentLeasesFixture.catalogs,
     ],
   });
-  afterwards(t, () => market.close());
+  runAfterTest(t, () => market.close());
   const caller = market.caller(fixture);
 
   const subId = await walkThrough(market, caller);
@@ -45,25 +45,25 @@ test('a real service returns every documented status and error code', async (t) 
   assert.equal(statuses.at(-1), 503);
   assert.equal((await caller.post('session', { referrer_tag: 'one-too-many' })).status, 403);
 
-  const check = documentCheck(fixture.vertical.segment)!;
+  const check = documentCheckFor(fixture.vertical.segment)!;
   assert.deepEqual(
-    check.documented.filter((status) => !check.seen.has(status)),
+    check.documentedResponses.filter((status) => !check.checkedResponses.has(status)),
     [],
   );
 });
 
-const report = { load: loadId(1), events: [{ event_id: 'one', type: 'widget_loaded' }] };
+const report = { load: widgetLoadId(1), events: [{ event_id: 'one', type: 'widget_loaded' }] };
 
 /** Sends requests that succeed. Returns the sub_id of a session. */
 async function walkThrough({ http }: RunningMarketplace, caller: ApiCaller): Promise<string> {
-  const subId = await caller.sessionWith('walk-through', fixture.complete);
+  const subId = await caller.createSessionWithFields('walk-through', fixture.complete);
   const { offers } = await caller.offers(subId);
   assert.equal((await caller.click(offers[0]!.click_url)).status, 302);
   await caller.summary({ referrer_tag: 'walk-through' });
-  const { src, token } = await caller.embed(subId, 'js');
+  const { src, token } = await caller.getEmbedCode(subId, 'js');
   const widget = new WidgetCaller(http, subId, token);
-  await widget.offers(loadId(1));
-  assert.equal((await widget.report(report)).status, 204);
+  await widget.offers(widgetLoadId(1));
+  assert.equal((await widget.sendEvents(report)).status, 204);
   const script = pathOf(src);
   const { headers } = await http.send({ path: script });
   const again = await http.send({ path: script, headers: { 'If-None-Match': headers.get('etag')! } });
@@ -74,7 +74,7 @@ async function walkThrough({ http }: RunningMarketplace, caller: ApiCaller): Pro
 /** Sends invalid requests: wrong methods, keys, bodies and ids. */
 async function beRefused(market: RunningMarketplace, caller: ApiCaller): Promise<void> {
   const { http } = market;
-  const stranger = market.callerWith(fixture, market.issueKey(equipmentLeasesFixture).key);
+  const stranger = market.callerWithKey(fixture, market.issueKey(equipmentLeasesFixture).key);
   for (const ask of operations(caller)) {
     assert.equal((await http.send({ ...ask, headers: {} })).status, 401);
     assert.equal((await http.send({ ...ask, method: 'DELETE' })).status, 405);
@@ -118,23 +118,23 @@ async function beRefusedOnPages(market: RunningMarketplace, caller: ApiCaller): 
   const foreign = { Origin: 'https://elsewhere.example' };
   const ahead = { 'Sec-Purpose': 'prefetch' };
   const stranger = new WidgetCaller(market.http, '', '');
-  const widget = await caller.widgetWith('refused-pages', fixture.complete);
-  const load = loadId(1);
+  const widget = await caller.createWidget('refused-pages', fixture.complete);
+  const load = widgetLoadId(1);
   assert.equal((await stranger.get('/offers', { load })).status, 404);
   assert.equal((await widget.get('/offers', { load }, foreign)).status, 403);
   assert.equal((await widget.get('/offers')).status, 400);
   assert.equal((await widget.get('/offers', { load }, ahead)).status, 503);
-  await caller.submit(widget.subId, { [fixture.amount]: null });
+  await caller.submitFields(widget.subId, { [fixture.amount]: null });
   assert.equal((await widget.get('/offers', { load })).status, 400);
 
-  assert.equal((await stranger.report(report)).status, 404);
-  assert.equal((await widget.report(report, foreign)).status, 403);
-  assert.equal((await widget.report({})).status, 400);
-  assert.equal((await widget.report(' '.repeat(bounds.requestBodyBytesMax + 1))).status, 413);
+  assert.equal((await stranger.sendEvents(report)).status, 404);
+  assert.equal((await widget.sendEvents(report, foreign)).status, 403);
+  assert.equal((await widget.sendEvents({})).status, 400);
+  assert.equal((await widget.sendEvents(' '.repeat(bounds.requestBodyBytesMax + 1))).status, 413);
   let asked = 0;
-  while ((await widget.report(report)).status === 204) asked++;
+  while ((await widget.sendEvents(report)).status === 204) asked++;
   assert.ok(asked < bounds.widgetRequestsPerMinute);
-  assert.equal((await widget.report(report)).status, 429);
+  assert.equal((await widget.sendEvents(report)).status, 429);
   assert.equal((await widget.get('/offers', { load })).status, 429);
 }
 
@@ -149,7 +149,7 @@ async function spendLimits(market: RunningMarketplace): Promise<void> {
 
 /** Sends requests while the clock throws, which is an unexpected error for the service. */
 async function breakDown(market: RunningMarketplace, caller: ApiCaller, subId: string): Promise<void> {
-  const { token } = await caller.embed(subId, 'js');
+  const { token } = await caller.getEmbedCode(subId, 'js');
   const { offers } = await caller.offers(subId);
   const now = market.clock.wallMs();
   const widget = new WidgetCaller(market.http, subId, token);
@@ -171,14 +171,14 @@ async function breakDown(market: RunningMarketplace, caller: ApiCaller, subId: s
 }
 
 /** Sends more concurrent explain requests than the queue allows. */
-async function askTooMuch(market: RunningMarketplace, t: Parameters<typeof afterwards>[0]): Promise<void> {
+async function askTooMuch(market: RunningMarketplace, t: Parameters<typeof runAfterTest>[0]): Promise<void> {
   const key = market.issueKey(fixture, { mode: 'test' });
-  const subId = await market.callerWith(fixture, key.key).sessionWith('too-much', fixture.complete);
+  const subId = await market.callerWithKey(fixture, key.key).createSessionWithFields('too-much', fixture.complete);
   const path = `/v1/${fixture.vertical.segment}/marketplace?sub_id=${subId}&format=json&explain=`;
   const headers = { Authorization: `Bearer ${key.key}` };
   const clients = [market.http, new HttpClient(market.http.port), new HttpClient(market.http.port)];
-  for (const client of clients) afterwards(t, () => client.close());
-  const ask = (explain: boolean): Promise<Answer[]> =>
+  for (const client of clients) runAfterTest(t, () => client.close());
+  const ask = (explain: boolean): Promise<HttpResponse[]> =>
     Promise.all(
       clients.flatMap((client) => Array.from({ length: 16 }, () => client.send({ path: path + explain, headers }))),
     );
@@ -190,7 +190,7 @@ async function askTooMuch(market: RunningMarketplace, t: Parameters<typeof after
 
 /** Requests analytics while another connection locks the analytics store, so that the aggregator cannot count the session. */
 async function askWhileNothingIsCounted(market: RunningMarketplace, caller: ApiCaller): Promise<void> {
-  const store = new Database(dataFiles(market.folder).analyticsStoreFile);
+  const store = new Database(dataPaths(market.folder).analyticsStoreFile);
   store.exec('BEGIN IMMEDIATE');
   try {
     await caller.createSession('not-counted');
@@ -202,7 +202,7 @@ async function askWhileNothingIsCounted(market: RunningMarketplace, caller: ApiC
 
 /** Sends bodies that never end, which makes their connections unusable. */
 async function neverEnd(market: RunningMarketplace, caller: ApiCaller): Promise<void> {
-  const widget = await caller.widgetWith('never-ends', fixture.complete);
+  const widget = await caller.createWidget('never-ends', fixture.complete);
   const headers = {
     Authorization: `Bearer ${caller.key}`,
     'Content-Type': 'application/json',
@@ -223,13 +223,13 @@ async function neverEnd(market: RunningMarketplace, caller: ApiCaller): Promise<
 
 /** Requests the page of a widget before and after its session expires. */
 async function followToTheEnd(market: RunningMarketplace, caller: ApiCaller, subId: string): Promise<void> {
-  const { token } = await caller.embed(subId, 'iframe');
+  const { token } = await caller.getEmbedCode(subId, 'iframe');
   const widget = new WidgetCaller(market.http, subId, token);
   assert.equal((await widget.get('')).status, 200);
   market.clock.advance(bounds.sessionTtlMs);
   assert.equal((await widget.get('')).status, 400);
-  assert.equal((await widget.get('/offers', { load: loadId(1) })).status, 400);
-  assert.equal((await widget.report(report)).status, 400);
+  assert.equal((await widget.get('/offers', { load: widgetLoadId(1) })).status, 400);
+  assert.equal((await widget.sendEvents(report)).status, 400);
   assert.equal((await caller.post('inputs', { sub_id: subId, fields: {} })).status, 400);
   assert.equal((await caller.get('marketplace', { sub_id: subId, format: 'json' })).status, 400);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { startChromium } from '../support/chromium.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 
@@ -12,9 +12,9 @@ async function summaries(page: Page): Promise<string[]> {
 
 test('the reference pages show every operation in a browser, without console messages or requests to other hosts', async (t) => {
   const market = await RunningMarketplace.start('uws');
-  afterwards(t, () => market.close());
+  runAfterTest(t, () => market.close());
   const browser = await startChromium();
-  afterwards(t, () => browser.close());
+  runAfterTest(t, () => browser.close());
   // On a busy machine, compressing the files at the first request may take longer than the request deadline.
   while ((await market.http.send({ path: '/docs' })).status === 503);
   const { public: origin } = market.marketplace.urls;

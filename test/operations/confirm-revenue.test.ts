@@ -6,8 +6,8 @@ import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import type { PayoutStateReader } from '../../src/confirmations/payout-state.ts';
 import { SerialQueue } from '../../src/domain/async.ts';
-import { invalidRequest, unavailable } from '../../src/domain/outcome.ts';
-import { dataFiles } from '../../src/files/data-files.ts';
+import { invalidRequest, serviceUnavailable } from '../../src/domain/outcome.ts';
+import { dataPaths } from '../../src/files/data-files.ts';
 import { ClickIds } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
@@ -18,9 +18,9 @@ import {
   confirmRevenue,
 } from '../../src/operations/confirm-revenue.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { afterwards } from '../support/afterwards.ts';
-import { ringOf } from '../support/identities.ts';
-import { clickedRecord, createdRecord, viewedRecord } from '../support/ledger-records.ts';
+import { runAfterTest } from '../support/afterwards.ts';
+import { secretRingOf } from '../support/identities.ts';
+import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
@@ -30,8 +30,8 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** Runs `confirmRevenue` with a real ledger and aggregator. The catalog contains the lender of the offer `shown` only. */
 class Bench {
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(ringOf('ours'), new RandomPool());
-  readonly clickIds = new ClickIds(ringOf('ours'), new RandomPool());
+  readonly subIds = new SubIds(secretRingOf('ours'), new RandomPool());
+  readonly clickIds = new ClickIds(secretRingOf('ours'), new RandomPool());
   readonly ledger: TemporaryLedger;
   readonly history: PayoutStateReader;
   readonly createdMs = this.clock.wallMs();
@@ -58,18 +58,18 @@ class Bench {
   static async open(t: TestContext): Promise<Bench> {
     const ledger = await openTemporaryLedger(t);
     const storeFolder = temporaryFolder();
-    afterwards(t, () => rmSync(storeFolder, { recursive: true }));
+    runAfterTest(t, () => rmSync(storeFolder, { recursive: true }));
     const analytics = await startThreadAnalytics({
-      files: { ...dataFiles(storeFolder), ledgerFolder: ledger.folder },
+      files: { ...dataPaths(storeFolder), ledgerFolder: ledger.folder },
       log: ledger.log,
     });
-    afterwards(t, () => analytics.close());
-    ledger.log.onDurable((position) => analytics.onLedgerDurable(position));
+    runAfterTest(t, () => analytics.close());
+    ledger.log.setDurableListener((position) => analytics.onLedgerDurable(position));
     const bench = new Bench(ledger, analytics);
     await bench.append(
-      createdRecord(bench.sub),
-      viewedRecord(bench.sub, ['clicked', 'shown', 'withdrawn']),
-      clickedRecord(bench.sub, 'clicked'),
+      sessionCreatedRecord(bench.sub),
+      offersViewedRecord(bench.sub, ['clicked', 'shown', 'withdrawn']),
+      offerClickedRecord(bench.sub, 'clicked'),
     );
     bench.clock.advance(10 * dayMs);
     return bench;
@@ -167,7 +167,7 @@ describe('confirmRevenue', () => {
     await new Promise(setImmediate);
     signal.ended = true;
     assert.ok((await first).ok);
-    assert.deepEqual(await second, unavailable(bounds.retryAfterSeconds));
+    assert.deepEqual(await second, serviceUnavailable(bounds.retryAfterSeconds));
     assert.deepEqual(
       (await bench.booked()).map(([, , , txid]) => txid),
       ['tx-1'],
@@ -232,7 +232,7 @@ describe('confirmRevenue', () => {
     assert.deepEqual(await bench.outcomes(...rows), ['unknown', 'unknown', 'not_an_object']);
     const refused = await confirmRevenue(bench.ports, rows);
     assert.equal(!refused.ok && refused.error.code, 'SERVICE_UNAVAILABLE');
-    bench.ledger.repair();
+    bench.ledger.repairFiles();
     while (!bench.ledger.log.healthy) await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(await bench.outcomes(...rows), ['repeated', 'repeated', 'not_an_object']);
     assert.equal((await bench.booked()).length, 1);

@@ -11,7 +11,7 @@ import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
-import { liveTenant, ringOf, testTenant } from '../support/identities.ts';
+import { liveTenant, secretRingOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
 
@@ -22,13 +22,13 @@ const astral = '💶';
 
 class Bench {
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(ringOf('ours'), new RandomPool());
+  readonly subIds = new SubIds(secretRingOf('ours'), new RandomPool());
   readonly devices = new DeviceClassifier(100);
   readonly sessions: MemorySessionStore;
   readonly ledger: TemporaryLedger;
   readonly idempotencyKeys = new IdempotencyKeys({
     clock: this.clock,
-    secrets: ringOf('ours'),
+    secrets: secretRingOf('ours'),
     retentionMs: sessionTtlMs,
     keysMax: 3,
   });
@@ -39,7 +39,7 @@ class Bench {
   private constructor(t: TestContext, ledger: TemporaryLedger, sessionsMax: number, tagsMax: number) {
     const { clock } = this;
     this.referrerTags = new ReferrerTags(tagsMax);
-    this.referrerTags.enableLimit();
+    this.referrerTags.enforceLimit();
     const fieldsMax = liveTenant.vertical.fields.length;
     this.sessions = new MemorySessionStore({
       clock,
@@ -257,8 +257,8 @@ describe('createSession', () => {
       assert.deepEqual([code, retryAfterSeconds, outcomeUnknown === true], ['SERVICE_UNAVAILABLE', 1, attempt === 0]);
       assert.equal(bench.sessions.size, 1);
     }
-    bench.ledger.repair();
-    const recovered = new Promise<void>((resolve) => bench.ledger.log.onDurable(() => resolve()));
+    bench.ledger.repairFiles();
+    const recovered = new Promise<void>((resolve) => bench.ledger.log.setDurableListener(() => resolve()));
     await recovered;
     for (let i = 0; i < 3; i++) assert.equal(await bench.verdict({ referrer_tag }), 'ok');
     for (const [, , sub] of await bench.ledger.records()) {
@@ -423,7 +423,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert(!tooEarly.ok);
     assert.equal(tooEarly.error.code, 'SERVICE_UNAVAILABLE');
     assert.equal(bench.releasedCount, 1, 'the repeated request created none');
-    bench.ledger.repair();
+    bench.ledger.repairFiles();
     while (bench.ledger.log.durablePosition === 0) await new Promise((resolve) => setImmediate(resolve));
     const retry = await bench.createWithKey({ referrer_tag }, 'retry-1');
     assert(retry.ok && retry.value.replayed);

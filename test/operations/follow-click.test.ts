@@ -19,7 +19,7 @@ import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import type { LoanCatalog as CatalogFile } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { browsers } from '../support/browsers.ts';
-import { liveTenant, ringOf, testTenant } from '../support/identities.ts';
+import { liveTenant, secretRingOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
 
@@ -73,9 +73,9 @@ const clickMicros = 2_000_000;
 
 class Bench {
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(ringOf('ours'), new RandomPool());
-  readonly clickTokens = new ClickTokenCipher(ringOf('ours'), new RandomPool());
-  readonly clickIds = new ClickIds(ringOf('ours'), new RandomPool());
+  readonly subIds = new SubIds(secretRingOf('ours'), new RandomPool());
+  readonly clickTokens = new ClickTokenCipher(secretRingOf('ours'), new RandomPool());
+  readonly clickIds = new ClickIds(secretRingOf('ours'), new RandomPool());
   readonly devices = new DeviceClassifier(100);
   readonly clickLimiter = new ClickRecordLimiter({
     clicksRecordedPerLinkMax: clicksPerLink,
@@ -139,7 +139,7 @@ class Bench {
   /** Creates a session. Returns the parameters of the click URL of an offer. */
   link(tenant: Tenant = liveTenant): { sub: string; offer: string; v: string } {
     const sub = this.subIds.issue(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
-    const catalogVersion = this.catalogs.current(tenant.vertical.number, tenant.mode).version;
+    const catalogVersion = this.catalogs.currentCatalog(tenant.vertical.number, tenant.mode).version;
     const v = this.clickTokens.encrypt(this.subIds.toBytes(sub), { catalogVersion, creditBand });
     // A click does not use the offers of the ranking.
     const ranking = { catalogVersion, total: 0, availableOnly: false, orders: '' };
@@ -170,7 +170,7 @@ class Bench {
         ...{ clock, subIds, sessions, clickTokens, clickIds, catalogs, devices, clickLimiter, clickTimeout, caps },
         ...{ ledger, sandboxLandingUrl, onUnrecorded },
       },
-      { userAgent: browsers[0]!.userAgent, isHead: false, ...request },
+      { userAgent: browsers[0]!.userAgent, isRedirectOnly: false, ...request },
     );
   }
 
@@ -243,7 +243,7 @@ for (const isLive of [true, false]) {
     it('a sandbox click has no value even if the click token names a live catalog', async (t) => {
       const bench = await Bench.open(t, isLive);
       const { sub } = bench.link(testTenant);
-      const catalogVersion = bench.catalogs.current(1, 'live').version;
+      const catalogVersion = bench.catalogs.currentCatalog(1, 'live').version;
       const v = bench.clickTokens.encrypt(bench.subIds.toBytes(sub), { catalogVersion, creditBand });
       const { location, clickId } = await bench.redirect({ sub, offer: 'an-offer', v });
       assert(location.startsWith(sandboxLandingUrl));
@@ -256,7 +256,7 @@ describe('followClick', () => {
   it('redirects each repeated click with a new click_id after the click record is durable', async (t) => {
     const bench = await Bench.open(t);
     const link = bench.link();
-    const { version } = bench.catalogs.current(1, 'live');
+    const { version } = bench.catalogs.currentCatalog(1, 'live');
     const { clickId } = await bench.redirect(link);
     bench.clock.advance(1);
     assert.notEqual((await bench.redirect(link)).clickId, clickId);
@@ -342,9 +342,9 @@ describe('followClick', () => {
     await bench.redirect(bench.link());
     assert.equal(bench.unrecorded, 3);
     const recovered = new Promise<void>((resolve) =>
-      bench.ledger.log.onDurable((position) => position === 3 && resolve()),
+      bench.ledger.log.setDurableListener((position) => position === 3 && resolve()),
     );
-    bench.ledger.repair();
+    bench.ledger.repairFiles();
     await recovered;
     assert.equal((await bench.ledger.records()).length, 3);
   });
@@ -452,10 +452,10 @@ describe('followClick for an offer with a daily cap', () => {
     const [link, other] = [shownLink(bench), shownLink(bench)];
     const worthOf = async (request: Partial<ClickRequest>) =>
       bench.clickIds.verify((await bench.redirect({ ...other, ...request })).clickId)!.valueMicros;
-    assert.equal(await worthOf({ isHead: true }), clickMicros);
+    assert.equal(await worthOf({ isRedirectOnly: true }), clickMicros);
     assert.equal(await worthOf({ userAgent: 'Googlebot/2.1' }), clickMicros);
     await bench.redirect(link);
-    assert.equal(await worthOf({ isHead: true }), 0);
+    assert.equal(await worthOf({ isRedirectOnly: true }), 0);
     assert.equal(await worthOf({ userAgent: 'Googlebot/2.1' }), 0);
     assert.deepEqual(clicksOf(await bench.ledger.records()), [[clickMicros, true]]);
   });
@@ -488,9 +488,9 @@ describe('followClick for an offer with a daily cap', () => {
     const { clickId } = await bench.redirect(links[3]!);
     assert.equal(bench.clickIds.verify(clickId)!.valueMicros, 0);
     const recovered = new Promise<void>((resolve) =>
-      bench.ledger.log.onDurable((position) => position === bench.ledger.log.appendedPosition && resolve()),
+      bench.ledger.log.setDurableListener((position) => position === bench.ledger.log.appendedPosition && resolve()),
     );
-    bench.ledger.repair();
+    bench.ledger.repairFiles();
     await recovered;
     assert.deepEqual(clicksOf(await bench.ledger.records()), [
       [clickMicros, true],

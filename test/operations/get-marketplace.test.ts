@@ -8,7 +8,7 @@ import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import type { CancelSignal } from '../../src/domain/async.ts';
 import { SerialQueue } from '../../src/domain/async.ts';
-import { type Outcome, unavailable } from '../../src/domain/outcome.ts';
+import { type Outcome, serviceUnavailable } from '../../src/domain/outcome.ts';
 import { renderMarketplaceJson } from '../../src/http/routes/offers-json.ts';
 import { ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
@@ -29,16 +29,16 @@ import {
   type MarketplaceView,
   toMarketplaceView,
 } from '../../src/operations/get-marketplace.ts';
-import { withIgnoredNames } from '../../src/operations/ignored-names.ts';
+import { withIgnoredParameters } from '../../src/operations/ignored-names.ts';
 import type { OffersResult } from '../../src/operations/show-offers.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { fieldIndex } from '../../src/verticals/field-vector.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
-import { validateFields } from '../../src/verticals/pocket-fields.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { enlargedCatalog, withDailyCap } from '../support/changeable-catalogs.ts';
-import { ringOf, testTenant } from '../support/identities.ts';
+import { secretRingOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/random-catalog.ts';
 import { openTemporaryLedger } from '../support/temporary-logs.ts';
@@ -61,20 +61,20 @@ async function setUp(
   sources = personalLoansFixture.catalogs,
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-'));
-  afterwards(t, () => rmSync(folder, { recursive: true }));
+  runAfterTest(t, () => rmSync(folder, { recursive: true }));
   const ledger = await openTemporaryLedger(t);
   const catalogs = new CatalogStore({
     ...{ archiveFolder: folder, clock, cdnUrl: () => 'https://cdn.example' },
     catalogs: sources,
   });
   const matcher = await startMatcher({ threads, inThreadOffersMax: 0, catalogs, verticals: [vertical] });
-  afterwards(t, () => matcher.close());
+  runAfterTest(t, () => matcher.close());
   const sessions = new MemorySessionStore({
     ...{ clock, sessionTtlMs, fieldsMax: vertical.fields.length },
     ...{ sessionsMax: 100, shardCount: 1, sweepIntervalMs: 60_000 },
   });
-  afterwards(t, () => sessions.close());
-  const subIds = new SubIds(ringOf('ours'), new RandomPool());
+  runAfterTest(t, () => sessions.close());
+  const subIds = new SubIds(secretRingOf('ours'), new RandomPool());
   /** The test changes `unavailable`; `rankings` counts calls of the matcher. */
   const state: { unavailable: UnavailableOffers; rankings: number } = { unavailable: noUnavailableOffers, rankings: 0 };
   const counting: Matcher = Object.create(matcher, {
@@ -87,7 +87,7 @@ async function setUp(
   });
   const deps: GetMarketplaceDeps = {
     ...{ clock, catalogs, matcher: counting, sessions, subIds, sessionTtlMs, ledger: ledger.log },
-    clickTokens: new ClickTokenCipher(ringOf('ours'), new RandomPool()),
+    clickTokens: new ClickTokenCipher(secretRingOf('ours'), new RandomPool()),
     caps: { unavailableOffers: () => state.unavailable },
     explanations: new SerialQueue(1),
     onViewLost: () => assert.fail('unexpected lost view'),
@@ -96,11 +96,11 @@ async function setUp(
   const subId = subIds.issue(clock.wallMs(), testTenant.account, vertical.number, testTenant.mode);
   sessions.add(subId, testTenant);
   const session = sessions.get(subId)!;
-  session.mergeFields(validateFields(vertical, personalLoansFixture.complete, 2026_05_20).changes);
+  session.mergeFields(validatePocketFields(vertical, personalLoansFixture.complete, 2026_05_20).changes);
   const ask = (more: Partial<MarketplaceRequest>, signal: CancelSignal | null = null) =>
     getMarketplace(deps, testTenant, { sub_id: subId, format: 'json', ...more }, true, signal);
   const show = (explain: boolean, signal: CancelSignal | null = null) => ask({ explain: `${explain}` }, signal);
-  const catalog = catalogs.current(vertical.number, testTenant.mode);
+  const catalog = catalogs.currentCatalog(vertical.number, testTenant.mode);
   return { clock, ledger, sessions, session, catalog, state, ask, show };
 }
 
@@ -126,7 +126,7 @@ for (const { threads, explain, what } of [
       const signal = { ended: false };
       const showing = show(explain, signal);
       signal.ended = true;
-      assert.deepEqual(await showing, unavailable(1));
+      assert.deepEqual(await showing, serviceUnavailable(1));
       assert.equal(session.cachedRanking, null);
       assert((await show(explain, { ended: false })).ok);
       assert.equal((await ledger.records()).length, 1);
@@ -165,7 +165,7 @@ it('a request that is cancelled during matching counts no view, but its ranking 
   const showing = show(false, signal);
   await new Promise(setImmediate);
   signal.ended = true;
-  assert.deepEqual(await showing, unavailable(1));
+  assert.deepEqual(await showing, serviceUnavailable(1));
   assert.ok(session.cachedRanking!.ranking.total > 0);
   assert.deepEqual(await ledger.records(), []);
 });
@@ -288,14 +288,14 @@ it('rejects explain requests above the queue limit, and counts no view for them'
   const { ledger, show } = await setUp(t, 0);
   const [first, second, third] = await Promise.all([show(true), show(true), show(true)]);
   assert.ok(first.ok && second.ok);
-  assert.deepEqual(third, unavailable(1));
+  assert.deepEqual(third, serviceUnavailable(1));
   assert.equal((await ledger.records()).length, 2);
 });
 
 it('ranks offers again on the next day, because eligibility depends on age', async (t) => {
   const { clock, session, show } = await setUp(t, 0, new ManualClock(Date.UTC(2026, 4, 20, 23)));
   // A borrower in Alabama must be older than 18.
-  session.mergeFields(validateFields(vertical, { state: 'AL', birthdate: '2007-05-21' }, 2026_05_20).changes);
+  session.mergeFields(validatePocketFields(vertical, { state: 'AL', birthdate: '2007-05-21' }, 2026_05_20).changes);
   const totalNow = async () => viewOf(await show(false)).total_offers;
   assert.equal(await totalNow(), 0);
   clock.advance(60 * 60 * 1000 - 1);
@@ -315,7 +315,7 @@ it('the rendered response text equals JSON.stringify of the response object', as
     assert(outcome.ok);
     assert.equal(
       renderMarketplaceJson(outcome.value, clickUrlPrefix, ignored),
-      JSON.stringify(withIgnoredNames(viewOf(outcome), ignored)),
+      JSON.stringify(withIgnoredParameters(viewOf(outcome), ignored)),
     );
   }
 });

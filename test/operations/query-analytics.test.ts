@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import {
   AnalyticsUnavailableError,
   type DayMetrics,
-  type RowsPage,
   type SessionRow,
+  type SessionRowsPage,
   type SummaryResult,
 } from '../../src/analytics/analytics.ts';
-import { isoDate, parseIsoDate } from '../../src/domain/calendar.ts';
+import { formatIsoDate, parseIsoDate } from '../../src/domain/calendar.ts';
 import { PageCursors } from '../../src/ids/page-cursor.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { DailyView, RowsView, SummaryView } from '../../src/operations/analytics-views.ts';
@@ -16,7 +16,7 @@ import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/quer
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { CannedAnalytics, noFigures, noWidgetEvents } from '../support/canned-analytics.ts';
-import { liveTenant, ringOf, testTenant } from '../support/identities.ts';
+import { liveTenant, secretRingOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const referrer_tag = 'experiment-1';
@@ -43,8 +43,8 @@ const zeroMetrics = {
 class Bench {
   /** Noon of 2026-05-20. */
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(ringOf('ours'), new RandomPool());
-  readonly pageCursors = new PageCursors(ringOf('ours'));
+  readonly subIds = new SubIds(secretRingOf('ours'), new RandomPool());
+  readonly pageCursors = new PageCursors(secretRingOf('ours'));
   readonly analytics = new CannedAnalytics();
 
   issue(tenant: Tenant = liveTenant): string {
@@ -95,7 +95,7 @@ class Bench {
   }
 
   /** Returns the page for these rows. */
-  rows(request: AnalyticsRequest = {}, page: Partial<RowsPage> = {}): Promise<RowsView> {
+  rows(request: AnalyticsRequest = {}, page: Partial<SessionRowsPage> = {}): Promise<RowsView> {
     this.analytics.page = { rows: [], retainedFromDay: 0, nextAfterPosition: null, ...page };
     return this.view({ referrer_tag, granularity: 'row', ...request });
   }
@@ -180,7 +180,7 @@ describe('dates of an analytics query', () => {
       const { date_from, date_to } = await bench.summary({}, { referrer_tag, ...dates });
       const { fromDay, toDay, today } = bench.analytics.lastQuery!;
       assert.deepEqual([date_from, date_to], [from, to]);
-      assert.deepEqual([isoDate(fromDay), isoDate(toDay), isoDate(today)], [from, to, '2026-05-20']);
+      assert.deepEqual([formatIsoDate(fromDay), formatIsoDate(toDay), formatIsoDate(today)], [from, to, '2026-05-20']);
     });
   }
 
@@ -191,7 +191,7 @@ describe('dates of an analytics query', () => {
       [{ date_from: '2025-01-01' }, '2025-01-01'],
     ] as const) {
       const { maturedFromDay } = await new Bench().portQuery({ referrer_tag, ...dates });
-      assert.equal(isoDate(maturedFromDay!), from);
+      assert.equal(formatIsoDate(maturedFromDay!), from);
     }
     const { matured_from, matured_to } = await new Bench().summary({}, { referrer_tag, date_from: '2026-04-05' });
     assert.deepEqual([matured_from, matured_to], [null, null]);
@@ -356,7 +356,7 @@ describe('daily figures', () => {
     await fc.assert(
       fc.asyncProperty(window, fc.integer({ min: 1, max: 12 }), async ({ first, days }, limit) => {
         const bench = new Bench();
-        const dates = { date_from: isoDate(first), date_to: isoDate(first + days - 1) };
+        const dates = { date_from: formatIsoDate(first), date_to: formatIsoDate(first + days - 1) };
         const queriedDays: number[] = [];
         let cursor: string | undefined;
         do {
@@ -467,7 +467,7 @@ describe('pages of an analytics query', () => {
     const bench = new Bench();
     const page = await bench.days({ date_from: '0001-01-01', date_to: '9999-12-31' });
     const { fromDay, toDay } = bench.analytics.lastQuery!;
-    assert.deepEqual([page.has_more, isoDate(fromDay), toDay - fromDay + 1], [true, '0001-01-01', 100]);
+    assert.deepEqual([page.has_more, formatIsoDate(fromDay), toDay - fromDay + 1], [true, '0001-01-01', 100]);
     for (const granularity of paged) {
       for (const limit of ['1', '10', '99', '100']) {
         assert.equal(await bench.outcome({ referrer_tag, granularity, limit }), 'ok');

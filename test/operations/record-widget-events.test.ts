@@ -9,8 +9,8 @@ import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { InternTable } from '../../src/sessions/intern-table.ts';
 import { RankingArena } from '../../src/sessions/ranking-arena.ts';
 import { SessionShard } from '../../src/sessions/session-shard.ts';
-import { loadId } from '../support/api-caller.ts';
-import { liveTenant, ringOf } from '../support/identities.ts';
+import { widgetLoadId } from '../support/api-caller.ts';
+import { liveTenant, secretRingOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 /** A log whose failures a test controls. */
@@ -37,7 +37,7 @@ class FailingLog implements Pick<Ledger, 'append' | 'durablePosition'> {
 function setUp() {
   const clock = new ManualClock();
   const ledger = new FailingLog();
-  const subIds = new SubIds(ringOf('reports'), new RandomPool());
+  const subIds = new SubIds(secretRingOf('reports'), new RandomPool());
   const subId = subIds.issue(clock.wallMs(), 1, 1, 'live');
   const part = new SessionShard({
     ...{ tenants: new InternTable(), rankings: new RankingArena() },
@@ -56,7 +56,7 @@ function setUp() {
   };
   const report = (...ids: string[]) =>
     recordWidgetEvents(ports, session, subId, {
-      load: loadId(9),
+      load: widgetLoadId(9),
       events: ids.map((id) => ({ event_id: id, type: 'offer_impression', svc_offer_id: `offer-${id}` })),
     });
   return { ledger, report, counted };

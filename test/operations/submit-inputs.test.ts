@@ -9,7 +9,7 @@ import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { CachedRanking } from '../../src/sessions/session-store.ts';
 import { emptyFieldVector, fieldIndex } from '../../src/verticals/field-vector.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
-import { liveTenant, ringOf } from '../support/identities.ts';
+import { liveTenant, secretRingOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-logs.ts';
 
@@ -52,7 +52,7 @@ const submission = fc
 
 class Bench {
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(ringOf('ours'), new RandomPool());
+  readonly subIds = new SubIds(secretRingOf('ours'), new RandomPool());
   readonly sessions: MemorySessionStore;
   missing = 0;
 
@@ -317,7 +317,7 @@ describe('submitInputs', () => {
     assert.equal(refused.error.outcomeUnknown, false);
     assert.deepEqual(bench.fieldsOf(sub_id), before);
     assert.equal((await bench.submit(sub_id, {})).match_readiness, 'insufficient');
-    bench.journal.repair();
+    bench.journal.repairFiles();
     while (!bench.journal.journal.healthy) await new Promise((resolve) => setImmediate(resolve));
     // This record is in the group of the second record.
     assert.equal((await bench.submit(sub_id, { loan_amount: 6_000 })).match_readiness, 'high');

@@ -152,7 +152,7 @@ describe('alerts, dashboard and documented metrics', () => {
   before(async () => {
     market = await RunningMarketplace.start('uws');
     await requestEveryRoute(market);
-    scrape = (await Scrape.of(market.operations)).joinedBy(await scrapeOverTls());
+    scrape = (await Scrape.of(market.operations)).withMissingSamplesOf(await scrapeOverTls());
   });
   after(() => market?.close());
 

@@ -8,7 +8,7 @@ import { formatMessage } from 'publint/utils';
 import { serveMarketplace } from '../cli/served-process.ts';
 import { checkout } from '../docs/run-commands.ts';
 import { ApiCaller } from '../support/api-caller.ts';
-import { linksOf, targetOf } from '../support/documents.ts';
+import { linksOf, resolveLink } from '../support/documents.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { documentedCommands, type InstalledPackage, installPackage, runToEnd } from './installed-package.ts';
 
@@ -81,7 +81,7 @@ test('no document of the package links to a missing file', () => {
   const broken = documents.flatMap((document) =>
     linksOf(readFileSync(join(installed.home, document), 'utf8'))
       .filter((link) => {
-        const target = targetOf(document, link).replace(/\/$/, '');
+        const target = resolveLink(document, link).replace(/\/$/, '');
         return !paths.some((path) => path === target || path.startsWith(`${target}/`));
       })
       .map((link) => `${document}: ${link}`),

@@ -65,7 +65,7 @@ describe('RandomPool', () => {
     const seen = new Set<string>();
     const target = Buffer.alloc(10);
     for (let i = 0; i < 5_000; i++) {
-      pool.fill(target, 0, 10);
+      pool.writeRandomBytes(target, 0, 10);
       seen.add(target.toString('hex'));
     }
     assert.equal(seen.size, 5_000);
@@ -73,7 +73,7 @@ describe('RandomPool', () => {
 
   it('RandomPool writes only the requested byte range', () => {
     const target = Buffer.alloc(64);
-    new RandomPool().fill(target, 16, 32);
+    new RandomPool().writeRandomBytes(target, 16, 32);
     assert.deepEqual(target.subarray(0, 16), Buffer.alloc(16));
     assert.deepEqual(target.subarray(48), Buffer.alloc(16));
     assert.notDeepEqual(target.subarray(16, 48), Buffer.alloc(32));
@@ -81,7 +81,7 @@ describe('RandomPool', () => {
 
   it('RandomPool returns all byte values', () => {
     const target = Buffer.alloc(8_192);
-    new RandomPool().fill(target, 0, target.length);
+    new RandomPool().writeRandomBytes(target, 0, target.length);
     assert.equal(new Set(target).size, 256);
   });
 });

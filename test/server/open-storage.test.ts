@@ -27,8 +27,8 @@ test('applies the limit of referrer tags immediately if the aggregator is up to 
   const analytics = new SlowAggregator();
   analytics.projectedPosition = 10;
   await restoreReferrerTags(analytics, 10, tags, new CleanupStack());
-  assert.equal(tags.reserve(liveTenant, 'tag-3'), null);
-  for (const tag of ['tag-1', 'tag-2']) assert.notEqual(tags.reserve(liveTenant, tag), null);
+  assert.equal(tags.reserveTag(liveTenant, 'tag-3'), null);
+  for (const tag of ['tag-1', 'tag-2']) assert.notEqual(tags.reserveTag(liveTenant, tag), null);
 });
 
 test('restores referrer tags in the background while the aggregator is behind the ledger', async () => {
@@ -36,12 +36,12 @@ test('restores referrer tags in the background while the aggregator is behind th
   const analytics = new SlowAggregator();
   const cleanup = new CleanupStack();
   await restoreReferrerTags(analytics, 10, tags, cleanup);
-  for (const tag of ['tag-3', 'tag-4']) tags.reserve(liveTenant, tag)!.complete(true);
+  for (const tag of ['tag-3', 'tag-4']) tags.reserveTag(liveTenant, tag)!.complete(true);
   analytics.projectedPosition = 10;
   await analytics.answered.promise;
   await new Promise(setImmediate);
-  assert.equal(tags.reserve(liveTenant, 'tag-5'), null);
-  for (const tag of ['tag-1', 'tag-2', 'tag-3', 'tag-4']) assert.notEqual(tags.reserve(liveTenant, tag), null);
+  assert.equal(tags.reserveTag(liveTenant, 'tag-5'), null);
+  for (const tag of ['tag-1', 'tag-2', 'tag-3', 'tag-4']) assert.notEqual(tags.reserveTag(liveTenant, tag), null);
   await cleanup.close();
 });
 
@@ -53,5 +53,5 @@ test('stops restoring referrer tags in the background when the service closes', 
   await cleanup.close();
   analytics.projectedPosition = 10;
   await new Promise((resolve) => setTimeout(resolve, 150));
-  for (const tag of ['tag-3', 'tag-4']) assert.notEqual(tags.reserve(liveTenant, tag), null);
+  for (const tag of ['tag-3', 'tag-4']) assert.notEqual(tags.reserveTag(liveTenant, tag), null);
 });

@@ -6,7 +6,7 @@ import { findSession } from '../../src/sessions/find-session.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { Session } from '../../src/sessions/session-store.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
-import { liveTenant, ringOf, testTenant } from '../support/identities.ts';
+import { liveTenant, secretRingOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
@@ -14,7 +14,7 @@ const sessionTtlMs = 4 * 60 * 60 * 1000;
 class Bench {
   readonly clock = new ManualClock();
   readonly sessions: MemorySessionStore;
-  readonly subIds = new SubIds(ringOf('ours'), new RandomPool());
+  readonly subIds = new SubIds(secretRingOf('ours'), new RandomPool());
   missing = 0;
   created = 0;
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { formatSubId } from '../../src/ids/sub-id.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { liveTenant, subIdAt, testTenant } from '../support/identities.ts';
-import { subOf } from '../support/ledger-records.ts';
+import { subIdBytes } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
@@ -93,7 +93,7 @@ describe('MemorySessionStore', () => {
   it('stores the maximum number of sessions even if most ids are in one shard', (t) => {
     const { clock, store, newId } = openStore(t, { sessionsMax: 500, parts: 16 });
     for (let serial = 0; serial < 500; serial++) {
-      assert(store.add(formatSubId(subOf({ createdMs: clock.wallMs(), serial })), liveTenant));
+      assert(store.add(formatSubId(subIdBytes({ createdMs: clock.wallMs(), serial })), liveTenant));
     }
     assert.equal(store.add(newId(), liveTenant), false);
     assert.equal(store.size, 500);

@@ -18,11 +18,11 @@ describe('RankingArena', () => {
     it(`stores a ranking of ${total} offers, some of which may be unavailable`, () => {
       const rankings = new RankingArena();
       const ranked = rankedOf({ total, openOnly: total % 2 === 1, closed: unavailableOffers });
-      const read = rankings.read(rankings.store(ranked));
+      const read = rankings.readRanking(rankings.storeRanking(ranked));
       assert.deepEqual(read, ranked);
       // If offers are unavailable, the orders contain fewer offers than match.
       const fewer = { ...ranked, ranking: { ...ranked.ranking, total: total + 300 } };
-      assert.deepEqual(rankings.read(rankings.store(fewer)), fewer);
+      assert.deepEqual(rankings.readRanking(rankings.storeRanking(fewer)), fewer);
       assert.equal(read.unavailableOffers, unavailableOffers);
     });
   }
@@ -44,11 +44,11 @@ describe('RankingArena', () => {
     fc.assert(
       fc.property(wanted, (each) => {
         const ranked = rankedOf(each);
-        const next: number = rankings.store(ranked);
+        const next: number = rankings.storeRanking(ranked);
         assert.equal(place ?? next, next);
         place = next;
-        assert.deepEqual(rankings.read(next), ranked);
-        rankings.release(next);
+        assert.deepEqual(rankings.readRanking(next), ranked);
+        rankings.releaseRanking(next);
       }),
       {
         examples: [
@@ -72,9 +72,9 @@ describe('RankingArena', () => {
     const rankings = new RankingArena();
     for (const length of [0, 1, tokenLengthMax]) {
       const ranked = rankedOf({ sealedValue: 'v'.repeat(length) });
-      assert.deepEqual(rankings.read(rankings.store(ranked)), ranked);
+      assert.deepEqual(rankings.readRanking(rankings.storeRanking(ranked)), ranked);
     }
-    assert.throws(() => rankings.store(rankedOf({ sealedValue: 'v'.repeat(tokenLengthMax + 1) })), RangeError);
+    assert.throws(() => rankings.storeRanking(rankedOf({ sealedValue: 'v'.repeat(tokenLengthMax + 1) })), RangeError);
   });
 
   it('throws for orders of invalid length, without allocating memory', () => {
@@ -82,9 +82,9 @@ describe('RankingArena', () => {
     const fitting = rankedOf({ total: bounds.offersRankedMax });
     const { ranking } = fitting;
     for (const orders of [`${ranking.orders}\0\0\0\0`, ranking.orders.slice(1)]) {
-      assert.throws(() => rankings.store({ ...fitting, ranking: { ...ranking, orders } }), RangeError);
+      assert.throws(() => rankings.storeRanking({ ...fitting, ranking: { ...ranking, orders } }), RangeError);
     }
-    assert.equal(rankings.store(fitting), 0);
+    assert.equal(rankings.storeRanking(fitting), 0);
   });
 
   it('stores rankings in several buffers until they are released', () => {
@@ -98,28 +98,28 @@ describe('RankingArena', () => {
         version: `version-${number % 3}`,
         closed: number % 2 === 0 ? noUnavailableOffers : unavailableOffers,
       });
-    const places = Array.from({ length: many }, (_, number) => rankings.store(ranked(number)));
+    const places = Array.from({ length: many }, (_, number) => rankings.storeRanking(ranked(number)));
     assert.equal(new Set(places).size, many);
-    for (let number = 0; number < many; number += 2) rankings.release(places[number]!);
-    for (let number = 0; number < many; number += 2) places[number] = rankings.store(ranked(many + number));
+    for (let number = 0; number < many; number += 2) rankings.releaseRanking(places[number]!);
+    for (let number = 0; number < many; number += 2) places[number] = rankings.storeRanking(ranked(many + number));
     assert.equal(new Set(places).size, many);
     for (const [number, place] of places.entries()) {
-      assert.deepEqual(rankings.read(place), ranked(number % 2 === 0 ? many + number : number));
+      assert.deepEqual(rankings.readRanking(place), ranked(number % 2 === 0 ? many + number : number));
     }
   });
 
   it('allocates memory in whole buffers, and no memory for replaced rankings', async () => {
     const rankings = new RankingArena();
     const before = await memoryBesideHeap();
-    const places = Array.from({ length: 4_096 }, () => rankings.store(rankedOf({})));
+    const places = Array.from({ length: 4_096 }, () => rankings.storeRanking(rankedOf({})));
     const taken = (await memoryBesideHeap()) - before;
     assert(taken <= 4_096 * 344, `${taken} bytes`);
     for (let round = 0; round < 3; round++) {
-      for (const place of places) rankings.release(place);
-      for (let i = 0; i < places.length; i++) places[i] = rankings.store(rankedOf({}));
+      for (const place of places) rankings.releaseRanking(place);
+      for (let i = 0; i < places.length; i++) places[i] = rankings.storeRanking(rankedOf({}));
     }
     assert((await memoryBesideHeap()) - before < taken + 4_096 * tokenLengthMax);
-    assert.equal(rankings.read(places[0]!).clickToken, rankedOf({}).clickToken);
+    assert.equal(rankings.readRanking(places[0]!).clickToken, rankedOf({}).clickToken);
   });
 
   it('releases unavailable offers and catalog versions with the last ranking that uses them', async () => {
@@ -130,8 +130,11 @@ describe('RankingArena', () => {
     const refs = Array.from({ length: 64 }, (_, number) => {
       const closed: UnavailableOffers = { count: 1, bits: Int32Array.of(number) };
       const version = Buffer.alloc(length, `${number} `).toString('latin1');
-      const places = [rankings.store(rankedOf({ closed, version })), rankings.store(rankedOf({ closed, version }))];
-      for (const place of places) rankings.release(place);
+      const places = [
+        rankings.storeRanking(rankedOf({ closed, version })),
+        rankings.storeRanking(rankedOf({ closed, version })),
+      ];
+      for (const place of places) rankings.releaseRanking(place);
       return new WeakRef(closed);
     });
     const heap = (await memoryOfHeap()) - before;

@@ -7,7 +7,7 @@ import type { IdempotencyDigests } from '../../src/sessions/idempotency-keys.ts'
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { SessionRecovery } from '../../src/sessions/session-recovery.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { clickedRecord, createdRecord, subOf, viewedRecord } from '../support/ledger-records.ts';
+import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const sessionTtlMs = 4 * 60 * 60 * 1000;
@@ -34,15 +34,15 @@ function setUp(t: TestContext, { sessionsMax = 100 } = {}) {
 }
 
 function keyedRecord(sub: Buffer, key: Uint8Array, payload: Uint8Array): SessionCreated {
-  const [kind, wallMs, , tag, keyNumber, device, metadata] = createdRecord(sub);
+  const [kind, wallMs, , tag, keyNumber, device, metadata] = sessionCreatedRecord(sub);
   return [kind, wallMs, sub, tag, keyNumber, device, metadata, key, payload];
 }
 
 describe('SessionRecovery', () => {
   it('restores a live session without its fields', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
-    const sub = subOf({ createdMs: nowMs - 1_000, serial: 1, account: 9, mode: 'test' });
-    recovery.apply(createdRecord(sub));
+    const sub = subIdBytes({ createdMs: nowMs - 1_000, serial: 1, account: 9, mode: 'test' });
+    recovery.apply(sessionCreatedRecord(sub));
     const session = sessions.get(formatSubId(sub))!;
     assert.deepEqual(session.tenant, { account: 9, vertical: personalLoans, mode: 'test' });
     assert.equal(session.createdMs, nowMs - 1_000);
@@ -57,11 +57,11 @@ describe('SessionRecovery', () => {
   it('restores the Idempotency-Key of a live session', (t) => {
     const { recovery, keyed, nowMs } = setUp(t);
     const digests = [Buffer.alloc(16, 1), Buffer.alloc(16, 2)];
-    const live = subOf({ createdMs: nowMs - 1_000, serial: 1 });
-    const expired = subOf({ createdMs: nowMs - sessionTtlMs, serial: 2 });
+    const live = subIdBytes({ createdMs: nowMs - 1_000, serial: 1 });
+    const expired = subIdBytes({ createdMs: nowMs - sessionTtlMs, serial: 2 });
     const [key, payload] = digests as [Buffer, Buffer];
     for (const sub of [live, expired]) recovery.apply(keyedRecord(sub, key, payload));
-    recovery.apply(keyedRecord(subOf({ createdMs: nowMs, serial: 3 }), Buffer.alloc(15), payload));
+    recovery.apply(keyedRecord(subIdBytes({ createdMs: nowMs, serial: 3 }), Buffer.alloc(15), payload));
     assert.equal(keyed.length, 1);
     const { digests: restored, sub } = keyed[0]!;
     assert.deepEqual(sub, live);
@@ -70,20 +70,20 @@ describe('SessionRecovery', () => {
 
   it('merges the field changes of the journal into live sessions', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
-    const sub = subOf({ createdMs: nowMs - 1_000, serial: 1 });
-    recovery.apply(createdRecord(sub));
+    const sub = subIdBytes({ createdMs: nowMs - 1_000, serial: 1 });
+    recovery.apply(sessionCreatedRecord(sub));
     recovery.applyFieldChanges(sub, [0, 7, 2, 3]);
     recovery.applyFieldChanges(sub, [0, 8]);
-    recovery.applyFieldChanges(subOf({ createdMs: nowMs - 1_000, serial: 2 }), [0, 9]);
+    recovery.applyFieldChanges(subIdBytes({ createdMs: nowMs - 1_000, serial: 2 }), [0, 9]);
     assert.deepEqual(sessions.get(formatSubId(sub))!.fields.slice(0, 4), [8, -1, 3, -1]);
     assert.equal(sessions.size, 1);
   });
 
   it('does not restore a session from the millisecond of its expiry on', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
-    const dead = subOf({ createdMs: nowMs - sessionTtlMs, serial: 1 });
-    const dying = subOf({ createdMs: nowMs - sessionTtlMs + 1, serial: 2 });
-    for (const sub of [dead, dying]) recovery.apply(createdRecord(sub));
+    const dead = subIdBytes({ createdMs: nowMs - sessionTtlMs, serial: 1 });
+    const dying = subIdBytes({ createdMs: nowMs - sessionTtlMs + 1, serial: 2 });
+    for (const sub of [dead, dying]) recovery.apply(sessionCreatedRecord(sub));
     assert.equal(sessions.get(formatSubId(dead)), undefined);
     assert(sessions.get(formatSubId(dying)) !== undefined);
   });
@@ -106,9 +106,9 @@ describe('SessionRecovery', () => {
 
   it('shares one tenant object among the sessions of an account, vertical and mode', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
-    const [one, other] = [1, 2].map((serial) => subOf({ createdMs: nowMs, serial })) as [Buffer, Buffer];
-    const test = subOf({ createdMs: nowMs, serial: 3, mode: 'test' });
-    for (const sub of [one, other, test]) recovery.apply(createdRecord(sub));
+    const [one, other] = [1, 2].map((serial) => subIdBytes({ createdMs: nowMs, serial })) as [Buffer, Buffer];
+    const test = subIdBytes({ createdMs: nowMs, serial: 3, mode: 'test' });
+    for (const sub of [one, other, test]) recovery.apply(sessionCreatedRecord(sub));
     const tenantOf = (sub: Buffer) => sessions.get(formatSubId(sub))!.tenant;
     assert.equal(tenantOf(one), tenantOf(other));
     assert.notEqual(tenantOf(one), tenantOf(test));
@@ -118,7 +118,7 @@ describe('SessionRecovery', () => {
     const { recovery, nowMs } = setUp(t);
     const midnight = nowMs - (nowMs % dayMs);
     const created = (createdMs: number, keyNumber: number, serial: number) =>
-      createdRecord(subOf({ createdMs, serial })).with(4, keyNumber) as unknown as SessionCreated;
+      sessionCreatedRecord(subIdBytes({ createdMs, serial })).with(4, keyNumber) as unknown as SessionCreated;
     recovery.apply(created(midnight - 1, 7, 1));
     recovery.apply(created(midnight, 7, 2));
     recovery.apply(created(nowMs, 7, 3));
@@ -134,17 +134,17 @@ describe('SessionRecovery', () => {
 
   it('restores no session from records of another vertical, of a view or of a click', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
-    const sub = subOf({ createdMs: nowMs, serial: 1 });
-    recovery.apply(createdRecord(subOf({ createdMs: nowMs, serial: 2, vertical: 99 })));
-    recovery.apply(viewedRecord(sub, ['offer']));
-    recovery.apply(clickedRecord(sub, 'offer'));
+    const sub = subIdBytes({ createdMs: nowMs, serial: 1 });
+    recovery.apply(sessionCreatedRecord(subIdBytes({ createdMs: nowMs, serial: 2, vertical: 99 })));
+    recovery.apply(offersViewedRecord(sub, ['offer']));
+    recovery.apply(offerClickedRecord(sub, 'offer'));
     assert.equal(sessions.size, 0);
   });
 
   it('restores the oldest sessions if the store is full', (t) => {
     const { sessions, recovery, nowMs } = setUp(t, { sessionsMax: 2 });
-    const subs = [1, 2, 3].map((serial) => subOf({ createdMs: nowMs, serial }));
-    for (const sub of subs) recovery.apply(createdRecord(sub));
+    const subs = [1, 2, 3].map((serial) => subIdBytes({ createdMs: nowMs, serial }));
+    for (const sub of subs) recovery.apply(sessionCreatedRecord(sub));
     assert.equal(sessions.size, 2);
     assert.deepEqual(
       subs.map((sub) => sessions.get(formatSubId(sub)) !== undefined),

@@ -22,8 +22,8 @@ class CheckedRankings extends RankingArena {
   readonly inUse = new Set<number>();
   inUseMax = 0;
 
-  override store(ranked: CachedRanking): number {
-    const place = super.store(ranked);
+  override storeRanking(ranked: CachedRanking): number {
+    const place = super.storeRanking(ranked);
     assert(!this.inUse.has(place), 'index is in use');
     this.inUse.add(place);
     this.inUseMax = Math.max(this.inUseMax, this.inUse.size);
@@ -31,9 +31,9 @@ class CheckedRankings extends RankingArena {
     return place;
   }
 
-  override release(place: number): void {
+  override releaseRanking(place: number): void {
     assert(this.inUse.delete(place), 'index is not in use');
-    super.release(place);
+    super.releaseRanking(place);
   }
 }
 
@@ -263,7 +263,7 @@ class ModelComparison {
       dropped++;
     }
     this.#sessions = this.#sessions.slice(first);
-    assert.equal(this.#shard.deleteCreatedUntil(lastMs), dropped);
+    assert.equal(this.#shard.deleteSessionsCreatedUntil(lastMs), dropped);
     this.#assertSame();
   }
 
@@ -291,7 +291,7 @@ class ModelComparison {
   /** Deletes all sessions and checks that nothing is left. */
   end(): void {
     this.#assertSame(this.#deleted);
-    this.#shard.deleteCreatedUntil(Number.MAX_SAFE_INTEGER);
+    this.#shard.deleteSessionsCreatedUntil(Number.MAX_SAFE_INTEGER);
     for (const each of this.#live()) this.#deleted.push(each);
     this.#sessions = [];
     this.#assertSame(this.#deleted);
@@ -323,9 +323,9 @@ describe('SessionShard', () => {
         held.push(id);
       }
       const gone = held.splice(0, Math.max(0, held.length - level));
-      assert.equal(shard.deleteCreatedUntil(serial - held.length - 1), gone.length);
+      assert.equal(shard.deleteSessionsCreatedUntil(serial - held.length - 1), gone.length);
       // Each sweep halves the memory at most once.
-      for (let sweep = 0; sweep < 12; sweep++) assert.equal(shard.deleteCreatedUntil(-1), 0);
+      for (let sweep = 0; sweep < 12; sweep++) assert.equal(shard.deleteSessionsCreatedUntil(-1), 0);
       assert.equal(shard.size, held.length);
       for (const id of held) {
         const session = find(shard, id)!;
@@ -341,7 +341,7 @@ describe('SessionShard', () => {
     const before = await memoryBesideHeap();
     for (let serial = 0; serial < 2 ** 16; serial++) shard.add(idOf(serial, serial, scattered(serial)), liveTenant);
     const taken = (await memoryBesideHeap()) - before;
-    for (let sweep = 0; sweep < 16; sweep++) shard.deleteCreatedUntil(2 ** 16 - 2);
+    for (let sweep = 0; sweep < 16; sweep++) shard.deleteSessionsCreatedUntil(2 ** 16 - 2);
     assert.equal(shard.size, 1);
     const left = (await memoryBesideHeap()) - before;
     assert(left < taken / 20, `${left} bytes of ${taken} are left`);
@@ -375,7 +375,7 @@ describe('SessionShard', () => {
     shard.delete(deleted);
     await collectGarbage();
     assert.deepEqual(gone(), [true, true, false, false]);
-    shard.deleteCreatedUntil(1_000);
+    shard.deleteSessionsCreatedUntil(1_000);
     await collectGarbage();
     assert.deepEqual(gone(), [true, true, true, true]);
     assert.equal(shard.size, 0);
@@ -419,7 +419,7 @@ describe('SessionShard', () => {
       assert(!session!.widgetUsage.shouldCountView(load));
       assert.equal(find(shard, idOf(serial, serial, scattered(serial)))!.fields[0], serial + 1);
     }
-    assert.equal(shard.deleteCreatedUntil(9_999), 3);
+    assert.equal(shard.deleteSessionsCreatedUntil(9_999), 3);
     for (const { session } of kept) assert.equal(session!.mergeFields([0, 1]), null);
   });
 
@@ -451,7 +451,7 @@ describe('SessionShard', () => {
       for (const id of [expired!, deletedOne!]) find(shard, id)!.mergeFields([2, birthDate]);
       assert(arrays.some((array) => array.includes(birthDate)));
       shard.delete(deletedOne!);
-      shard.deleteCreatedUntil(0);
+      shard.deleteSessionsCreatedUntil(0);
     } finally {
       globalThis.Int32Array = Original;
     }

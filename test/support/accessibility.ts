@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 
 const axe = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 // The rule for target sizes (WCAG 2.2) is disabled by default.
-const run = `axe.run(document, { iframes: false, rules: { 'target-size': { enabled: true } } }).then(({ violations }) =>
+const axeScript = `axe.run(document, { iframes: false, rules: { 'target-size': { enabled: true } } }).then(({ violations }) =>
   violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target, failureSummary }) => target + ' ' + failureSummary).join('; ')))`;
 
 /** Returns the accessibility violations that axe-core finds in a page and its frames, with the current viewport. */
@@ -18,7 +18,7 @@ export async function findAccessibilityViolations(
     for (const frame of page.frames()) {
       // `evaluate` bypasses the content security policy of the page, which blocks script elements.
       if ((await frame.evaluate('typeof axe')) === 'undefined') await frame.evaluate(axe);
-      const found = await frame.evaluate<string[]>(run);
+      const found = await frame.evaluate<string[]>(axeScript);
       const where = `${new URL(frame.url()).pathname} in ${colorScheme} colors`;
       violations.push(...found.map((violation) => `${where}: ${violation}`));
     }

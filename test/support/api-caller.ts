@@ -9,10 +9,10 @@ import type {
 } from '../../src/index.ts';
 import type { WidgetOffersView } from '../../src/operations/show-widget-offers.ts';
 import type { InputsView } from '../../src/operations/submit-inputs.ts';
-import type { Answer, HttpClient } from './http-client.ts';
+import type { HttpClient, HttpResponse } from './http-client.ts';
 
 /** Statuses by error code, copied from docs/contract.md#error-codes, because the tests check the table in the code. */
-const statuses = {
+const statusByErrorCode = {
   INVALID_REFERRER_TAG: 400,
   INVALID_FIELD_VALUE: 400,
   SUB_ID_EXPIRED: 400,
@@ -33,7 +33,7 @@ const statuses = {
   SERVICE_UNAVAILABLE: 503,
 } as const;
 
-export type RefusalCode = keyof typeof statuses;
+export type DocumentedErrorCode = keyof typeof statusByErrorCode;
 
 export interface ErrorBody {
   readonly error: string;
@@ -48,10 +48,10 @@ export interface ErrorBody {
  *
  * @param param the parameter that an INVALID_REQUEST error must name
  */
-export function assertRefused(answer: Answer, code: RefusalCode, param?: string): ErrorBody {
+export function assertError(answer: HttpResponse, code: DocumentedErrorCode, param?: string): ErrorBody {
   const { status, text, headers } = answer;
-  assert.equal(status, statuses[code], text);
-  const body = jsonOf<ErrorBody>(answer);
+  assert.equal(status, statusByErrorCode[code], text);
+  const body = parseJson<ErrorBody>(answer);
   assert.equal(body.error, code);
   assert.equal(body.param, param);
   const members = ['error', 'message'];
@@ -68,26 +68,26 @@ export function assertRefused(answer: Answer, code: RefusalCode, param?: string)
 }
 
 /** Whether a response is a documented error, for tests that do not know the error in advance. */
-export function isDocumentedError(answer: Answer): boolean {
-  const { error, message, param } = jsonOf<ErrorBody>(answer);
+export function isDocumentedError(answer: HttpResponse): boolean {
+  const { error, message, param } = parseJson<ErrorBody>(answer);
   return (
-    Object.hasOwn(statuses, error) &&
-    statuses[error as RefusalCode] === answer.status &&
+    Object.hasOwn(statusByErrorCode, error) &&
+    statusByErrorCode[error as DocumentedErrorCode] === answer.status &&
     typeof message === 'string' &&
     (error === 'INVALID_REQUEST') === (typeof param === 'string')
   );
 }
 
 /** Parses the body of a response, which must be JSON with `Cache-Control: no-store`. */
-export function jsonOf<Body>(answer: Answer): Body {
+export function parseJson<Body>(answer: HttpResponse): Body {
   assert.equal(answer.headers.get('content-type'), 'application/json', answer.text);
   assert.equal(answer.headers.get('cache-control'), 'no-store');
   return JSON.parse(answer.text) as Body;
 }
 
-export function assertOk<Body>(answer: Answer): Body {
+export function assertOk<Body>(answer: HttpResponse): Body {
   assert.equal(answer.status, 200, answer.text);
-  return jsonOf<Body>(answer);
+  return parseJson<Body>(answer);
 }
 
 /** Asserts that a value is an ISO 8601 timestamp in UTC with milliseconds. Returns the time in milliseconds. */
@@ -98,7 +98,7 @@ export function assertTimestamp(value: unknown): number {
 }
 
 /** Asserts that an object has exactly these members with these types. */
-export function assertShape(value: object, shape: Readonly<Record<string, string>>): void {
+export function assertMembers(value: object, shape: Readonly<Record<string, string>>): void {
   const types = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, typeOf(member)]));
   assert.deepEqual(types, shape);
 }
@@ -128,7 +128,7 @@ export class ApiCaller {
   }
 
   /** Sends a string or bytes as the body without changes, and any other value as JSON. */
-  post(operation: 'session' | 'inputs', body: unknown, headers: Headers = {}): Promise<Answer> {
+  post(operation: 'session' | 'inputs', body: unknown, headers: Headers = {}): Promise<HttpResponse> {
     const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     return this.http.send({
       method: 'POST',
@@ -149,7 +149,7 @@ export class ApiCaller {
     query: Query | string,
     headers: Headers = {},
     method: 'GET' | 'HEAD' = 'GET',
-  ): Promise<Answer> {
+  ): Promise<HttpResponse> {
     const text =
       typeof query === 'string'
         ? query
@@ -167,20 +167,29 @@ export class ApiCaller {
     return assertOk(await this.post('session', { referrer_tag: tag, ...more }));
   }
 
-  async submit(subId: string, fields: object): Promise<InputsView> {
+  async submitFields(subId: string, fields: object): Promise<InputsView> {
     return assertOk(await this.post('inputs', { sub_id: subId, fields }));
   }
 
   /** Creates a session with these fields. Returns its sub_id. */
-  async sessionWith(tag: string, fields: object, more: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  async createSessionWithFields(
+    tag: string,
+    fields: object,
+    more: Readonly<Record<string, unknown>> = {},
+  ): Promise<string> {
     const { sub_id: subId } = await this.createSession(tag, more);
-    await this.submit(subId, fields);
+    await this.submitFields(subId, fields);
     return subId;
   }
 
   /** Creates a session with these fields, requests offers and clicks the first ones. */
-  async visit(tag: string, fields: object, clicks: number, more: Readonly<Record<string, unknown>> = {}) {
-    const subId = await this.sessionWith(tag, fields, more);
+  async createSessionWithClicks(
+    tag: string,
+    fields: object,
+    clicks: number,
+    more: Readonly<Record<string, unknown>> = {},
+  ) {
+    const subId = await this.createSessionWithFields(tag, fields, more);
     const { offers } = await this.offers(subId);
     const clicked = offers.slice(0, clicks);
     for (const { click_url: url } of clicked) await this.click(url);
@@ -192,15 +201,15 @@ export class ApiCaller {
   }
 
   /** Returns the embed code of this session as JSON. */
-  async embed(subId: string, format: 'iframe' | 'js', query: Query = {}): Promise<WidgetEmbedView> {
+  async getEmbedCode(subId: string, format: 'iframe' | 'js', query: Query = {}): Promise<WidgetEmbedView> {
     const parameters = { sub_id: subId, format, ...query };
     return assertOk(await this.get('marketplace', parameters, { Accept: 'application/json' }));
   }
 
   /** Creates a session with these fields. Returns its widget. */
-  async widgetWith(tag: string, fields: object): Promise<WidgetCaller> {
-    const subId = await this.sessionWith(tag, fields);
-    const { token } = await this.embed(subId, 'js');
+  async createWidget(tag: string, fields: object): Promise<WidgetCaller> {
+    const subId = await this.createSessionWithFields(tag, fields);
+    const { token } = await this.getEmbedCode(subId, 'js');
     return new WidgetCaller(this.http, subId, token);
   }
 
@@ -217,7 +226,7 @@ export class ApiCaller {
   }
 
   /** Requests a click_url without changes. Does not follow the redirect. */
-  click(clickUrl: string, headers: Headers = {}, method: 'GET' | 'HEAD' = 'GET'): Promise<Answer> {
+  click(clickUrl: string, headers: Headers = {}, method: 'GET' | 'HEAD' = 'GET'): Promise<HttpResponse> {
     const url = new URL(clickUrl);
     return this.http.send({ method, path: url.pathname + url.search, headers });
   }
@@ -250,7 +259,7 @@ export class WidgetCaller {
     return `/w${address}?${new URLSearchParams(parameters as [string, string][])}`;
   }
 
-  get(address: '' | '/offers', query: Query = {}, headers: Headers = {}, method = 'GET'): Promise<Answer> {
+  get(address: '' | '/offers', query: Query = {}, headers: Headers = {}, method = 'GET'): Promise<HttpResponse> {
     return this.http.send({ method, path: this.path(address, query), headers });
   }
 
@@ -259,7 +268,7 @@ export class WidgetCaller {
   }
 
   /** Sends a string as the body without changes, and any other value as JSON. */
-  report(body: unknown, headers: Headers = {}): Promise<Answer> {
+  sendEvents(body: unknown, headers: Headers = {}): Promise<HttpResponse> {
     const raw = typeof body === 'string' ? body : JSON.stringify(body);
     return this.http.send({
       method: 'POST',
@@ -275,6 +284,6 @@ export class WidgetCaller {
 }
 
 /** Returns a unique load id for a number. */
-export function loadId(number: number): string {
+export function widgetLoadId(number: number): string {
   return number.toString(16).padStart(16, '0');
 }

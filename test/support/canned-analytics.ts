@@ -3,8 +3,8 @@ import type {
   CohortMetrics,
   DailyResult,
   DayMetrics,
-  RowsPage,
-  RowsQuery,
+  SessionRowsPage,
+  SessionRowsQuery,
   SummaryQuery,
   SummaryResult,
   WidgetCounts,
@@ -20,7 +20,7 @@ export class CannedAnalytics implements Analytics {
   readonly projectedPosition = 0;
   readonly healthy = true;
   lastQuery: SummaryQuery | null = null;
-  lastRowsQuery: RowsQuery | null = null;
+  lastRowsQuery: SessionRowsQuery | null = null;
   /** Error that every query throws, or null. */
   error: Error | null = null;
   figures: SummaryResult = {
@@ -36,7 +36,7 @@ export class CannedAnalytics implements Analytics {
 
   days: readonly DayMetrics[] = [];
   retainedFromDay = 0;
-  page: RowsPage = { rows: [], retainedFromDay: 0, nextAfterPosition: null };
+  page: SessionRowsPage = { rows: [], retainedFromDay: 0, nextAfterPosition: null };
 
   async getSummary(query: SummaryQuery): Promise<SummaryResult> {
     this.lastQuery = query;
@@ -50,7 +50,7 @@ export class CannedAnalytics implements Analytics {
     return { days: this.days, retainedFromDay: this.retainedFromDay };
   }
 
-  async listRows(query: RowsQuery): Promise<RowsPage> {
+  async listRows(query: SessionRowsQuery): Promise<SessionRowsPage> {
     this.lastRowsQuery = query;
     if (this.error !== null) throw this.error;
     return this.page;

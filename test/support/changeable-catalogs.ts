@@ -9,20 +9,20 @@ import type { VerticalFixture } from './vertical-fixture.ts';
 export class ChangeableCatalogs {
   readonly sources: readonly CatalogSource[];
   /** Initial content of the file. */
-  readonly first: LoanCatalog;
+  readonly initialCatalog: LoanCatalog;
   readonly #folder = mkdtempSync(join(tmpdir(), 'changeable-catalogs-'));
   readonly #file = join(this.#folder, 'live.json');
 
   constructor({ vertical, catalogFiles }: VerticalFixture) {
-    this.first = catalogFiles.live;
-    this.write(this.first);
+    this.initialCatalog = catalogFiles.live;
+    this.writeCatalog(this.initialCatalog);
     this.sources = [
       { vertical, mode: 'live', file: this.#file },
       { vertical, mode: 'test', text: JSON.stringify(catalogFiles.test) },
     ];
   }
 
-  write(catalog: LoanCatalog): void {
+  writeCatalog(catalog: LoanCatalog): void {
     writeFileSync(this.#file, JSON.stringify(catalog));
   }
 
@@ -32,7 +32,7 @@ export class ChangeableCatalogs {
     writeFileSync(join(this.#folder, 'logos', file), content);
   }
 
-  remove(): void {
+  removeFiles(): void {
     rmSync(this.#folder, { recursive: true });
   }
 }
@@ -47,7 +47,7 @@ export function withoutOffers(catalog: LoanCatalog, ids: readonly string[]): Loa
 }
 
 /** Returns a catalog with another landing URL and three times the payout for each offer, without the offers with these ids. */
-export function movedCatalog(catalog: LoanCatalog, withoutIds: readonly string[]): LoanCatalog {
+export function withChangedOffers(catalog: LoanCatalog, withoutIds: readonly string[]): LoanCatalog {
   const rest = withoutOffers(catalog, withoutIds);
   const lenders = rest.lenders.map((lender) => ({
     ...lender,

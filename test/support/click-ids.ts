@@ -4,21 +4,26 @@ import { subIdPrefix } from '../../src/ids/sub-id.ts';
 import type { Mode } from '../../src/index.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
-import type { Answer } from './http-client.ts';
-import { listedOffer, type VerticalFixture } from './vertical-fixture.ts';
+import type { HttpResponse } from './http-client.ts';
+import { findListedOffer, type VerticalFixture } from './vertical-fixture.ts';
 
 /** Returns the click_id from a redirect to the landing page of the lender or of the sandbox. */
-export function clickIdOf(fixture: VerticalFixture, offerId: string, { headers }: Answer, mode: Mode = 'live'): string {
+export function clickIdFromRedirect(
+  fixture: VerticalFixture,
+  offerId: string,
+  { headers }: HttpResponse,
+  mode: Mode = 'live',
+): string {
   const location = headers.get('location') ?? '';
   if (mode === 'test') return new URL(location).searchParams.get('click_id') ?? '';
-  const [head, tail] = listedOffer(fixture, offerId).offer.landing_url.split('{click_id}') as [string, string];
+  const [head, tail] = findListedOffer(fixture, offerId).offer.landing_url.split('{click_id}') as [string, string];
   return location.slice(head.length, location.length - tail.length);
 }
 
-type LostClick = Pick<ClickIdPayload, 'offerId' | 'clickedMs' | 'valueMicros'>;
+type UnrecordedClick = Pick<ClickIdPayload, 'offerId' | 'clickedMs' | 'valueMicros'>;
 
 /** Returns a function that issues click_ids for clicks without a record (docs/contract.md#clicks-without-a-record). */
-export function lostClickIds(dataDir: string): (subId: string, click: LostClick) => string {
+export function createUnrecordedClickIdIssuer(dataDir: string): (subId: string, click: UnrecordedClick) => string {
   const clickIds = new ClickIds(openOrCreateSecretFile(join(dataDir, 'secrets.json'), true), new RandomPool());
   return (subId, click) =>
     clickIds.issue({ ...click, sub: Buffer.from(subId.slice(subIdPrefix.length), 'hex'), countable: true });

@@ -13,25 +13,25 @@ import type {
 } from '../../src/openapi/schema-parts.ts';
 import type { ErrorBody } from './api-caller.ts';
 import { equipmentLeases } from './equipment-leases.ts';
-import type { Answer, HttpRequest } from './http-client.ts';
+import type { HttpRequest, HttpResponse } from './http-client.ts';
 
-const checks = new Map<string, DocumentCheck>();
+const checksBySegment = new Map<string, DocumentCheck>();
 
 /** Returns the check of a vertical's OpenAPI document. Each process creates the check once. */
-export function documentCheck(segment: string): DocumentCheck | undefined {
+export function documentCheckFor(segment: string): DocumentCheck | undefined {
   const vertical = [personalLoans, equipmentLeases].find((each) => each.segment === segment);
   if (vertical === undefined) return undefined;
-  let check = checks.get(segment);
+  let check = checksBySegment.get(segment);
   if (check === undefined) {
     check = new DocumentCheck(vertical);
-    checks.set(segment, check);
+    checksBySegment.set(segment, check);
   }
   return check;
 }
 
 /** Checks the error response to bytes that are not a valid request. */
-export function checkErrorOfInvalidRequest(answer: Answer): void {
-  documentCheck(personalLoans.segment)?.checkError(answer);
+export function checkErrorOfInvalidRequest(answer: HttpResponse): void {
+  documentCheckFor(personalLoans.segment)?.checkError(answer);
 }
 
 /**
@@ -42,10 +42,10 @@ export function checkErrorOfInvalidRequest(answer: Answer): void {
  * document, and error responses that an engine generates (see `ServiceConnection`). Only test/widget/widget-embedding.test.ts
  * checks the requests of browsers. Other browser tests are about the pages, and some of them replace responses.
  */
-export function checkAgainstDocuments(asked: HttpRequest, answer: Answer): void {
+export function checkAgainstDocuments(asked: HttpRequest, answer: HttpResponse): void {
   const segment = /^\/v1\/([^/?]+)\//.exec(asked.path)?.[1];
   // The paths for browsers and their descriptions are the same for all verticals.
-  documentCheck(segment ?? personalLoans.segment)?.check(asked, answer);
+  documentCheckFor(segment ?? personalLoans.segment)?.check(asked, answer);
 }
 
 const origin = 'http://127.0.0.1:8080';
@@ -76,25 +76,25 @@ const ordinaryHeaders = new Set([
  */
 class DocumentCheck {
   readonly document: OpenApiDocument;
-  readonly #base: string;
-  readonly #seen = new Set<string>();
+  readonly #basePath: string;
+  readonly #checkedResponses = new Set<string>();
   /** Schemas that reject unknown members of responses. Requests may have unknown members. */
-  readonly #answers: Schemas;
-  readonly #requests: Schemas;
+  readonly #responseSchemas: Schemas;
+  readonly #requestSchemas: Schemas;
 
   constructor(vertical: Vertical) {
     this.document = openApiDocument(vertical, urls);
-    this.#base = `/v1/${vertical.segment}`;
-    this.#answers = new Schemas(closed(this.document) as OpenApiDocument);
-    this.#requests = new Schemas(this.document);
+    this.#basePath = `/v1/${vertical.segment}`;
+    this.#responseSchemas = new Schemas(rejectUnknownMembers(this.document) as OpenApiDocument);
+    this.#requestSchemas = new Schemas(this.document);
   }
 
   /** Every `operationId status` in the document, and for errors every code. */
-  get documented(): readonly string[] {
+  get documentedResponses(): readonly string[] {
     return Object.values(this.document.paths).flatMap((item) =>
       operationsOf(item).flatMap(([, { operationId, responses }]) =>
         Object.entries(responses).flatMap(([status, response]) => {
-          const codes = codesOf(status, this.#resolved(response));
+          const codes = errorCodesOf(status, this.#resolveReference(response));
           return (codes ?? ['']).map((code) => `${operationId} ${status} ${code}`.trimEnd());
         }),
       ),
@@ -102,19 +102,21 @@ class DocumentCheck {
   }
 
   /** Statuses and codes of the responses that were checked so far. */
-  get seen(): ReadonlySet<string> {
-    return this.#seen;
+  get checkedResponses(): ReadonlySet<string> {
+    return this.#checkedResponses;
   }
 
   /** Checks an error response to a request without a path: the status must be the documented status of the error code. */
-  checkError({ status, text }: Answer): void {
+  checkError({ status, text }: HttpResponse): void {
     const body: unknown = JSON.parse(text);
-    this.#answers.assertValid(['components', 'schemas', 'Error'], body, `the body of ${status}`);
+    this.#responseSchemas.assertValid(['components', 'schemas', 'Error'], body, `the body of ${status}`);
     const { error } = body as ErrorBody;
     const known = [...Object.values(this.document.paths)].some((item) =>
       operationsOf(item).some(([, { responses }]) => {
         const response = responses[status];
-        return response !== undefined && codesOf(String(status), this.#resolved(response))?.includes(error);
+        return (
+          response !== undefined && errorCodesOf(String(status), this.#resolveReference(response))?.includes(error)
+        );
       }),
     );
     assert.ok(known, `the document knows no ${status} ${error}`);
@@ -124,16 +126,16 @@ class DocumentCheck {
    * Checks a response and its request. Skips paths that are not in the document: the document and its reference page, logos,
    * the landing page of sandbox clicks, and unknown paths. These paths are not part of the API and have their own tests.
    */
-  check(asked: HttpRequest, answer: Answer): void {
+  check(asked: HttpRequest, answer: HttpResponse): void {
     const { method = 'GET' } = asked;
     const mark = asked.path.indexOf('?');
     const address = mark < 0 ? asked.path : asked.path.slice(0, mark);
     const query = mark < 0 ? '' : asked.path.slice(mark + 1);
-    const path = address.startsWith(`${this.#base}/`) ? address.slice(this.#base.length) : address;
+    const path = address.startsWith(`${this.#basePath}/`) ? address.slice(this.#basePath.length) : address;
     const item = this.document.paths[path];
     // The operations exist only below the base path, and the paths for browsers only at the root.
     if (item === undefined || (path === address) !== (item.servers !== undefined)) return;
-    if (method === 'OPTIONS' && (answer.status === 204 || !isForPages(item))) {
+    if (method === 'OPTIONS' && (answer.status === 204 || !isForAllowedOrigins(item))) {
       assert.deepEqual([answer.status, answer.text], [204, '']);
       assertAllow(answer, item);
       return;
@@ -142,52 +144,61 @@ class DocumentCheck {
     const [verb, operation] =
       operationsOf(item).find(([name]) => name === wanted) ?? (operationsOf(item)[0] as [string, Operation]);
     const where = ['paths', path, verb, 'responses'];
-    this.#checkAnswer(operation, where, asked, answer);
+    this.#checkResponse(operation, where, asked, answer);
     if (answer.status === 405) assertAllow(answer, item);
     if (answer.status < 300) this.#checkRequest(operation, ['paths', path, verb], asked, query);
   }
 
-  #checkAnswer(operation: Operation, where: readonly string[], asked: HttpRequest, answer: Answer): void {
+  #checkResponse(operation: Operation, where: readonly string[], asked: HttpRequest, answer: HttpResponse): void {
     const status = String(answer.status) in operation.responses ? String(answer.status) : 'default';
     const documented = operation.responses[status];
     const what = `${operation.operationId} ${answer.status}`;
     assert.ok(documented !== undefined, `the document knows no ${what}: ${answer.text}`);
     const place = '$ref' in documented ? documented.$ref.split('/').slice(1) : [...where, status];
-    const response = this.#resolved(documented);
+    const response = this.#resolveReference(documented);
     this.#checkHeaders(response, [...place, 'headers'], answer, what);
 
     const [mediaType = ''] = (answer.headers.get('content-type') ?? '').split(';', 1);
     const isHead = asked.method === 'HEAD';
-    const isPutOff = answer.status === 503 && asksAhead(asked);
+    const isPutOff = answer.status === 503 && isPrefetch(asked);
     if (isHead || isPutOff || response.content === undefined) {
       assert.equal(answer.text, '', `${what} has a body`);
-      if (!isHead) this.#seen.add(`${operation.operationId} ${status}`);
+      if (!isHead) this.#checkedResponses.add(`${operation.operationId} ${status}`);
       return;
     }
     assert.ok(mediaType in response.content, `the document knows no ${mediaType} of ${what}`);
     const body = mediaType === 'application/json' ? (JSON.parse(answer.text) as unknown) : answer.text;
-    this.#answers.assertValid([...place, 'content', mediaType, 'schema'], body, `the body of ${what}`);
-    const codes = codesOf(status, response);
+    this.#responseSchemas.assertValid([...place, 'content', mediaType, 'schema'], body, `the body of ${what}`);
+    const codes = errorCodesOf(status, response);
     const code = codes === null ? '' : (body as ErrorBody).error;
     assert.ok(codes === null || codes.includes(code), `the document knows no ${code} of ${what}`);
-    this.#seen.add(`${operation.operationId} ${status} ${code}`.trimEnd());
+    this.#checkedResponses.add(`${operation.operationId} ${status} ${code}`.trimEnd());
   }
 
-  #resolved(response: Response | Reference): Response {
+  #resolveReference(response: Response | Reference): Response {
     if (!('$ref' in response)) return response;
     const shared = this.document.components.responses[response.$ref.split('/').at(-1)!];
     assert.ok(shared !== undefined, `the document has no ${response.$ref}`);
     return shared;
   }
 
-  #checkHeaders({ headers = {} }: Response, where: readonly string[], { headers: sent }: Answer, what: string): void {
+  #checkHeaders(
+    { headers = {} }: Response,
+    where: readonly string[],
+    { headers: sent }: HttpResponse,
+    what: string,
+  ): void {
     const documented = new Set<string>();
     for (const [name, { required, schema }] of Object.entries(headers)) {
       documented.add(name.toLowerCase());
       const value = sent.get(name.toLowerCase());
       assert.ok(!required || value !== undefined, `${what} has no ${name}`);
       if (value === undefined) continue;
-      this.#answers.assertValid([...where, name, 'schema'], typed(schema, value), `the header ${name} of ${what}`);
+      this.#responseSchemas.assertValid(
+        [...where, name, 'schema'],
+        parseValue(schema, value),
+        `the header ${name} of ${what}`,
+      );
     }
     for (const name of sent.keys()) {
       const isOrdinary = ordinaryHeaders.has(name) || name.startsWith('access-control-');
@@ -205,13 +216,17 @@ class DocumentCheck {
       const what = `the parameter ${name} of ${operation.operationId}`;
       assert.ok(value !== null || !required, `${what} is missing, but the request was taken`);
       if (value === null) continue;
-      const read = isList(parameter) ? value.split(',') : typed(schema, value);
-      this.#requests.assertValid([...where, 'parameters', String(place), 'schema'], read, `${what}, which was taken,`);
+      const read = isCommaSeparatedList(parameter) ? value.split(',') : parseValue(schema, value);
+      this.#requestSchemas.assertValid(
+        [...where, 'parameters', String(place), 'schema'],
+        read,
+        `${what}, which was taken,`,
+      );
     }
     if (operation.requestBody === undefined) return;
     const body: unknown = JSON.parse(String(asked.body));
     const schema = [...where, 'requestBody', 'content', 'application/json', 'schema'];
-    this.#requests.assertValid(schema, body, `the body sent to ${operation.operationId}, which was taken,`);
+    this.#requestSchemas.assertValid(schema, body, `the body sent to ${operation.operationId}, which was taken,`);
   }
 }
 
@@ -241,11 +256,11 @@ class Schemas {
 }
 
 /** Returns a copy of a schema in which objects reject unknown members. */
-function closed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(closed);
+function rejectUnknownMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(rejectUnknownMembers);
   if (typeof value !== 'object' || value === null) return value;
   const copy = Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, name === 'examples' ? member : closed(member)]),
+    Object.entries(value).map(([name, member]) => [name, name === 'examples' ? member : rejectUnknownMembers(member)]),
   );
   const isObjectSchema = [copy.type].flat().includes('object') && copy.properties !== undefined;
   return isObjectSchema && copy.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy;
@@ -259,34 +274,36 @@ function operationsOf({ get, post }: PathItem): readonly (readonly [string, Oper
 }
 
 /** Whether only pages of allowed origins get responses, including responses to OPTIONS. */
-function isForPages(item: PathItem): boolean {
+function isForAllowedOrigins(item: PathItem): boolean {
   const forbidden = operationsOf(item)[0]?.[1].responses[403];
-  return forbidden !== undefined && !('$ref' in forbidden) && codesOf('403', forbidden)?.[0] === 'ORIGIN_NOT_ALLOWED';
+  return (
+    forbidden !== undefined && !('$ref' in forbidden) && errorCodesOf('403', forbidden)?.[0] === 'ORIGIN_NOT_ALLOWED'
+  );
 }
 
 /** Whether a request is a prefetch. A prefetch that would be counted is rejected without a body. */
-function asksAhead({ headers = {} }: HttpRequest): boolean {
+function isPrefetch({ headers = {} }: HttpRequest): boolean {
   return Object.keys(headers).some((name) => /^(sec-purpose|purpose|x-moz)$/i.test(name));
 }
 
 /** Returns the codes of an error, which are the names of its examples; null for a status that is no error or any error. */
-function codesOf(status: string, { content }: Response): readonly string[] | null {
+function errorCodesOf(status: string, { content }: Response): readonly string[] | null {
   const examples = content?.['application/json']?.examples;
   return Number(status) >= 400 && examples !== undefined ? Object.keys(examples) : null;
 }
 
-function assertAllow({ headers }: Answer, item: PathItem): void {
+function assertAllow({ headers }: HttpResponse, item: PathItem): void {
   const methods = operationsOf(item).flatMap(([verb]) => (verb === 'get' ? ['GET', 'HEAD'] : ['POST']));
   const allow = (headers.get('allow') ?? '').split(', ');
   assert.deepEqual(allow.sort(), [...methods, 'OPTIONS'].sort());
 }
 
-function isList({ explode }: Parameter): boolean {
+function isCommaSeparatedList({ explode }: Parameter): boolean {
   return explode === false;
 }
 
 /** Converts a text to the type of its schema. */
-function typed(schema: object, text: string): unknown {
+function parseValue(schema: object, text: string): unknown {
   const { type } = schema as { readonly type?: unknown };
   return type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
 }

@@ -15,20 +15,20 @@ export const documents: readonly string[] = [
 ].sort();
 
 /** Returns Markdown without fenced code blocks, which contain neither headings nor links. */
-export function proseOf(markdown: string): string {
+export function withoutCodeBlocks(markdown: string): string {
   return markdown.replaceAll(/^[ \t]*(```+|~~~+)[^\n]*\n(?:.*\n)*?[ \t]*\1[ \t]*$/gm, '');
 }
 
 /** Returns the targets of the links and images of a document, except web URLs. */
 export function linksOf(markdown: string): string[] {
-  const text = proseOf(markdown).replaceAll(/`[^`\n]*`/g, '');
+  const text = withoutCodeBlocks(markdown).replaceAll(/`[^`\n]*`/g, '');
   return [...text.matchAll(/\]\(([^()\s]+)\)/g), ...text.matchAll(/^\[[^\]]+\]: +(\S+)/gm)]
     .map((match) => match[1]!)
     .filter((link) => !/^[a-z]+:/i.test(link));
 }
 
 /** Resolves a link relative to the path of its document. A link that is only an anchor resolves to the document. */
-export function targetOf(document: string, link: string): string {
+export function resolveLink(document: string, link: string): string {
   const [path = ''] = link.split('#', 1);
   return path === '' ? document : normalize(join(dirname(document), decodeURIComponent(path)));
 }

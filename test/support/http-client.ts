@@ -11,7 +11,7 @@ export interface HttpRequest {
   readonly body?: string | Buffer;
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   /** Response headers, with lower-case names. */
   readonly headers: ReadonlyMap<string, string>;
@@ -19,13 +19,13 @@ export interface Answer {
   readonly text: string;
 }
 
-export interface Received extends Answer {
+export interface ReceivedResponse extends HttpResponse {
   /** Response body as received. */
   readonly bytes: Buffer;
 }
 
 /** Text in every input of a test for echoes: no error message may contain the text (docs/contract.md#error-body). */
-export const marker = 'zq7echo';
+export const echoMarker = 'zq7echo';
 
 /**
  * Sends requests one after another to one listener. Checks every response: no header is repeated, the common headers are
@@ -43,11 +43,11 @@ export class HttpClient {
     this.#isPublic = isPublic;
   }
 
-  async send(asked: HttpRequest): Promise<Received> {
+  async send(asked: HttpRequest): Promise<ReceivedResponse> {
     const { method = 'GET', path, headers = {}, body } = asked;
     const options: RequestOptions = { host: '127.0.0.1', port: this.port, agent: this.#agent, method, path, headers };
-    const answer = await new Promise<Received>((resolve, reject) => {
-      const sent = request(options, (message) => readAnswer(message).then(resolve, reject));
+    const answer = await new Promise<ReceivedResponse>((resolve, reject) => {
+      const sent = request(options, (message) => readResponse(message).then(resolve, reject));
       sent.on('error', reject);
       sent.end(body);
     });
@@ -61,7 +61,7 @@ export class HttpClient {
   }
 }
 
-async function readAnswer(message: IncomingMessage): Promise<Received> {
+async function readResponse(message: IncomingMessage): Promise<ReceivedResponse> {
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(chunk as Buffer);
   const headers = new Map<string, string>();
@@ -70,21 +70,21 @@ async function readAnswer(message: IncomingMessage): Promise<Received> {
     headers.set(name, values?.[0] as string);
   }
   const bytes = Buffer.concat(chunks);
-  return { status: message.statusCode as number, headers, bytes, text: unpacked(bytes, headers) };
+  return { status: message.statusCode as number, headers, bytes, text: decompressedText(bytes, headers) };
 }
 
 /** Asserts the request id and `nosniff`, no name of the server software, and no error message with the marker. */
-export function assertServiceHeaders({ status, headers, text }: Answer): void {
+export function assertServiceHeaders({ status, headers, text }: HttpResponse): void {
   assert.match(headers.get('x-request-id') ?? '', /^[\w-]{8,64}$/);
   assert.equal(headers.get('x-content-type-options'), 'nosniff');
   assert.equal(headers.has('server'), false);
   if (status < 400) return;
   const all = [...headers.entries()].flat().join('\n') + text;
-  assert.ok(!all.toLowerCase().includes(marker), `an error repeats what was submitted: ${all}`);
+  assert.ok(!all.toLowerCase().includes(echoMarker), `an error repeats what was submitted: ${all}`);
 }
 
 /** Returns the text of a body, decompressed according to its Content-Encoding header. */
-export function unpacked(bytes: Buffer, headers: ReadonlyMap<string, string>): string {
+export function decompressedText(bytes: Buffer, headers: ReadonlyMap<string, string>): string {
   const encoding = headers.get('content-encoding');
   // A response to HEAD has the header but no body.
   if (encoding === undefined || bytes.length === 0) return bytes.toString();

@@ -8,7 +8,7 @@ export const liveTenant: Tenant = { account: 42, vertical: personalLoans, mode: 
 export const testTenant: Tenant = { ...liveTenant, mode: 'test' };
 
 /** Creates a secret ring that is the same for the same words. The secrets have the numbers 1, 2 and so on. */
-export function ringOf(...words: readonly string[]): SecretRing {
+export function secretRingOf(...words: readonly string[]): SecretRing {
   return new SecretRing(words.map((word, index) => ({ number: index + 1, bytes: sha256(word) })));
 }
 

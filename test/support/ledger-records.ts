@@ -13,7 +13,7 @@ import type {
 import { widgetEventTypes, widgetIdBytes } from '../../src/ledger/ledger-record.ts';
 
 /** Properties of a sub_id. The remaining bytes depend on `serial`, so that different serials result in different ids. */
-interface SubWanted {
+interface SubIdOptions {
   readonly createdMs: number;
   readonly serial: number;
   readonly account?: number;
@@ -22,7 +22,7 @@ interface SubWanted {
 }
 
 /** Returns the 32 bytes of a sub_id in the ledger, without a valid MAC, because the aggregator does not verify the MAC. */
-export function subOf({ createdMs, serial, account = 1, vertical = 1, mode = 'live' }: SubWanted): Buffer {
+export function subIdBytes({ createdMs, serial, account = 1, vertical = 1, mode = 'live' }: SubIdOptions): Buffer {
   const bytes = Buffer.alloc(subIdByteLength);
   bytes.writeUIntBE(createdMs, 0, 6);
   bytes.writeUInt32BE(account, 8);
@@ -32,7 +32,7 @@ export function subOf({ createdMs, serial, account = 1, vertical = 1, mode = 'li
   return bytes;
 }
 
-export function createdRecord(
+export function sessionCreatedRecord(
   sub: Buffer,
   {
     tag = 'tag-one',
@@ -44,7 +44,7 @@ export function createdRecord(
 }
 
 /** Returns the record of a view, by default one second after the creation of the session. */
-export function viewedRecord(
+export function offersViewedRecord(
   sub: Buffer,
   offerIds: readonly string[],
   wallMs = sub.readUIntBE(0, 6) + 1_000,
@@ -56,22 +56,22 @@ export function viewedRecord(
 export function widgetViewedRecord(
   sub: Buffer,
   offerIds: readonly string[],
-  { load = 1, again = false, wallMs = sub.readUIntBE(0, 6) + 2_000 }: WidgetViewWanted = {},
+  { load = 1, again = false, wallMs = sub.readUIntBE(0, 6) + 2_000 }: WidgetViewOptions = {},
 ): OffersViewed {
-  return [...viewedRecord(sub, offerIds, wallMs), widgetId(load), again] as unknown as OffersViewed;
+  return [...offersViewedRecord(sub, offerIds, wallMs), widgetId(load), again] as unknown as OffersViewed;
 }
 
-interface WidgetViewWanted {
+interface WidgetViewOptions {
   readonly load?: number;
   readonly again?: boolean;
   readonly wallMs?: number;
 }
 
 /** Returns the record of widget events, by default three seconds after the session's creation. Types are names or numbers. */
-export function reportedRecord(
+export function widgetEventsRecord(
   sub: Buffer,
   types: readonly (WidgetEventType | number)[],
-  { load = 1, firstEvent = 1, offerId = null, wallMs = sub.readUIntBE(0, 6) + 3_000 }: ReportWanted = {},
+  { load = 1, firstEvent = 1, offerId = null, wallMs = sub.readUIntBE(0, 6) + 3_000 }: WidgetEventOptions = {},
 ): WidgetEventsReported {
   return [
     6,
@@ -84,7 +84,7 @@ export function reportedRecord(
   ];
 }
 
-interface ReportWanted {
+interface WidgetEventOptions {
   readonly load?: number;
   /** Id of the first event. The ids of the next events are consecutive numbers. */
   readonly firstEvent?: number;
@@ -99,7 +99,7 @@ function widgetId(number: number): Buffer {
 }
 
 /** Returns the record of a click, by default two seconds after the creation of the session. */
-export function clickedRecord(
+export function offerClickedRecord(
   sub: Buffer,
   offerId: string,
   {
@@ -111,7 +111,7 @@ export function clickedRecord(
   return [3, wallMs, sub, 'catalog-1', offerId, lender, valueMicros];
 }
 
-interface BookingWanted {
+interface PayoutOptions {
   readonly txid?: string;
   readonly micros?: number;
   readonly lender?: string;
@@ -121,21 +121,21 @@ interface BookingWanted {
 }
 
 /** Returns the record of a payout for a click, by default without evidence of the click. */
-export function confirmedRecord(
+export function revenueConfirmedRecord(
   sub: Buffer,
   offerId: string,
-  { click = null, ...wanted }: BookingWanted & { click?: { clickedMs: number; valueMicros: number } | null } = {},
+  { click = null, ...wanted }: PayoutOptions & { click?: { clickedMs: number; valueMicros: number } | null } = {},
 ): RevenueConfirmed {
-  const [wallMs, ...booking] = bookingOf(sub, offerId, wanted);
+  const [wallMs, ...booking] = payoutMembers(sub, offerId, wanted);
   return [4, wallMs, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];
 }
 
-export function reversedRecord(sub: Buffer, offerId: string, wanted: BookingWanted = {}): RevenueReversed {
-  const [wallMs, ...booking] = bookingOf(sub, offerId, wanted);
+export function revenueReversedRecord(sub: Buffer, offerId: string, wanted: PayoutOptions = {}): RevenueReversed {
+  const [wallMs, ...booking] = payoutMembers(sub, offerId, wanted);
   return [5, wallMs, ...booking];
 }
 
-function bookingOf(
+function payoutMembers(
   sub: Buffer,
   offerId: string,
   {
@@ -144,7 +144,7 @@ function bookingOf(
     lender = `Lender of ${offerId}`,
     occurredMs = sub.readUIntBE(0, 6) + 24 * 3_600_000,
     wallMs = occurredMs + 3_600_000,
-  }: BookingWanted,
+  }: PayoutOptions,
 ) {
   return [wallMs, sub, offerId, lender, txid, micros, occurredMs] as const;
 }

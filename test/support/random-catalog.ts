@@ -1,11 +1,11 @@
 import { generateCatalog as generate } from '../../bench/catalogs/generate-catalog.ts';
-import { type Random, randomElement, randomInteger, seededRandom } from '../../bench/catalogs/seeded-random.ts';
+import { type RandomSource, randomElement, randomInteger, seededRandom } from '../../bench/catalogs/seeded-random.ts';
 import { absentValue, type FieldVector } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
 
-export { type Random, seededRandom };
+export { type RandomSource as Random, seededRandom };
 
 /** Generates a catalog as the command line does. */
 export function generateCatalog(seed: number, offers: number, vertical: Vertical = personalLoans): LoanCatalog {
@@ -13,15 +13,19 @@ export function generateCatalog(seed: number, offers: number, vertical: Vertical
 }
 
 /** Generates a plausible borrower. Omits each optional field with the probability `absentChance`. */
-export function randomBorrower(random: Random, vertical: Vertical = personalLoans, absentChance = 0.3): FieldVector {
+export function randomBorrower(
+  random: RandomSource,
+  vertical: Vertical = personalLoans,
+  absentChance = 0.3,
+): FieldVector {
   return vertical.fields.map((field) => {
     if (!vertical.required.includes(field.name) && random() < absentChance) return absentValue;
-    return randomValue(random, field);
+    return randomFieldValue(random, field);
   });
 }
 
 /** Returns a random valid value of a field, as stored in the pocket vector. */
-export function randomValue(random: Random, field: PocketField): number {
+export function randomFieldValue(random: RandomSource, field: PocketField): number {
   switch (field.kind) {
     case 'choice':
       return randomInteger(random, 0, field.values.length - 1);

@@ -21,7 +21,7 @@ export type Engine = 'uws' | 'node';
 /** Engines of the contract suites. Only the listener suite and `test/contract/engine-smoke.test.ts` run on node:http. */
 export const engines: readonly Engine[] = ['uws'];
 
-export interface WantedKey {
+export interface ApiKeyOptions {
   /** Account of the key. Default: a new account. */
   readonly account?: string;
   readonly mode?: Mode;
@@ -78,7 +78,7 @@ export class RunningMarketplace {
     }
   }
 
-  issueKey({ vertical }: VerticalFixture, wanted: WantedKey = {}): { readonly key: string; readonly id: string } {
+  issueKey({ vertical }: VerticalFixture, wanted: ApiKeyOptions = {}): { readonly key: string; readonly id: string } {
     this.#accounts++;
     const { account = `account ${this.#accounts}`, mode = 'live', ...rest } = wanted;
     const issued = this.marketplace.keys.create({ account, vertical: vertical.segment, mode, ...rest });
@@ -88,11 +88,11 @@ export class RunningMarketplace {
   }
 
   /** Returns a caller with a new key. */
-  caller(fixture: VerticalFixture, wanted: WantedKey = {}): ApiCaller {
-    return this.callerWith(fixture, this.issueKey(fixture, wanted).key);
+  caller(fixture: VerticalFixture, wanted: ApiKeyOptions = {}): ApiCaller {
+    return this.callerWithKey(fixture, this.issueKey(fixture, wanted).key);
   }
 
-  callerWith({ vertical }: VerticalFixture, key: string): ApiCaller {
+  callerWithKey({ vertical }: VerticalFixture, key: string): ApiCaller {
     return new ApiCaller(this.http, vertical.segment, key);
   }
 

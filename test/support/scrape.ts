@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { bounds } from '../../src/bounds.ts';
 import { createMarketplace } from '../../src/index.ts';
-import { loadId } from './api-caller.ts';
+import { widgetLoadId } from './api-caller.ts';
 import { HttpClient } from './http-client.ts';
 import { type RunningMarketplace, temporaryFolder } from './running-marketplace.ts';
-import { selfSigned, writeCertificate } from './self-signed.ts';
+import { createSelfSignedCertificate, writeCertificate } from './self-signed.ts';
 import { personalLoansFixture as fixture } from './vertical-fixtures.ts';
 
 export interface Sample {
@@ -15,7 +15,7 @@ export interface Sample {
   readonly value: number;
 }
 
-interface Family {
+interface MetricFamily {
   readonly name: string;
   readonly help: string;
   readonly type: string;
@@ -24,15 +24,15 @@ interface Family {
 
 /** Parsed response of `/metrics`. */
 export class Scrape {
-  readonly families: ReadonlyMap<string, Family>;
+  readonly families: ReadonlyMap<string, MetricFamily>;
 
-  private constructor(families: ReadonlyMap<string, Family>) {
+  private constructor(families: ReadonlyMap<string, MetricFamily>) {
     this.families = families;
   }
 
   /** Parses the Prometheus text format. Fails if the text is malformed. */
   static parse(text: string): Scrape {
-    const families = new Map<string, Family & { samples: Sample[] }>();
+    const families = new Map<string, MetricFamily & { samples: Sample[] }>();
     for (const block of text.trimEnd().split('\n\n')) {
       const [help = '', type = '', ...lines] = block.split('\n');
       const [, name = '', words = ''] = /^# HELP ([a-z_]+) (.+)$/.exec(help) ?? [];
@@ -52,7 +52,7 @@ export class Scrape {
   }
 
   /** Returns the samples of this scrape, and those of the other scrape whose names this scrape lacks. */
-  joinedBy(other: Scrape): Scrape {
+  withMissingSamplesOf(other: Scrape): Scrape {
     return new Scrape(new Map([...other.families, ...this.families]));
   }
 
@@ -95,7 +95,7 @@ function parseSample(line: string): Sample {
 export async function scrapeOverTls(): Promise<Scrape> {
   const folder = temporaryFolder();
   try {
-    const tls = writeCertificate(folder, selfSigned('figures.test'));
+    const tls = writeCertificate(folder, createSelfSignedCertificate('figures.test'));
     const marketplace = await createMarketplace({ dataDir: folder, listen: { tls } });
     try {
       return await Scrape.of(new HttpClient(marketplace.ports!.operations, false));
@@ -111,7 +111,7 @@ export async function scrapeOverTls(): Promise<Scrape> {
 export async function requestEveryRoute(market: RunningMarketplace): Promise<void> {
   const { http } = market;
   const caller = market.caller(fixture);
-  const first = await caller.sessionWith('metrics', fixture.complete);
+  const first = await caller.createSessionWithFields('metrics', fixture.complete);
   await caller.createSession('metrics');
   const { offers } = await caller.offers(first);
   await caller.offers(first);
@@ -123,16 +123,16 @@ export async function requestEveryRoute(market: RunningMarketplace): Promise<voi
   const { pathname, search } = new URL(offers[0]!.logo_url);
   await http.send({ path: pathname + search });
 
-  const widget = await caller.widgetWith('metrics', fixture.complete);
+  const widget = await caller.createWidget('metrics', fixture.complete);
   await widget.get('');
   await http.send({ path: '/w/widget.js' });
-  await widget.offers(loadId(1));
-  await widget.report({ load: loadId(1), events: [{ event_id: 'e1', type: 'widget_loaded' }] });
+  await widget.offers(widgetLoadId(1));
+  await widget.sendEvents({ load: widgetLoadId(1), events: [{ event_id: 'e1', type: 'widget_loaded' }] });
 
   // Sends requests that different checks reject.
   await caller.post('session', { referrer_tag: 'X' });
   await http.send({ path: `${caller.basePath}/session` });
-  await market.callerWith(fixture, 'nobody').post('session', {});
+  await market.callerWithKey(fixture, 'nobody').post('session', {});
   await caller.post('inputs', 'x'.repeat(bounds.requestBodyBytesMax + 1));
   await http.send({ path: '/nowhere/anybody/asked/for' });
   await http.send({ path: '/w/nothing' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { RawConnection, type RawResponse } from '../http/raw-connection.ts';
 import { checkAgainstDocuments, checkErrorOfInvalidRequest } from './document-check.ts';
-import { assertServiceHeaders, type HttpRequest, unpacked } from './http-client.ts';
+import { assertServiceHeaders, decompressedText, type HttpRequest } from './http-client.ts';
 
 /** Statuses of responses that an engine generates for bytes that are not HTTP/1.1 (docs/contributing/native-http.md). */
 const engineStatuses = [400, 431, 505];
@@ -21,11 +21,11 @@ export class ServiceConnection extends RawConnection {
   override async response(bodyless = false): Promise<RawResponse> {
     const answer = await super.response(bodyless);
     if (answer.status === 100) return answer;
-    const asked = this.#sent.take();
-    if (!answer.headers.has('x-request-id')) await this.#assertOfEngine(answer);
-    else if (answer.status === 431) assertBare(answer);
+    const asked = this.#sent.nextRequest();
+    if (!answer.headers.has('x-request-id')) await this.#assertEngineError(answer);
+    else if (answer.status === 431) assertNoBody(answer);
     else {
-      const ours = { ...answer, text: unpacked(answer.body, answer.headers) };
+      const ours = { ...answer, text: decompressedText(answer.body, answer.headers) };
       for (const [name, count] of answer.counts) assert.equal(count, 1, `the header ${name} comes more than once`);
       assertServiceHeaders(ours);
       if (asked === null) checkErrorOfInvalidRequest(ours);
@@ -35,11 +35,11 @@ export class ServiceConnection extends RawConnection {
   }
 
   protected override write(bytes: string | Buffer, whenSent?: () => void): void {
-    this.#sent.add(bytes);
+    this.#sent.addBytes(bytes);
     super.write(bytes, whenSent);
   }
 
-  async #assertOfEngine(answer: RawResponse): Promise<void> {
+  async #assertEngineError(answer: RawResponse): Promise<void> {
     assert.ok(engineStatuses.includes(answer.status), `no engine answers ${answer.status} by itself`);
     const more = [...answer.headers.keys()].filter((name) => !engineHeaders.includes(name));
     assert.deepEqual(more, [], 'an answer without an id has headers of ours');
@@ -50,7 +50,7 @@ export class ServiceConnection extends RawConnection {
 }
 
 /** Asserts that the response to a header section above the maximum size has only a status, without a body. */
-function assertBare({ headers, body }: RawResponse): void {
+function assertNoBody({ headers, body }: RawResponse): void {
   assert.deepEqual([headers.get('connection'), body.length], ['close', 0]);
 }
 
@@ -59,7 +59,7 @@ class SentRequestParser {
   #bytes = Buffer.alloc(0);
   #isClear = true;
 
-  add(bytes: string | Buffer): void {
+  addBytes(bytes: string | Buffer): void {
     this.#bytes = Buffer.concat([this.#bytes, Buffer.from(bytes)]);
   }
 
@@ -67,7 +67,7 @@ class SentRequestParser {
    * Returns the next request and the sent part of its body, or all remaining bytes if the length is ambiguous. Returns null
    * for a request without a valid request line, and for every request after an ambiguous length.
    */
-  take(): HttpRequest | null {
+  nextRequest(): HttpRequest | null {
     if (!this.#isClear) return null;
     // RFC 9112, section 2.2, allows empty lines before a request.
     while (this.#bytes.toString('latin1', 0, 2) === '\r\n') this.#bytes = this.#bytes.subarray(2);

@@ -9,7 +9,7 @@ import { type LedgerSubscriber, openLedger } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { FailingLogFiles, type WritingStep } from '../event-log/failing-log-files.ts';
-import { ringOf } from './identities.ts';
+import { secretRingOf } from './identities.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** A real ledger in a temporary folder that is deleted after the test. */
@@ -18,7 +18,7 @@ export interface TemporaryLedger {
   readonly folder: string;
   /** Makes all writes to files fail until `repair`. The log reports the failure with its next group. */
   breakFiles(): void;
-  repair(): void;
+  repairFiles(): void;
   /** Closes the log. Returns the stored records. */
   records(): Promise<unknown[][]>;
 }
@@ -46,7 +46,7 @@ export async function openTemporaryLedger(
     breakFiles() {
       broken = true;
     },
-    repair() {
+    repairFiles() {
       broken = false;
     },
     async records() {
@@ -62,7 +62,7 @@ export async function openTemporaryLedger(
   };
 }
 
-interface KeptMerge {
+interface StoredMerge {
   readonly sub: Buffer;
   readonly changes: readonly number[];
 }
@@ -80,7 +80,7 @@ export class TemporaryJournal {
       folder,
       durability: 'write',
       clock: new ManualClock(),
-      secrets: ringOf('ours'),
+      secrets: secretRingOf('ours'),
       verticals: [personalLoans],
       sessionTtlMs: 4 * 60 * 60 * 1000,
       files: this.#files,
@@ -91,9 +91,9 @@ export class TemporaryJournal {
   }
 
   /** Closes and reopens the journal. Returns the stored merges. */
-  async merges(options: Partial<FileJournalOptions> = {}): Promise<KeptMerge[]> {
+  async merges(options: Partial<FileJournalOptions> = {}): Promise<StoredMerge[]> {
     await this.journal?.close();
-    const kept: KeptMerge[] = [];
+    const kept: StoredMerge[] = [];
     const onFieldChanges = (sub: Uint8Array, changes: readonly number[]) => {
       kept.push({ sub: Buffer.from(sub), changes: [...changes] });
     };
@@ -107,7 +107,7 @@ export class TemporaryJournal {
     }
   }
 
-  repair(): void {
+  repairFiles(): void {
     this.#files.failing.clear();
   }
 }
@@ -120,7 +120,7 @@ export async function openTemporaryJournal(
   const temporary = new TemporaryJournal(folder, options);
   await temporary.merges();
   t.after(async () => {
-    temporary.repair();
+    temporary.repairFiles();
     await temporary.journal.close();
     rmSync(folder, { recursive: true });
   });

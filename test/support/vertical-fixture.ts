@@ -47,7 +47,7 @@ interface ListedOffer {
 }
 
 /** Returns the offer with this id from the catalog file. */
-export function listedOffer(fixture: VerticalFixture, id: string, mode: Mode = 'live'): ListedOffer {
+export function findListedOffer(fixture: VerticalFixture, id: string, mode: Mode = 'live'): ListedOffer {
   for (const { name, logo, offers } of fixture.catalogFiles[mode].lenders) {
     const offer = offers.find((candidate) => candidate.id === id);
     if (offer !== undefined) return { lender: name, logo, offer };
@@ -56,16 +56,16 @@ export function listedOffer(fixture: VerticalFixture, id: string, mode: Mode = '
 }
 
 /** Returns the total value of the clicks of a complete borrower on these offers, in micro-dollars. */
-export function worthMicros(fixture: VerticalFixture, offerIds: readonly string[]): number {
+export function totalClickMicros(fixture: VerticalFixture, offerIds: readonly string[]): number {
   const band = fixture.complete[fixture.creditBand] as string;
   let micros = 0;
-  for (const id of offerIds) micros += fixture.clickMicros(listedOffer(fixture, id).offer, band);
+  for (const id of offerIds) micros += fixture.clickMicros(findListedOffer(fixture, id).offer, band);
   return micros;
 }
 
 /** Returns the total value of the clicks on these offers in dollars, rounded half up to the cent as in responses. */
-export function worthUsd(fixture: VerticalFixture, offerIds: readonly string[]): number {
-  return Math.floor((worthMicros(fixture, offerIds) + 5_000) / 10_000) / 100;
+export function totalClickUsd(fixture: VerticalFixture, offerIds: readonly string[]): number {
+  return Math.floor((totalClickMicros(fixture, offerIds) + 5_000) / 10_000) / 100;
 }
 
 /** Cases for an integer between two bounds, without type coercion (docs/contract.md#field-values). */

@@ -6,7 +6,7 @@ import { equipmentLeaseCatalog, equipmentLeases } from './equipment-leases.ts';
 import { choiceCases, flagCases, integerCases, integerChoiceCases, type VerticalFixture } from './vertical-fixture.ts';
 
 const catalogs = exampleCatalogs();
-const read = (mode: 'live' | 'test'): LoanCatalog => {
+const readCatalog = (mode: 'live' | 'test'): LoanCatalog => {
   const source = catalogs.find((candidate) => candidate.mode === mode);
   if (source === undefined || !('file' in source)) throw new Error('the example catalogs are files');
   return JSON.parse(readFileSync(source.file, 'utf8')) as LoanCatalog;
@@ -35,7 +35,7 @@ const completeBorrower = {
 export const personalLoansFixture: VerticalFixture = {
   vertical: personalLoans,
   catalogs,
-  catalogFiles: { live: read('live'), test: read('test') },
+  catalogFiles: { live: readCatalog('live'), test: readCatalog('test') },
   complete: completeBorrower,
   unmatched: { ...completeBorrower, loan_amount: 100_000, credit_score_range: '300-579', annual_income: 0 },
   required: ['loan_amount', 'loan_purpose', 'credit_score_range', 'annual_income', 'employment_status', 'state'],

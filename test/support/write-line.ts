@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 
-const never = new Int32Array(new SharedArrayBuffer(4));
+const neverNotified = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * Writes a line to standard output synchronously, so that the line is complete even if the process is killed right after
@@ -13,7 +13,7 @@ export function writeLine(text: string): void {
       written += writeSync(1, bytes, written);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-      Atomics.wait(never, 0, 0, 1);
+      Atomics.wait(neverNotified, 0, 0, 1);
     }
   }
 }

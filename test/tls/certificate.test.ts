@@ -10,15 +10,15 @@ import {
   InvalidCertificateError,
   readCertificate,
 } from '../../src/tls/certificate.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
-import { selfSigned, writeCertificate } from '../support/self-signed.ts';
+import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 
 function filesFor(t: TestContext): CertificateFiles {
   const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
-  return writeCertificate(folder, selfSigned('one.test', Date.UTC(2040, 0, 2, 3, 4, 5)));
+  runAfterTest(t, () => rmSync(folder, { recursive: true }));
+  return writeCertificate(folder, createSelfSignedCertificate('one.test', Date.UTC(2040, 0, 2, 3, 4, 5)));
 }
 
 test('reads a certificate, its key and its expiry date', (t) => {
@@ -29,8 +29,8 @@ test('reads a certificate, its key and its expiry date', (t) => {
 
 test('reads a certificate file with a chain', (t) => {
   const files = filesFor(t);
-  const { certificate, key } = selfSigned('two.test', Date.UTC(2030, 0, 1));
-  writeFileSync(files.certificateFile, certificate + selfSigned('authority.test').certificate);
+  const { certificate, key } = createSelfSignedCertificate('two.test', Date.UTC(2030, 0, 1));
+  writeFileSync(files.certificateFile, certificate + createSelfSignedCertificate('authority.test').certificate);
   writeFileSync(files.keyFile, key);
   assert.equal(readCertificate(files).expiresAtMs, Date.UTC(2030, 0, 1));
 });
@@ -54,7 +54,7 @@ const invalid: Readonly<Record<string, (files: CertificateFiles) => 'certificate
     return 'key';
   },
   'a chain with an incomplete certificate': ({ certificateFile, keyFile }) => {
-    const { certificate, key } = selfSigned('one.test');
+    const { certificate, key } = createSelfSignedCertificate('one.test');
     writeFileSync(certificateFile, `${certificate}-----BEGIN CERTIFICATE-----\n${secretText}\n`);
     writeFileSync(keyFile, key);
     return 'certificate';
@@ -65,7 +65,7 @@ for (const [what, part, content] of [
   ['an empty certificate file', 'certificate', ''],
   ['a certificate file that is too large', 'certificate', Buffer.alloc(bounds.certificateFileBytesMax + 1)],
   ['a key file without a key', 'key', secretText],
-  ['a key of another certificate', 'key', selfSigned('other.test').key],
+  ['a key of another certificate', 'key', createSelfSignedCertificate('other.test').key],
 ] as const) {
   Object.assign(invalid, {
     [what]: ({ certificateFile, keyFile }: CertificateFiles) => {
@@ -96,15 +96,18 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 function createStore(t: TestContext, daysLeft: number) {
   const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
+  runAfterTest(t, () => rmSync(folder, { recursive: true }));
   const clock = new ManualClock();
   const write = (days: number) =>
-    writeCertificate(folder, selfSigned('one.test', Math.floor(clock.wallMs() / 1000) * 1000 + days * dayMs));
+    writeCertificate(
+      folder,
+      createSelfSignedCertificate('one.test', Math.floor(clock.wallMs() / 1000) * 1000 + days * dayMs),
+    );
   const files = write(daysLeft);
   const warnings: number[] = [];
   const used: Certificate[] = [];
   const store = new CertificateStore({ files, clock, onExpiryWarning: (secondsLeft) => warnings.push(secondsLeft) });
-  afterwards(t, () => store.close());
+  runAfterTest(t, () => store.close());
   store.onChange((certificate) => used.push(certificate));
   return { store, clock, files, write, warnings, used };
 }
@@ -123,7 +126,7 @@ test('a reload applies a changed certificate once', (t) => {
 test('continues with the current certificate if the new key belongs to another certificate', (t) => {
   const { store, files, used } = createStore(t, 90);
   const { current } = store;
-  writeFileSync(files.keyFile, selfSigned('other.test').key);
+  writeFileSync(files.keyFile, createSelfSignedCertificate('other.test').key);
   const change = store.reload();
   assert.ok(!change.ok);
   assert.match(change.error, /key\.pem is not the private key of the certificate in .*certificate\.pem$/);
@@ -135,7 +138,7 @@ test('lastReloadFailed is true until a reload reads a valid certificate, new or 
   assert.equal(store.lastReloadFailed, false);
   const key = readFileSync(files.keyFile);
   // Only the key file is replaced, as during a renewal that writes one file before the other.
-  writeFileSync(files.keyFile, selfSigned('other.test').key);
+  writeFileSync(files.keyFile, createSelfSignedCertificate('other.test').key);
   for (let reload = 0; reload < 2; reload++) {
     store.reload();
     assert.equal(store.lastReloadFailed, true);

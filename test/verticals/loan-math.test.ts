@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { roundHalfUp } from '../../src/domain/money.ts';
-import { aprPercent, paymentFactor, solveAprPercent } from '../../src/verticals/loan-math.ts';
+import { computeAprPercent, monthlyPaymentPerDollar, solveAprPercent } from '../../src/verticals/loan-math.ts';
 
 const months = fc.integer({ min: 1, max: 480 });
 const rate = fc.double({ min: 0.01, max: 60, noNaN: true });
 
 const monthlyPayment = (principal: number, noteRatePercent: number, term: number) =>
-  principal * paymentFactor(noteRatePercent, term);
+  principal * monthlyPaymentPerDollar(noteRatePercent, term);
 
 test('computes the interest rate from the payment that was computed with this rate', () => {
   fc.assert(
@@ -43,8 +43,8 @@ test('the APR increases with the payment, the fee and the note rate, and decreas
       const apr = solveAprPercent(10_000, payment, term);
       assert.ok(solveAprPercent(10_000, payment * factor, term) > apr);
       assert.ok(solveAprPercent(10_000 * factor, payment, term) < apr);
-      assert.ok(aprPercent(percent, fee + moreFee, term) > aprPercent(percent, fee, term));
-      assert.ok(aprPercent(percent + moreFee, fee, term) > aprPercent(percent, fee, term));
+      assert.ok(computeAprPercent(percent, fee + moreFee, term) > computeAprPercent(percent, fee, term));
+      assert.ok(computeAprPercent(percent + moreFee, fee, term) > computeAprPercent(percent, fee, term));
     }),
     { numRuns: 500 },
   );
@@ -54,8 +54,8 @@ test('a fee raises the APR more for a shorter loan', () => {
   const fee = fc.double({ min: 0.5, max: 20, noNaN: true });
   fc.assert(
     fc.property(rate, fee, fc.integer({ min: 1, max: 119 }), (note, percent, term) => {
-      const shorter = aprPercent(note, percent, term);
-      assert.ok(shorter > aprPercent(note, percent, term + 1));
+      const shorter = computeAprPercent(note, percent, term);
+      assert.ok(shorter > computeAprPercent(note, percent, term + 1));
       assert.ok(shorter > note);
     }),
   );
@@ -74,7 +74,7 @@ test('the payments repay the loan exactly to the last cent', () => {
 
 test('without interest, all payments are equal shares; without a fee, the APR is the note rate', () => {
   assert.equal(monthlyPayment(1_200, 0, 12), 100);
-  assert.equal(aprPercent(13.94, 0, 36), 13.94);
+  assert.equal(computeAprPercent(13.94, 0, 36), 13.94);
 });
 
 test('the APR is 0 if the payments add up to no more than the received amount', () => {
@@ -93,7 +93,7 @@ describe('published loan examples', () => {
     const payment = monthlyPayment(10_000, 13.94, 36);
     assert.equal(roundHalfUp(payment, 2), 341.48);
     assert.equal(roundHalfUp(payment * 36, 2), 12_293.46);
-    assert.equal(roundHalfUp(aprPercent(13.94, 5, 36), 2), 17.59);
+    assert.equal(roundHalfUp(computeAprPercent(13.94, 5, 36), 2), 17.59);
     assert.equal(roundHalfUp(solveAprPercent(9_500, payment, 36), 2), 17.59);
   });
 
@@ -157,7 +157,7 @@ describe('published loan examples', () => {
   ] as const) {
     test(source, () => {
       for (const [apr, term, payment] of rows) {
-        assert.equal(roundHalfUp(monthlyPayment(10_000, aprPercent(apr, 0, term), term), 2), payment);
+        assert.equal(roundHalfUp(monthlyPayment(10_000, computeAprPercent(apr, 0, term), term), 2), payment);
         // The payment was rounded, so the rate lies between those of half a cent less and half a cent more.
         assert.ok(solveAprPercent(10_000, payment - 0.005, term) <= apr);
         assert.ok(apr <= solveAprPercent(10_000, payment + 0.005, term));

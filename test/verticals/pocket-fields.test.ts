@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import type { InvalidField } from '../../src/domain/outcome.ts';
 import { absentValue, emptyFieldVector, fieldIndex } from '../../src/verticals/field-vector.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { computeReadiness, validateFields } from '../../src/verticals/pocket-fields.ts';
+import { computeMatchReadiness, validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import { usStateCodes } from '../../src/verticals/us-states.ts';
 
 const today = 2026_05_20;
 
-const submit = (fields: object, day = today) => validateFields(personalLoans, fields, day);
+const submit = (fields: object, day = today) => validatePocketFields(personalLoans, fields, day);
 
 /** Returns the validation error of one value without its message. */
 function errorOf(field: string, value: unknown, day = today): Partial<InvalidField> {
@@ -203,7 +203,7 @@ describe('computeReadiness', () => {
     const { changes } = submit(fields);
     const vector = emptyFieldVector(personalLoans);
     for (let at = 0; at < changes.length; at += 2) vector[changes[at]!] = changes[at + 1]!;
-    const { matchReadiness, missingRequired, missingConditional } = computeReadiness(personalLoans, vector);
+    const { matchReadiness, missingRequired, missingConditional } = computeMatchReadiness(personalLoans, vector);
     return [matchReadiness, missingRequired, missingConditional];
   }
 

@@ -27,7 +27,7 @@ const pages = useWidgetTestPages();
 describe('a widget in an iframe', () => {
   test('the browser blocks an iframe if the account does not allow the origin', async (t) => {
     const widget = await pages.widget({ mode: 'live', allowed: 'https://www.example.com' });
-    const { html, src } = await widget.caller.embed(widget.subId, 'iframe');
+    const { html, src } = await widget.caller.getEmbedCode(widget.subId, 'iframe');
     const page = await pages.newPage(t);
     const errors = collectErrors(page);
     let requests = 0;
@@ -48,7 +48,7 @@ describe('a widget in an iframe', () => {
 
   test('a widget fills its iframe, can be sorted, and shows a message for expired offers', async (t) => {
     const widget = await pages.widget({ mode: 'live', allowed: true });
-    const { html } = await widget.caller.embed(widget.subId, 'iframe');
+    const { html } = await widget.caller.getEmbedCode(widget.subId, 'iframe');
     const page = await pages.newPage(t, { viewport: { width: 800, height: 900 } });
     await page.clock.install();
     await page.goto(pages.url(html));
@@ -72,7 +72,7 @@ describe('a widget in an iframe', () => {
   test('an iframe adapts its height to the offers if the page includes the script of docs/widget.md', async (t) => {
     const [snippet] = /<script>\naddEventListener.+?<\/script>/s.exec(readFileSync('docs/widget.md', 'utf8'))!;
     const { caller, subId } = await pages.widget({ mode: 'live', allowed: true });
-    const { html } = await caller.embed(subId, 'iframe');
+    const { html } = await caller.getEmbedCode(subId, 'iframe');
     const page = await pages.open(t, html, { viewport: { width: 800, height: 600 } }, snippet);
     const frame = page.frameLocator('iframe');
     const outerHeight = (): Promise<number> => page.locator('iframe').evaluate(({ clientHeight }) => clientHeight);
@@ -327,7 +327,7 @@ describe('requests of a widget in a browser', () => {
   for (const format of ['js', 'iframe'] as const) {
     test(`the requests of a widget with format=${format} conform to the OpenAPI document and count one view and one click`, async (t) => {
       const { caller, tag, subId } = await pages.widget({ mode: 'test', allowed: true });
-      const { html } = await caller.embed(subId, format);
+      const { html } = await caller.getEmbedCode(subId, format);
       const page = await pages.newPage(t, { viewport: { width: 800, height: 2_000 } });
       const { origin } = new URL(pages.market.marketplace.urls.widget);
       const exchanges: Promise<string>[] = [];

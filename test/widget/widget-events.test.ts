@@ -103,7 +103,7 @@ describe('widget events', () => {
 
   test('an iframe that is not visible sends no impression event', async (t) => {
     const widget = await pages.widget();
-    const { html } = await widget.caller.embed(widget.subId, 'iframe');
+    const { html } = await widget.caller.getEmbedCode(widget.subId, 'iframe');
     const { page, batches } = await newRecordedPage(t, low);
     await page.goto(pages.url(`<div style="height: 2000px"></div>${html}`));
     await offerLink(page.frameLocator('iframe')).waitFor();

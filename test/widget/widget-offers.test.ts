@@ -6,7 +6,7 @@ import type { Page, Route } from 'playwright-core';
 import { bounds } from '../../src/bounds.ts';
 import type { WidgetOffersView } from '../../src/operations/show-widget-offers.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
-import { loadId, WidgetCaller } from '../support/api-caller.ts';
+import { WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import {
   assertSortedByApr,
@@ -43,7 +43,9 @@ describe('offers in the widget', () => {
     const { html, subId, token } = await pages.widget({ maxOffers: 20 });
     const page = await pages.open(t, html);
     await offerLink(page).waitFor();
-    const { offers } = await new WidgetCaller(pages.market.http, subId, token).offers(loadId(170), { max_offers: 20 });
+    const { offers } = await new WidgetCaller(pages.market.http, subId, token).offers(widgetLoadId(170), {
+      max_offers: 20,
+    });
     const cards = await offerCards(page).evaluateAll((nodes) =>
       nodes.map((card) => {
         const [heading, logo, link] = ['h3', '.logo img', 'a'].map((selector) => card.querySelector(selector));
@@ -235,11 +237,11 @@ describe('a widget that cannot show offers', () => {
 
   test('sends an error event if fields are missing, and shows offers on a retry after the fields were submitted', async (t) => {
     const widget = await pages.widget();
-    await widget.caller.submit(widget.subId, { [fixture.amount]: null });
+    await widget.caller.submitFields(widget.subId, { [fixture.amount]: null });
     const page = await pages.open(t, widget.html);
     await messageTitle(page, 'A few answers are missing').waitFor();
     await eventually(() => countedEvents(widget), { widget_loaded: 1, widget_error: 1 });
-    await widget.caller.submit(widget.subId, { [fixture.amount]: 12_000 });
+    await widget.caller.submitFields(widget.subId, { [fixture.amount]: 12_000 });
     await retryButton(page).focus();
     await page.keyboard.press('Enter');
     await offerLink(page).waitFor();
@@ -251,7 +253,7 @@ describe('a widget that cannot show offers', () => {
     const { subId, token, html } = await pages.widget();
     const widget = new WidgetCaller(pages.market.http, subId, token);
     for (let load = 1; load <= bounds.widgetRequestsPerMinute; load++) {
-      await widget.get('/offers', { load: loadId(load) });
+      await widget.get('/offers', { load: widgetLoadId(load) });
     }
     const page = await pages.newPage(t);
     const requests = countOfferRequests(page);
@@ -458,7 +460,7 @@ describe('accessibility of the widget', () => {
 
   test('the iframe page has no accessibility violations', async (t) => {
     const { caller, subId } = await pages.widget();
-    const { src } = await caller.embed(subId, 'iframe', { max_offers: 3 });
+    const { src } = await caller.getEmbedCode(subId, 'iframe', { max_offers: 3 });
     const page = await pages.newPage(t);
     await page.goto(src);
     await offerLink(page).waitFor();

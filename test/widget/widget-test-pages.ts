@@ -5,7 +5,7 @@ import { after, before, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, BrowserContextOptions, FrameLocator, Locator, Page } from 'playwright-core';
 import type { Mode } from '../../src/index.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { startChromium } from '../support/chromium.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
@@ -122,8 +122,8 @@ class WidgetTestPages {
     if (allowed !== false) {
       this.market.marketplace.origins.allow(account, allowed === true ? this.partner.origin : allowed);
     }
-    const subId = await caller.sessionWith(tag, fields);
-    const { token, html, src } = await caller.embed(subId, 'js', { max_offers: maxOffers, sort });
+    const subId = await caller.createSessionWithFields(tag, fields);
+    const { token, html, src } = await caller.getEmbedCode(subId, 'js', { max_offers: maxOffers, sort });
     return { caller, tag, subId, token, html, src };
   }
 
@@ -132,7 +132,7 @@ class WidgetTestPages {
     const [major] = this.#browser.version().split('.');
     const userAgent = `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`;
     const context = await this.#browser.newContext({ userAgent, ...options });
-    afterwards(t, () => context.close());
+    runAfterTest(t, () => context.close());
     return context.newPage();
   }
 

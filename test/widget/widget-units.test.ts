@@ -16,9 +16,9 @@ import {
   formatMonths,
   formatPercent,
 } from '../../src/web/widget/format.ts';
-import { limits, parseRetryAfterMs } from '../../src/web/widget/limits.ts';
+import { parseRetryAfterMs, widgetLimits } from '../../src/web/widget/limits.ts';
 import { readSettings } from '../../src/web/widget/settings.ts';
-import { afterwards } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/afterwards.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
 const src = 'https://widgets.example/w/widget.js?v=0123456789abcdef';
@@ -74,10 +74,10 @@ test('the error for a missing or invalid attribute names the attribute', () => {
 });
 
 test('the limits of the widget do not exceed the limits of the server', () => {
-  assert.equal(limits.offersMax, bounds.offersShownMax);
-  assert.equal(limits.offersDefault, bounds.offersShownDefault);
-  assert.equal(limits.placeholderCardsMax, bounds.widgetPlaceholderCardsMax);
-  assert.ok(limits.eventsPerBatchMax <= bounds.widgetEventsPerBatchMax);
+  assert.equal(widgetLimits.offersMax, bounds.offersShownMax);
+  assert.equal(widgetLimits.offersDefault, bounds.offersShownDefault);
+  assert.equal(widgetLimits.placeholderCardsMax, bounds.widgetPlaceholderCardsMax);
+  assert.ok(widgetLimits.eventsPerBatchMax <= bounds.widgetEventsPerBatchMax);
 });
 
 test('formats amounts of money and interest rates', () => {
@@ -124,7 +124,7 @@ const builder = fileURLToPath(new URL('../../bin/build-widget.ts', import.meta.u
 
 test('the widget script is one small file without URLs of other hosts', (t) => {
   const folder = temporaryFolder();
-  afterwards(t, () => rmSync(folder, { recursive: true }));
+  runAfterTest(t, () => rmSync(folder, { recursive: true }));
   execFileSync(process.execPath, [builder, folder]);
   const script = readFileSync(join(folder, 'widget.js'));
   // The size includes the styles.

@@ -11,16 +11,16 @@ import { KeyRegistry } from '../../auth/key-registry.ts';
 import { bounds } from '../../bounds.ts';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
-import { dayOf, parseIsoDate } from '../../domain/calendar.ts';
+import { dayNumberOf, parseIsoDate } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { Mode } from '../../domain/mode.ts';
-import { escapedJson } from '../../domain/text.ts';
-import { dataFiles } from '../../files/data-files.ts';
+import { toEscapedJson } from '../../domain/text.ts';
+import { dataPaths } from '../../files/data-files.ts';
 import { lockFolder } from '../../files/folder-lock.ts';
 import type { DayRange, DayView } from '../../operations/analytics-views.ts';
 import {
   type AnalyticsPage,
-  type PageRequest,
+  type AnalyticsPageRequest,
   readDaysPage,
   readRowsPage,
   readSummary,
@@ -30,10 +30,10 @@ import { isReferrerTag } from '../../sessions/referrer-tags.ts';
 import { knownVerticals, servedVerticals } from '../../verticals/registry.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
 import {
+  type CommandDefinition,
   CommandLineError,
-  type CommandText,
-  choiceOption,
-  commandGroup,
+  createChoiceOption,
+  createCommandGroup,
   defineCommand,
   exitCodes,
   parseAccountName,
@@ -59,7 +59,7 @@ const metricMembers = {
 
 const positionMember = 'position of the last ledger record that is counted';
 
-const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandText>> = {
+const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandDefinition>> = {
   summary: {
     summary: 'print the totals of an experiment',
     description: 'Prints the totals of one referrer tag, with the same figures as GET /analytics.',
@@ -147,14 +147,16 @@ function analyticsReportCommand(kind: AnalyticsReportKind): Command {
     .requiredOption('--account <name>', 'account of the sessions', parseAccountName)
     .requiredOption('--tag <tag>', 'referrer tag of the sessions', parseReferrerTag)
     .addOption(
-      choiceOption(
+      createChoiceOption(
         '--vertical <segment>',
         'vertical of the sessions',
         servedVerticals,
         ({ segment }) => segment,
       ).default(servedVerticals[0], servedVerticals[0]!.segment),
     )
-    .addOption(choiceOption('--mode <mode>', 'sessions of live keys or of test keys', ['live', 'test']).default('live'))
+    .addOption(
+      createChoiceOption('--mode <mode>', 'sessions of live keys or of test keys', ['live', 'test']).default('live'),
+    )
     .option(
       '--from <date>',
       `first UTC day on which the sessions were created (default: ${bounds.analyticsDefaultDays} days before the last one)`,
@@ -178,7 +180,7 @@ function parseDate(text: string): number {
 }
 
 export function createCommand(): Command {
-  return commandGroup(
+  return createCommandGroup(
     'analytics',
     'Reads the analytics store of the data folder (SVC_DATA_DIR, or ./data), also while a server runs, and rebuilds it.',
     [
@@ -250,7 +252,7 @@ async function withStoredAnalytics(
   dataDir: string,
   run: (analytics: ReadOnlyAnalytics) => void | Promise<void>,
 ): Promise<void> {
-  const { analyticsStoreFile } = dataFiles(dataDir);
+  const { analyticsStoreFile } = dataPaths(dataDir);
   if (!existsSync(analyticsStoreFile)) {
     throw new CommandLineError(`there are no analytics in ${dataDir} yet (see SVC_DATA_DIR)`);
   }
@@ -293,7 +295,7 @@ async function printAnalyticsReport(kind: AnalyticsReportKind, options: Analytic
     referrerTag: options.tag,
     subs: null,
   };
-  const today = dayOf(systemClock.wallMs());
+  const today = dayNumberOf(systemClock.wallMs());
   const range = resolveDayRange({ from: options.from, to: options.to }, today);
   if (range === null) throw new CommandLineError('--from must not be after --to', { exitCode: exitCodes.usage });
   const json = options.json ?? false;
@@ -343,7 +345,7 @@ async function printSessionsReport(
 async function* readPages<Item>(
   filter: CohortFilter,
   range: DayRange,
-  readPage: (page: PageRequest) => Promise<AnalyticsPage<Item>>,
+  readPage: (page: AnalyticsPageRequest) => Promise<AnalyticsPage<Item>>,
 ): AsyncGenerator<readonly Item[], void> {
   for (let after: number | null = 0; after !== null; ) {
     const page: AnalyticsPage<Item> = await readPage({
@@ -358,7 +360,7 @@ async function* readPages<Item>(
 }
 
 function toJsonLines(items: readonly object[], position: number): string {
-  return items.map((item) => escapedJson({ ...item, as_of_position: position })).join('\n');
+  return items.map((item) => toEscapedJson({ ...item, as_of_position: position })).join('\n');
 }
 
 function listKeys(dataDir: string): readonly IssuedKey[] {
@@ -370,7 +372,7 @@ async function printTagCounts(options: { readonly json?: true }): Promise<void> 
   const dataDir = readDataDir(readEnv());
   const keys = listKeys(dataDir);
   await withStoredAnalytics(dataDir, (analytics) => {
-    const counts = analytics.countTags().map(([account, vertical, test, tags]) => ({
+    const counts = analytics.countReferrerTags().map(([account, vertical, test, tags]) => ({
       account: keys.find((key) => key.account === account)?.accountName ?? null,
       vertical: knownVerticals.find(({ number }) => number === vertical)?.segment ?? null,
       mode: test === 1 ? 'test' : 'live',
@@ -397,7 +399,7 @@ async function printTagCounts(options: { readonly json?: true }): Promise<void> 
 async function rebuildAnalytics(options: { readonly json?: true }): Promise<void> {
   const ledgerFolder = resolveLogFolder(undefined);
   const dataDir = dirname(ledgerFolder);
-  const { analyticsStoreFile: store } = dataFiles(dataDir);
+  const { analyticsStoreFile: store } = dataPaths(dataDir);
   const lock = lockFolder(dataDir);
   try {
     const replaced = existsSync(store);
@@ -434,7 +436,7 @@ async function rebuildFromLedger(
   const bar = createProgressBar(progressStreamFor(options), { total: records, unit: 'records' });
   try {
     const { records: counted, ...leftOut } = await rebuildAnalyticsStore({
-      files: dataFiles(dirname(ledgerFolder)),
+      files: dataPaths(dirname(ledgerFolder)),
       upToPosition: position,
       onProgress: (more) => bar.advance(more),
       onMissingRecords: (sentence) => missing.push(sentence),

@@ -6,8 +6,8 @@ import { operatorTokenPath } from '../../auth/operator-token.ts';
 import { loadConfig } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { nodeLogFiles } from '../../event-log/log-files.ts';
-import { copyLog, copyReadPasses, logSizeBytes, type VerifyLogOptions } from '../../event-log/verify-log.ts';
-import { dataFiles } from '../../files/data-files.ts';
+import { copyLog, copyLogReadPasses, logSizeBytes, type VerifyLogOptions } from '../../event-log/verify-log.ts';
+import { dataPaths } from '../../files/data-files.ts';
 import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { printJson, printNotice, printResult } from '../output.ts';
@@ -57,17 +57,17 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
     throw new CommandLineError(`${target} is inside the data folder, which would be copied into itself`);
   }
   if (existsSync(target) && readdirSync(target).length > 0) throw new CommandLineError(`${target} is not empty`);
-  const { ledgerFolder, journalFolder: journal, archiveFolder } = dataFiles(dataDir);
+  const { ledgerFolder, journalFolder: journal, archiveFolder } = dataPaths(dataDir);
   if (!existsSync(ledgerFolder)) throw new CommandLineError(`there is no ledger in ${dataDir} yet (see SVC_DATA_DIR)`);
   createFolderDurably(target);
   // The permissions are restricted even if the folder already exists, because a server may later use it as its data folder.
   chmodSync(target, 0o700);
-  const copies = dataFiles(target);
+  const copies = dataPaths(target);
   const bytes = [ledgerFolder, archiveFolder, ...journalEpochFolders(journal)].reduce(
     (sum, log) => sum + logBytesOrZero(log),
     0,
   );
-  const bar = createProgressBar(progressStreamFor(output), { total: bytes * copyReadPasses, unit: null });
+  const bar = createProgressBar(progressStreamFor(output), { total: bytes * copyLogReadPasses, unit: null });
   const ledger = await runInterruptible(async (signal) => {
     const options: CopyOptions = { signal, onBytesRead: (more) => bar.advance(more) };
     const copied = await copyLog(ledgerFolder, copies.ledgerFolder, options);

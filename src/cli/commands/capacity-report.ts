@@ -1,8 +1,14 @@
-import type { CapacityPlan, CheckResult, CheckRow, Resource, ResourceName } from '../../capacity/plan.ts';
+import type {
+  CapacityCheckResult,
+  CapacityCheckRow,
+  CapacityPlan,
+  ResourceName,
+  ServerResource,
+} from '../../capacity/plan.ts';
 import { formatTable } from '../output.ts';
 
 /** Converts a capacity plan to JSON. Rates are per second, memory sizes are in MiB, CPU times are in cores. */
-export function planToJson(plan: CapacityPlan, check: CheckResult | null) {
+export function planToJson(plan: CapacityPlan, check: CapacityCheckResult | null) {
   const { request, box, key, load, predicted } = plan;
   return {
     keys: request.keys,
@@ -52,7 +58,7 @@ function loadToJson(
   };
 }
 
-function checkToJson({ rows, measurements, carried }: CheckResult) {
+function checkToJson({ rows, measurements, carried }: CapacityCheckResult) {
   return {
     carried,
     seconds: measurements.seconds,
@@ -81,7 +87,7 @@ const resourceTitles: Readonly<Record<ResourceName, string>> = {
   memory: 'live sessions, memory',
 };
 
-const checkRowTitles: Readonly<Record<CheckRow['figure'], string>> = {
+const checkRowTitles: Readonly<Record<CapacityCheckRow['figure'], string>> = {
   rate: 'requests/s',
   p99: 'p99',
   'socket-thread': 'CPU, socket thread',
@@ -120,7 +126,7 @@ export function formatPlan(plan: CapacityPlan): string {
   ].join('\n\n');
 }
 
-export function formatCheck({ request }: CapacityPlan, { rows, measurements, carried }: CheckResult): string {
+export function formatCheck({ request }: CapacityPlan, { rows, measurements, carried }: CapacityCheckResult): string {
   const { seconds, keys, liveSessions, refused, failed, offeredPerSecond, clientSaturated, residentMiB } = measurements;
   const verdict = carried ? 'met' : 'did NOT meet';
   return [
@@ -137,7 +143,7 @@ export function formatCheck({ request }: CapacityPlan, { rows, measurements, car
 }
 
 function resourceCells(
-  { name, unit, capacity, perKey, keys }: Resource,
+  { name, unit, capacity, perKey, keys }: ServerResource,
   load: number,
   isBottleneck: boolean,
 ): string[] {
@@ -165,7 +171,7 @@ function formatPrediction({ load, predicted, box }: CapacityPlan): string {
   return [title, ...lines.map(([name, value]) => `  ${name?.padEnd(11)}${value}`)].join('\n');
 }
 
-function checkCells({ figure, unit, predicted, measured, errorPercent }: CheckRow): string[] {
+function checkCells({ figure, unit, predicted, measured, errorPercent }: CapacityCheckRow): string[] {
   const formatValue = (value: number) =>
     unit === 'requests/s' ? formatInteger(value) : `${formatHundredths(value)} ${unit}`;
   return [

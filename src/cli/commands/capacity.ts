@@ -8,9 +8,9 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { bounds } from '../../bounds.ts';
 import { readMeasurements } from '../../capacity/benchmark-result.ts';
 import {
+  type CapacityCheckMeasurements,
+  type CapacityCheckRequest,
   type CapacityPlan,
-  type CheckMeasurements,
-  type CheckRequest,
   compareWithPlan,
   planCapacity,
 } from '../../capacity/plan.ts';
@@ -21,7 +21,7 @@ import {
   type TrafficMix,
   toTrafficMix,
 } from '../../capacity/traffic-mix.ts';
-import { CommandLineError, defineCommand, exitCodes, parseIntegerUpTo } from '../command.ts';
+import { CommandLineError, createIntegerParser, defineCommand, exitCodes } from '../command.ts';
 import { printJson, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
 import { formatCheck, formatPlan, planToJson } from './capacity-report.ts';
@@ -65,7 +65,7 @@ export function createCommand(): Command {
       },
     },
   })
-    .requiredOption('--keys <n>', 'number of API keys', parseIntegerUpTo(bounds.plannedKeysMax))
+    .requiredOption('--keys <n>', 'number of API keys', createIntegerParser(bounds.plannedKeysMax))
     .requiredOption(
       '--slo-p99 <ms>',
       'target for the 99th percentile of the latency, in milliseconds',
@@ -83,13 +83,13 @@ export function createCommand(): Command {
     .option(
       '--seconds <n>',
       'duration of the load, with --check',
-      parseIntegerUpTo(bounds.capacityCheckSecondsMax),
+      createIntegerParser(bounds.capacityCheckSecondsMax),
       defaultCheckSeconds,
     )
     .option(
       '--sessions <n>',
       'live sessions created before the load, at most as many as planned, with --check',
-      parseIntegerUpTo(bounds.capacityCheckSessionsMax),
+      createIntegerParser(bounds.capacityCheckSessionsMax),
       defaultCheckSessions,
     )
     .option('--json', 'print one JSON object')
@@ -114,7 +114,7 @@ function parsePercent(text: string): number {
 const checkScript = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'capacity-check', 'main.ts');
 
 /** Starts a server, sends the planned load to the server, and returns the measurements. */
-async function runCapacityCheck(request: CheckRequest): Promise<CheckMeasurements> {
+async function runCapacityCheck(request: CapacityCheckRequest): Promise<CapacityCheckMeasurements> {
   if (!existsSync(checkScript)) {
     throw new CommandLineError(
       'the check needs the benchmarks, which only a checkout has: run make capacity-check KEYS=n SLO=ms in one',
@@ -133,7 +133,7 @@ async function runCapacityCheck(request: CheckRequest): Promise<CheckMeasurement
     const [code] = (await once(child, 'close')) as [number | null];
     signal.throwIfAborted();
     if (code !== 0) throw new CommandLineError('the check failed; the reason is above');
-    return JSON.parse(output) as CheckMeasurements;
+    return JSON.parse(output) as CapacityCheckMeasurements;
   });
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { bounds } from '../../bounds.ts';
 import { type CatalogError, CatalogErrors, type CatalogPath, formatPath } from '../../catalogs/catalog-errors.ts';
 import type { CatalogFile } from '../../catalogs/catalog-schema.ts';
-import { catalogVersionsByMode } from '../../catalogs/identifiers.ts';
+import { computeCatalogVersions } from '../../catalogs/identifiers.ts';
 import { parseCatalogJson, readCatalogText, validateCatalogValue } from '../../catalogs/parse-catalog.ts';
 import { logoFolder, readLogos } from '../../catalogs/read-logos.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import type { LoanCatalog } from '../../verticals/personal-loans/offer-schema.ts';
 import { servedVerticals } from '../../verticals/registry.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
-import { CommandLineError, commandGroup, defineCommand } from '../command.ts';
+import { CommandLineError, createCommandGroup, defineCommand } from '../command.ts';
 import { formatNameValues, formatTable, printChunk, printJson, printResult } from '../output.ts';
 import { jsonErrorPosition, locateJsonPaths, type TextPosition } from './json-positions.ts';
 
@@ -96,7 +96,7 @@ function catalogStatsCommand(): Command {
 }
 
 export function createCommand(): Command {
-  return commandGroup(
+  return createCommandGroup(
     'catalog',
     'Validates a catalog file before a server reads it, and prints statistics of its offers.',
     [catalogValidateCommand(), catalogStatsCommand()],
@@ -134,7 +134,7 @@ function summarizeCatalog(catalog: CatalogFile) {
     vertical: catalog.vertical,
     lenders: catalog.lenders.length,
     offers: catalog.lenders.reduce((sum, { offers }) => sum + offers.length, 0),
-    versions: catalogVersionsByMode(catalog),
+    versions: computeCatalogVersions(catalog),
   };
 }
 
@@ -171,7 +171,7 @@ async function validateCatalogFile(file: string, options: { readonly json?: true
 
 /** Returns up to `bounds.catalogErrorsReportedMax` errors sorted by position in the text, and a text that counts all other errors. */
 function locateErrors(text: string, errors: CatalogErrors): { located: LocatedError[]; rest: string | null } {
-  if (errors.isUnreadable) {
+  if (errors.hasParseError) {
     const located = errors.listed.map((error) =>
       toLocatedError(
         error,
@@ -189,7 +189,7 @@ function locateErrors(text: string, errors: CatalogErrors): { located: LocatedEr
   // Of several members with the same name, `JSON.parse` uses only the last, so a criterion or price could be ignored without notice.
   const problem = 'duplicate member of the same object';
   located.push(...duplicates.reported.map(({ path, position }) => toLocatedError({ path, problem }, position)));
-  const rest = errors.omittedText(duplicates.count - duplicates.reported.length);
+  const rest = errors.formatOmittedCount(duplicates.count - duplicates.reported.length);
   return { located: located.sort(byPosition), rest };
 }
 

@@ -1,6 +1,12 @@
 import type { Command } from 'commander';
 import { bounds } from '../../bounds.ts';
-import { type Config, detectMachine, loadConfig, type Machine, type PublicUrls } from '../../config/config.ts';
+import {
+  type Config,
+  detectMachineResources,
+  loadConfig,
+  type MachineResources,
+  type PublicUrls,
+} from '../../config/config.ts';
 import { readEnv, type SettingName } from '../../config/env.ts';
 import { isLoopbackHost, resolveUrls, urlSettingNames } from '../../config/resolve-urls.ts';
 import { tlsMinVersionDefault } from '../../tls/certificate.ts';
@@ -36,7 +42,7 @@ export function createCommand(): Command {
 
 function printConfig({ json }: { readonly json?: true }): void {
   const env = readEnv();
-  const machine = detectMachine();
+  const machine = detectMachineResources();
   const { config, warnings } = loadConfig(env, machine);
   const { urls, warnings: urlWarnings } = resolveUrls(config, config.publicEndpoint.port);
   const allWarnings = [...warnings, ...urlWarnings, ...configRisks(config, urls, machine)];
@@ -58,7 +64,7 @@ type SettingValue = string | number | readonly string[] | null;
 function settingValues(
   config: Config,
   urls: PublicUrls,
-  { heapMegabytes, heapBytes }: Machine,
+  { heapMegabytes, heapBytes }: MachineResources,
 ): { readonly [Name in SettingName]: SettingValue } {
   return {
     SVC_HOST: config.publicEndpoint.host,
@@ -104,7 +110,7 @@ function formatSetting(name: SettingName, value: SettingValue): string {
 }
 
 /** Returns one sentence for each risk of the configuration. Only the command `check-config` reports risks; the server does not. */
-export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Machine, 'cores'>): string[] {
+export function configRisks(config: Config, urls: PublicUrls, machine: Pick<MachineResources, 'cores'>): string[] {
   const { operationsEndpoint, durability, limits, matcher, sessions, logLevel } = config;
   const risks: string[] = [];
   const unencrypted = unencryptedUrlSettings(urls);

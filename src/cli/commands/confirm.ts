@@ -165,14 +165,14 @@ class RejectedRowsFile {
     this.#path = path;
     this.#temporaryPath = `${path}.unfinished`;
     this.#reader = reader;
-    this.#withWriteErrors(() => {
+    this.#convertWriteErrors(() => {
       for (const old of [path, this.#temporaryPath]) rmSync(old, { force: true });
     });
   }
 
   add(row: ConfirmationRow, reason: string): void {
     this.countByReason.set(reason, (this.countByReason.get(reason) ?? 0) + 1);
-    this.#withWriteErrors(() => {
+    this.#convertWriteErrors(() => {
       if (this.#file === null) {
         this.#file = openSync(this.#temporaryPath, 'wx');
         writeSync(this.#file, this.#reader.rejectedHeader);
@@ -182,7 +182,7 @@ class RejectedRowsFile {
   }
 
   finish(): void {
-    if (this.#close()) this.#withWriteErrors(() => renameSync(this.#temporaryPath, this.#path));
+    if (this.#close()) this.#convertWriteErrors(() => renameSync(this.#temporaryPath, this.#path));
   }
 
   /** Deletes the file after an error, because the file is incomplete. */
@@ -198,7 +198,7 @@ class RejectedRowsFile {
     return true;
   }
 
-  #withWriteErrors(write: () => void): void {
+  #convertWriteErrors(write: () => void): void {
     try {
       write();
     } catch (cause) {

@@ -69,7 +69,7 @@ export class ConfirmationClient {
     const outcomes: RowOutcome[] = items.map(() => ({ outcome: 'unknown' }));
     let pending = items.map((_, index) => index);
     for (let attempt = 1; ; attempt++) {
-      const results = await this.#post(pending.map((index) => items[index]!));
+      const results = await this.#postBatch(pending.map((index) => items[index]!));
       for (const [index, result] of (results ?? []).entries()) outcomes[pending[index]!] = result;
       pending = pending.filter((index) => outcomes[index]?.outcome === 'unknown');
       const isLast = attempt === bounds.confirmAttemptsMax;
@@ -82,7 +82,7 @@ export class ConfirmationClient {
   }
 
   /** Sends one request. Returns the outcomes, or null if the caller should retry. */
-  async #post(items: readonly object[]): Promise<readonly RowOutcome[] | null> {
+  async #postBatch(items: readonly object[]): Promise<readonly RowOutcome[] | null> {
     let response: Response;
     let text: string;
     try {

@@ -11,12 +11,12 @@ import type { Mode } from '../../domain/mode.ts';
 import { type KnownVertical, knownVerticals, servedVerticals } from '../../verticals/registry.ts';
 import {
   CommandLineError,
-  choiceOption,
-  commandGroup,
+  createChoiceOption,
+  createCommandGroup,
+  createIntegerParser,
   defineCommand,
   parseAccountName,
   parseFutureExpiry,
-  parseIntegerUpTo,
 } from '../command.ts';
 import { formatTable, formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 
@@ -52,7 +52,7 @@ function keysCreateCommand(): Command {
       parseAccountName,
     )
     .addOption(
-      choiceOption(
+      createChoiceOption(
         '--vertical <segment>',
         'vertical that the key is valid for',
         knownVerticals,
@@ -60,7 +60,7 @@ function keysCreateCommand(): Command {
       ).makeOptionMandatory(),
     )
     .addOption(
-      choiceOption('--mode <mode>', 'live: real users and revenue; test: synthetic offers, no revenue', [
+      createChoiceOption('--mode <mode>', 'live: real users and revenue; test: synthetic offers, no revenue', [
         'live',
         'test',
       ]).makeOptionMandatory(),
@@ -73,17 +73,17 @@ function keysCreateCommand(): Command {
     .option(
       '--requests-per-minute <n>',
       'requests in any 60 seconds (default: that of the service)',
-      parseIntegerUpTo(bounds.limitPerMinuteMax),
+      createIntegerParser(bounds.limitPerMinuteMax),
     )
     .option(
       '--analytics-per-minute <n>',
       'analytics queries in any 60 seconds (default: that of the service)',
-      parseIntegerUpTo(bounds.limitPerMinuteMax),
+      createIntegerParser(bounds.limitPerMinuteMax),
     )
     .option(
       '--sessions-per-day <n>',
       'sessions created per UTC day (default: that of the service)',
-      parseIntegerUpTo(bounds.limitPerDayMax),
+      createIntegerParser(bounds.limitPerDayMax),
     )
     .option('--raw', 'print only the key, for scripts')
     .addOption(new Option('--json', 'print one JSON object').conflicts('raw'))
@@ -125,7 +125,7 @@ function keysRevokeCommand(): Command {
 }
 
 export function createCommand(): Command {
-  return commandGroup(
+  return createCommandGroup(
     'keys',
     'Creates, lists and revokes API keys in the key file of the data folder (SVC_DATA_DIR, or ./data). A server may be running.',
     [keysCreateCommand(), keysListCommand(), keysRevokeCommand()],

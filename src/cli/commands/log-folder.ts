@@ -37,7 +37,7 @@ export class RecordTimeSpan {
   firstMs: number | null = null;
   lastMs: number | null = null;
 
-  include(record: readonly unknown[]): void {
+  addRecord(record: readonly unknown[]): void {
     const ms = recordTimeMs(record);
     if (ms === null) return;
     this.firstMs ??= ms;

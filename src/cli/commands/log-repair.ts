@@ -1,12 +1,12 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { isoTimestampOrNull } from '../../domain/calendar.ts';
+import { formatIsoTimestampOrNull } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
 import { nodeLogFiles } from '../../event-log/log-files.ts';
 import type { LogLocation } from '../../event-log/log-scanner.ts';
-import { countRecordsAfterCut, type RepairPlan, repairLog, validateCut } from '../../event-log/repair-log.ts';
-import { dataFiles } from '../../files/data-files.ts';
+import { countTruncatedRecords, type RepairPlan, repairLog, validateTruncation } from '../../event-log/repair-log.ts';
+import { dataPaths } from '../../files/data-files.ts';
 import { createFolderDurably } from '../../files/durable-files.ts';
 import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
@@ -86,7 +86,7 @@ const dryRunNotice = 'Nothing has been changed. Add --yes to make the changes.';
 /** Creates an empty journal for a ledger without a journal, so that the service can start. Without --yes, prints what would be done. */
 function createMissingJournal(ledger: string | undefined, { yes, json }: RepairOptions): void {
   const dataDir = dirname(resolveLogFolder(ledger));
-  const { journalFolder: journal } = dataFiles(dataDir);
+  const { journalFolder: journal } = dataPaths(dataDir);
   const lock = lockFolder(dataDir);
   try {
     const missing = !existsSync(journal);
@@ -114,7 +114,7 @@ async function repairLogAtCut(named: string | undefined, cut: LogLocation, optio
       locks.push(lockFolder(parent));
     }
     const check = await runInterruptible((signal) => checkLogWithProgress(folder, options, { signal }));
-    const verdict = validateCut(nodeLogFiles, check, {
+    const verdict = validateTruncation(nodeLogFiles, check, {
       file: resolveSegmentFile(folder, namedFolder, cut.file),
       offset: cut.offset,
     });
@@ -149,7 +149,7 @@ async function executeRepair(
     throw new CommandLineError(`${folder} is a mount point: its files cannot be moved to a folder beside it`);
   }
   const timeSpan = new RecordTimeSpan();
-  const removed = countRecordsAfterCut(nodeLogFiles, plan, (record) => timeSpan.include(record));
+  const removed = countTruncatedRecords(nodeLogFiles, plan, (record) => timeSpan.addRecord(record));
   if (yes) await repairLog(nodeLogFiles, plan, removedFolder);
   const report = {
     outcome: yes ? 'cut' : 'would_cut',
@@ -158,8 +158,8 @@ async function executeRepair(
     moved_bytes: plan.removedBytes,
     moved_segments: plan.laterSegments.length,
     moved_records: removed.records,
-    moved_first_at: isoTimestampOrNull(timeSpan.firstMs),
-    moved_last_at: isoTimestampOrNull(timeSpan.lastMs),
+    moved_first_at: formatIsoTimestampOrNull(timeSpan.firstMs),
+    moved_last_at: formatIsoTimestampOrNull(timeSpan.lastMs),
     lost_records: Math.max(0, removed.position - plan.position - removed.records),
     removed_folder: removedFolder,
   };

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { bounds } from '../../bounds.ts';
-import { isoTimestampOrNull } from '../../domain/calendar.ts';
-import { displayText, escapedJson } from '../../domain/text.ts';
+import { formatIsoTimestampOrNull } from '../../domain/calendar.ts';
+import { toDisplayText, toEscapedJson } from '../../domain/text.ts';
 import { nodeLogFiles } from '../../event-log/log-files.ts';
 import { RecordDecoder, segmentFirstSequences } from '../../event-log/log-format.ts';
 import { LogScanner } from '../../event-log/log-scanner.ts';
@@ -15,7 +15,7 @@ import {
   widgetEventTypes,
   widgetIdBytes,
 } from '../../ledger/ledger-record.ts';
-import { commandGroup, defineCommand, parseIntegerUpTo } from '../command.ts';
+import { createCommandGroup, createIntegerParser, defineCommand } from '../command.ts';
 import { formatNameValues, formatTimestamp, printChunk, printJson, printNotice, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
 import { checkLogWithProgress, RecordTimeSpan, resolveLogFolder } from './log-folder.ts';
@@ -77,12 +77,12 @@ function logInspectCommand(): Command {
     .option(
       '--from <position>',
       'position of the first record (default: the oldest)',
-      parseIntegerUpTo(Number.MAX_SAFE_INTEGER),
+      createIntegerParser(Number.MAX_SAFE_INTEGER),
     )
     .option(
       '--count <n>',
       'number of records',
-      parseIntegerUpTo(Number.MAX_SAFE_INTEGER),
+      createIntegerParser(Number.MAX_SAFE_INTEGER),
       bounds.logInspectRecordsDefault,
     )
     .option('--json', 'print one JSON object per line')
@@ -90,7 +90,7 @@ function logInspectCommand(): Command {
 }
 
 export function createCommand(): Command {
-  return commandGroup(
+  return createCommandGroup(
     'log',
     'Verifies, prints and repairs a log: the ledger of the data folder (SVC_DATA_DIR, or ./data), or the log in another folder.',
     [logVerifyCommand(), logInspectCommand(), logRepairCommand()],
@@ -100,7 +100,7 @@ export function createCommand(): Command {
 async function verifyLog(named: string | undefined, output: { readonly json?: true }): Promise<void> {
   const span = new RecordTimeSpan();
   const folder = resolveLogFolder(named);
-  const onRecord = (_position: number, record: readonly unknown[]): void => span.include(record);
+  const onRecord = (_position: number, record: readonly unknown[]): void => span.addRecord(record);
   const check = await runInterruptible((signal) => checkLogWithProgress(folder, output, { onRecord, signal }));
   if (output.json) printJson(checkToJson(check, span));
   else printResult(formatLogCheck(check, span));
@@ -124,8 +124,8 @@ function checkToJson(check: LogVerification, { firstMs, lastMs }: RecordTimeSpan
     records,
     first_position: records > 0 ? position - records + 1 : null,
     last_position: records > 0 ? position : null,
-    first_at: isoTimestampOrNull(firstMs),
-    last_at: isoTimestampOrNull(lastMs),
+    first_at: formatIsoTimestampOrNull(firstMs),
+    last_at: formatIsoTimestampOrNull(lastMs),
     tail_bytes: tornBytes,
     damage: damage && { file: damage.file, offset: damage.offset, what: damage.reason },
   };
@@ -208,10 +208,10 @@ export function describeRecord(record: readonly unknown[]): RecordDescription {
 
 /** Formats a record as one line of JSON or of text. Control characters are escaped. */
 export function formatRecordLine(position: number, description: RecordDescription, asJson: boolean): string {
-  if (asJson) return escapedJson({ position, ...description });
+  if (asJson) return toEscapedJson({ position, ...description });
   const { kind, at, sub_id: subId, ...members } = description;
-  const head = [kind, at, subId].filter((value) => value !== undefined).map((value) => displayText(value));
-  const named = Object.entries(members).map(([name, value]) => `${name}=${escapedJson(value)}`);
+  const head = [kind, at, subId].filter((value) => value !== undefined).map((value) => toDisplayText(value));
+  const named = Object.entries(members).map(([name, value]) => `${name}=${toEscapedJson(value)}`);
   return [position, ...head, ...named].join('  ');
 }
 

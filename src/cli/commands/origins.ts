@@ -6,7 +6,7 @@ import { validateWebOrigin } from '../../auth/web-origin.ts';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { escapeInvisible } from '../../domain/text.ts';
-import { CommandLineError, commandGroup, defineCommand, parseAccountName } from '../command.ts';
+import { CommandLineError, createCommandGroup, defineCommand, parseAccountName } from '../command.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
 /**
@@ -93,7 +93,7 @@ function originsListCommand(): Command {
 }
 
 export function createCommand(): Command {
-  return commandGroup(
+  return createCommandGroup(
     'origins',
     'Manages, for each account, the list of origins that may embed its widgets, in the key file of the data folder ' +
       '(SVC_DATA_DIR, or ./data). With an empty list, widgets of test keys may be embedded everywhere, and those of live ' +

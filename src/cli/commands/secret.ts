@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { loadConfig } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { addSecret } from '../../secrets/secret-file.ts';
-import { commandGroup, defineCommand } from '../command.ts';
+import { createCommandGroup, defineCommand } from '../command.ts';
 import { printJson, printResult } from '../output.ts';
 import { toStartError } from './start-error.ts';
 
 export function createCommand(): Command {
-  return commandGroup(
+  return createCommandGroup(
     'secret',
     'Manages the secret file of the service (SVC_SECRET_FILE, or secrets.json in the data folder).',
     [rotateCommand()],

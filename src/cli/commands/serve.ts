@@ -20,7 +20,7 @@ import type { Service } from '../../server/service.ts';
 import { startService } from '../../server/start-service.ts';
 import { version } from '../../server/version.ts';
 import { personalLoans } from '../../verticals/personal-loans/personal-loans.ts';
-import { catalogsWithSandbox, exampleCatalogs } from '../../verticals/registry.ts';
+import { createCatalogSources, exampleCatalogs } from '../../verticals/registry.ts';
 import { defineCommand } from '../command.ts';
 import { printResult } from '../output.ts';
 import { createRecoveryProgress } from '../progress-bar.ts';
@@ -167,7 +167,7 @@ export async function startServer(
       dataDir: config.dataDir,
       secretFile: config.secretFile,
       catalogs:
-        config.catalog.kind === 'file' ? catalogsWithSandbox(personalLoans, config.catalog.path) : exampleCatalogs(),
+        config.catalog.kind === 'file' ? createCatalogSources(personalLoans, config.catalog.path) : exampleCatalogs(),
       durability: config.durability,
       retentionDays: config.retentionDays,
       matcher: config.matcher,

@@ -4,7 +4,7 @@ import { InvalidCatalogError } from '../../catalogs/catalog-store.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/env.ts';
 import { LogDamagedError } from '../../event-log/segment-reader.ts';
-import { dataFiles } from '../../files/data-files.ts';
+import { dataPaths } from '../../files/data-files.ts';
 import { diskFullMessage, isDiskFull } from '../../files/durable-files.ts';
 import { InvalidCertificateError } from '../../tls/certificate.ts';
 import { CommandLineError } from '../command.ts';
@@ -22,7 +22,11 @@ interface SystemErrorDetails {
 /** Converts an error during the server start to an error that names the setting to fix. Returns any other error unchanged. */
 export function toStartError(error: unknown, config: Config): unknown {
   if (error instanceof InvalidCertificateError) {
-    return ConfigError.invalidValue(error.part === 'key' ? 'SVC_TLS_KEY' : 'SVC_TLS_CERT', error.file, error.expected);
+    return ConfigError.forInvalidValue(
+      error.part === 'key' ? 'SVC_TLS_KEY' : 'SVC_TLS_CERT',
+      error.file,
+      error.expected,
+    );
   }
   if (error instanceof LogDamagedError) return damagedLogError(error, config);
   if (error instanceof KeyFileError)
@@ -41,7 +45,7 @@ export function toStartError(error: unknown, config: Config): unknown {
 
 /** Returns an error that describes how to fix a damaged log. A journal can be moved away: live sessions then lose their fields. */
 function damagedLogError(error: LogDamagedError, { dataDir }: Config): CommandLineError {
-  const journal = dataFiles(dataDir).journalFolder + sep;
+  const journal = dataPaths(dataDir).journalFolder + sep;
   if (!error.file.startsWith(journal)) {
     return new CommandLineError(`${error.message} (see marketplace log verify)`, { cause: error });
   }
@@ -64,11 +68,11 @@ function listenError(error: SystemErrorDetails, { publicEndpoint, operationsEndp
   if (code === 'EADDRINUSE' || code === 'EACCES') {
     const setting = port === operationsEndpoint.port ? 'SVC_OPS_PORT' : 'SVC_PORT';
     const allowed = code === 'EADDRINUSE' ? 'an unused port' : 'a port that this process may listen on';
-    return ConfigError.invalidValue(setting, String(port), `${allowed} (${code})`);
+    return ConfigError.forInvalidValue(setting, String(port), `${allowed} (${code})`);
   }
   const host = hostname ?? address;
   const setting = host === operationsEndpoint.host && host !== publicEndpoint.host ? 'SVC_OPS_HOST' : 'SVC_HOST';
-  return ConfigError.invalidValue(setting, String(host), `an address of this machine (${code})`);
+  return ConfigError.forInvalidValue(setting, String(host), `an address of this machine (${code})`);
 }
 
 /** Converts an error at a path to an error that names the setting of the path. Returns the error unchanged if no setting matches. */
@@ -76,7 +80,7 @@ function pathError(path: string, code: string, error: Error, config: Config): un
   const { secretFile, dataDir } = config;
   if (path === secretFile || path === `${secretFile}.new` || path === dirname(secretFile)) {
     if (dirname(secretFile) !== dataDir) {
-      return ConfigError.invalidValue(
+      return ConfigError.forInvalidValue(
         'SVC_SECRET_FILE',
         secretFile,
         `a file in a folder that this process may use (${code})`,
@@ -96,7 +100,7 @@ function diskFullError(error: Error, path: string | undefined, { dataDir, secret
 }
 
 function dataFolderError({ dataDir }: Config, reason: string): ConfigError {
-  return ConfigError.invalidValue(
+  return ConfigError.forInvalidValue(
     'SVC_DATA_DIR',
     dataDir,
     `a folder that this process may create and write (${reason})`,

@@ -108,7 +108,7 @@ export interface DeadlineEntry {
 }
 
 /** Initial values of the members that a deadline queue sets. */
-export const unqueuedEntry = { dueMs: 0, previous: null, next: null } as const;
+export const deadlineEntryDefaults = { dueMs: 0, previous: null, next: null } as const;
 
 /**
  * Queue of entries that all have the same timeout. Entries expire in the order in which they were added, so one timer suffices. The queue
@@ -157,7 +157,7 @@ export class DeadlineQueue {
   }
 
   /** Removes all entries whose deadline has passed at `nowMs`, and calls `onDeadline` of each removed entry. */
-  expire(nowMs: number): void {
+  expireEntries(nowMs: number): void {
     for (
       let first = this.sentinel.next as DeadlineEntry;
       first.dueMs <= nowMs;
@@ -221,7 +221,10 @@ export abstract class BaseListener implements Listener {
   /** Called when the listening socket is bound to the port. */
   protected markListening(port: number): void {
     this.port = port;
-    this.deadlineTimer = setInterval(() => this.deadlines.expire(performance.now()), bounds.deadlineCheckIntervalMs);
+    this.deadlineTimer = setInterval(
+      () => this.deadlines.expireEntries(performance.now()),
+      bounds.deadlineCheckIntervalMs,
+    );
   }
 
   private async drain(graceMs: number, acceptMs: number): Promise<number> {

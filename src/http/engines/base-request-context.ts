@@ -32,7 +32,7 @@ export class BodyBuffer {
     if (bytes > this.#bytesMax) return false;
     if (bytes > this.#buffer.length) {
       const larger = Buffer.allocUnsafe(Math.min(this.#bytesMax, Math.max(bytes, 2 * this.#buffer.length)));
-      larger.set(this.bytes);
+      larger.set(this.collectedBytes);
       this.#buffer = larger;
     }
     this.#buffer.set(chunk, this.#byteLength);
@@ -41,12 +41,13 @@ export class BodyBuffer {
   }
 
   /** The bytes collected so far. The returned buffer is valid until the next `append`. */
-  get bytes(): Buffer {
+  get collectedBytes(): Buffer {
     return this.#buffer.subarray(0, this.#byteLength);
   }
 }
 
-export const headerReadTooLateMessage = 'a request header can only be read before the handler returns or first awaits';
+export const headerReadAfterHandlerMessage =
+  'a request header can only be read before the handler returns or first awaits';
 
 /**
  * Base class of the request contexts of both engines: states, body callbacks, deadline and error replies.
@@ -153,7 +154,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   release(): void {
     this.markEnded();
     this.listener.deadlines.remove(this);
-    this.leaveInFlight();
+    this.removeFromInFlight();
   }
 
   /** Runs the handler, or replies 400 to a malformed request. */
@@ -178,7 +179,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
    * Whether every server and proxy interprets the `Transfer-Encoding` of the request in the same way. The result
    * is true for a request with one `Transfer-Encoding: chunked` header, no `Content-Length`, no trailers, and a method that allows a body.
    */
-  protected hasPlainChunkedCoding(codings: number, lengths: number): boolean {
+  protected hasUnambiguousChunkedCoding(codings: number, lengths: number): boolean {
     return (
       codings === 1 &&
       lengths === 0 &&
@@ -211,7 +212,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   }
 
   /** Removes the request from the count of requests in flight. A drain waits until this count is zero. */
-  protected leaveInFlight(): void {
+  protected removeFromInFlight(): void {
     if (this.isCounted) this.listener.inFlightRequests.decrement();
     this.isCounted = false;
   }

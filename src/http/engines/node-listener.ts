@@ -6,10 +6,15 @@ import { bounds } from '../../bounds.ts';
 import type { RequestParam } from '../../domain/errors.ts';
 import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
-import { BaseListener, unqueuedEntry } from './base-listener.ts';
-import { BaseRequestContext, BodyBuffer, headerReadTooLateMessage, nextRequestId } from './base-request-context.ts';
+import { BaseListener, deadlineEntryDefaults } from './base-listener.ts';
+import {
+  BaseRequestContext,
+  BodyBuffer,
+  headerReadAfterHandlerMessage,
+  nextRequestId,
+} from './base-request-context.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
-import { bodyByteLength, isBodyless, responseHead, responseHeaders, splitHeaders } from './response-head.ts';
+import { bodyByteLength, isBodylessStatus, responseHead, responseHeaders, splitHeaders } from './response-head.ts';
 
 /**
  * Starts a listener that uses node:http, for machines without a binary of uWebSockets.js. Both engines send the same replies. Rejects with
@@ -168,7 +173,7 @@ class NodeListener extends BaseListener {
     socket.write(`HTTP/1.1 ${responseHead(reply, requestId)}\r\n${headEnd}`);
     socket.end(body);
     // Closing the connection immediately could reset the connection before the client reads the reply.
-    const lingering = { ...unqueuedEntry, onDeadline: () => socket.destroy() };
+    const lingering = { ...deadlineEntryDefaults, onDeadline: () => socket.destroy() };
     this.deadlines.add(lingering, performance.now());
     socket.once('close', () => this.deadlines.remove(lingering));
     socket.resume();
@@ -229,7 +234,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   }
 
   override header(lowerCaseName: string): string {
-    if (!this.isHandling) throw new Error(headerReadTooLateMessage);
+    if (!this.isHandling) throw new Error(headerReadAfterHandlerMessage);
     if (this.authority !== undefined && lowerCaseName === 'host') return this.authority;
     return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
   }
@@ -253,7 +258,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     const { headersDistinct, httpVersion } = this.request;
     const codings = headersDistinct['transfer-encoding']?.length ?? 0;
     const lengths = headersDistinct['content-length']?.length ?? 0;
-    if (codings > 0 && (httpVersion !== '1.1' || !this.hasPlainChunkedCoding(codings, lengths)))
+    if (codings > 0 && (httpVersion !== '1.1' || !this.hasUnambiguousChunkedCoding(codings, lengths)))
       return 'Transfer-Encoding';
     if (lengths > 1) return 'Content-Length';
     const hosts = headersDistinct.host?.length ?? 0;
@@ -268,21 +273,21 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     });
     this.request.once('end', () => {
       this.mustDiscardBody = false;
-      if (!this.ended) this.deliverBody(onBody, body.bytes);
+      if (!this.ended) this.deliverBody(onBody, body.collectedBytes);
     });
   }
 
   protected override writeReply(reply: Reply): void {
     const { response, listener } = this;
     const headers = splitHeaders(responseHeaders(reply, this.requestId));
-    if (!isBodyless(reply.status)) headers.push('Content-Length', String(bodyByteLength(reply)));
+    if (!isBodylessStatus(reply.status)) headers.push('Content-Length', String(bodyByteLength(reply)));
     if (this.mustDiscardBody || listener.isDraining) headers.push('Connection', 'close');
     // `writeHead` throws for a header with an invalid character. In this case, nothing has been sent yet.
     response.writeHead(reply.status, headers);
     this.markEnded();
     listener.deadlines.remove(this);
     listener.unsentReplies.add(this, bodyByteLength(reply));
-    if (this.mustDiscardBody) this.sendAndLinger(reply);
+    if (this.mustDiscardBody) this.sendWithLingeringClose(reply);
     else response.end(reply.body);
   }
 
@@ -299,12 +304,12 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
    * Sends the reply, discards the rest of the request body until the body ends or the deadline passes, and then closes the connection.
    * Closing the connection immediately would reset the connection, often before the client reads the reply.
    */
-  private sendAndLinger(reply: Reply): void {
+  private sendWithLingeringClose(reply: Reply): void {
     const { request, response, listener } = this;
     listener.closingSockets.add(request.socket);
     if (this.method === 'HEAD' || bodyByteLength(reply) === 0) response.flushHeaders();
     else response.write(reply.body);
-    this.leaveInFlight();
+    this.removeFromInFlight();
     listener.deadlines.add(this, performance.now());
     request.once('end', () => this.endResponse());
     request.resume();

@@ -42,7 +42,7 @@ export function statusLine(status: number): string {
 }
 
 /** Whether a response with this status has neither a body nor a `Content-Length` (RFC 9110, 8.6). */
-export function isBodyless(status: number): boolean {
+export function isBodylessStatus(status: number): boolean {
   return status === 204 || status === 304;
 }
 

@@ -2,9 +2,9 @@ import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js
 import { bounds } from '../../bounds.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import { BaseListener } from './base-listener.ts';
-import { BaseRequestContext, BodyBuffer, headerReadTooLateMessage } from './base-request-context.ts';
+import { BaseRequestContext, BodyBuffer, headerReadAfterHandlerMessage } from './base-request-context.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
-import { bodyByteLength, isBodyless, responseHead } from './response-head.ts';
+import { bodyByteLength, isBodylessStatus, responseHead } from './response-head.ts';
 import {
   findListenError,
   type LoadedEngine,
@@ -117,7 +117,7 @@ function runPostponed(): void {
   const due = postponedContexts;
   postponedContexts = [];
   corkHolder = undefined;
-  for (const context of due) context.resume();
+  for (const context of due) context.resumePostponed();
 }
 
 /**
@@ -191,12 +191,12 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   override header(lowerCaseName: string): string {
-    if (this.req === undefined) throw new Error(headerReadTooLateMessage);
+    if (this.req === undefined) throw new Error(headerReadAfterHandlerMessage);
     return this.req.getHeader(lowerCaseName);
   }
 
   /** Sends the postponed reply, or closes the socket if no reply was postponed. Must not be called in a native callback. */
-  resume(): void {
+  resumePostponed(): void {
     const { res, heldReply } = this;
     if (res === undefined) return;
     if (heldReply === undefined) {
@@ -245,7 +245,9 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     if (transferEncodingCount > 0) {
       this.isChunked = true;
       this.mustDiscardBody = true;
-      return this.hasPlainChunkedCoding(transferEncodingCount, contentLengthCount) ? undefined : 'Transfer-Encoding';
+      return this.hasUnambiguousChunkedCoding(transferEncodingCount, contentLengthCount)
+        ? undefined
+        : 'Transfer-Encoding';
     }
     if (contentLengthCount !== (length === '' ? 0 : 1)) return 'Content-Length';
     if (length === '') return undefined;
@@ -259,7 +261,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
 
   protected override collectBody(onBody: (body: Buffer) => void | Promise<void>): void {
     if (this.isChunked) {
-      this.collectChunks(onBody);
+      this.collectBodyChunks(onBody);
       return;
     }
     // Does not use `onData` for an empty body, because the engine does not call every `onData` callback of an empty body.
@@ -289,13 +291,13 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * For this reason, the `onData` callback must not send a reply. If another request arrives before the reply, the engine closes the
    * connection.
    */
-  private collectChunks(onBody: (body: Buffer) => void | Promise<void>): void {
+  private collectBodyChunks(onBody: (body: Buffer) => void | Promise<void>): void {
     const body = new BodyBuffer(this.listener.options.bodyBytesMax);
     let fits = true;
     this.hasBodyCallback = true;
     this.res?.onData((chunk, isLast) => {
       corkHolder = this;
-      if (isLast) setImmediate(() => this.finishChunks(onBody, body));
+      if (isLast) setImmediate(() => this.finishChunkedBody(onBody, body));
       else if (fits && !this.ended && !body.append(new Uint8Array(chunk))) {
         fits = false;
         setImmediate(() => this.rejectLargeBody());
@@ -303,11 +305,11 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     });
   }
 
-  private finishChunks(onBody: (body: Buffer) => void | Promise<void>, body: BodyBuffer): void {
+  private finishChunkedBody(onBody: (body: Buffer) => void | Promise<void>, body: BodyBuffer): void {
     this.hasAllChunks = true;
     this.mustDiscardBody = false;
     if (this.ended) postpone(this);
-    else this.deliverBody(onBody, body.bytes);
+    else this.deliverBody(onBody, body.collectedBytes);
   }
 
   protected override writeReply(reply: Reply): void {
@@ -328,12 +330,12 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   private writeToSocket(reply: Reply, head: string): void {
     const { res, listener } = this;
     if (res === undefined) return;
-    if (this.mustDiscardBody || (this.isChunked && (isBodyless(reply.status) || reply.body.length === 0))) {
-      this.writeAndLinger(res, reply, head);
+    if (this.mustDiscardBody || (this.isChunked && (isBodylessStatus(reply.status) || reply.body.length === 0))) {
+      this.writeWithLingeringClose(res, reply, head);
       return;
     }
-    if (this.method === 'HEAD' || isBodyless(reply.status) || reply.body.length === 0) {
-      this.writeBodyless(res, reply, head);
+    if (this.method === 'HEAD' || isBodylessStatus(reply.status) || reply.body.length === 0) {
+      this.writeReplyWithoutBody(res, reply, head);
       return;
     }
     if (listener.isDraining ? bodyByteLength(reply) === 1 : this.isChunked) {
@@ -366,8 +368,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     listener.deadlines.remove(this);
     const body = toBytes(reply.body);
     this.unsentBody = body;
-    res.onWritable(() => this.writeMore(res, body));
-    this.writeMore(res, body);
+    res.onWritable(() => this.writeRemainingBody(res, body));
+    this.writeRemainingBody(res, body);
   }
 
   /**
@@ -376,7 +378,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    *
    * @returns whether the whole body was sent
    */
-  private writeMore(res: HttpResponse, body: Uint8Array): boolean {
+  private writeRemainingBody(res: HttpResponse, body: Uint8Array): boolean {
     const isLast = this.listener.isDraining;
     // During a drain, passes a total size that is one byte too large, so that the engine treats the reply as unfinished until the
     // connection closes.
@@ -392,8 +394,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * Sends a reply without a body. If `isSampledForReadCheck` selects this reply, its connection is closed, because the engine does not
    * report whether a reply without a body was sent.
    */
-  private writeBodyless(res: HttpResponse, reply: Reply, head: string): void {
-    const withLength = isBodyless(reply.status) ? head : `${head}\r\nContent-Length: ${bodyByteLength(reply)}`;
+  private writeReplyWithoutBody(res: HttpResponse, reply: Reply, head: string): void {
+    const withLength = isBodylessStatus(reply.status) ? head : `${head}\r\nContent-Length: ${bodyByteLength(reply)}`;
     if (this.listener.isDraining || isSampledForReadCheck(head.length)) {
       // Writes the whole head as the status text. The reply remains unfinished, so the engine keeps the socket open until `postpone`
       // closes the connection.
@@ -414,13 +416,13 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * This method writes the whole reply as the status text, because the engine keeps the socket open only while the reply is unfinished.
    * The engine adds a line break after the status text, which the client reads as the last two bytes of the reply body.
    */
-  private writeAndLinger(res: HttpResponse, reply: Reply, head: string): void {
-    const length = isBodyless(reply.status) ? '' : `Content-Length: ${bodyByteLength(reply) + 2}\r\n`;
+  private writeWithLingeringClose(res: HttpResponse, reply: Reply, head: string): void {
+    const length = isBodylessStatus(reply.status) ? '' : `Content-Length: ${bodyByteLength(reply) + 2}\r\n`;
     const headEnd = `${head}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n${length}`;
     const body = toBytes(reply.body);
-    const headOnly = this.method === 'HEAD' || isBodyless(reply.status);
+    const headOnly = this.method === 'HEAD' || isBodylessStatus(reply.status);
     res.writeStatus(headOnly ? headEnd : Buffer.concat([Buffer.from(`${headEnd}\r\n`), body]));
-    this.leaveInFlight();
+    this.removeFromInFlight();
     this.listener.deadlines.add(this, performance.now());
     if (this.hasAllChunks) postpone(this);
     if (this.hasBodyCallback) return;

@@ -5,7 +5,7 @@ import { type AllowedOrigin, type AllowResult, type RemoveResult, validateWebOri
 import { bounds } from '../../bounds.ts';
 import type { CancelSignal } from '../../domain/async.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { failedWith, invalidRequest, type Outcome, succeeded } from '../../domain/outcome.ts';
+import { failedWithCode, invalidRequest, type Outcome, succeeded } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { ConfirmationsView } from '../../operations/confirm-revenue.ts';
@@ -13,7 +13,7 @@ import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { errorReply, jsonHeaders, operatorTokenRequiredReply } from './replies.ts';
 import { isJsonMediaType, parseJsonBody } from './request-parsing.ts';
-import { allowMethods, type RouteName, readOnly, routeIndexOf, withMethods } from './routing.ts';
+import { allowedMethods, allowOnlyGet, type RouteName, restrictMethods, routeIndexOf } from './routing.ts';
 
 /**
  * Returns a function that checks a `Host` header to prevent DNS rebinding. In a DNS rebinding attack, a web page reaches the listener
@@ -32,17 +32,17 @@ export function createHostCheck(names: readonly string[]): (host: string) => boo
 }
 
 /** Whether an Authorization header contains the operator token. */
-export type IsOperator = (authorization: string) => boolean;
+export type OperatorCheck = (authorization: string) => boolean;
 
 type AdminMethod = 'GET' | 'POST' | 'DELETE';
 
 /** Creates a handler for operators. The handler checks the HTTP method first and then the operator token. */
-function operatorOnly(isOperator: IsOperator, handlers: { readonly [Name in AdminMethod]?: Handler }): Handler {
+function operatorOnly(isOperator: OperatorCheck, handlers: { readonly [Name in AdminMethod]?: Handler }): Handler {
   const handle: Handler = (context) => {
     if (!isOperator(context.header('authorization'))) return context.reply(operatorTokenRequiredReply());
     return handlers[context.method === 'HEAD' ? 'GET' : (context.method as AdminMethod)]!(context);
   };
-  return withMethods(allowMethods(...(Object.keys(handlers) as AdminMethod[])), handle);
+  return restrictMethods(allowedMethods(...(Object.keys(handlers) as AdminMethod[])), handle);
 }
 
 /** Reads a JSON body and replies with the outcome of `handle`. The arguments of `handle` are the parsed body and the text of the body. */
@@ -69,10 +69,10 @@ function sendOutcome(context: RequestContext, outcome: Outcome<unknown>, status 
 const keysPath = '/keys';
 
 interface KeyAdmin {
-  create(newKey: NewKey, nowMs: number): Outcome<{ readonly key: string; readonly issued: IssuedKey }>;
-  find(id: string): IssuedKey | undefined;
-  list(): readonly IssuedKey[];
-  revoke(id: string, nowMs: number): Outcome<RevokeResult>;
+  createKey(newKey: NewKey, nowMs: number): Outcome<{ readonly key: string; readonly issued: IssuedKey }>;
+  findKey(id: string): IssuedKey | undefined;
+  listKeys(): readonly IssuedKey[];
+  revokeKey(id: string, nowMs: number): Outcome<RevokeResult>;
 }
 
 /**
@@ -83,13 +83,13 @@ interface KeyAdmin {
 function keyRoutes({ isOperator, keys, clock, verticals }: AdminRoutesDeps): Handler {
   const toJson = (key: IssuedKey) => toIssuedKeyJson(key, clock.wallMs());
   const all = operatorOnly(isOperator, {
-    GET: (context) => sendOutcome(context, succeeded(keys.list().map(toJson))),
+    GET: (context) => sendOutcome(context, succeeded(keys.listKeys().map(toJson))),
     POST: (context) => {
       const issue = (body: unknown): Outcome<object> => {
         const nowMs = clock.wallMs();
         const newKey = parseKeyRequest(body, verticals, nowMs);
         if (!newKey.ok) return newKey;
-        const created = keys.create(newKey.value, nowMs);
+        const created = keys.createKey(newKey.value, nowMs);
         return created.ok ? succeeded({ key: created.value.key, ...toJson(created.value.issued) }) : created;
       };
       replyToJsonBody(context, issue, 201);
@@ -98,13 +98,13 @@ function keyRoutes({ isOperator, keys, clock, verticals }: AdminRoutesDeps): Han
   const one = operatorOnly(isOperator, {
     GET: (context) => sendOutcome(context, find(context.path)),
     DELETE: (context) => {
-      const revoked = keys.revoke(keyIdOf(context.path), clock.wallMs());
+      const revoked = keys.revokeKey(keyIdOf(context.path), clock.wallMs());
       sendOutcome(context, revoked.ok ? find(context.path) : revoked);
     },
   });
   const find = (path: string): Outcome<object> => {
-    const key = keys.find(keyIdOf(path));
-    return key === undefined ? failedWith('NOT_FOUND') : succeeded(toJson(key));
+    const key = keys.findKey(keyIdOf(path));
+    return key === undefined ? failedWithCode('NOT_FOUND') : succeeded(toJson(key));
   };
   return (context) => (context.path === keysPath ? all(context) : one(context));
 }
@@ -114,9 +114,9 @@ function keyIdOf(path: string): string {
 }
 
 interface EmbedOriginAdmin {
-  allow(account: string, origins: readonly string[]): Outcome<readonly AllowResult[]>;
-  list(account?: string): Outcome<readonly AllowedOrigin[]>;
-  remove(account: string, origins: readonly string[]): Outcome<readonly RemoveResult[]>;
+  allowOrigins(account: string, origins: readonly string[]): Outcome<readonly AllowResult[]>;
+  listOrigins(account?: string): Outcome<readonly AllowedOrigin[]>;
+  removeOrigins(account: string, origins: readonly string[]): Outcome<readonly RemoveResult[]>;
 }
 
 const originParameters = ['account', 'origin'] as const;
@@ -130,7 +130,7 @@ function originRoutes({ isOperator, embedOrigins }: AdminRoutesDeps): Handler {
     GET: (context) => {
       const query = parseQueryParameters(context.query, originParameters);
       if (!query.ok) return sendOutcome(context, query);
-      const listed = embedOrigins.list(query.values.account);
+      const listed = embedOrigins.listOrigins(query.values.account);
       sendOutcome(
         context,
         mapOutcome(listed, ({ accountName, origin }) => ({ account: accountName, origin })),
@@ -143,7 +143,7 @@ function originRoutes({ isOperator, embedOrigins }: AdminRoutesDeps): Handler {
         if (!Array.isArray(origins) || origins.length > bounds.embedOriginsPerAccountMax || !origins.every(isOrigin)) {
           return invalidRequest('origins');
         }
-        return mapOutcome(embedOrigins.allow(account, origins), (outcome, index) => ({
+        return mapOutcome(embedOrigins.allowOrigins(account, origins), (outcome, index) => ({
           origin: origins[index]!,
           outcome,
         }));
@@ -158,7 +158,7 @@ function originRoutes({ isOperator, embedOrigins }: AdminRoutesDeps): Handler {
     const { account, origin } = query.values;
     if (account === undefined) return invalidRequest('account');
     if (!isOrigin(origin)) return invalidRequest('origin');
-    return mapOutcome(embedOrigins.remove(account, [origin]), (outcome) => ({ origin, outcome }));
+    return mapOutcome(embedOrigins.removeOrigins(account, [origin]), (outcome) => ({ origin, outcome }));
   }
 }
 
@@ -179,7 +179,7 @@ interface AdminRoutesDeps {
   /** Returns the reasons why the service is not ready; empty when the service is ready. */
   readonly notReadyReasons: () => readonly string[];
   readonly metrics: Metrics;
-  readonly isOperator: IsOperator;
+  readonly isOperator: OperatorCheck;
   readonly clock: Clock;
   /** Verticals for which keys can be created. */
   readonly verticals: readonly KeyVertical[];
@@ -206,7 +206,7 @@ export function adminRoutes(deps: AdminRoutesDeps): Handler {
       else sendJson(context, 503, { status: 'not ready', reasons });
     },
     '/metrics': async (context) => {
-      const body = await metrics.render();
+      const body = await metrics.renderPrometheusText();
       context.reply({
         status: 200,
         headers: formatHeader('Content-Type', metrics.contentType) + noStore,
@@ -215,7 +215,7 @@ export function adminRoutes(deps: AdminRoutesDeps): Handler {
     },
   };
   const handlers = new Map<string, Handler>([
-    ...Object.entries(pages).map(([path, page]): [string, Handler] => [path, readOnly(page)]),
+    ...Object.entries(pages).map(([path, page]): [string, Handler] => [path, allowOnlyGet(page)]),
     [
       '/confirmations',
       operatorOnly(isOperator, {

@@ -5,7 +5,11 @@ import type { ApiError, Outcome } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { ApiOperations } from '../../operations/api-operations.ts';
 import type { MarketplaceRequest } from '../../operations/get-marketplace.ts';
-import { collectIgnoredNames, knownRequestNames, withIgnoredNames } from '../../operations/ignored-names.ts';
+import {
+  collectUnknownParameters,
+  knownRequestParameters,
+  withIgnoredParameters,
+} from '../../operations/ignored-names.ts';
 import type { OffersResult } from '../../operations/show-offers.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
 import type { Handler, RequestContext } from '../engines/listener.ts';
@@ -16,7 +20,7 @@ import { errorReply, jsonHeaders } from './replies.ts';
 import { isJsonMediaType, parseJsonBody, prefersJson } from './request-parsing.ts';
 import {
   type AllowedMethods,
-  allowMethods,
+  allowedMethods,
   checkMethod,
   type RouteName,
   replyMethodNotAllowed,
@@ -72,7 +76,7 @@ export function apiRoutes(deps: ApiRoutesDeps): Handler {
   const routes = new Map<string, ApiRoute>();
   for (const vertical of deps.verticals) {
     for (const [segment, operation, method] of operationPaths) {
-      const route = { vertical, operation, routeIndex: routeIndexOf(segment), methods: allowMethods(method) };
+      const route = { vertical, operation, routeIndex: routeIndexOf(segment), methods: allowedMethods(method) };
       routes.set(`/v1/${vertical.segment}/${segment}`, route);
     }
   }
@@ -82,7 +86,7 @@ export function apiRoutes(deps: ApiRoutesDeps): Handler {
     if (route === undefined) {
       const docsHandler = deps.docsHandlers.get(context.path);
       if (docsHandler !== undefined) return docsHandler(context);
-      return sendError(context, { code: 'NOT_FOUND' }, cors.headersFor(context));
+      return sendError(context, { code: 'NOT_FOUND' }, cors.responseHeaders(context));
     }
     context.routeIndex = route.routeIndex;
     const { operation, methods } = route;
@@ -91,7 +95,7 @@ export function apiRoutes(deps: ApiRoutesDeps): Handler {
       const headers = methods.headers + cors.preflightHeaders(context, methods.list);
       return context.reply({ status: 204, headers, body: '' });
     }
-    const corsHeaders = cors.headersFor(context);
+    const corsHeaders = cors.responseHeaders(context);
     context.errorHeaders = corsHeaders;
     if (methodCheck === 'not_allowed') return replyMethodNotAllowed(context, methods, corsHeaders);
 
@@ -137,7 +141,7 @@ function handleCreateSession(
     const outcome = await operations.createSession(admission, body, idempotencyKey);
     if (!outcome.ok) return sendError(context, outcome.error, headers);
     const { session, replayed } = outcome.value;
-    const view = withIgnoredNames(session, ignoredMembers(admission, body, 'create_session'));
+    const view = withIgnoredParameters(session, ignoredMembers(admission, body, 'create_session'));
     sendJson(context, JSON.stringify(view), replayed ? headers + replayedHeaders : headers);
   });
 }
@@ -153,9 +157,9 @@ function handleSubmitInputs({ operations }: ApiRoutesDeps, request: AdmittedRequ
 function handleGetMarketplace(deps: ApiRoutesDeps, request: AdmittedRequest): void | Promise<void> {
   const { context, admission, headers } = request;
   const unknownNames = createUnknownNamesList(admission);
-  const query = parseQueryParameters(context.query, knownRequestNames.get_marketplace, unknownNames);
+  const query = parseQueryParameters(context.query, knownRequestParameters.get_marketplace, unknownNames);
   if (!query.ok) return sendError(context, query.error, headers);
-  const ignored = unknownNames === undefined ? noNames : collectIgnoredNames(unknownNames, noNames);
+  const ignored = unknownNames === undefined ? noNames : collectUnknownParameters(unknownNames, noNames);
   const { format } = query.values;
   if (format === 'iframe' || format === 'js') return handleEmbedWidget(deps, request, query.values, ignored);
 
@@ -188,10 +192,10 @@ function handleEmbedWidget(
 async function handleQueryAnalytics({ operations }: ApiRoutesDeps, request: AdmittedRequest): Promise<void> {
   const { context, admission, headers } = request;
   const unknownNames = createUnknownNamesList(admission);
-  const query = parseQueryParameters(context.query, knownRequestNames.query_analytics, unknownNames);
+  const query = parseQueryParameters(context.query, knownRequestParameters.query_analytics, unknownNames);
   if (!query.ok) return sendError(context, query.error, headers);
   const outcome = await operations.queryAnalytics(admission, query.values, context);
-  sendOutcome(request, outcome, unknownNames === undefined ? noNames : collectIgnoredNames(unknownNames, noNames));
+  sendOutcome(request, outcome, unknownNames === undefined ? noNames : collectUnknownParameters(unknownNames, noNames));
 }
 
 /** Reads a JSON body and calls `handle`. If the body is missing or invalid, releases the reservation in the daily session limit. */
@@ -216,7 +220,7 @@ function sendOutcome(
   outcome: Outcome<object>,
   ignored: readonly string[],
 ): void {
-  if (outcome.ok) sendJson(context, JSON.stringify(withIgnoredNames(outcome.value, ignored)), headers);
+  if (outcome.ok) sendJson(context, JSON.stringify(withIgnoredParameters(outcome.value, ignored)), headers);
   else sendError(context, outcome.error, headers);
 }
 
@@ -238,5 +242,5 @@ function createUnknownNamesList({ caller }: Admission): string[] | undefined {
 /** Returns the names of the unknown members of a request body; always empty for live keys. */
 function ignoredMembers({ caller }: Admission, body: unknown, operation: Operation): readonly string[] {
   if (caller.mode === 'live' || typeof body !== 'object' || body === null) return noNames;
-  return collectIgnoredNames(Object.keys(body), knownRequestNames[operation]);
+  return collectUnknownParameters(Object.keys(body), knownRequestParameters[operation]);
 }

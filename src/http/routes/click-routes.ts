@@ -3,8 +3,8 @@ import { type FollowClickDeps, followClick } from '../../operations/follow-click
 import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { clickNotFoundPage, sandboxLandingPage } from './html-pages.ts';
-import { isPrefetch, retryLaterHeaders } from './request-parsing.ts';
-import { readOnly, routeIndexOf } from './routing.ts';
+import { isPrefetch, prefetchReplyHeaders } from './request-parsing.ts';
+import { allowOnlyGet, routeIndexOf } from './routing.ts';
 
 export const sandboxLandingPath = `${clickPath}/sandbox`;
 const clickRouteIndex = routeIndexOf('click');
@@ -26,12 +26,12 @@ const pageHeaders = formatHeaders({
  * Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, `/c/sandbox` for the sandbox landing page.
  */
 export function clickRoutes(deps: FollowClickDeps): Handler {
-  const click = readOnly((context) => {
+  const click = allowOnlyGet((context) => {
     // Replies 503 to a prefetch, so that the browser sends the request again when the person clicks the link.
-    if (isPrefetch(context)) return context.reply({ status: 503, headers: retryLaterHeaders, body: '' });
+    if (isPrefetch(context)) return context.reply({ status: 503, headers: prefetchReplyHeaders, body: '' });
     return redirect(deps, context);
   });
-  const sandbox = readOnly((context) => {
+  const sandbox = allowOnlyGet((context) => {
     context.reply({ status: 200, headers: pageHeaders, body: sandboxLandingPage });
   });
   return (context) => {

@@ -2,7 +2,7 @@ import type { RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 
 /** Headers of a response that varies by `Origin` but that the requesting page is not allowed to read. */
-export const varyHeaders = formatHeaders({ Vary: 'Origin' });
+export const varyByOriginHeaders = formatHeaders({ Vary: 'Origin' });
 
 /** Formats the CORS headers of the responses of a group of routes. */
 class CorsHeaders {
@@ -22,12 +22,12 @@ class CorsHeaders {
   }
 
   /** Returns the headers that allow pages of an origin to read the response; `*` allows pages of all origins. */
-  readableBy(origin: string): HeaderText {
+  allowOriginHeaders(origin: string): HeaderText {
     return formatHeader('Access-Control-Allow-Origin', origin) + this.#exposed;
   }
 
   /** Returns the additional headers of a preflight response, which also needs the headers for the allowed origin. */
-  preflight(methods: string): HeaderText {
+  preflightHeaders(methods: string): HeaderText {
     return formatHeader('Access-Control-Allow-Methods', methods) + this.#preflight;
   }
 }
@@ -56,15 +56,15 @@ export class Cors {
     this.#origins = new Set(origins);
   }
 
-  headersFor(context: RequestContext): HeaderText {
+  responseHeaders(context: RequestContext): HeaderText {
     if (this.#origins.size === 0) return '';
     const origin = context.header('origin');
-    return this.#origins.has(origin) ? apiCors.readableBy(origin) : varyHeaders;
+    return this.#origins.has(origin) ? apiCors.allowOriginHeaders(origin) : varyByOriginHeaders;
   }
 
   /** Returns the CORS headers of the response to an OPTIONS request. `methods` lists the allowed methods of the path. */
   preflightHeaders(context: RequestContext, methods: string): HeaderText {
-    const headers = this.headersFor(context);
-    return headers === '' || headers === varyHeaders ? headers : headers + apiCors.preflight(methods);
+    const headers = this.responseHeaders(context);
+    return headers === '' || headers === varyByOriginHeaders ? headers : headers + apiCors.preflightHeaders(methods);
   }
 }

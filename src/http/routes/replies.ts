@@ -1,17 +1,17 @@
-import { wwwAuthenticate } from '../../auth/api-key.ts';
+import { wwwAuthenticateValue } from '../../auth/api-key.ts';
 import { type ErrorCode, errorTable, operatorTokenRequiredMessage } from '../../domain/errors.ts';
 import type { ApiError } from '../../domain/outcome.ts';
-import { type ErrorBody, errorBody } from '../../domain/outcome.ts';
+import { createErrorBody, type ErrorBody } from '../../domain/outcome.ts';
 import type { Reply } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 
 /** Headers of every JSON response. Caches must not store these responses, because each response is meant for one caller. */
 export const jsonHeaders = formatHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-const authenticateHeaders = formatHeaders({ 'WWW-Authenticate': wwwAuthenticate });
+const authenticateHeaders = formatHeaders({ 'WWW-Authenticate': wwwAuthenticateValue });
 
 /** Prebuilt response bodies of errors without additional members, so that no JSON is serialized for these errors. */
 const constantErrorBodies = new Map<ErrorCode, string>(
-  (Object.keys(errorTable) as ErrorCode[]).map((code) => [code, JSON.stringify(errorBody({ code }))]),
+  (Object.keys(errorTable) as ErrorCode[]).map((code) => [code, JSON.stringify(createErrorBody({ code }))]),
 );
 
 const operatorTokenRequiredBody = JSON.stringify({
@@ -38,6 +38,6 @@ export function errorReply(error: ApiError, requestId: string, extraHeaders: Hea
     status: errorTable[code].status,
     headers: jsonHeaders + extraHeaders + retryAfter + (code === 'UNAUTHORIZED' ? authenticateHeaders : ''),
     error,
-    body: isConstant ? constantErrorBodies.get(code)! : JSON.stringify(errorBody(error, requestId)),
+    body: isConstant ? constantErrorBodies.get(code)! : JSON.stringify(createErrorBody(error, requestId)),
   };
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { bounds } from '../../bounds.ts';
-import { failedWith, invalidRequest, type Outcome } from '../../domain/outcome.ts';
+import { failedWithCode, invalidRequest, type Outcome } from '../../domain/outcome.ts';
 import { isPrefetchPurpose } from '../../operations/click-url.ts';
 import type { RequestContext } from '../engines/listener.ts';
 import { formatHeaders } from '../engines/response-head.ts';
@@ -11,7 +11,7 @@ import { formatHeaders } from '../engines/response-head.ts';
  * @param isJson whether the content type is JSON
  */
 export function parseJsonBody(isJson: boolean, bytes: Buffer): Outcome<unknown> {
-  if (!isJson) return failedWith('UNSUPPORTED_MEDIA_TYPE');
+  if (!isJson) return failedWithCode('UNSUPPORTED_MEDIA_TYPE');
   // `Buffer.toString` would replace invalid UTF-8 with replacement characters instead of reporting an error.
   if (!isUtf8(bytes)) return invalidRequest('body');
   try {
@@ -72,7 +72,7 @@ export function isPrefetch(context: RequestContext): boolean {
  * Headers of the 503 reply to a prefetch. A successful reply would count as a view or click. The browser sends the request again when the
  * person opens the link.
  */
-export const retryLaterHeaders = formatHeaders({
+export const prefetchReplyHeaders = formatHeaders({
   'Cache-Control': 'no-store',
   'Retry-After': String(bounds.retryAfterSeconds),
 });

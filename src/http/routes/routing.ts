@@ -44,7 +44,7 @@ export interface AllowedMethods {
   readonly headers: HeaderText;
 }
 
-export function allowMethods(...methods: readonly ('GET' | 'POST' | 'DELETE')[]): AllowedMethods {
+export function allowedMethods(...methods: readonly ('GET' | 'POST' | 'DELETE')[]): AllowedMethods {
   const names = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   const list = [...names, 'OPTIONS'].join(', ');
   return { names, list, headers: formatHeader('Allow', list) };
@@ -56,7 +56,7 @@ export function checkMethod({ method }: RequestContext, allowed: AllowedMethods)
 }
 
 /** Returns a handler that calls `handler` only for the allowed methods. Replies 204 to OPTIONS, and 405 to any other method. */
-export function withMethods(allowed: AllowedMethods, handler: Handler): Handler {
+export function restrictMethods(allowed: AllowedMethods, handler: Handler): Handler {
   return (context) => {
     const check = checkMethod(context, allowed);
     if (check === 'handle') return handler(context);
@@ -73,9 +73,9 @@ export function replyMethodNotAllowed(
   context.reply(errorReply({ code: 'METHOD_NOT_ALLOWED' }, context.requestId, allowed.headers + extraHeaders));
 }
 
-const readMethods = allowMethods('GET');
+const readMethods = allowedMethods('GET');
 
 /** Returns a handler that calls `handler` only for GET and HEAD. Replies 204 to OPTIONS, and 405 to any other method. */
-export function readOnly(handler: Handler): Handler {
-  return withMethods(readMethods, handler);
+export function allowOnlyGet(handler: Handler): Handler {
+  return restrictMethods(readMethods, handler);
 }

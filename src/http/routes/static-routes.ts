@@ -7,7 +7,7 @@ import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import { errorReply } from './replies.ts';
 import { parseWeightedList } from './request-parsing.ts';
-import { readOnly, routeIndexOf } from './routing.ts';
+import { allowOnlyGet, routeIndexOf } from './routing.ts';
 
 /** A file in memory with one content encoding, such as gzip. */
 interface StaticFile {
@@ -66,7 +66,7 @@ interface FileRequest {
 
 const fileParameters = ['v'] as const;
 
-export function readFileRequest(context: RequestContext): FileRequest {
+export function parseFileRequest(context: RequestContext): FileRequest {
   const query = parseQueryParameters(context.query, fileParameters);
   return {
     encodings: parseWeightedList(context.header('accept-encoding')),
@@ -136,7 +136,7 @@ export function docsRoutes(files: readonly DocsFile[]): ReadonlyMap<string, Hand
 }
 
 function docsHandler(handler: Handler): Handler {
-  const read = readOnly(handler);
+  const read = allowOnlyGet(handler);
   return (context) => {
     context.routeIndex = docsRouteIndex;
     return read(context);
@@ -155,7 +155,7 @@ function redirectFromTrailingSlash(path: string): Handler {
 function fileHandler({ kind, load }: DocsFile): Handler {
   const sender = memoizeAsync(async () => createFileSender(await load(), headersByKind[kind]));
   return async (context) => {
-    const request = readFileRequest(context);
+    const request = parseFileRequest(context);
     const send = await sender();
     send(context, request);
   };
@@ -196,6 +196,6 @@ export function logoRoute(logos: LogoSource): Handler {
     if (logo === null) return context.reply(errorReply({ code: 'NOT_FOUND' }, requestId));
     const { svg: bytes, hash } = logo;
     const staticFile = { bytes, hash, etag: `"${hash}"`, headers: logoHeaders };
-    return readOnly(() => sendStaticFile(context, staticFile, version, context.header('if-none-match')))(context);
+    return allowOnlyGet(() => sendStaticFile(context, staticFile, version, context.header('if-none-match')))(context);
   };
 }

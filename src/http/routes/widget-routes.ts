@@ -17,20 +17,20 @@ import type { Session } from '../../sessions/session-store.ts';
 import { widgetPageCsp, widgetPageHtml } from '../../widgets/widget-embedding.ts';
 import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
-import { varyHeaders, widgetCors } from './cors.ts';
+import { varyByOriginHeaders, widgetCors } from './cors.ts';
 import { widgetExpiredPage, widgetLinkInvalidPage } from './html-pages.ts';
 import { renderWidgetOffersJson } from './offers-json.ts';
 import { errorReply, jsonHeaders } from './replies.ts';
-import { isPrefetch, parseJsonBody, retryLaterHeaders } from './request-parsing.ts';
+import { isPrefetch, parseJsonBody, prefetchReplyHeaders } from './request-parsing.ts';
 import {
   type AllowedMethods,
-  allowMethods,
+  allowedMethods,
+  allowOnlyGet,
   checkMethod,
-  readOnly,
   replyMethodNotAllowed,
   routeIndexOf,
 } from './routing.ts';
-import { createFileSender, readFileRequest } from './static-routes.ts';
+import { createFileSender, parseFileRequest } from './static-routes.ts';
 
 /** Names of the query parameters of the widget page and of the widget script's requests (docs/contract.md#embed-code). */
 const widgetLinkParameters = ['sub', 'token', 'sort', 'max_offers', 'load'] as const;
@@ -50,8 +50,8 @@ interface WidgetApiDeps extends VerifyWidgetLinkDeps, ShowOffersDeps, RecordWidg
   readonly clickUrlPrefixJson: string;
 }
 
-const offersMethods = allowMethods('GET');
-const eventsMethods = allowMethods('POST');
+const offersMethods = allowedMethods('GET');
+const eventsMethods = allowedMethods('POST');
 
 /** A request of the widget script that passed all checks of `checkWidgetRequest`. */
 interface CheckedWidgetRequest {
@@ -68,7 +68,7 @@ function handleOffers(deps: WidgetApiDeps, context: RequestContext): void | Prom
   const request = checkWidgetRequest(deps, context, offersMethods);
   if (request === null) return;
   const { session, expiresMs, parameters, cors } = request;
-  if (prefetch) return context.reply({ status: 503, headers: retryLaterHeaders + cors, body: '' });
+  if (prefetch) return context.reply({ status: 503, headers: prefetchReplyHeaders + cors, body: '' });
 
   const sendOffers = (outcome: Outcome<WidgetOffers>): void => {
     if (outcome.ok) {
@@ -110,7 +110,7 @@ function checkWidgetRequest(
   methods: AllowedMethods,
 ): CheckedWidgetRequest | null {
   const origin = context.header('origin');
-  const readableByAll = origin === '' ? varyHeaders : widgetCors.readableBy('*');
+  const readableByAll = origin === '' ? varyByOriginHeaders : widgetCors.allowOriginHeaders('*');
   const refuse = (error: ApiError, headers = readableByAll): null => {
     sendWidgetError(deps, context, error, headers);
     return null;
@@ -131,9 +131,10 @@ function checkWidgetRequest(
   if (allowedOrigin === null && !(methods === eventsMethods && origin === 'null')) {
     return refuse({ code: 'ORIGIN_NOT_ALLOWED' });
   }
-  const cors = allowedOrigin === null || allowedOrigin === '' ? varyHeaders : widgetCors.readableBy(allowedOrigin);
+  const cors =
+    allowedOrigin === null || allowedOrigin === '' ? varyByOriginHeaders : widgetCors.allowOriginHeaders(allowedOrigin);
   if (methodCheck === 'options') {
-    const headers = methods.headers + cors + widgetCors.preflight(methods.names[0]!);
+    const headers = methods.headers + cors + widgetCors.preflightHeaders(methods.names[0]!);
     context.reply({ status: 204, headers, body: '' });
     return null;
   }
@@ -180,9 +181,9 @@ const noticePageCsp = "default-src 'none'; style-src 'unsafe-inline'; base-uri '
 
 /** Creates the handler of the widget host: `/w` (iframe page), `/w/widget.js`, `/w/offers` and `/w/events`. */
 export function widgetRoutes(deps: WidgetRoutesDeps): Handler {
-  const page = readOnly(widgetPage(deps));
+  const page = allowOnlyGet(widgetPage(deps));
   const sendScript = createFileSender(deps.script, scriptHeaders);
-  const script = readOnly((context) => sendScript(context, readFileRequest(context)));
+  const script = allowOnlyGet((context) => sendScript(context, parseFileRequest(context)));
   const routes = new Map<string, readonly [routeIndex: number, handler: Handler]>([
     [widgetPath, [routeIndexOf('widget_page'), page]],
     [`${widgetPath}/`, [routeIndexOf('widget_page'), page]],

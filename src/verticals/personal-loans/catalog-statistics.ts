@@ -1,4 +1,4 @@
-import { encodeChoice, meetsCriteria, offersById } from '../../matching/match-tables.ts';
+import { encodeChoiceValue, listOffersById, meetsChoiceCriteria } from '../../matching/match-tables.ts';
 import { hasOffer } from '../../matching/offer-set.ts';
 import { absentValue, choiceValues, enumValues, fieldIndex } from '../field-vector.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
@@ -49,7 +49,7 @@ export interface CatalogStatistics {
 
 /** Computes the statistics of a catalog that `parseCatalog` accepted for this vertical. */
 export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertical): CatalogStatistics {
-  const numbered = offersById<LoanLender>(catalog);
+  const numbered = listOffersById<LoanLender>(catalog);
   const offers = numbered.map(({ offer }) => offer);
   const tables = compileLoanTables(catalog, vertical);
   const bandNames = choiceValues(vertical, vertical.roles.creditBand);
@@ -81,7 +81,7 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
           offers: Object.fromEntries(
             enumValues(field).map((value, place) => [
               String(value),
-              open(encodeChoice(field, value, place), (at) => (isState ? shownIn[at]![place]! : true)),
+              open(encodeChoiceValue(field, value, place), (at) => (isState ? shownIn[at]![place]! : true)),
             ]),
           ),
           not_told: vertical.required.includes(field.name) ? 0 : open(absentValue, () => true),
@@ -160,7 +160,7 @@ function stateRulesAllowOffer(tables: LoanTables, offer: number, state: number):
 
 function isOfferedInState(offer: LoanOffer, state: string, vertical: Vertical): boolean {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.state);
-  return field !== undefined && meetsCriteria(offer, field, state);
+  return field !== undefined && meetsChoiceCriteria(offer, field, state);
 }
 
 function isCoverageField(field: PocketField, { neverMatched }: Vertical): boolean {

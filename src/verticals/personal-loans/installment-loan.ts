@@ -3,7 +3,7 @@ import { compileLoanTables, type LoanTables } from './loan-tables.ts';
 import { loanSchema, validateLoanOffer, validateTerms } from './offer-schema.ts';
 import { compileOffer, OfferRenderer, priceRankedOffers, toOfferViews } from './offer-view.ts';
 import { emptyApplicant, emptyOfferPrice, findPriceMismatches, priceOffer, readApplicant } from './price-offer.ts';
-import { prepareRanking, rankLoans } from './rank-loans.ts';
+import { buildRankingIndexes, rankLoans } from './rank-loans.ts';
 
 /** Loan product: loans of a fixed amount that are repaid in equal monthly payments. */
 export const installmentLoan = {
@@ -13,15 +13,15 @@ export const installmentLoan = {
   compileTables: compileLoanTables,
   compileOffer,
   createOfferRenderer: (...args) => new OfferRenderer(...args),
-  prepareRanking,
-  rank: rankLoans,
+  buildRankingIndexes,
+  rankOffers: rankLoans,
   priceRankedOffers,
   toOfferViews,
-  priceTest(tables: LoanTables, borrower) {
+  createPriceTest(tables: LoanTables, borrower) {
     const applicant = emptyApplicant();
     const price = emptyOfferPrice();
     if (!readApplicant(tables, borrower, applicant)) return null;
     return (offer) => priceOffer(tables, offer, applicant, price);
   },
-  mismatchFinder: findPriceMismatches,
+  createMismatchFinder: findPriceMismatches,
 } satisfies VerticalProduct;

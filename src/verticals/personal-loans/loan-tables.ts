@@ -1,20 +1,20 @@
 import { bounds } from '../../bounds.ts';
 import { roundHalfUp, usdToMicros } from '../../domain/money.ts';
 import {
+  type ChoiceFieldRule,
   compileFilters,
-  type FieldRule,
+  listOffersById,
   type MatchTables,
-  offersById,
-  orderLengthOf,
+  sortOrderLength,
 } from '../../matching/match-tables.ts';
 import { choiceValues, fieldIndex } from '../field-vector.ts';
-import { aprPercent, paymentFactor } from '../loan-math.ts';
+import { computeAprPercent, monthlyPaymentPerDollar } from '../loan-math.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
 import type { LoanBand, LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
 import { debtToIncomeScale } from './price-offer.ts';
 
 /** Tables that only loan catalogs have. A *row* is one offer in one credit band; a *slot* is one row at one term of the catalog. */
-export interface LoanTables extends MatchTables, StateRules {
+export interface LoanTables extends MatchTables, StateRuleTables {
   /** All terms of the catalog in months, ascending. A set of terms is stored as a number with one bit per term of this list. */
   readonly termMonths: readonly number[];
   /** Indexes of the terms in the order in which they replace an unavailable requested term: nearest to 36 months first, then shortest. */
@@ -46,7 +46,7 @@ type LoanRoleIndexes = MatchTables['roles'] &
 
 /** Compiles a catalog that `parseCatalog` accepted for this vertical. */
 export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): LoanTables {
-  const numbered = offersById<LoanCatalog['lenders'][number]>(catalog);
+  const numbered = listOffersById<LoanCatalog['lenders'][number]>(catalog);
   const offers = numbered.map(({ offer }) => offer);
   const { roles } = vertical;
   const bands = choiceValues(vertical, roles.creditBand);
@@ -61,7 +61,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
     product: 'installment_loan',
     offerCount: offers.length,
     bandCount: bands.length,
-    orderLength: orderLengthOf(offers),
+    orderLength: sortOrderLength(offers),
     termMonths,
     termPreference: termMonths
       .map((months, term) => ({ distance: Math.abs(months - 36), term }))
@@ -99,20 +99,20 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
     }
     for (const [bandName, band] of Object.entries(offer.bands)) {
       const bandIndex = bands.indexOf(bandName);
-      const share = servedScoreShare(offer, vertical, bandIndex);
+      const share = acceptedScoreShare(offer, vertical, bandIndex);
       if (share === 0) continue;
       const row = index * bands.length + bandIndex;
       tables.amountMax[row] = Math.min(offer.amount.max, band.max_amount);
       tables.approvalLikelihood[row] = band.approval_likelihood * share;
       tables.expectedRevenueMicros[row] = expectedRevenueMicros(offer, bandName, vertical);
       for (const months of offer.term_months) {
-        const { min, max, feePercent } = termPrice(band, months);
+        const { min, max, feePercent } = priceAtTerm(band, months);
         const slot = row * termMonths.length + termMonths.indexOf(months);
         const aprMaxPercent = memoizedApr(max, feePercent, months);
         tables.aprMin[slot] = roundHalfUp(memoizedApr(min, feePercent, months) * 100, 0);
         tables.aprMax[slot] = roundHalfUp(aprMaxPercent * 100, 0);
         tables.aprMaxPercent[slot] = aprMaxPercent;
-        tables.paymentFactor[slot] = paymentFactor((min + max) / 2, months);
+        tables.paymentFactor[slot] = monthlyPaymentPerDollar((min + max) / 2, months);
       }
     }
   }
@@ -127,13 +127,13 @@ function expectedRevenueMicros(offer: LoanOffer, bandName: string, vertical: Ver
 }
 
 /** Returns a memoized `computeAprPercent`. Many offers have equal rates, fees and terms, and computing an APR is slow. */
-function memoizeApr(): typeof aprPercent {
+function memoizeApr(): typeof computeAprPercent {
   const aprs = new Map<string, number>();
   return (noteRatePercent, feePercent, months) => {
     const key = `${noteRatePercent}/${feePercent}/${months}`;
     let apr = aprs.get(key);
     if (apr === undefined) {
-      apr = aprPercent(noteRatePercent, feePercent, months);
+      apr = computeAprPercent(noteRatePercent, feePercent, months);
       aprs.set(key, apr);
     }
     return apr;
@@ -149,7 +149,7 @@ export function offerPayoutModel(offer: LoanOffer, vertical: Vertical): Vertical
  * Returns which share of a credit band's scores an offer accepts: 1 if the offer has no minimum score, 0 if all scores of the band are
  * below the minimum. Assumes that all scores of a band are equally likely.
  */
-export function servedScoreShare(
+export function acceptedScoreShare(
   { min_credit_score: minScore }: LoanOffer,
   { creditScores }: Vertical,
   band: number,
@@ -161,16 +161,16 @@ export function servedScoreShare(
 }
 
 /** Returns the note rates and the origination fee of a credit band at one term, in percent. Prices of the term take precedence. */
-export function termPrice(band: LoanBand, months: number): { min: number; max: number; feePercent: number } {
+export function priceAtTerm(band: LoanBand, months: number): { min: number; max: number; feePercent: number } {
   const own = band.terms?.[months];
   const { min, max } = own?.note_rate_percent ?? band.note_rate_percent;
   return { min, max, feePercent: own?.origination_fee_percent ?? band.origination_fee_percent };
 }
 
 /** Creates the rules that apply to choice fields in addition to the criteria: bands that offers serve, and joint applications. */
-function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): FieldRule<LoanOffer>[] {
+function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): ChoiceFieldRule<LoanOffer>[] {
   const { creditBand, coBorrower } = vertical.roles;
-  const bandRule: FieldRule<LoanOffer> = {
+  const bandRule: ChoiceFieldRule<LoanOffer> = {
     field: creditBand,
     admits: (offer, value, field) => value === undefined || servesBand(offer, value as string, field, vertical),
   };
@@ -180,7 +180,7 @@ function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): Field
 
 function servesBand(offer: LoanOffer, band: string, field: PocketField, vertical: Vertical): boolean {
   if (offer.bands[band] === undefined || field.kind !== 'choice') return false;
-  return servedScoreShare(offer, vertical, field.values.indexOf(band)) > 0;
+  return acceptedScoreShare(offer, vertical, field.values.indexOf(band)) > 0;
 }
 
 /** Whether an offer accepts the value of the co-borrower field. No value means no co-borrower (docs/contract.md#eligibility). */
@@ -193,7 +193,7 @@ function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): b
  * State rules of all offers. Many offers have the same rules, so each offer has the number of a rule set. Rule set 0 contains the rules of
  * the catalog. Every other rule set combines the rules of the catalog, of a lender and of an offer.
  */
-export interface StateRules {
+export interface StateRuleTables {
   readonly stateCount: number;
   /** APR cap by number of the rule set, then by state, in percent. */
   readonly stateAprCap: Float64Array;
@@ -207,7 +207,7 @@ function compileStateRules(
   catalog: LoanCatalog,
   numbered: readonly { readonly lender: LoanLender; readonly offer: LoanOffer }[],
   states: readonly string[],
-): StateRules {
+): StateRuleTables {
   const sets: LoanCatalog['state_rules'][][] = [[catalog.state_rules]];
   const numberOfSet = new Map([['', 0]]);
   const stateRuleSet = Uint16Array.from(numbered, ({ lender, offer }) => {

@@ -4,7 +4,7 @@ import { RangeIndex } from '../../matching/range-index.ts';
 import { absentValue } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import { type Applicant, emptyApplicant, emptyOfferPrice, priceOffer } from './price-offer.ts';
-import { aprKey, revenueKey, type ScoreOffer } from './sort-keys.ts';
+import { aprSortKey, revenueSortKey, type ScoreOffer } from './sort-keys.ts';
 
 /** Sets and sort orders of the offers for one credit band. */
 export interface BandIndex {
@@ -35,7 +35,7 @@ export interface TermIndex {
   readonly byApr: Uint16Array;
   /** Offers without a debt-to-income limit, sorted as in `highest_amount` by the prices of their default slots. */
   readonly byAmount: Uint16Array;
-  /** Offers of the credit band, sorted by the highest score that any borrower can get for the default slot; see `bestScores`. */
+  /** Offers of the credit band, sorted by the highest score that any borrower can get for the default slot; see `computeBestScores`. */
   readonly byScore: Uint16Array;
   /** Highest possible score of each offer in `byScore`, in the same order. */
   readonly bestScores: Int32Array;
@@ -112,7 +112,7 @@ export class MatchIndex {
     this.#bytes = this.#fixedBytes;
   }
 
-  get usage(): MatchIndexUsage {
+  get memoryUsage(): MatchIndexUsage {
     return {
       bands: this.#bands.flat().length,
       terms: this.#terms.flat().length,
@@ -132,7 +132,7 @@ export class MatchIndex {
   indexForBand(band: number): BandIndex {
     let index = this.#bands[band];
     if (index === undefined) {
-      index = this.#buildBand(band);
+      index = this.#buildBandIndex(band);
       this.#bands[band] = index;
     }
     return index;
@@ -143,7 +143,7 @@ export class MatchIndex {
     const ofBand = this.#terms[band]!;
     let index = ofBand[term + 1];
     if (index === undefined) {
-      index = this.#buildTerm(band, term);
+      index = this.#buildTermIndex(band, term);
       ofBand[term + 1] = index;
     }
     return index;
@@ -154,13 +154,13 @@ export class MatchIndex {
     const ofBand = this.#states[applicant.creditBand]!;
     let index = ofBand[state];
     if (index === undefined) {
-      index = this.#buildState(state, applicant);
+      index = this.#buildStateIndex(state, applicant);
       ofBand[state] = index;
     }
     return index;
   }
 
-  #buildBand(band: number): BandIndex {
+  #buildBandIndex(band: number): BandIndex {
     const tables = this.#tables;
     const { offerCount, bandCount } = tables;
     const termCount = tables.termMonths.length;
@@ -191,13 +191,13 @@ export class MatchIndex {
       terms,
       defaultTerm,
       minPaymentFactor,
-      byRevenue: sortByKey(offers, (offer) => revenueKey(tables, offer * bandCount + band)),
+      byRevenue: sortByKey(offers, (offer) => revenueSortKey(tables, offer * bandCount + band)),
     };
     this.#reserveBytes(totalBytes(Object.values(index)));
     return index;
   }
 
-  #buildTerm(band: number, term: number): TermIndex {
+  #buildTermIndex(band: number, term: number): TermIndex {
     const tables = this.#tables;
     const { offerCount, bandCount } = tables;
     const termCount = tables.termMonths.length;
@@ -210,12 +210,12 @@ export class MatchIndex {
       defaultSlot[offer] = slot;
       defaultPaymentFactor[offer] = tables.paymentFactor[slot]!;
     }
-    const byApr = sortByKey(offers, (offer) => aprKey(tables, defaultSlot[offer]!));
+    const byApr = sortByKey(offers, (offer) => aprSortKey(tables, defaultSlot[offer]!));
     const byAmount = sortByKey(
       byApr.filter((offer) => !hasOffer(this.debtLimited, offer)),
       (offer) => -amountMax[offer]!,
     );
-    const best = this.#bestScores(band, term, defaultSlot);
+    const best = this.#computeBestScores(band, term, defaultSlot);
     const byScore = sortByKey(offers, (offer) => -best[offer]!);
     const bestScores = Int32Array.from(byScore, (offer) => best[offer]!);
     const index: TermIndex = { defaultSlot, defaultPaymentFactor, byApr, byAmount, byScore, bestScores };
@@ -224,7 +224,7 @@ export class MatchIndex {
   }
 
   /** Computes the highest score that any applicant can get for the default slot of each offer, by offer number. */
-  #bestScores(band: number, term: number, defaultSlot: Int32Array): Float64Array {
+  #computeBestScores(band: number, term: number, defaultSlot: Int32Array): Float64Array {
     const tables = this.#tables;
     const score = this.#score;
     const applicant = emptyApplicant();
@@ -245,7 +245,7 @@ export class MatchIndex {
     return best;
   }
 
-  #buildState(state: number, requester: Applicant): StateIndex {
+  #buildStateIndex(state: number, requester: Applicant): StateIndex {
     const tables = this.#tables;
     const { offers, terms, defaultTerm, amountMax } = this.indexForBand(requester.creditBand);
     // Without debts and with the largest amount, an offer is priceable exactly if the state and credit band allow the offer.

@@ -2,52 +2,52 @@ import Type, { type Static } from 'typebox';
 import { bounds } from '../../bounds.ts';
 import type { CatalogErrors, CatalogPath } from '../../catalogs/catalog-errors.ts';
 import {
-  ageYears,
+  ageYearsSchema,
   catalogSchema,
+  commonOfferSchemas,
   lenderSchema,
-  offerMembers,
-  recordOf,
-  strict,
+  recordSchema,
+  strictObject,
 } from '../../catalogs/catalog-schema.ts';
 import { choiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
-import { offerPayoutModel, servedScoreShare } from './loan-tables.ts';
+import { acceptedScoreShare, offerPayoutModel } from './loan-tables.ts';
 
 /** Schema of the members that only the catalog files of loans have (docs/catalog.md). */
 
 const percent = (maximum: number) => Type.Number({ minimum: 0, maximum });
 const probability = Type.Number({ minimum: 0, maximum: 1 });
 const amountUsd = Type.Integer({ minimum: 1, maximum: bounds.offerAmountUsdMax });
-const noteRate = Type.Object({ min: percent(bounds.aprPercentMax), max: percent(bounds.aprPercentMax) }, strict);
+const noteRate = Type.Object({ min: percent(bounds.aprPercentMax), max: percent(bounds.aprPercentMax) }, strictObject);
 const originationFee = percent(20);
 
 const termPrice = Type.Object(
   { note_rate_percent: Type.Optional(noteRate), origination_fee_percent: Type.Optional(originationFee) },
-  strict,
+  strictObject,
 );
 
 const band = Type.Object(
   {
     note_rate_percent: noteRate,
     origination_fee_percent: originationFee,
-    terms: Type.Optional(recordOf(termPrice)),
+    terms: Type.Optional(recordSchema(termPrice)),
     approval_likelihood: probability,
     confirm_rate: Type.Optional(probability),
     max_amount: amountUsd,
   },
-  strict,
+  strictObject,
 );
 
 const stateLimits = {
   max_apr_percent: Type.Optional(percent(bounds.aprPercentMax)),
   min_amount: Type.Optional(amountUsd),
 };
-const lenderMembers = { state_rules: Type.Optional(recordOf(Type.Object(stateLimits, strict))) };
+const lenderMembers = { state_rules: Type.Optional(recordSchema(Type.Object(stateLimits, strictObject))) };
 
 const offer = Type.Object(
   {
-    ...offerMembers,
-    amount: Type.Object({ min: amountUsd, max: amountUsd }, strict),
+    ...commonOfferSchemas,
+    amount: Type.Object({ min: amountUsd, max: amountUsd }, strictObject),
     term_months: Type.Array(Type.Integer({ minimum: 1, maximum: 480 }), {
       minItems: 1,
       maxItems: bounds.catalogTermsMax,
@@ -56,14 +56,14 @@ const offer = Type.Object(
     max_debt_to_income_percent: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),
     joint_applications: Type.Optional(Type.Enum(['accepted', 'required', 'not_accepted'])),
     ...lenderMembers,
-    bands: recordOf(band),
+    bands: recordSchema(band),
   },
-  strict,
+  strictObject,
 );
 
 const fileMembers = {
   max_apr_percent: percent(bounds.aprPercentMax),
-  state_rules: recordOf(Type.Object({ ...stateLimits, min_age: Type.Optional(ageYears) }, strict)),
+  state_rules: recordSchema(Type.Object({ ...stateLimits, min_age: Type.Optional(ageYearsSchema) }, strictObject)),
 };
 
 export const loanSchema = { fileMembers, lenderMembers, offer };
@@ -117,7 +117,7 @@ function checkMinCreditScore(offer: LoanOffer, path: CatalogPath, vertical: Vert
   const memberPath = [...path, 'min_credit_score'];
   const bandNames = choiceValues(vertical, vertical.roles.creditBand);
   const served = bandNames.some(
-    (name, band) => offer.bands[name] !== undefined && servedScoreShare(offer, vertical, band) > 0,
+    (name, band) => offer.bands[name] !== undefined && acceptedScoreShare(offer, vertical, band) > 0,
   );
   if (vertical.creditScores === undefined) {
     errors.add(memberPath, 'has no meaning in a vertical whose credit bands are no ranges of scores');

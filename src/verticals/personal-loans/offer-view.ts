@@ -114,7 +114,7 @@ export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, 
   return offers.map(({ index, slot, paymentCents, amountMin, amountMax, openTerms }, place) => {
     const { id, details } = catalog.offers[index]!;
     return {
-      ...offerRenderer.head(index, slot),
+      ...offerRenderer.offerHead(index, slot),
       monthly_payment_estimate: paymentCents / 100,
       loan_amount_range: { min: amountMin, max: amountMax },
       ...details,
@@ -147,10 +147,10 @@ export function renderOffersJson(
   let text = '[';
   for (let place = 0; place <= lastPlace; place++) {
     const { index, slot, paymentCents, amountMin, amountMax, openTerms } = offers[place]!;
-    const { detailsJson, urlParameters } = offerRenderer.tail(index);
+    const { detailsJson, urlParameters } = offerRenderer.offerTail(index);
     const dollars = Math.floor(paymentCents / 100);
     text +=
-      offerRenderer.headJson(index, slot) +
+      offerRenderer.offerHeadJson(index, slot) +
       (dollars + centSuffixes[paymentCents - dollars * 100]!) +
       ',"loan_amount_range":{"min":' +
       (amountMin + ',"max":' + amountMax) +
@@ -159,7 +159,7 @@ export function renderOffersJson(
       subId +
       urlParameters +
       clickToken +
-      offerRenderer.termsJson(openTerms) +
+      offerRenderer.termMonthsJson(openTerms) +
       (place === lastPlace ? lastPositionSuffixes : positionSuffixes)[place]!;
   }
   return text;
@@ -214,7 +214,7 @@ export class OfferRenderer {
     this.#tailsByOffer = new Array<OfferTail | undefined>(offers.length);
   }
 
-  head(index: number, slot: number): OfferHead {
+  offerHead(index: number, slot: number): OfferHead {
     const { id, lenderName, logo } = this.#offers[index]!;
     const hash = this.#logoHashes.get(lenderName);
     return {
@@ -232,16 +232,16 @@ export class OfferRenderer {
   }
 
   /** Returns the JSON text from the opening brace of an offer to the value of `monthly_payment_estimate`. */
-  headJson(index: number, slot: number): string {
+  offerHeadJson(index: number, slot: number): string {
     let text = this.#headsBySlot[slot];
     if (text === undefined) {
-      text = flattenString(`${JSON.stringify(this.head(index, slot)).slice(0, -1)},"monthly_payment_estimate":`);
+      text = flattenString(`${JSON.stringify(this.offerHead(index, slot)).slice(0, -1)},"monthly_payment_estimate":`);
       this.#headsBySlot[slot] = text;
     }
     return text;
   }
 
-  tail(index: number): OfferTail {
+  offerTail(index: number): OfferTail {
     let tail = this.#tailsByOffer[index];
     if (tail === undefined) {
       const { id, details } = this.#offers[index]!;
@@ -255,7 +255,7 @@ export class OfferRenderer {
   }
 
   /** Returns the JSON text from the end of the click URL to the value of `position`. */
-  termsJson(openTerms: number): string {
+  termMonthsJson(openTerms: number): string {
     let text = this.#termsByOpenTerms.get(openTerms);
     if (text === undefined) {
       text = flattenString(`","term_months":${JSON.stringify(this.termMonths(openTerms))},"position":`);

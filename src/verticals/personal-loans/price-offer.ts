@@ -1,5 +1,5 @@
 import { roundHalfUp } from '../../domain/money.ts';
-import type { AddMismatch } from '../../matching/explain-offers.ts';
+import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 
@@ -149,7 +149,7 @@ function quotedTerm(tables: LoanTables, openTerms: number, requested: number): n
 export function findPriceMismatches(
   tables: LoanTables,
   borrower: Readonly<FieldVector>,
-): (offer: number, add: AddMismatch) => void {
+): (offer: number, add: MismatchCallback) => void {
   const applicant = emptyApplicant();
   if (readApplicant(tables, borrower, applicant)) return (offer, add) => checkPrice(tables, offer, applicant, add);
   const { roles } = tables;
@@ -160,7 +160,7 @@ export function findPriceMismatches(
 }
 
 /** Checks each rule of `priceOffer` separately. Skips the rules on prices if the offer does not serve the credit band. */
-function checkPrice(tables: LoanTables, offer: number, applicant: Applicant, add: AddMismatch): void {
+function checkPrice(tables: LoanTables, offer: number, applicant: Applicant, add: MismatchCallback): void {
   const { roles } = tables;
   const { amount } = applicant;
   if (amount < tables.amountMin[offer]!) add('amount_too_low', roles.amount);

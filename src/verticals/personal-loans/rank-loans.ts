@@ -1,5 +1,5 @@
 import { bounds } from '../../bounds.ts';
-import { meetsAgeOfContract } from '../../matching/match-tables.ts';
+import { hasMinContractAge } from '../../matching/match-tables.ts';
 import { type RankedOffers, sortOrders } from '../../matching/matcher.ts';
 import {
   countOffers,
@@ -22,8 +22,15 @@ import {
   priceOffer,
   readApplicant,
 } from './price-offer.ts';
-import { selectEligible } from './select-eligible.ts';
-import { amountKey, aprKey, maxAmountFromKey, recommendedScore, revenueKey, type ScoreOffer } from './sort-keys.ts';
+import { selectEligibleOffers } from './select-eligible.ts';
+import {
+  amountMaxFromSortKey,
+  amountSortKey,
+  aprSortKey,
+  recommendedScore,
+  revenueSortKey,
+  type ScoreOffer,
+} from './sort-keys.ts';
 
 export type RankLoans = (
   tables: LoanTables,
@@ -74,11 +81,10 @@ export function createRanker(score: ScoreOffer): Ranker {
   const best = [recommended, lowestApr, highestAmount, revenue];
 
   const rank: RankLoans = (tables, borrower, today, unavailable = null) => {
-    if (!readApplicant(tables, borrower, applicant) || !meetsAgeOfContract(tables, borrower, today))
-      return emptyRanking;
+    if (!readApplicant(tables, borrower, applicant) || !hasMinContractAge(tables, borrower, today)) return emptyRanking;
     const state = stateFor(tables);
     const { index, eligible } = state;
-    const eligibleCount = selectEligible(tables, index, borrower, applicant, today, eligible);
+    const eligibleCount = selectEligibleOffers(tables, index, borrower, applicant, today, eligible);
     rankEligible(tables, state, borrower, eligibleCount);
     const matching = countOffers(eligible);
     const orders = bestOrders(tables, matching);
@@ -136,7 +142,7 @@ export function createRanker(score: ScoreOffer): Ranker {
       for (let bits = offers[word]!; bits !== 0; bits &= bits - 1) {
         const offer = (word << 5) + lowestBitIndex(bits);
         if (!priceAlone(tables, offer, eligible)) continue;
-        revenue.add(offer, revenueKey(tables, offer * bandCount + applicant.creditBand));
+        revenue.add(offer, revenueSortKey(tables, offer * bandCount + applicant.creditBand));
       }
     }
   }
@@ -148,8 +154,8 @@ export function createRanker(score: ScoreOffer): Ranker {
       return false;
     }
     recommended.add(offer, -score(tables, offer, applicant, price));
-    lowestApr.add(offer, aprKey(tables, price.slot));
-    highestAmount.add(offer, amountKey(tables, price.slot, price.amountMax));
+    lowestApr.add(offer, aprSortKey(tables, price.slot));
+    highestAmount.add(offer, amountSortKey(tables, price.slot, price.amountMax));
     return true;
   }
 
@@ -177,7 +183,7 @@ export function createRanker(score: ScoreOffer): Ranker {
     const { debtToIncomeMax } = tables;
     const amountUnits = amount * paymentUnitsPerUsd;
     // Offers with a smaller largest amount cannot be among the best of `highestAmount`.
-    let amountNeeded = maxAmountFromKey(highestAmount.keyLimit);
+    let amountNeeded = amountMaxFromSortKey(highestAmount.maxAcceptedKey);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~defaultTermOffers[word]!; bits !== 0; bits &= bits - 1) {
         priceAlone(tables, (word << 5) + lowestBitIndex(bits), eligible);
@@ -194,8 +200,8 @@ export function createRanker(score: ScoreOffer): Ranker {
           const payable =
             amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * paymentUnitsPerUsd * minPaymentFactor[offer]!;
           if (!payable || !priceOffer(tables, offer, applicant, price)) continue;
-          highestAmount.add(offer, amountKey(tables, price.slot, price.amountMax));
-          amountNeeded = maxAmountFromKey(highestAmount.keyLimit);
+          highestAmount.add(offer, amountSortKey(tables, price.slot, price.amountMax));
+          amountNeeded = amountMaxFromSortKey(highestAmount.maxAcceptedKey);
         }
       }
     }
@@ -212,7 +218,7 @@ export function createRanker(score: ScoreOffer): Ranker {
     for (let at = 0, found = 0; at < byAmount.length && found < tables.orderLength; at++) {
       const offer = byAmount[at]!;
       if (!hasOffer(defaultTermOffers, offer)) continue;
-      highestAmount.add(offer, amountKey(tables, defaultSlot[offer]!, amountMax[offer]!));
+      highestAmount.add(offer, amountSortKey(tables, defaultSlot[offer]!, amountMax[offer]!));
       found++;
     }
   }
@@ -225,7 +231,7 @@ export function createRanker(score: ScoreOffer): Ranker {
     for (let at = 0, found = 0; at < byApr.length && found < tables.orderLength; at++) {
       const offer = byApr[at]!;
       if (!hasOffer(defaultTermOffers, offer)) continue;
-      lowestApr.add(offer, aprKey(tables, defaultSlot[offer]!));
+      lowestApr.add(offer, aprSortKey(tables, defaultSlot[offer]!));
       found++;
     }
   }
@@ -236,7 +242,7 @@ export function createRanker(score: ScoreOffer): Ranker {
     { defaultTermOffers }: RankerState,
     { byScore, bestScores }: TermIndex,
   ): void {
-    for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.keyLimit; at++) {
+    for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.maxAcceptedKey; at++) {
       const offer = byScore[at]!;
       if (!hasOffer(defaultTermOffers, offer) || !priceOffer(tables, offer, applicant, price)) continue;
       recommended.add(offer, -score(tables, offer, applicant, price));
@@ -247,7 +253,7 @@ export function createRanker(score: ScoreOffer): Ranker {
     for (let at = 0, found = 0; at < byRevenue.length && found < tables.orderLength; at++) {
       const offer = byRevenue[at]!;
       if (!hasOffer(eligible, offer)) continue;
-      revenue.add(offer, revenueKey(tables, offer * tables.bandCount + applicant.creditBand));
+      revenue.add(offer, revenueSortKey(tables, offer * tables.bandCount + applicant.creditBand));
       found++;
     }
   }
@@ -257,7 +263,7 @@ export function createRanker(score: ScoreOffer): Ranker {
 export const rankLoans = createRanker(recommendedScore);
 
 /** Builds the indexes that take longest in advance, so that the first requests are not slow. */
-export function prepareRanking(tables: LoanTables): void {
+export function buildRankingIndexes(tables: LoanTables): void {
   rankLoans.indexFor(tables).buildCommonIndexes();
 }
 

@@ -1,4 +1,4 @@
-import { completedYears } from '../../domain/calendar.ts';
+import { completedYearsBetween } from '../../domain/calendar.ts';
 import {
   countOffers,
   intersectOffers,
@@ -18,7 +18,7 @@ const raisedMinimumPrice = emptyOfferPrice();
  * Replaces the content of `eligible` with the offers that pass all rules except the debt-to-income limit, and returns their number.
  * `applicant` must have the values that `readApplicant` read from `borrower`.
  */
-export function selectEligible(
+export function selectEligibleOffers(
   tables: LoanTables,
   index: MatchIndex,
   borrower: Readonly<FieldVector>,
@@ -35,13 +35,16 @@ export function selectEligible(
     if (field !== roles.state && field !== roles.creditBand) intersectOffers(eligible, allowed.get(borrower[field]!)!);
   }
   for (let at = 0; at < rangeFilters.length; at++) {
-    index.ranges[at]!.filter(eligible, borrower[rangeFilters[at]!.field]!);
+    index.ranges[at]!.filterOffers(eligible, borrower[rangeFilters[at]!.field]!);
   }
   for (let at = 0; at < ageFilters.length; at++) {
     const born = borrower[ageFilters[at]!.field]!;
-    index.ageRanges[at]!.filter(eligible, born === absentValue ? absentValue : completedYears(born, today));
+    index.ageRanges[at]!.filterOffers(
+      eligible,
+      born === absentValue ? absentValue : completedYearsBetween(born, today),
+    );
   }
-  index.indexForBand(applicant.creditBand).amounts.filter(eligible, applicant.amount);
+  index.indexForBand(applicant.creditBand).amounts.filterOffers(eligible, applicant.amount);
   excludeRaisedMinimums(tables, stateIndex, applicant, eligible);
   return countOffers(eligible);
 }

@@ -48,21 +48,21 @@ function ratioMillionths(part: number, whole: number): number {
 /** Sort keys of docs/contract.md#sort-orders. Keys are exact numbers. A lower key is better; equal keys are sorted by offer number. */
 
 /** Sort key of `lowest_apr`: orders by the lower end of the displayed APR range, then by the upper end. The key is below 2^24. */
-export function aprKey(tables: LoanTables, slot: number): number {
+export function aprSortKey(tables: LoanTables, slot: number): number {
   return tables.aprMin[slot]! * 4_096 + tables.aprMax[slot]!;
 }
 
 /** Sort key of `highest_amount`: orders by the largest amount that the borrower can get (descending), then by `aprSortKey`. */
-export function amountKey(tables: LoanTables, slot: number, amountMax: number): number {
-  return aprKey(tables, slot) - amountMax * 2 ** 24;
+export function amountSortKey(tables: LoanTables, slot: number, amountMax: number): number {
+  return aprSortKey(tables, slot) - amountMax * 2 ** 24;
 }
 
 /** Returns the `amountMax` that `amountSortKey` encoded in a key; negative for an infinite key. */
-export function maxAmountFromKey(key: number): number {
+export function amountMaxFromSortKey(key: number): number {
   return Math.ceil(-key / 2 ** 24);
 }
 
 /** Sort key of `svc_revenue`: orders by the expected revenue of a click, descending. */
-export function revenueKey(tables: LoanTables, row: number): number {
+export function revenueSortKey(tables: LoanTables, row: number): number {
   return -tables.expectedRevenueMicros[row]!;
 }

@@ -1,4 +1,4 @@
-import { limits, parseRetryAfterMs } from './limits.ts';
+import { parseRetryAfterMs, widgetLimits } from './limits.ts';
 
 export type WidgetEventType =
   | 'widget_loaded'
@@ -51,7 +51,7 @@ export class EventQueue {
     const event_id = `${this.#load}-${++this.#lastEventNumber}`;
     this.#pendingEvents.push(offerId === undefined ? { event_id, type } : { event_id, type, svc_offer_id: offerId });
     this.#dropOldest();
-    this.#scheduleSend(limits.eventBatchDelayMs);
+    this.#scheduleSend(widgetLimits.eventBatchDelayMs);
   }
 
   /** Sends the pending events without waiting for more events, because the visitor may be about to leave the page. */
@@ -65,12 +65,12 @@ export class EventQueue {
     if (this.#sending) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      void this.#send();
+      void this.#sendBatch();
     }, ms);
   }
 
-  async #send(): Promise<void> {
-    const batch = this.#pendingEvents.splice(0, limits.eventsPerBatchMax);
+  async #sendBatch(): Promise<void> {
+    const batch = this.#pendingEvents.splice(0, widgetLimits.eventsPerBatchMax);
     if (batch.length === 0) return;
     this.#sending = true;
     const retryDelayMs = await this.#postBatch(batch);
@@ -83,8 +83,8 @@ export class EventQueue {
     this.#pendingEvents.unshift(...batch);
     this.#dropOldest();
     if (document.visibilityState === 'hidden' || this.#endSignal.aborted) this.#sendBeacons();
-    else if (++this.#consecutiveFailures < limits.eventFailuresMax)
-      this.#scheduleSend(retryDelayMs || limits.eventRetryDelayMs * 2 ** (this.#consecutiveFailures - 1));
+    else if (++this.#consecutiveFailures < widgetLimits.eventFailuresMax)
+      this.#scheduleSend(retryDelayMs || widgetLimits.eventRetryDelayMs * 2 ** (this.#consecutiveFailures - 1));
   }
 
   /**
@@ -95,12 +95,12 @@ export class EventQueue {
     try {
       const response = await fetch(this.#address, {
         method: 'POST',
-        body: this.#bodyOf(batch),
+        body: this.#serializeBatch(batch),
         // Sends plain text, because browsers send no preflight request for this content type.
         headers: { 'Content-Type': 'text/plain' },
         keepalive: true,
         credentials: 'omit',
-        signal: AbortSignal.timeout(limits.eventTimeoutMs),
+        signal: AbortSignal.timeout(widgetLimits.eventTimeoutMs),
       });
       const retry = response.status === 429 || response.status === 503;
       return retry ? (parseRetryAfterMs(response.headers.get('Retry-After')) ?? 0) : null;
@@ -113,20 +113,20 @@ export class EventQueue {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     while (this.#pendingEvents.length > 0) {
-      const batch = this.#pendingEvents.splice(0, limits.eventsPerBatchMax);
-      if (navigator.sendBeacon(this.#address, this.#bodyOf(batch))) continue;
+      const batch = this.#pendingEvents.splice(0, widgetLimits.eventsPerBatchMax);
+      if (navigator.sendBeacon(this.#address, this.#serializeBatch(batch))) continue;
       // `sendBeacon` failed because the browser limits the size of queued beacons. The events are sent together with the next event.
       this.#pendingEvents.unshift(...batch);
       return;
     }
   }
 
-  #bodyOf(events: readonly WidgetEvent[]): string {
+  #serializeBatch(events: readonly WidgetEvent[]): string {
     return JSON.stringify({ load: this.#load, events });
   }
 
   #dropOldest(): void {
-    const excess = this.#pendingEvents.length - limits.pendingEventsMax;
+    const excess = this.#pendingEvents.length - widgetLimits.pendingEventsMax;
     if (excess > 0) this.#pendingEvents.splice(0, excess);
   }
 }

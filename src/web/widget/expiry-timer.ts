@@ -1,4 +1,4 @@
-import { limits } from './limits.ts';
+import { widgetLimits } from './limits.ts';
 
 /**
  * Calls `onExpired` when the shown offers expire. Visitors' clocks can be wrong, so the timer calculates the lifetime of the offers from
@@ -14,8 +14,8 @@ export class ExpiryTimer {
 
   constructor(onExpired: () => void, ended: AbortSignal) {
     this.#onExpired = onExpired;
-    document.addEventListener('visibilitychange', () => this.#check(), { signal: ended });
-    addEventListener('pageshow', () => this.#check(), { signal: ended });
+    document.addEventListener('visibilitychange', () => this.#checkExpiry(), { signal: ended });
+    addEventListener('pageshow', () => this.#checkExpiry(), { signal: ended });
     ended.addEventListener('abort', () => this.stop());
   }
 
@@ -25,7 +25,7 @@ export class ExpiryTimer {
     this.#lifetimeMs = Number.isNaN(lifetimeMs) ? Number.POSITIVE_INFINITY : lifetimeMs;
     this.#startedWallMs = Date.now();
     this.#startedMs = performance.now();
-    this.#check();
+    this.#checkExpiry();
   }
 
   stop(): void {
@@ -33,7 +33,7 @@ export class ExpiryTimer {
     this.#lifetimeMs = Number.POSITIVE_INFINITY;
   }
 
-  #check(): void {
+  #checkExpiry(): void {
     clearTimeout(this.#timer);
     if (this.#lifetimeMs === Number.POSITIVE_INFINITY) return;
     // Uses the larger result of both clocks. In some browsers, `performance.now` stops while the machine sleeps. `Date.now` can be set
@@ -41,7 +41,7 @@ export class ExpiryTimer {
     const elapsedMs = Math.max(performance.now() - this.#startedMs, Date.now() - this.#startedWallMs);
     const remainingMs = this.#lifetimeMs - elapsedMs;
     if (remainingMs > 0) {
-      this.#timer = setTimeout(() => this.#check(), Math.min(remainingMs, limits.timerMsMax));
+      this.#timer = setTimeout(() => this.#checkExpiry(), Math.min(remainingMs, widgetLimits.timerMsMax));
       return;
     }
     this.stop();

@@ -1,4 +1,4 @@
-import { limits } from './limits.ts';
+import { widgetLimits } from './limits.ts';
 
 /** Reports each offer as seen, once, after half of its card was visible for one second while the page was in the foreground. */
 export class ImpressionTracker {
@@ -8,7 +8,7 @@ export class ImpressionTracker {
   readonly #visibleCards = new Set<Element>();
   readonly #seenOfferIds = new Set<string>();
   readonly #observer = new IntersectionObserver((entries) => this.#onIntersection(entries), {
-    threshold: limits.impressionRatio,
+    threshold: widgetLimits.impressionRatio,
   });
 
   constructor(onSeen: (offerId: string) => void, ended: AbortSignal) {
@@ -41,7 +41,7 @@ export class ImpressionTracker {
     for (const { target, isIntersecting, intersectionRatio } of entries) {
       this.#stopTimer(target);
       this.#visibleCards.delete(target);
-      if (!isIntersecting || intersectionRatio < limits.impressionRatio) continue;
+      if (!isIntersecting || intersectionRatio < widgetLimits.impressionRatio) continue;
       this.#visibleCards.add(target);
       if (document.visibilityState === 'visible') this.#startTimer(target);
     }
@@ -58,7 +58,7 @@ export class ImpressionTracker {
         if (offerId === undefined || this.#seenOfferIds.has(offerId)) return;
         this.#seenOfferIds.add(offerId);
         this.#onSeen(offerId);
-      }, limits.impressionDurationMs),
+      }, widgetLimits.impressionDurationMs),
     );
   }
 

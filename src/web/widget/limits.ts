@@ -1,5 +1,5 @@
 /** Limits of the widget script. A test compares the limits that depend on the server with `src/bounds.ts`. */
-export const limits = {
+export const widgetLimits = {
   /** Maximum time in milliseconds for fetching offers, including retries. */
   offersTimeoutMs: 10_000,
   attemptsMax: 3,
@@ -33,5 +33,5 @@ export const limits = {
 /** Parses a Retry-After header in seconds. Returns milliseconds, or null if the header is absent or not a number. */
 export function parseRetryAfterMs(header: string | null): number | null {
   if (header === null || !/^\d{1,6}$/.test(header)) return null;
-  return Math.min(Number(header) * 1_000, limits.retryAfterMsMax);
+  return Math.min(Number(header) * 1_000, widgetLimits.retryAfterMsMax);
 }

@@ -1,6 +1,6 @@
 import { createElement, parseWebUrl } from './dom.ts';
 import { formatDollars, formatDollarsAndCents, formatFeature, formatMonths, formatPercent } from './format.ts';
-import { limits } from './limits.ts';
+import { widgetLimits } from './limits.ts';
 import type { Offer } from './offers-client.ts';
 
 const starsMax = 5;
@@ -130,7 +130,7 @@ export function createOfferCard(
       ? createElement(
           'ul',
           { class: 'tags', role: 'list' },
-          ...tags.slice(0, limits.tagsShownMax).map((tag) => createElement('li', {}, tag)),
+          ...tags.slice(0, widgetLimits.tagsShownMax).map((tag) => createElement('li', {}, tag)),
         )
       : null,
     createElement(

@@ -1,5 +1,5 @@
-import { limits, parseRetryAfterMs } from './limits.ts';
-import type { Settings, SortOrder } from './settings.ts';
+import { parseRetryAfterMs, widgetLimits } from './limits.ts';
+import type { SortOrder, WidgetSettings } from './settings.ts';
 
 /** An offer in the response of the server (docs/contract.md#offers). Amounts are in USD, rates in percent. */
 export interface Offer {
@@ -55,11 +55,11 @@ type OffersResult =
 
 /** HTTP client that fetches the offers of one widget load. */
 export class OffersClient {
-  readonly #settings: Settings;
+  readonly #settings: WidgetSettings;
   readonly #load: string;
   #abortController: AbortController | null = null;
 
-  constructor(settings: Settings, load: string, ended: AbortSignal) {
+  constructor(settings: WidgetSettings, load: string, ended: AbortSignal) {
     this.#settings = settings;
     this.#load = load;
     ended.addEventListener('abort', () => this.#abortController?.abort());
@@ -78,28 +78,29 @@ export class OffersClient {
     const timer = setTimeout(() => {
       timedOut = true;
       abortController.abort();
-    }, limits.offersTimeoutMs);
+    }, widgetLimits.offersTimeoutMs);
     try {
-      const result = await this.#fetchWithRetries(sort, abortController.signal);
+      const result = await this.#fetchOffersWithRetries(sort, abortController.signal);
       return abortController.signal.aborted && !timedOut ? null : result;
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async #fetchWithRetries(sort: SortOrder, signal: AbortSignal): Promise<OffersResult> {
+  async #fetchOffersWithRetries(sort: SortOrder, signal: AbortSignal): Promise<OffersResult> {
     for (let attempt = 1; ; attempt++) {
-      const result = await this.#fetchOnce(sort, signal);
-      if (result.ok || !isRetryable(result.code) || attempt === limits.attemptsMax || signal.aborted) return result;
-      const waitMs = result.waitMs || limits.retryDelayMs * 2 ** (attempt - 1);
+      const result = await this.#fetchOffersOnce(sort, signal);
+      if (result.ok || !isRetryable(result.code) || attempt === widgetLimits.attemptsMax || signal.aborted)
+        return result;
+      const waitMs = result.waitMs || widgetLimits.retryDelayMs * 2 ** (attempt - 1);
       // Does not retry after a long delay, because the widget shows a retry button with a countdown instead.
-      if (waitMs > limits.offersTimeoutMs / 4) return result;
+      if (waitMs > widgetLimits.offersTimeoutMs / 4) return result;
       await sleep(waitMs, signal);
       if (signal.aborted) return result;
     }
   }
 
-  async #fetchOnce(sort: SortOrder, signal: AbortSignal): Promise<OffersResult> {
+  async #fetchOffersOnce(sort: SortOrder, signal: AbortSignal): Promise<OffersResult> {
     const { base, sub, token, maxOffers } = this.#settings;
     const query = new URLSearchParams({ sub, token, load: this.#load, sort });
     if (maxOffers !== null) query.set('max_offers', String(maxOffers));

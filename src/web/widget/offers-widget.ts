@@ -5,10 +5,10 @@ import { ExpiryTimer } from './expiry-timer.ts';
 import { formatDollars } from './format.ts';
 import { reportHeight, reportIntegrationError } from './host-page.ts';
 import { ImpressionTracker } from './impression-tracker.ts';
-import { limits } from './limits.ts';
+import { widgetLimits } from './limits.ts';
 import { createOfferCard } from './offer-card.ts';
 import { type Offer, OffersClient, type OffersResponse } from './offers-client.ts';
-import { type Settings, type SortOrder, sortLabels } from './settings.ts';
+import { type SortOrder, sortLabels, type WidgetSettings } from './settings.ts';
 import { WidgetView } from './widget-view.ts';
 
 /** Returns a new random load ID of 16 lower-case hex digits. */
@@ -32,7 +32,7 @@ const replacedEventName = 'svc-offers-replaced';
  *       message        message (expired)
  */
 export class OffersWidget {
-  readonly #settings: Settings;
+  readonly #settings: WidgetSettings;
   readonly #client: OffersClient;
   readonly #events: EventQueue;
   readonly #impressions: ImpressionTracker;
@@ -45,7 +45,7 @@ export class OffersWidget {
   /** Whether the widget shows an error message because the server was unreachable. */
   #isOffline = false;
 
-  constructor(settings: Settings, container: Element) {
+  constructor(settings: WidgetSettings, container: Element) {
     const { base, sub, token, sort } = settings;
     const load = newLoadId();
     const lifetime = new AbortController();
@@ -84,7 +84,7 @@ export class OffersWidget {
     this.#isOffline = false;
     const { maxOffers } = this.#settings;
     if (this.#shownSort === null)
-      this.#view.showPlaceholders(Math.min(maxOffers ?? limits.offersDefault, limits.placeholderCardsMax));
+      this.#view.showPlaceholders(Math.min(maxOffers ?? widgetLimits.offersDefault, widgetLimits.placeholderCardsMax));
     else this.#view.showReordering();
     const result = await this.#client.fetchOffers(this.#requestedSort);
     if (result === null) return;

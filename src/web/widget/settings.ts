@@ -1,4 +1,4 @@
-import { limits } from './limits.ts';
+import { widgetLimits } from './limits.ts';
 
 /** Display names of the API's sort orders. */
 export const sortLabels = {
@@ -18,7 +18,7 @@ export function isSortOrder(name: string): name is SortOrder {
  * Returns the sort orders that the borrower can select. The sort order `svc_revenue` benefits the partner instead of the borrower, so
  * borrowers can select `svc_revenue` only if the partner configured this sort order as the initial one.
  */
-export function sortOrdersFor(first: SortOrder): readonly SortOrder[] {
+export function selectableSortOrders(first: SortOrder): readonly SortOrder[] {
   return first === 'svc_revenue'
     ? ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue']
     : ['recommended', 'lowest_apr', 'highest_amount'];
@@ -27,7 +27,7 @@ export function sortOrdersFor(first: SortOrder): readonly SortOrder[] {
 const themes = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
-export interface Settings {
+export interface WidgetSettings {
   /** Base URL of the widget host, without a trailing slash. */
   readonly base: string;
   readonly sub: string;
@@ -48,7 +48,7 @@ interface ScriptAttributes {
 }
 
 /** Parses the settings in the attributes of the script element. Returns an error message for the partner if a setting is invalid. */
-export function readSettings({ src, dataset }: ScriptAttributes): Settings | string {
+export function readSettings({ src, dataset }: ScriptAttributes): WidgetSettings | string {
   const base = /^(https?:\/\/.+)\/widget\.js(?:[?#].*)?$/.exec(src)?.[1];
   if (base === undefined)
     return 'load the script from its own URL, …/widget.js, because the widget loads offers from the same host.';
@@ -58,7 +58,7 @@ export function readSettings({ src, dataset }: ScriptAttributes): Settings | str
   }
   if (!isSortOrder(sort)) return 'data-sort must be recommended, lowest_apr, highest_amount or svc_revenue.';
   if (maxOffers !== undefined && !isOfferCount(maxOffers)) {
-    return `data-max-offers must be a whole number from 1 to ${limits.offersMax}.`;
+    return `data-max-offers must be a whole number from 1 to ${widgetLimits.offersMax}.`;
   }
   const validTheme = themes.find((name) => name === theme);
   if (validTheme === undefined) return 'data-theme must be auto, light or dark.';
@@ -75,5 +75,5 @@ export function readSettings({ src, dataset }: ScriptAttributes): Settings | str
 }
 
 function isOfferCount(text: string): boolean {
-  return /^[1-9]\d?$/.test(text) && Number(text) <= limits.offersMax;
+  return /^[1-9]\d?$/.test(text) && Number(text) <= widgetLimits.offersMax;
 }

@@ -1,6 +1,13 @@
 import { createElement } from './dom.ts';
 import { createPlaceholderCard } from './offer-card.ts';
-import { isSortOrder, type Settings, type SortOrder, sortLabels, sortOrdersFor, type Theme } from './settings.ts';
+import {
+  isSortOrder,
+  type SortOrder,
+  selectableSortOrders,
+  sortLabels,
+  type Theme,
+  type WidgetSettings,
+} from './settings.ts';
 import card from './styles/card.css';
 import controls from './styles/controls.css';
 import dark from './styles/dark.css';
@@ -32,7 +39,7 @@ class SortControl {
       { id: 'sort' },
       ...orders.map((order) => createElement('option', { value: order }, sortLabels[order])),
     );
-    this.setOrder(chosen);
+    this.setSortOrder(chosen);
     this.#select.addEventListener('change', () => {
       if (isSortOrder(this.#select.value)) onChosen(this.#select.value);
     });
@@ -44,7 +51,7 @@ class SortControl {
     );
   }
 
-  setOrder(order: SortOrder): void {
+  setSortOrder(order: SortOrder): void {
     this.#select.value = order;
   }
 }
@@ -118,7 +125,7 @@ class Disclosure {
   }
 
   /** Sets the disclosure text of the catalog. */
-  setCatalogText(text: string): void {
+  setCatalogDisclosure(text: string): void {
     this.#catalogText.textContent = text;
     this.#catalogText.hidden = text === '';
   }
@@ -154,8 +161,8 @@ export class WidgetView {
   readonly #sort: SortControl;
   readonly #disclosure: Disclosure;
 
-  constructor(container: Element, { sort, isFramePage, theme }: Settings, events: ViewEvents) {
-    const orders = sortOrdersFor(sort);
+  constructor(container: Element, { sort, isFramePage, theme }: WidgetSettings, events: ViewEvents) {
+    const orders = selectableSortOrders(sort);
     this.#events = events;
     this.partHeading = isFramePage ? 'h2' : 'h3';
     this.#title = createElement(
@@ -186,7 +193,7 @@ export class WidgetView {
   showPlaceholders(cards: number): void {
     this.#setStatusTexts('Finding your offers…', '');
     this.#count.textContent = 'Finding your offers…';
-    this.#setFrameVisible(true);
+    this.#setOfferControlsVisible(true);
     this.#replaceBody(createCardList(Array.from({ length: cards }, createPlaceholderCard)), true);
   }
 
@@ -198,27 +205,27 @@ export class WidgetView {
   showOffers(cards: readonly HTMLElement[], count: string, status: string, disclosure: string): void {
     this.#setStatusTexts(status, '');
     this.#count.textContent = count;
-    this.#setFrameVisible(true);
-    this.#disclosure.setCatalogText(disclosure);
+    this.#setOfferControlsVisible(true);
+    this.#disclosure.setCatalogDisclosure(disclosure);
     this.#replaceBody(createCardList(cards), false);
   }
 
   /** Makes the previous offers active again after the new sort order could not be loaded. */
   restoreOffers(order: SortOrder, notice: string): void {
     this.#setStatusTexts('', notice);
-    this.#sort.setOrder(order);
+    this.#sort.setSortOrder(order);
     this.#body.setAttribute('aria-busy', 'false');
   }
 
   showMessage(title: string, advice: string, retryAfterMs: number | null): void {
     const button = retryAfterMs === null ? null : createRetryButton(retryAfterMs, this.#events.retryPressed);
     this.#setStatusTexts(button === null ? `${title}. ${advice}` : '', '');
-    this.#setFrameVisible(false);
+    this.#setOfferControlsVisible(false);
     this.#replaceBody(createMessage(this.partHeading, title, advice, button), false);
   }
 
   /** Shows or hides the parts of the frame that are only needed while offers are shown. */
-  #setFrameVisible(shown: boolean): void {
+  #setOfferControlsVisible(shown: boolean): void {
     for (const node of [this.#count, this.#sort.node, this.#estimateNote]) node.hidden = !shown;
   }
 

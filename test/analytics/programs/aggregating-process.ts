@@ -1,13 +1,13 @@
 /** Projects a finished ledger in steps until it is killed or all records are projected. Prints the position after each step. */
 
 import { startThreadAnalytics } from '../../../src/analytics/thread-analytics.ts';
-import { dataFiles } from '../../../src/files/data-files.ts';
+import { dataPaths } from '../../../src/files/data-files.ts';
 
 const [folder, storeFile, stepText, endText] = process.argv.slice(2);
 const step = Number(stepText);
 const end = Number(endText);
 const log = { durablePosition: 0, appendedPosition: 0, healthy: true };
-const analytics = await startThreadAnalytics({ files: { ...dataFiles(folder!), analyticsStoreFile: storeFile! }, log });
+const analytics = await startThreadAnalytics({ files: { ...dataPaths(folder!), analyticsStoreFile: storeFile! }, log });
 for (let position = analytics.projectedPosition; position < end; ) {
   position = Math.min(position + step, end);
   analytics.onLedgerDurable(position);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { Progress } from '../../../bench/bench-part.ts';
+import { ProgressPrinter } from '../../../bench/bench-part.ts';
 import { buildMixedLoad, computeCheckScale } from '../../../bench/capacity-check/mixed-load.ts';
 import { runCapacityCheck } from '../../../bench/capacity-check/run-capacity-check.ts';
 import type { PreparedRequest } from '../../../bench/load/prepared-request.ts';
@@ -12,7 +12,7 @@ import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 import type { BorrowerSession } from '../../../bench/scenarios/requests.ts';
 import { bounds } from '../../../src/bounds.ts';
-import type { CheckRequest } from '../../../src/capacity/plan.ts';
+import type { CapacityCheckRequest } from '../../../src/capacity/plan.ts';
 import { type RouteName, routeNames } from '../../../src/capacity/traffic-mix.ts';
 import { countedLatencyMs, countedOpenLoop } from '../support/counted-load.ts';
 
@@ -21,7 +21,7 @@ const random = seededRandom(1);
 /** Generates the load of an order, with sessions and clicks that the test can identify by their names. */
 function loadOf(rates: Partial<Record<RouteName, number>>, seconds = 10) {
   const none = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
-  const order: CheckRequest = { ratesPerSecond: { ...none, ...rates }, seconds, initialSessions: 0 };
+  const order: CapacityCheckRequest = { ratesPerSecond: { ...none, ...rates }, seconds, initialSessions: 0 };
   const scale = computeCheckScale(order);
   const sessions = (count: number, name: string): BorrowerSession[] =>
     Array.from({ length: count }, (_, at) => ({
@@ -133,7 +133,7 @@ test('creates the requested number of sessions, or more if the load needs more',
 test('sends a small load to every route of a real server, and deletes all files and processes afterwards', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'capacity-check-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const progress = new Progress(new PassThrough() as unknown as NodeJS.WriteStream);
+  const progress = new ProgressPrinter(new PassThrough() as unknown as NodeJS.WriteStream);
   const ratesPerSecond = { ...lifeCycle, click: 4, analytics: 1 };
   const order = { ratesPerSecond, seconds: 1, initialSessions: 2_000 };
   const figures = await runCapacityCheck(order, { sendOpenLoop: countedOpenLoop(), folder, progress });

@@ -6,11 +6,11 @@ import {
   compareWithBaseline,
   createBaseline,
   differentMachineWarning,
-  formatVerdict,
+  formatComparison,
 } from '../../../bench/check/baseline.ts';
-import { groupRuns, type RepeatedRatio, ratiosOfResult } from '../../../bench/check/ratios.ts';
+import { extractRatios, groupRatiosByName, type RepeatedRatio } from '../../../bench/check/ratios.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
-import { logSpread, lossShareOf, lossThreshold, median, summarize } from '../../../bench/statistics.ts';
+import { computeLossShare, logSpread, lossThreshold, median, summarize } from '../../../bench/statistics.ts';
 import { measurement, sessionRoute, smallResult } from '../support/small-result.ts';
 
 const better = fc.constantFrom('higher' as const, 'lower' as const);
@@ -57,7 +57,7 @@ test('the comparison does not depend on the order of the runs', () => {
         const figures = each.map((run) =>
           (['a', 'b'] as const).map((name) => ({ name, part: 'p', better: which, value: run[name] })),
         );
-        return createBaseline(groupRuns(figures), conditions);
+        return createBaseline(groupRatiosByName(figures), conditions);
       };
       assert.deepEqual(judged(some), judged(others));
     }),
@@ -99,8 +99,8 @@ test('reports a loss of half the speed even if the runs differ widely', () => {
 });
 
 test('reports half the throughput and twice the cost as a loss of the same size', () => {
-  assert.equal(lossShareOf('higher', 0.4, 0.2), 0.5);
-  assert.equal(lossShareOf('lower', 3, 6), 0.5);
+  assert.equal(computeLossShare('higher', 0.4, 0.2), 0.5);
+  assert.equal(computeLossShare('lower', 3, 6), 0.5);
 });
 
 const micro = (name: string, medianNs: number) => ({ name, medianNs, p99Ns: 9_999 });
@@ -108,7 +108,7 @@ const calibration = micro('calibration', 500);
 
 test('divides figures of a route by those of the bare server per client, and times of functions by the calibration', () => {
   const better = 'higher';
-  assert.deepEqual(ratiosOfResult({ routes: [sessionRoute], micro: [calibration, micro('a/b: c', 1_500)] }), [
+  assert.deepEqual(extractRatios({ routes: [sessionRoute], micro: [calibration, micro('a/b: c', 1_500)] }), [
     { name: 'session: throughput over bare (wrk)', part: 'session', better, value: 0.4 },
     { name: 'session: CPU of bare over that of the service (wrk)', part: 'session', better, value: 0.25 },
     { name: 'a/b: c: cost in calibrations', part: 'micro', better: 'lower', value: 3 },
@@ -121,7 +121,7 @@ test('omits absolute times, ratios that are not positive, and figures that depen
     { kind: 'bare' as const, rounds: [measurement(100, null)] },
   ];
   const routes = [{ ...sessionRoute, servers }];
-  assert.deepEqual(ratiosOfResult({ routes, micro: [micro('a/b: c', 1_500)] }), []);
+  assert.deepEqual(extractRatios({ routes, micro: [micro('a/b: c', 1_500)] }), []);
   const some = [
     calibration,
     micro('a/b: append, synced', 1_500),
@@ -129,7 +129,7 @@ test('omits absolute times, ratios that are not positive, and figures that depen
     { ...micro('a/b: grow', 1_500), worstNs: 99_999 },
   ];
   assert.deepEqual(
-    ratiosOfResult({ routes: [], micro: some }).map(({ name }) => name),
+    extractRatios({ routes: [], micro: some }).map(({ name }) => name),
     ['a/b: append, not synced: cost in calibrations'],
   );
 });
@@ -144,7 +144,7 @@ test('prints losses, gains, and ratios that only the baseline or only the runs c
   });
   const verdict = (session: number, match: number) => {
     const measured = [ratio('session', session), ratio('match', match), ratio('new', 1)];
-    return formatVerdict(baseline, compareWithBaseline(baseline.figures, measured));
+    return formatComparison(baseline, compareWithBaseline(baseline.figures, measured));
   };
   assert.deepEqual(verdict(0.155, 2), [
     'LOSS: session: 0.31 -> 0.155, 50.0 % slower; threshold 8.0 %',

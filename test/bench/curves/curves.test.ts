@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { BenchContext } from '../../../bench/bench-part.ts';
-import { Progress, quickScale } from '../../../bench/bench-part.ts';
+import { ProgressPrinter, quickScale } from '../../../bench/bench-part.ts';
 import type { CurveScale } from '../../../bench/curves/curve.ts';
-import { firstLookCurves } from '../../../bench/curves/first-look-curves.ts';
+import { uncachedOfferCurves } from '../../../bench/curves/first-look-curves.ts';
 import { liveSessionsCurve } from '../../../bench/curves/live-sessions-curve.ts';
 import { offeredLoadCurve } from '../../../bench/curves/page-load-curves.ts';
 import { type PreparedRequest, readRequests } from '../../../bench/load/prepared-request.ts';
@@ -60,7 +60,7 @@ function context(sendOpenLoop: OpenLoopRunner): BenchContext {
     client: countedClient,
     sendOpenLoop,
     folder,
-    progress: new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),
+    progress: new ProgressPrinter({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),
   };
 }
 
@@ -134,7 +134,7 @@ test('sends the same request rate for every number of live sessions, and reports
 
 test('creates enough sessions for the catalog curve to request the offers of each session once', async () => {
   const { loads, sendOpenLoop } = recording(countedOpenLoop(() => 900));
-  const [curve] = (await firstLookCurves[0].measure(context(sendOpenLoop), scale)).curves;
+  const [curve] = (await uncachedOfferCurves[0].measure(context(sendOpenLoop), scale)).curves;
   assert.deepEqual(
     curve!.points.map(({ x, offeredPerSecond }) => [x, offeredPerSecond]),
     [[40, 540]],

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { borrowerLine, offersTable, variantsTable } from '../../../bench/demo/print.ts';
+import { formatBorrowerLine, formatOffersTable, formatVariantsTable } from '../../../bench/demo/print.ts';
 import { findFreePort } from '../../../bench/target/free-port.ts';
 import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
@@ -92,7 +92,7 @@ const borrower = {
 };
 
 test('prints offers in columns, numbered from 1', () => {
-  const [head, rule, first, second] = offersTable([offer, { ...offer, lender_name: 'Io' }]).split('\n');
+  const [head, rule, first, second] = formatOffersTable([offer, { ...offer, lender_name: 'Io' }]).split('\n');
   assert.match(head!, /^ +Lender +APR % +Monthly +Stars$/);
   assert.match(rule!, /^ [ -]+$/);
   assert.match(first!, /^ {2}1 {2}Harbor Lane {2}9\.50 to 12\.00 {2}\$341\.48 {2}4\.5$/);
@@ -102,14 +102,14 @@ test('prints offers in columns, numbered from 1', () => {
 test('prints the offers, the readiness and the redirect of a borrower on one line', () => {
   const outcome = { readiness: 'partial', sort: 'lowest_apr' };
   const marketplace = { offers: [offer], total_offers: 17 };
-  const line = borrowerLine(7, 'B', borrower, { ...outcome, marketplace, clickedHost: 'apply.example' });
+  const line = formatBorrowerLine(7, 'B', borrower, { ...outcome, marketplace, clickedHost: 'apply.example' });
   assert.ok(!line.includes('\n'));
   for (const part of ['7 B', '$10,000 for moving', 'TX', 'partial', '17 offers', 'Harbor Lane', '-> apply.example']) {
     assert.ok(line.includes(part), part);
   }
   const none = { offers: [], total_offers: 0 };
   assert.match(
-    borrowerLine(1, 'A', borrower, { ...outcome, marketplace: none, clickedHost: null }),
+    formatBorrowerLine(1, 'A', borrower, { ...outcome, marketplace: none, clickedHost: null }),
     /partial, no offer$/,
   );
 });
@@ -126,7 +126,7 @@ test('prints the analytics of two variants side by side under their referrer tag
     rev_per_session: 0,
     top_lenders: [],
   };
-  const text = variantsTable([summary, { ...summary, referrer_tag: 'demo-b', offer_clicks: 10 }]);
+  const text = formatVariantsTable([summary, { ...summary, referrer_tag: 'demo-b', offer_clicks: 10 }]);
   assert.match(text, /demo-a +demo-b/);
   assert.match(text, /offer_clicks +6 +10/);
   assert.match(text, /click_rate +0\.333 +0\.333/);

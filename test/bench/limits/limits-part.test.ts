@@ -3,18 +3,18 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Progress, quickScale } from '../../../bench/bench-part.ts';
+import { ProgressPrinter, quickScale } from '../../../bench/bench-part.ts';
 import {
+  delayToFitUtcDayMs,
   type LimitScenario,
   limitScenarios,
   limitsPart,
   measureLimits,
-  msUntilDayFits,
 } from '../../../bench/limits/limits-part.ts';
 import { noLimitOverrides } from '../../../src/auth/rate-limits.ts';
 import { countedClient } from '../support/counted-load.ts';
 
-const progress = new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream);
+const progress = new ProgressPrinter({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream);
 const [ofRequests, ofAnalytics, ofSessions] = limitScenarios;
 
 /** The scenario with limits so low that a few requests reach them. */
@@ -67,7 +67,7 @@ test('waits until midnight UTC before a load that would not end before midnight'
   const midnight = Date.UTC(2026, 0, 2);
   const times = [midnight, midnight - 60_000, midnight - 59_999, midnight - 1];
   assert.deepEqual(
-    times.map((wallMs) => msUntilDayFits(60_000, wallMs)),
+    times.map((wallMs) => delayToFitUtcDayMs(60_000, wallMs)),
     [0, 0, 59_999, 1],
   );
 });

@@ -24,7 +24,7 @@ async function connected(t: TestContext) {
   const free = once(events, 'free');
   const connection = new KeepAliveConnection((server.address() as AddressInfo).port, {
     onResponse: (status) => events.emit('answer', status),
-    onLost: () => events.emit('lost'),
+    onRequestLost: () => events.emit('lost'),
     onIdle: () => events.emit('free'),
   });
   t.after(() => {
@@ -102,7 +102,7 @@ const parsed = [
 function parse(chunks: Iterable<Buffer>): (readonly [number, boolean])[] {
   const found: (readonly [number, boolean])[] = [];
   const parser = new ResponseParser();
-  for (const chunk of chunks) parser.push(chunk, (status, closes) => found.push([status, closes]));
+  for (const chunk of chunks) parser.parseChunk(chunk, (status, closes) => found.push([status, closes]));
   return found;
 }
 

@@ -98,7 +98,7 @@ async function scriptedLoad(
     #break(): void {
       underWay--;
       this.#open = false;
-      this.#events.onLost();
+      this.#events.onRequestLost();
       this.#reopen(reopenMs);
     }
 

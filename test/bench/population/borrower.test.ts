@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Borrower, drawBorrower } from '../../../bench/population/borrower.ts';
 import {
-  pickAtShare,
+  drawStandardNormal,
+  pickAtQuantile,
   seededRandom,
-  standardNormal,
   standardNormalCdf,
   type WeightedTable,
 } from '../../../bench/population/random.ts';
@@ -74,7 +74,7 @@ test('fills in conditional fields for most borrowers whose condition is true, bu
   for (const { field, when } of personalLoans.conditional) {
     const concerned = people.filter((person) => person[when.field as keyof Borrower] === when.is);
     const share = concerned.filter((person) => field in person).length / concerned.length;
-    assert.ok(Math.abs(share - tables.fillRates.conditional) < 0.03, `${field}: ${share}`);
+    assert.ok(Math.abs(share - tables.fieldFillRates.conditional) < 0.03, `${field}: ${share}`);
   }
 });
 
@@ -82,10 +82,10 @@ for (const [name, table, tolerance] of [
   ['credit_score_range', tables.creditBands, 0.01],
   ['loan_purpose', tables.loanPurposes, 0.01],
   ['loan_term_months', tables.loanTerms, 0.015],
-  ['housing_status', tables.housing, 0.015],
-  ['citizenship_status', tables.citizenship, 0.015],
-  ['education_level', tables.education, 0.02],
-  ['state', tables.places.map(([place, residents]) => [place.state, residents] as const), 0.01],
+  ['housing_status', tables.housingStatuses, 0.015],
+  ['citizenship_status', tables.citizenshipStatuses, 0.015],
+  ['education_level', tables.educationLevels, 0.02],
+  ['state', tables.residencePlaces.map(([place, residents]) => [place.state, residents] as const), 0.01],
 ] as const) {
   test(`draws ${name} with the shares of its table, and the table contains only allowed values`, () => {
     const field = personalLoans.fields.find((candidate) => candidate.name === name)!;
@@ -96,7 +96,7 @@ for (const [name, table, tolerance] of [
 
 test('uses the population counts of the 2020 Census for the fifty states and the District of Columbia', () => {
   const islands = ['PR', 'GU', 'VI', 'AS', 'MP'];
-  const states = tables.places.filter(([place]) => !islands.includes(place.state));
+  const states = tables.residencePlaces.filter(([place]) => !islands.includes(place.state));
   assert.equal(states.length, 51);
   assert.equal(
     states.reduce((sum, [, residents]) => sum + residents, 0),
@@ -162,7 +162,7 @@ test('generates the numbers of mulberry32, so that a seed always generates the s
 test('returns the values of a weighted table in order and in proportion to their weights', () => {
   const table = [['a', 1] as const, ['b', 2] as const, ['c', 1] as const];
   assert.deepEqual(
-    [0, 0.24, 0.25, 0.74, 0.75, 0.999].map((at) => pickAtShare(table, at)),
+    [0, 0.24, 0.25, 0.74, 0.75, 0.999].map((at) => pickAtQuantile(table, at)),
     ['a', 'a', 'b', 'b', 'c', 'c'],
   );
 });
@@ -184,7 +184,7 @@ test('generates normally distributed numbers with mean 0 and standard deviation 
   let sum = 0;
   let squares = 0;
   for (let i = 0; i < 100_000; i++) {
-    const z = standardNormal(random);
+    const z = drawStandardNormal(random);
     sum += z;
     squares += z * z;
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { lastSustainedPoint } from '../../../bench/report/curves-section.ts';
-import { replaceResults, toMarkdown } from '../../../bench/report/markdown.ts';
+import { replaceResultsSection, toMarkdown } from '../../../bench/report/markdown.ts';
 import { cpuRatios, throughputRatios } from '../../../bench/report/ratios.ts';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
 import { crossoverResult, curvePoint, measurement, sessionRoute, smallResult } from '../support/small-result.ts';
@@ -100,11 +100,11 @@ test('the sustained rate is the last rate before the service falls behind or rej
 
 test('replaces only the text between the markers of bench/README.md, and throws if the markers are missing', async () => {
   const readme = await readFile(new URL('../../../bench/README.md', import.meta.url), 'utf8');
-  const once = replaceResults(readme, 'first\n');
-  const twice = replaceResults(once, 'second\n');
+  const once = replaceResultsSection(readme, 'first\n');
+  const twice = replaceResultsSection(once, 'second\n');
   assert.ok(once.includes('first\n') && !twice.includes('first\n') && twice.includes('second\n'));
-  assert.equal(replaceResults(twice, 'first\n'), once);
-  assert.throws(() => replaceResults('# A README\n', 'first\n'), /no markers/);
+  assert.equal(replaceResultsSection(twice, 'first\n'), once);
+  assert.throws(() => replaceResultsSection('# A README\n', 'first\n'), /no markers/);
 });
 
 test('prints the tables of a result file, and reports an invalid file with a one-line error', async (t) => {

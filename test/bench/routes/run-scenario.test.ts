@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { Progress, quickScale } from '../../../bench/bench-part.ts';
+import { ProgressPrinter, quickScale } from '../../../bench/bench-part.ts';
 import { serverKinds } from '../../../bench/result/bench-result.ts';
 import { type RunScenarioOptions, runScenario, serverOrder } from '../../../bench/routes/run-scenario.ts';
 import { sessionRequest } from '../../../bench/scenarios/requests.ts';
@@ -22,7 +22,7 @@ function options(): RunScenarioOptions {
     scale: { ...quickScale, connections: 8, roundRequests: 160, keys: 50 },
     client: countedClient,
     folder,
-    progress: new Progress({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),
+    progress: new ProgressPrinter({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),
   };
 }
 
@@ -57,8 +57,8 @@ test('aborts the run after an unexpected response, and deletes all files and pro
   const scenario: Scenario = {
     ...sessionScenario,
     // The server accepts the sample request, but rejects the load.
-    prepare: async (stage, round) =>
-      prepared++ === 0 ? sessionScenario.prepare(stage, round) : [sessionRequest('svc_pl_live_unknown')],
+    prepareRequests: async (stage, round) =>
+      prepared++ === 0 ? sessionScenario.prepareRequests(stage, round) : [sessionRequest('svc_pl_live_unknown')],
   };
   await assert.rejects(
     runScenario(scenario, options()),

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { HttpCaller } from '../../../bench/load/http-caller.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
-import { createStage } from '../../../bench/routes/run-scenario.ts';
+import { createScenarioContext } from '../../../bench/routes/run-scenario.ts';
 import {
   lifecycleMix,
   lifecycleRequestCounts,
@@ -39,9 +39,9 @@ for (const scenario of [...routeScenarios, lifecycleScenario]) {
   // Click redirects need no key.
   if (scenario === clickScenario) continue;
   test(`uses every key in a round of ${scenario.name}, even with few sessions`, async () => {
-    const stage = createStage(caller, service.keys, roundRequests);
+    const stage = createScenarioContext(caller, service.keys, roundRequests);
     for (const round of [0, 1]) {
-      const requests = await scenario.prepare(stage, round);
+      const requests = await scenario.prepareRequests(stage, round);
       const used = new Set(requests.flatMap(({ key }) => key ?? []));
       assert.equal(used.size, keys);
     }

@@ -1,13 +1,13 @@
-import type { CrossoverResult } from '../../../bench/crossover/crossover-part.ts';
+import type { MatcherCrossoverResult } from '../../../bench/crossover/crossover-part.ts';
 import type {
   BenchResult,
   CurvePoint,
   LoadFigures,
-  Measurement,
   RouteResult,
+  ServerMeasurement,
 } from '../../../bench/result/bench-result.ts';
 
-export function measurement(perSecond: number, mainThreadCpuMicros: number | null): Measurement {
+export function measurement(perSecond: number, mainThreadCpuMicros: number | null): ServerMeasurement {
   return {
     requests: perSecond,
     seconds: 1,
@@ -51,7 +51,12 @@ export function curvePoint(offeredPerSecond: number, achievedPerSecond: number, 
 
 const bareLoad: LoadFigures = { ...curvePoint(1_000, 1_000), latencyMs: { p50: 0.25, p99: 1, p999: 4.9 } };
 
-export function crossoverResult(offers: number, batch: number, inThread: number | null, pool: number): CrossoverResult {
+export function crossoverResult(
+  offers: number,
+  batch: number,
+  inThread: number | null,
+  pool: number,
+): MatcherCrossoverResult {
   return {
     offers,
     batch,

@@ -9,10 +9,10 @@ import type { BaselineResponse } from '../../../bench/baselines/baseline-respons
 import { HttpCaller } from '../../../bench/load/http-caller.ts';
 import { encodeHttpRequest, type PreparedRequest } from '../../../bench/load/prepared-request.ts';
 import { serverKinds } from '../../../bench/result/bench-result.ts';
-import { createStage } from '../../../bench/routes/run-scenario.ts';
+import { createScenarioContext } from '../../../bench/routes/run-scenario.ts';
 import { meanBodyBytes, sampleResponses } from '../../../bench/routes/sample-responses.ts';
 import { analyticsScenario, clickScenario, sessionScenario } from '../../../bench/scenarios/route-scenarios.ts';
-import type { ScenarioStage } from '../../../bench/scenarios/scenario.ts';
+import type { ScenarioContext } from '../../../bench/scenarios/scenario.ts';
 import { startBaselineTarget } from '../../../bench/target/baseline-target.ts';
 import type { LoadTarget } from '../../../bench/target/load-target.ts';
 import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
@@ -126,12 +126,12 @@ describe('sampleResponses', () => {
   let folder = '';
   let service: ServiceTarget;
   let caller: HttpCaller;
-  let stage: ScenarioStage;
+  let stage: ScenarioContext;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'bench-sample-'));
     service = await startServiceTarget({ folder, keys: 40 });
     caller = new HttpCaller(service.port, 8);
-    stage = createStage(caller, service.keys, 40);
+    stage = createScenarioContext(caller, service.keys, 40);
   });
   after(async () => {
     caller.close();
@@ -144,7 +144,7 @@ describe('sampleResponses', () => {
     const requests: PreparedRequest[] = [];
     for (const scenario of [sessionScenario, clickScenario]) {
       answers.push(...(await sampleResponses(scenario, stage)));
-      requests.push(...(await scenario.prepare(stage, 1)).slice(0, 1));
+      requests.push(...(await scenario.prepareRequests(stage, 1)).slice(0, 1));
     }
     const sizesFrom = async (port: number) => {
       const texts = requests.map((request, at) =>

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseCpuSeconds, readProcessUsage } from '../../../bench/target/load-target.ts';
-import { spawnChild } from '../../../bench/target/owned-resources.ts';
+import { spawnChildProcess } from '../../../bench/target/owned-resources.ts';
 import { environmentWithProbe, ProcessProbe } from '../../../bench/target/process-probe.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 
 /** Starts a program as the benchmark starts the service: with a launcher that replaces itself with Node.js. */
 function start(program: string, env = environmentWithProbe(plainEnvironment())) {
-  const child = spawnChild('sh', ['-c', 'exec "$0" --input-type=module -e "$1"', process.execPath, program], {
+  const child = spawnChildProcess('sh', ['-c', 'exec "$0" --input-type=module -e "$1"', process.execPath, program], {
     env,
     stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
   });

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { createOwnedFolder } from '../../../bench/target/owned-resources.ts';
+import { createTemporaryFolder } from '../../../bench/target/owned-resources.ts';
 import { createApiKeys } from '../../../bench/target/service-target.ts';
 import { writeLiveSessions } from '../../../bench/target/write-live-sessions.ts';
 import { hashApiKey } from '../../../src/auth/api-key.ts';
@@ -82,8 +82,8 @@ test('creates many valid API keys of one account in one call', async () => {
 });
 
 test('remove deletes an owned folder, unless keep was called before', async () => {
-  const [removed, kept] = [await createOwnedFolder(folder, 'a-'), await createOwnedFolder(folder, 'b-')];
-  kept.keep();
+  const [removed, kept] = [await createTemporaryFolder(folder, 'a-'), await createTemporaryFolder(folder, 'b-')];
+  kept.keepFolder();
   for (const each of [removed, kept]) await each.remove();
   assert.deepEqual([existsSync(removed.path), existsSync(kept.path)], [false, true]);
 });

@@ -7,7 +7,7 @@ import { MatchIndex } from '../../../src/verticals/personal-loans/match-index.ts
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import { emptyApplicant, readApplicant } from '../../../src/verticals/personal-loans/price-offer.ts';
 import { createRanker } from '../../../src/verticals/personal-loans/rank-loans.ts';
-import { selectEligible } from '../../../src/verticals/personal-loans/select-eligible.ts';
+import { selectEligibleOffers } from '../../../src/verticals/personal-loans/select-eligible.ts';
 import { recommendedScore } from '../../../src/verticals/personal-loans/sort-keys.ts';
 import { today } from '../../matching/loan-fixtures.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../../support/random-catalog.ts';
@@ -19,7 +19,7 @@ test('a prepared index builds no orders at the first ranking of a credit band, a
   const rank = createRanker(recommendedScore);
   const index = rank.indexFor(tables);
   index.buildCommonIndexes();
-  const prepared = index.usage;
+  const prepared = index.memoryUsage;
   assert.deepEqual(
     { ...prepared, bytes: 0 },
     { bands: tables.bandCount, terms: tables.bandCount, states: 0, bytes: 0 },
@@ -33,7 +33,7 @@ test('a prepared index builds no orders at the first ranking of a credit band, a
     borrower[fieldIndex(personalLoans, 'annual_income')] = 90_000;
     borrower[tables.roles.monthlyDebt] = 1_000;
     matched += rank(tables, borrower, today).total;
-    const { bands, terms, states } = index.usage;
+    const { bands, terms, states } = index.memoryUsage;
     assert.deepEqual({ bands, terms, states }, { bands: prepared.bands, terms: prepared.terms, states: band + 1 });
   }
   assert.ok(matched > 20 * tables.bandCount, `only ${matched} offers were ranked`);
@@ -44,9 +44,9 @@ test('the memory usage includes every stored index, including those of bands and
   const bytesOf = (columns: object) =>
     Object.values(columns).reduce((sum, column) => sum + (ArrayBuffer.isView(column) ? column.byteLength : 0), 0);
   const grows = (make: () => object, least: (made: object) => number) => {
-    const before = index.usage.bytes;
+    const before = index.memoryUsage.bytes;
     const made = make();
-    assert.ok(index.usage.bytes - before >= least(made), `${index.usage.bytes - before} bytes`);
+    assert.ok(index.memoryUsage.bytes - before >= least(made), `${index.memoryUsage.bytes - before} bytes`);
     assert.ok(least(made) > 0);
   };
   const setOfOffers = emptyOfferSet(tables.offerCount);
@@ -56,7 +56,7 @@ test('the memory usage includes every stored index, including those of bands and
   for (const range of [...index.ranges, ...index.ageRanges, index.indexForBand(5).amounts]) {
     grows(
       () => {
-        range.filter(setOfOffers.slice(), 30);
+        range.filterOffers(setOfOffers.slice(), 30);
         return range;
       },
       () => setOfOffers.byteLength,
@@ -75,12 +75,12 @@ test('an index with a small memory limit stays below the limit, and its rankings
   for (let i = 0; i < 500; i++) {
     const borrower = randomBorrower(random, personalLoans, 0.1);
     assert.ok(readApplicant(tables, borrower, applicant));
-    matched += selectEligible(tables, small, borrower, applicant, today, ofSmall);
-    selectEligible(tables, large, borrower, applicant, today, ofLarge);
+    matched += selectEligibleOffers(tables, small, borrower, applicant, today, ofSmall);
+    selectEligibleOffers(tables, large, borrower, applicant, today, ofLarge);
     assert.deepEqual(ofSmall, ofLarge);
     const { creditBand, termIndex } = applicant;
     assert.deepEqual(small.indexForTerm(creditBand, termIndex), large.indexForTerm(creditBand, termIndex));
-    assert.ok(small.usage.bytes <= bytesMax, `${small.usage.bytes} bytes`);
+    assert.ok(small.memoryUsage.bytes <= bytesMax, `${small.memoryUsage.bytes} bytes`);
   }
-  assert.ok(matched > 250 && large.usage.bytes > 10 * bytesMax);
+  assert.ok(matched > 250 && large.memoryUsage.bytes > 10 * bytesMax);
 });
