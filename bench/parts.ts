@@ -1,8 +1,8 @@
 import type { BenchPart } from './bench-part.ts';
 import { matcherCrossoverPart } from './crossover/crossover-part.ts';
-import { uncachedOfferCurves } from './curves/first-look-curves.ts';
 import { liveSessionsCurve } from './curves/live-sessions-curve.ts';
 import { apiKeysCurve, offeredLoadCurve } from './curves/page-load-curves.ts';
+import { uncachedOfferCurves } from './curves/uncached-offer-curves.ts';
 import { historyPart } from './history/history-part.ts';
 import { limitsPart } from './limits/limits-part.ts';
 import { microPart } from './micro/micro-part.ts';

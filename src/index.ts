@@ -47,7 +47,7 @@ export type {
   Result,
   WidgetQuery,
 } from './embedded/partner-api.ts';
-export { FolderMissingError } from './files/data-files.ts';
+export { FolderMissingError } from './files/data-paths.ts';
 export { FolderInUseError } from './files/folder-lock.ts';
 export type { MatchExplanation, MismatchCount, MismatchReason } from './matching/explain-offers.ts';
 export type { DailyView, DayView, RowsView, RowView, SummaryView } from './operations/analytics-views.ts';

@@ -7,7 +7,7 @@ import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayNumberOf } from '../../src/domain/calendar.ts';
-import { dataPaths } from '../../src/files/data-files.ts';
+import { dataPaths } from '../../src/files/data-paths.ts';
 import { ProgressPrinter } from '../bench-part.ts';
 import { type SampleLedger, sampleLedgerStartMs, sampleSubId, writeSampleLedger } from '../history/sample-ledger.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
-import { dataPaths } from '../../src/files/data-files.ts';
+import { dataPaths } from '../../src/files/data-paths.ts';
 import { createMarketplace, type Marketplace } from '../../src/index.ts';
 import { sessionCreatedRecord, subIdBytes } from '../../test/support/ledger-records.ts';
 import type { BenchPart } from '../bench-part.ts';

@@ -5,7 +5,7 @@ import { Encoder } from '@msgpack/msgpack';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { computeFrameCrc, encodeMarkedFrame, RecordDecoder } from '../../src/event-log/log-format.ts';
-import { dataPaths } from '../../src/files/data-files.ts';
+import { dataPaths } from '../../src/files/data-paths.ts';
 import type { SessionCreated } from '../../src/ledger/ledger-record.ts';
 import { oneMonthLedger, writeSampleLedger } from '../history/sample-ledger.ts';
 import { createTemporaryFolder } from '../target/owned-resources.ts';

@@ -3,7 +3,7 @@ import { bounds } from '../../src/bounds.ts';
 import { dayNumberOf, toCompactDate } from '../../src/domain/calendar.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { dataPaths } from '../../src/files/data-files.ts';
+import { dataPaths } from '../../src/files/data-paths.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { FileJournal } from '../../src/journal/file-journal.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';

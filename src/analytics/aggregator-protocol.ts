@@ -1,4 +1,4 @@
-import type { DataPaths } from '../files/data-files.ts';
+import type { DataPaths } from '../files/data-paths.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 import type { CohortQuery } from './analytics.ts';
 import type { AnalyticsStore } from './analytics-store.ts';

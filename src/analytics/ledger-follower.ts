@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 import { nodeLogFiles } from '../event-log/log-files.ts';
 import { segmentFirstSequences } from '../event-log/log-format.ts';
 import { CursorBeyondLogError, LogReader } from '../event-log/log-reader.ts';
-import type { DataPaths } from '../files/data-files.ts';
+import type { DataPaths } from '../files/data-paths.ts';
 import type { AggregatorQuery, QueryExecutors, QueryResults, StoreQueryName } from './aggregator-protocol.ts';
 import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatchError } from './analytics-database.ts';
 import { AnalyticsStore } from './analytics-store.ts';

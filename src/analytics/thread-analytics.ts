@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
 import type { PayoutKey, PayoutStateReader, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import type { CancelSignal } from '../domain/async.ts';
-import type { DataPaths } from '../files/data-files.ts';
+import type { DataPaths } from '../files/data-paths.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import {
   type AggregatorQuery,

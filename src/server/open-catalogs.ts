@@ -6,7 +6,7 @@ import { logoFolder } from '../catalogs/read-logos.ts';
 import { DailyCaps, type ReadLedgerSince } from '../clicks/daily-caps.ts';
 import type { Mode } from '../domain/mode.ts';
 import { nodeLogFiles } from '../event-log/log-files.ts';
-import { dataPaths } from '../files/data-files.ts';
+import { dataPaths } from '../files/data-paths.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { readLedgerSince } from '../ledger/ledger.ts';
 import { describeError } from '../logging/describe-error.ts';

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { type DataPaths, dataPaths, FolderMissingError } from '../files/data-files.ts';
+import { type DataPaths, dataPaths, FolderMissingError } from '../files/data-paths.ts';
 import { createPrivateFolder, restrictFolderToOwner } from '../files/durable-files.ts';
 import { lockFolder } from '../files/folder-lock.ts';
 import { openOrCreateSecretFile } from '../secrets/secret-file.ts';

@@ -11,7 +11,7 @@ import { formatIsoDate } from '../domain/calendar.ts';
 import type { LogIncident } from '../event-log/file-event-log.ts';
 import { nodeLogFiles } from '../event-log/log-files.ts';
 import { deleteSegmentsBefore } from '../event-log/segment-files.ts';
-import { dataPaths } from '../files/data-files.ts';
+import { dataPaths } from '../files/data-paths.ts';
 import { FileJournal, type JournalIncident } from '../journal/file-journal.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { describeError } from '../logging/describe-error.ts';

@@ -10,7 +10,7 @@ import Database from 'better-sqlite3';
 import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { dataPaths } from '../../src/files/data-files.ts';
+import { dataPaths } from '../../src/files/data-paths.ts';
 import { sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
 
 const createdMs = Date.UTC(2026, 4, 20, 12);

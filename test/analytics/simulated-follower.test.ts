@@ -13,7 +13,7 @@ import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
 import { deleteSegmentsBefore } from '../../src/event-log/segment-files.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
-import { dataPaths } from '../../src/files/data-files.ts';
+import { dataPaths } from '../../src/files/data-paths.ts';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { plain } from '../event-log/log-fixture.ts';

@@ -1,5 +1,5 @@
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { dataPaths } from '../../src/files/data-files.ts';
+import { dataPaths } from '../../src/files/data-paths.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 
 /** Appends records to the ledger of a data folder. No service may use the folder at the same time. */

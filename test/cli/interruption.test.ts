@@ -11,9 +11,9 @@ import { fileURLToPath } from 'node:url';
 import { rebuildAnalyticsStore } from '../../src/analytics/ledger-follower.ts';
 import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
-import { dataPaths } from '../../src/files/data-files.ts';
-import { runAfterTest } from '../support/afterwards.ts';
+import { dataPaths } from '../../src/files/data-paths.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { createSampleData } from './sample-data-folder.ts';
 
 const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createMarketplace } from '../../src/index.ts';
-import { runAfterTest } from '../support/afterwards.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 import { createFolder } from './sample-data-folder.ts';
 import { ServedProcess } from './served-process.ts';

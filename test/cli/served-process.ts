@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { keyFilePath } from '../../src/auth/key-file.ts';
-import { runAfterTest } from '../support/afterwards.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 
 const checkout = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 

@@ -15,7 +15,7 @@ import {
   personalLoans,
   type Result,
 } from '../../src/index.ts';
-import { runAfterTest } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
 const exampleCatalog = fileURLToPath(

@@ -7,8 +7,8 @@ import { dayMs } from '../../src/domain/calendar.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { createMarketplace, FolderMissingError, type Marketplace } from '../../src/index.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
-import { runAfterTest } from '../support/afterwards.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
 /** Creates a data folder whose ledger has two segments, from two runs of the service three days apart. Adds two more days. */

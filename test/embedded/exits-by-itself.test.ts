@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { runAfterTest } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
 const program = fileURLToPath(new URL('programs/lifecycle.ts', import.meta.url));

@@ -4,8 +4,8 @@ import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { createMarketplace, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
-import { runAfterTest } from '../support/afterwards.ts';
 import { HttpClient } from '../support/http-client.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { createMarketplace } from '../../src/index.ts';
-import { runAfterTest } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 

@@ -5,8 +5,8 @@ import { type TestContext, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { bounds } from '../../src/bounds.ts';
-import { runAfterTest } from '../support/afterwards.ts';
 import { enlargedCatalog } from '../support/changeable-catalogs.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 

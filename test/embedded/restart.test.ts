@@ -13,11 +13,11 @@ import {
   type SessionView,
 } from '../../src/index.ts';
 import { addSecret } from '../../src/secrets/secret-file.ts';
-import { runAfterTest } from '../support/afterwards.ts';
 import { ApiCaller, WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
 import { ChangeableCatalogs, withDailyCap, withoutOffers } from '../support/changeable-catalogs.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';

@@ -8,7 +8,7 @@ import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { segmentFileName, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import { CursorBeyondLogError, type LogCursor, LogReader, readOpenLog } from '../../src/event-log/log-reader.ts';
 import { recordTimeMs } from '../../src/ledger/ledger-record.ts';
-import { runAfterTest } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { openTemporaryLedger } from '../support/temporary-logs.ts';
 import {
   appendOneByOne,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
-import { runAfterTest } from '../support/afterwards.ts';
 import { browsers } from '../support/browsers.ts';
 import { startChromium } from '../support/chromium.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { type StartedLandingPage, startLandingPage, useMarketplace } from './landing-page-fixture.ts';
 

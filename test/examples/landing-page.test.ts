@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { readSettings } from '../../examples/landing-page/settings.ts';
 import { bounds } from '../../src/bounds.ts';
-import { runAfterTest } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import {
   apiUrlOf,

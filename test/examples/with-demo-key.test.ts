@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { serveMarketplace } from '../cli/served-process.ts';
-import { runAfterTest } from '../support/afterwards.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 
 const script = fileURLToPath(new URL('../../bin/with-demo-key.ts', import.meta.url));
 const demo = fileURLToPath(new URL('../../bench/demo/main.ts', import.meta.url));

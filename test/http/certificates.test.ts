@@ -8,7 +8,7 @@ import type { Handler, Listener, RequestContext } from '../../src/http/engines/l
 import { startNodeListener } from '../../src/http/engines/node-listener.ts';
 import { startUwsListener } from '../../src/http/engines/uws-listener.ts';
 import { InvalidCertificateError, readCertificate, type TlsVersion } from '../../src/tls/certificate.ts';
-import { runAfterTest } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 import { errorReply } from './listener-cases.ts';

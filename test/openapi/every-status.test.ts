@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { bounds } from '../../src/bounds.ts';
-import { dataPaths } from '../../src/files/data-files.ts';
-import { runAfterTest } from '../support/afterwards.ts';
+import { dataPaths } from '../../src/files/data-paths.ts';
 import { type ApiCaller, WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
 import { documentCheckFor } from '../support/document-check.ts';
 import { HttpClient, type HttpRequest, type HttpResponse } from '../support/http-client.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { equipmentLeasesFixture, personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { runAfterTest } from '../support/afterwards.ts';
 import { startChromium } from '../support/chromium.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 
 async function summaries(page: Page): Promise<string[]> {

@@ -36,11 +36,11 @@ import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { fieldIndex } from '../../src/verticals/field-vector.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
-import { runAfterTest } from '../support/afterwards.ts';
 import { enlargedCatalog, withDailyCap } from '../support/changeable-catalogs.ts';
 import { secretRingOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/random-catalog.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { openTemporaryLedger } from '../support/temporary-logs.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 

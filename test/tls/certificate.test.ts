@@ -10,8 +10,8 @@ import {
   InvalidCertificateError,
   readCertificate,
 } from '../../src/tls/certificate.ts';
-import { runAfterTest } from '../support/afterwards.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 

@@ -18,7 +18,7 @@ import {
 } from '../../src/web/widget/format.ts';
 import { parseRetryAfterMs, widgetLimits } from '../../src/web/widget/limits.ts';
 import { readSettings } from '../../src/web/widget/settings.ts';
-import { runAfterTest } from '../support/afterwards.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
 const src = 'https://widgets.example/w/widget.js?v=0123456789abcdef';

@@ -15,7 +15,7 @@ import { dayNumberOf, parseIsoDate } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { Mode } from '../../domain/mode.ts';
 import { toEscapedJson } from '../../domain/text.ts';
-import { dataPaths } from '../../files/data-files.ts';
+import { dataPaths } from '../../files/data-paths.ts';
 import { lockFolder } from '../../files/folder-lock.ts';
 import type { DayRange, DayView } from '../../operations/analytics-views.ts';
 import {

@@ -7,7 +7,7 @@ import { loadConfig } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { nodeLogFiles } from '../../event-log/log-files.ts';
 import { copyLog, copyLogReadPasses, logSizeBytes, type VerifyLogOptions } from '../../event-log/verify-log.ts';
-import { dataPaths } from '../../files/data-files.ts';
+import { dataPaths } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { printJson, printNotice, printResult } from '../output.ts';

@@ -6,7 +6,7 @@ import { systemClock } from '../../domain/clock.ts';
 import { nodeLogFiles } from '../../event-log/log-files.ts';
 import type { LogLocation } from '../../event-log/log-scanner.ts';
 import { countTruncatedRecords, type RepairPlan, repairLog, validateTruncation } from '../../event-log/repair-log.ts';
-import { dataPaths } from '../../files/data-files.ts';
+import { dataPaths } from '../../files/data-paths.ts';
 import { createFolderDurably } from '../../files/durable-files.ts';
 import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
 import { CommandLineError, defineCommand } from '../command.ts';

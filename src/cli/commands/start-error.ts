@@ -4,7 +4,7 @@ import { InvalidCatalogError } from '../../catalogs/catalog-store.ts';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/env.ts';
 import { LogDamagedError } from '../../event-log/segment-reader.ts';
-import { dataPaths } from '../../files/data-files.ts';
+import { dataPaths } from '../../files/data-paths.ts';
 import { diskFullMessage, isDiskFull } from '../../files/durable-files.ts';
 import { InvalidCertificateError } from '../../tls/certificate.ts';
 import { CommandLineError } from '../command.ts';

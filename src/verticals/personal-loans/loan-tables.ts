@@ -161,7 +161,7 @@ export function acceptedScoreShare(
 }
 
 /** Returns the note rates and the origination fee of a credit band at one term, in percent. Prices of the term take precedence. */
-export function priceAtTerm(band: LoanBand, months: number): { min: number; max: number; feePercent: number } {
+function priceAtTerm(band: LoanBand, months: number): { min: number; max: number; feePercent: number } {
   const own = band.terms?.[months];
   const { min, max } = own?.note_rate_percent ?? band.note_rate_percent;
   return { min, max, feePercent: own?.origination_fee_percent ?? band.origination_fee_percent };

@@ -1,7 +1,7 @@
 /** Projects a finished ledger in steps until it is killed or all records are projected. Prints the position after each step. */
 
 import { startThreadAnalytics } from '../../../src/analytics/thread-analytics.ts';
-import { dataPaths } from '../../../src/files/data-files.ts';
+import { dataPaths } from '../../../src/files/data-paths.ts';
 
 const [folder, storeFile, stepText, endText] = process.argv.slice(2);
 const step = Number(stepText);
