@@ -19,7 +19,9 @@ const requestedHeapMegabytes = process.env.MARKETPLACE_HEAP_MB || null;
 const heapMegabytesMin = 64;
 
 if (major < oldestNodeVersion[0] || (major === oldestNodeVersion[0] && minor < oldestNodeVersion[1])) {
-  exitWithError(`this is Node.js ${process.versions.node}; it needs ${oldestNodeVersion.join('.')} or newer`);
+  exitWithError(
+    `Node.js ${oldestNodeVersion.join('.')} or newer is required; this is Node.js ${process.versions.node}`,
+  );
 } else if (process.execve === undefined) {
   exitWithError(`this is Node.js ${process.versions.node}; of the 23 series it needs 23.11 or newer`);
 } else if (

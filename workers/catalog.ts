@@ -9,7 +9,7 @@ import {
 
 /** Entry point of the thread that `compileCatalogInThread` starts. The thread compiles one catalog and exits. */
 
-if (parentPort === null) throw new Error('catalogs are compiled in a worker thread');
+if (parentPort === null) throw new Error('workers/catalog.ts must run in a worker thread');
 const port = parentPort;
 const sendMessage = (message: CatalogCompileMessage) => port.postMessage(message);
 

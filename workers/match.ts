@@ -14,7 +14,7 @@ import { productOf } from '../src/verticals/products.ts';
 
 /** Entry point of the worker that `MatchThread` starts. The worker processes its messages one after the other. */
 
-if (parentPort === null) throw new Error('offers are ranked in a worker thread');
+if (parentPort === null) throw new Error('workers/match.ts must run in a worker thread');
 const port = parentPort;
 
 const { archiveFolder, verticals } = workerData as MatchWorkerData;

@@ -15,7 +15,7 @@ process.channel?.unref();
 
 await runMain('capacity-check', async () => {
   const [text] = process.argv.slice(2);
-  if (text === undefined) throw new Error('this program is started by marketplace capacity --check');
+  if (text === undefined) throw new Error('start this program with: marketplace capacity --check');
   await mkdir(resultsFolder, { recursive: true });
   const context = { sendOpenLoop: runOpenLoop, folder: resultsFolder, progress: new ProgressPrinter() };
   process.stdout.write(JSON.stringify(await runCapacityCheck(JSON.parse(text) as CapacityCheckRequest, context)));

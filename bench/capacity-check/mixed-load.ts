@@ -127,7 +127,7 @@ export function buildMixedLoad(
       return marketplaceRequest(withKey(changed[asked++ % changed.length]!), shownOffers);
     }
     const session = fresh[freshTaken++];
-    if (session === undefined) throw new Error('not enough sessions with unknown ranking');
+    if (session === undefined) throw new Error('not enough sessions without a cached ranking');
     return marketplaceRequest(withKey(session), shownOffers);
   };
   const makers: Readonly<Record<RouteName, () => PreparedRequest>> = {
@@ -138,7 +138,7 @@ export function buildMixedLoad(
       marketplaceRequest(withKey(known[sent['marketplace-known'] % known.length]!), shownOffers),
     click: () => {
       const click = clicks[sent.click];
-      if (click === undefined) throw new Error('not enough clicks');
+      if (click === undefined) throw new Error('not enough unused click links');
       return click;
     },
     analytics: () => analyticsRequest(nextKey(), tag, sent.analytics % 2 === 0 ? 'summary' : 'row'),

@@ -103,7 +103,7 @@ async function createClickRequests(
       const some = sessions.slice(first, first + clickSessionsAtOnce);
       clicks.push(...(await clickRequests({ caller }, some, offersShown)));
     }
-    if (clicks.length < count) throw new Error('not enough borrowers match an offer of this catalog');
+    if (clicks.length < count) throw new Error('too few borrowers match an offer of this catalog');
     return clicks;
   } finally {
     caller.close();

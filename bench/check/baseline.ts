@@ -134,10 +134,10 @@ export function formatComparison(
     ...missing.map((name) => `not measured now: ${name}`),
     ...added.map((name) => `not in the baseline: ${name}`),
     losses.length > 0
-      ? `${losses.length} of ${compared} figures lost speed beyond noise since ${since}.`
+      ? `${losses.length} of ${compared} ratios show a significant loss of speed since ${since}.`
       : `No loss: ${compared - gains.length} of ${compared} figures are within noise of ${since}.`,
     ...(gains.length + added.length > 0 && losses.length === 0
-      ? [`To hold on to what was won, on a quiet machine: ${storeBaselineCommand}`]
+      ? [`To keep the gains, store a new baseline on an idle machine: ${storeBaselineCommand}`]
       : []),
   ];
 }
@@ -148,15 +148,15 @@ export function differentMachineWarning(baseline: Machine, now: Machine): string
   const node = (version: string) => version.split('.')[0];
   if (same && node(baseline.node) === node(now.node)) return null;
   return (
-    `ANOTHER MACHINE: the baseline is of ${formatMachine(baseline)}; this is ${formatMachine(now)}. ` +
-    'The ratios are compared all the same, but what differs may be the machine.'
+    `DIFFERENT MACHINE: the baseline was measured on ${formatMachine(baseline)}; this machine is ${formatMachine(now)}. ` +
+    'The ratios are still compared, but differences can be caused by the machine.'
   );
 }
 
 /** Returns a warning if other processes use the machine; otherwise null. */
 export function busyMachineWarning({ loadAverage, cores }: Machine): string | null {
   if (loadAverage <= cores / 2) return null;
-  return `THIS MACHINE IS BUSY (load average ${loadAverage.toFixed(1)}): what differs may be its other work.`;
+  return `BUSY MACHINE (load average ${loadAverage.toFixed(1)}): differences can be caused by other processes.`;
 }
 
 function formatMachine({ cpu, cores, memoryGiB, node, disk }: Machine): string {

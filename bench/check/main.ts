@@ -113,7 +113,7 @@ async function storeBaseline(options: CheckOptions): Promise<void> {
   printWarning(
     noisy === 0
       ? null
-      : `${noisy} OF ${lines.length} FIGURES ARE TOO NOISY to tell a loss of a quarter from noise: store them again on a quieter machine.`,
+      : `${noisy} OF ${lines.length} RATIOS ARE TOO NOISY to detect a loss of 25 %; store the baseline again on an idle machine.`,
   );
 }
 

@@ -97,7 +97,7 @@ export const liveSessionsCurve = createCurvePart(
     }
     const share = Math.round(targetUtilization * 100);
     return {
-      title: `${steadyLoadTitle}, at ${share} % of what the service does with ${Math.min(...scale.liveSessions)}`,
+      title: `${steadyLoadTitle}, at ${share} % of the saturation with ${Math.min(...scale.liveSessions)} sessions`,
       xLabel: 'live sessions',
       logarithmic: true,
       points,

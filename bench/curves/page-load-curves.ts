@@ -37,7 +37,7 @@ export const offeredLoadCurve = createCurvePart(
         }
       });
       return {
-        title: `${pageLoadTitle}; a closed loop had ${Math.round(saturation)} answers a second`,
+        title: `${pageLoadTitle}; saturation ${Math.round(saturation)} replies per second`,
         xLabel: 'requests offered a second',
         logarithmic: false,
         points,

@@ -65,7 +65,7 @@ try {
   if (values.help) process.stdout.write(usage);
   else {
     if (!URL.canParse(values.url))
-      throw new Error('--url takes an address such as http://127.0.0.1:8080/v1/personal-loans');
+      throw new Error('--url must be a URL such as http://127.0.0.1:8080/v1/personal-loans');
     const borrowers = parseIntegerOption('--borrowers', values.borrowers, 1, 1_000);
     const seed = parseIntegerOption('--seed', values.seed, 0, 2 ** 31 - 1);
     if (values.key === '')
@@ -78,7 +78,7 @@ try {
 }
 
 function printWait(seconds: number): void {
-  printNote(`rate limit reached: waiting ${seconds} s, as the answer asks`);
+  printNote(`rate limit reached: waiting ${seconds} s (Retry-After)`);
 }
 
 /** Runs the borrowers. With `full`, prints the responses of all borrowers instead of only the first borrower. */

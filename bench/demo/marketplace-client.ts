@@ -89,8 +89,8 @@ export class MarketplaceClient {
       const { cause = error } = error as Error;
       const reason = (cause as NodeJS.ErrnoException).code ?? String(error);
       throw new Error(
-        `No answer from ${new URL(url).origin} (${reason}). Start the server with \`make run\` in another terminal, ` +
-          'or name a running one with --url.',
+        `No response from ${new URL(url).origin} (${reason}). Start the server with \`make run\` in another terminal, ` +
+          'or pass the URL of a running server with --url.',
       );
     }
     const text = await response.text();
@@ -104,6 +104,6 @@ export function expectStatus<Body>(answer: ApiResponse, status: number, operatio
   if (answer.status === status) return answer.body as Body;
   const { error, message } = (answer.body ?? {}) as { error?: string; message?: string };
   const said = error === undefined ? '' : ` ${error}: ${message}`;
-  const hint = answer.status === 401 ? ' Give a key of that server with --key or API_KEY.' : '';
-  throw new Error(`${operation} answered ${answer.status}${said}${hint}`);
+  const hint = answer.status === 401 ? ' Pass a key of that server with --key or API_KEY.' : '';
+  throw new Error(`${operation} returned status ${answer.status}${said}${hint}`);
 }

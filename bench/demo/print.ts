@@ -22,7 +22,7 @@ export function printNote(text: string): void {
 export function printRequestAndResponse(request: string, sent: unknown, status: number, body: unknown): void {
   print(`\n${bold(request)}`);
   if (sent !== undefined) print(indent(JSON.stringify(sent, null, 2)));
-  print(dim(`  answer: ${status}`));
+  print(dim(`  status: ${status}`));
   if (body !== null) print(indent(JSON.stringify(body, null, 2)));
 }
 

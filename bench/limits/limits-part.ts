@@ -104,7 +104,7 @@ async function measureLimit(scenario: LimitScenario, key: string, run: LimitRun)
     progress.showStep(`limits: ${name}: admitted requests`);
     const admittedLoad = await runLimitLoad(run, scenario.buildRequests(unlimitedKey, session!), admittedStatus);
     if (admittedLoad.unexpected > 0) {
-      throw new Error(`${name}: ${admittedLoad.unexpected} requests below the limit did not get 200`);
+      throw new Error(`${name}: ${admittedLoad.unexpected} requests below the limit did not return status 200`);
     }
 
     if (window === 'day') await waitForNextDay(progress, name);

@@ -66,7 +66,7 @@ async function runWrk(command: string, plan: LoadPlan): Promise<LoadResult> {
     { timeoutMs: (seconds + 60) * 1000 },
   );
   const line = output.split('\n').find((text) => text.startsWith('{'));
-  if (line === undefined) throw new Error(`no result in the output of wrk: ${output}`);
+  if (line === undefined) throw new Error(`the output of wrk contains no result: ${output}`);
   return JSON.parse(line) as LoadResult;
 }
 

@@ -5,7 +5,7 @@ const headBytesMax = 64 * 1024;
 
 /** Error for response data that the client cannot parse. */
 export class MalformedResponse extends Error {
-  override readonly name = 'UnreadableAnswer';
+  override readonly name = 'MalformedResponse';
 }
 
 /**
@@ -48,7 +48,7 @@ export class ResponseParser {
     const start = earlier === null ? at : 0;
     const end = bytes.indexOf(headEnd, start);
     if (end < 0) {
-      if (bytes.length - start > headBytesMax) throw new MalformedResponse('a head without an end');
+      if (bytes.length - start > headBytesMax) throw new MalformedResponse('response head too long');
       this.#head = Buffer.from(bytes.subarray(start));
       return null;
     }
@@ -63,7 +63,7 @@ export class ResponseParser {
     const status = /^HTTP\/1\.1 (\d{3})[ \r]/.exec(head)?.[1];
     if (status === undefined) throw new MalformedResponse('no status line');
     this.#status = Number(status);
-    if (this.#status < 200) throw new MalformedResponse('an answer before the answer');
+    if (this.#status < 200) throw new MalformedResponse('unexpected informational response');
     const length = /\r\ncontent-length: *(\d+) *\r\n/i.exec(head)?.[1];
     const hasBody = this.#status !== 204 && this.#status !== 304;
     if (length === undefined && hasBody) throw new MalformedResponse('no Content-Length');

@@ -62,7 +62,7 @@ function clientSaturatedText({ name, xLabel, points }: CurveResult): string[] {
   const at = points.filter(({ client }) => client.saturated).map(({ x }) => formatNumber(x));
   if (at.length === 0) return [];
   return [
-    `${shortTitles[name]}: at ${joinWords(at)} ${xLabel} the client was at its end too. What is told there is no figure of the service alone.`,
+    `${shortTitles[name]}: at ${joinWords(at)} ${xLabel} the client was also saturated, so these latencies are not those of the service alone.`,
   ];
 }
 

@@ -33,7 +33,7 @@ export function routesSection(routes: readonly RouteResult[]): ReportSection[] {
     .map(({ name, client }) => `\`${name}\` (${client})`);
   if (saturated.length > 0) {
     text.push(
-      `The client gave first against the fastest server in ${joinWords(saturated)}: that server could have answered more, and the ` +
+      `The client was saturated before the fastest server in ${joinWords(saturated)}: that server could have answered more, and the ` +
         'throughput ratio to it is too high. Read the ratio of CPU time.',
     );
   }
@@ -129,7 +129,7 @@ function processTable(routes: readonly RouteResult[]): ReportTable {
     ];
   });
   return {
-    caption: 'What the service saw meanwhile: how late its event loop was, memory at the end, garbage collection',
+    caption: 'Service during the load: event loop delay, memory at the end, garbage collection',
     head: [
       'Route',
       'Loop delay ms p50 / p99 / max',

@@ -148,7 +148,7 @@ export function isLimitExact({ admitted, expected, other }: LimitResult): boolea
 export function describeLimitFailure(limit: LimitResult): string | null {
   if (isLimitExact(limit)) return null;
   const { name, attempted, admitted, expected, other } = limit;
-  return `the limit ${name} is not exact: of ${attempted} requests ${admitted} were admitted where ${expected} had to be, and ${other} were answered otherwise`;
+  return `the limit ${name} is not exact: of ${attempted} requests ${admitted} were admitted instead of ${expected}, and ${other} had an unexpected status`;
 }
 
 export const benchResultFormat = 2;

@@ -25,7 +25,7 @@ export async function medianLengthResponses(
     const some = requests.filter((request) => matchesRequestKind(request, kind)).slice(0, sampledResponses);
     const answers = await caller.callAll(some, kind.status);
     const middle = answers.toSorted((a, b) => responseBytes(a) - responseBytes(b))[answers.length >> 1];
-    if (middle === undefined) throw new Error(`no request to ${kind.method} ${kind.path} to sample`);
+    if (middle === undefined) throw new Error(`the load contains no request to ${kind.method} ${kind.path}`);
     sampled.push({ ...kind, headers: middle.headerPairs, body: middle.body });
   }
   return sampled;

@@ -25,10 +25,10 @@ export function validateWebOrigin(text: string): string | null {
   if (text.length > bounds.originCharactersMax)
     return `An origin has at most ${bounds.originCharactersMax} characters.`;
   const suggestion = suggestedOrigin(text);
-  if (suggestion !== null) return `Write ${suggestion}, which is what a browser sends.`;
+  if (suggestion !== null) return `Use ${suggestion}, the origin that browsers send.`;
   if (text.includes('*')) return `Wildcards are not supported: list each origin, ${originExamples}.`;
   if (/^https?:\/\/[^/]*[[_]/i.test(text)) {
-    return 'Browsers do not support embedding by an IPv6 address or a name with an underscore: use another name.';
+    return 'Browsers do not allow embedding by hosts with an IPv6 address or an underscore; use another host name.';
   }
   return `An origin is a scheme, a host and, unless it is the default, a port, ${originExamples}.`;
 }

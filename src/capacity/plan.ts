@@ -126,7 +126,8 @@ function computeMixCost({ costs, curve }: Measurements, { ratesPerSecond, reques
   for (const name of routeNames) {
     if (ratesPerSecond[name] === 0) continue;
     const cost = costs[name];
-    if (cost === undefined) throw new Error(`the measurements were read for another mix: they lack ${name}`);
+    if (cost === undefined)
+      throw new Error(`measurements lack the route ${name}; they were read for another traffic mix`);
     socketThread += cost.socketThreadMicros * ratesPerSecond[name];
     allThreads += cost.allThreadsMicros * ratesPerSecond[name];
   }

@@ -94,7 +94,7 @@ export function parseTrafficMix(text: string): TrafficMix {
   const value = parseJsonText(text);
   assertKnownMixMembers(value);
   if (!trafficMixValidator.Check(value))
-    throw new CapacityError(`is not a mix: ${firstSchemaError(trafficMixValidator, value)}`);
+    throw new CapacityError(`is not a traffic mix: ${firstSchemaError(trafficMixValidator, value)}`);
   return toTrafficMix(value);
 }
 
@@ -122,7 +122,7 @@ function assertKnownMixMembers(value: unknown): void {
   const { per_100_sessions: shares, limits } = value;
   if (isJsonObject(shares)) {
     if ('session' in shares)
-      throw new CapacityError('is not a mix: per_100_sessions must not contain session, which is always 100');
+      throw new CapacityError('is not a traffic mix: per_100_sessions must not contain session, which is always 100');
     assertKnownMemberNames(shares, routesAfterSession, 'per_100_sessions');
   }
   if (isJsonObject(limits)) {
@@ -135,7 +135,7 @@ function assertKnownMemberNames(value: object, known: readonly string[], where: 
     if (known.includes(name)) continue;
     const nearest = nearestWord(name, known);
     const hint = nearest === null ? `its members are ${known.join(', ')}` : `did you mean ${nearest}?`;
-    throw new CapacityError(`is not a mix: ${where} has an unknown member; ${hint}`);
+    throw new CapacityError(`is not a traffic mix: ${where} has an unknown member; ${hint}`);
   }
 }
 
@@ -202,7 +202,7 @@ export function parseJsonText(text: string): unknown {
 /** Returns the first validation error of a value, such as `limits.sessions_per_day must be integer`. */
 export function firstSchemaError(validator: Validator<Record<never, never>, TSchema>, value: unknown): string {
   const error = validator.Errors(value)[0];
-  if (error === undefined) throw new Error('the value is valid');
+  if (error === undefined) throw new Error('schema validation reported no error');
   const path = error.instancePath.slice(1).replaceAll('/', '.');
   return `${path === '' ? 'the file' : path} ${error.message}`;
 }

@@ -21,7 +21,7 @@ export function assertCatalogSources(sources: readonly CatalogSource[]): void {
     assertVertical(vertical);
     if (mode !== 'live' && mode !== 'test') throw new RangeError(`catalogs[${index}].mode must be live or test`);
     if ([text, file].filter((from) => typeof from === 'string' && from !== '').length !== 1) {
-      throw new RangeError(`catalogs[${index}] must have a text or the path of a file`);
+      throw new RangeError(`catalogs[${index}] must have either text or file`);
     }
     const { segment, number, keyPrefix } = vertical;
     for (const other of served.values()) {
@@ -31,12 +31,14 @@ export function assertCatalogSources(sources: readonly CatalogSource[]): void {
       }
     }
     served.set(segment, vertical);
-    if (seen.has(`${segment} ${mode}`)) throw new RangeError(`catalogs must have one ${mode} catalog of ${segment}`);
+    if (seen.has(`${segment} ${mode}`))
+      throw new RangeError(`catalogs must not contain two ${mode} catalogs for the vertical ${segment}`);
     seen.add(`${segment} ${mode}`);
   }
   for (const segment of served.keys()) {
     for (const mode of ['live', 'test']) {
-      if (!seen.has(`${segment} ${mode}`)) throw new RangeError(`catalogs must have a ${mode} catalog of ${segment}`);
+      if (!seen.has(`${segment} ${mode}`))
+        throw new RangeError(`catalogs must contain a ${mode} catalog for the vertical ${segment}`);
     }
   }
 }

@@ -70,7 +70,7 @@ export class CatalogArchive {
     const parsed = parseCatalog(JSON.stringify(file.catalog), vertical);
     if (!parsed.ok) throw new CatalogArchiveError(`catalog ${version} is not valid: ${parsed.errors[0]}`);
     if (computeCatalogVersion(parsed.catalog, mode) !== version) {
-      throw new CatalogArchiveError(`catalog ${version} does not have the content that its name promises`);
+      throw new CatalogArchiveError(`catalog ${version} is damaged: its content has another version`);
     }
     return { vertical, mode, catalog: parsed.catalog };
   }

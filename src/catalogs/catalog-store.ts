@@ -165,7 +165,7 @@ export class CatalogStore {
   #runSerially(change: () => Promise<CatalogReloadResult>): Promise<CatalogReloadResult> {
     const turn = this.#lastChange.then(change).catch((error: unknown): CatalogReloadResult => {
       const reason = error instanceof Error ? error.message : String(error);
-      return { ok: false, errors: [`catalog: cannot be put in use: ${reason}`] };
+      return { ok: false, errors: [`catalog: cannot be activated: ${reason}`] };
     });
     this.#lastChange = turn;
     return turn;

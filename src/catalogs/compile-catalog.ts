@@ -21,7 +21,7 @@ function toShared(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toShared);
   if (value instanceof Map) return new Map([...value].map(([key, member]) => [key, toShared(member)]));
   if (Object.getPrototypeOf(value) !== Object.prototype) {
-    throw new TypeError(`${value.constructor.name} cannot go to another thread`);
+    throw new TypeError(`${value.constructor.name} cannot be sent to another thread`);
   }
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toShared(member)]));
 }

@@ -46,14 +46,14 @@ class SvgParser {
     const invalidIndex = this.#text.search(invalidXmlCharacter);
     if (invalidIndex >= 0) {
       this.offset = invalidIndex;
-      return 'holds a character that XML does not know';
+      return 'contains a character that XML does not allow';
     }
     while (this.offset < this.#text.length) {
       const problem = this.#parseNext();
       if (problem !== null) return problem;
     }
     if (!this.#hasRoot) return 'has no svg element';
-    return this.#open.length === 0 ? null : 'ends before its last element does';
+    return this.#open.length === 0 ? null : 'has an element without an end tag';
   }
 
   #parseNext(): string | null {
@@ -93,7 +93,7 @@ class SvgParser {
 
   #parseDocumentType(): string | null {
     documentType.lastIndex = this.offset;
-    if (this.#hasRoot || !documentType.test(this.#text)) return 'has markup that is none, or declarations of its own';
+    if (this.#hasRoot || !documentType.test(this.#text)) return 'has invalid markup or an internal DTD subset';
     this.offset = documentType.lastIndex;
     return null;
   }
@@ -137,7 +137,7 @@ class SvgParser {
   #parseEndTag(): string | null {
     closeTag.lastIndex = this.offset;
     const tag = closeTag.exec(this.#text);
-    if (tag === null || this.#open.at(-1)?.name !== tag[1]) return 'has an end tag where another is due';
+    if (tag === null || this.#open.at(-1)?.name !== tag[1]) return 'has an end tag that does not match its start tag';
     this.#open.pop();
     this.offset = closeTag.lastIndex;
     return null;
@@ -152,7 +152,7 @@ class SvgParser {
 }
 
 const textOutsideRoot = 'has text outside its svg element';
-const unknownReference = 'has a reference to an entity that XML does not know';
+const unknownReference = 'has a reference to an unknown entity';
 /** Prefixes that need no declaration: `xml`, and the empty prefix, because an element may have no namespace. */
 const predeclaredPrefixes: ReadonlyMap<string, string> = new Map([
   ['', ''],

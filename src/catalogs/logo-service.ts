@@ -33,7 +33,7 @@ export class LogoService {
   /** Makes the server send the logos of a catalog. `loadLogos` must have loaded the logos. */
   activate({ key }: LogoSource, catalog: LogoCatalog): void {
     const set = this.#logosByCatalog.get(catalog);
-    if (set === undefined) throw new Error('the logos of a catalog must be loaded before they are activated');
+    if (set === undefined) throw new Error('loadLogos must be called before activate');
     this.#activeCatalogs.set(key, catalog);
     this.cache.replaceCatalog(key, set.logos.values());
   }

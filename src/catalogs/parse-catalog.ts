@@ -21,8 +21,7 @@ export function readCatalogText(file: string): { ok: true; text: string } | { ok
     if (bytes.length > bounds.catalogFileBytesMax) {
       return { ok: false, problem: `must be at most ${bounds.catalogFileBytesMax} bytes long` };
     }
-    if (!isUtf8(bytes))
-      return { ok: false, problem: `must be UTF-8, which line ${firstInvalidUtf8Line(bytes)} is not` };
+    if (!isUtf8(bytes)) return { ok: false, problem: `must be UTF-8, but line ${firstInvalidUtf8Line(bytes)} is not` };
     // A byte order mark stays in the text, so that `parseCatalogJson` can report the mark as an error.
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (error) {
@@ -61,14 +60,14 @@ function textSizeProblem(text: string): string | null {
       if (seen === null) continue;
       members[members.length - 1] = seen + 1;
       if (seen === bounds.catalogObjectMembersMax) {
-        return `must hold at most ${bounds.catalogObjectMembersMax} members in one object, which line ${lineNumberAt(text, index)} exceeds`;
+        return `must contain at most ${bounds.catalogObjectMembersMax} members in one object, which line ${lineNumberAt(text, index)} exceeds`;
       }
     } else if (character === openBracket || character === openBrace) {
       values++;
       members.push(character === openBrace ? 1 : null);
       if (members.length > bounds.catalogDepthMax) return `must be nested at most ${bounds.catalogDepthMax} deep`;
     } else if (character === closeBracket || character === closeBrace) members.pop();
-    if (values > bounds.catalogValuesMax) return `must hold at most ${bounds.catalogValuesMax} values`;
+    if (values > bounds.catalogValuesMax) return `must contain at most ${bounds.catalogValuesMax} values`;
   }
   return null;
 }
@@ -109,7 +108,7 @@ function checkListSizes(value: unknown, errors: CatalogErrors): void {
       const maxLength = kind === 'other' ? listMax : offersMax;
       // The end of `checkListSizes` reports too many offers, as one error for all lenders together.
       if (part.length > maxLength && kind !== 'offers') {
-        errors.add([...path], `must hold at most ${maxLength} ${kind === 'lenders' ? 'lenders' : 'values'}`);
+        errors.add([...path], `must contain at most ${maxLength} ${kind === 'lenders' ? 'lenders' : 'values'}`);
       }
       if (part.length > maxLength) return;
       for (let index = 0; index < part.length; index++) step(index, part[index]);
@@ -123,7 +122,7 @@ function checkListSizes(value: unknown, errors: CatalogErrors): void {
     path.pop();
   };
   walk(value);
-  if (offers > offersMax) errors.add(['lenders'], `must hold at most ${offersMax} offers`);
+  if (offers > offersMax) errors.add(['lenders'], `must contain at most ${offersMax} offers`);
 }
 
 function listKind(path: readonly (string | number)[]): 'lenders' | 'offers' | 'other' {

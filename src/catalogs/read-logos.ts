@@ -25,13 +25,13 @@ async function readLogo(path: string): Promise<ReadLogoResult> {
     // Without O_NONBLOCK, opening a named pipe would wait for a writer.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
-    if (!stats.isFile()) return { ok: false, problem: 'is no file' };
+    if (!stats.isFile()) return { ok: false, problem: 'is not a regular file' };
     if (stats.size > bounds.logoFileBytesMax) return tooLargeResult;
     const svg = await readUpTo(file, bounds.logoFileBytesMax + 1);
     if (svg.length > bounds.logoFileBytesMax) return tooLargeResult;
-    if (!isUtf8(svg)) return { ok: false, problem: 'is no SVG: it is not UTF-8' };
+    if (!isUtf8(svg)) return { ok: false, problem: 'is not a valid SVG image: it is not UTF-8' };
     const problem = findSvgProblem(svg.toString());
-    return problem === null ? { ok: true, svg } : { ok: false, problem: `is no SVG: it ${problem}` };
+    return problem === null ? { ok: true, svg } : { ok: false, problem: `is not a valid SVG image: it ${problem}` };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return { ok: false, problem: code === 'ENOENT' ? 'does not exist' : `cannot be read: ${code ?? 'unknown error'}` };

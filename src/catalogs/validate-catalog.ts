@@ -70,7 +70,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
     if (typeof lender.name === 'string') {
       const path = [...lenderPath, 'name'];
       checkUnique(names, lender.name, path, errors);
-      if (/\p{Cc}/u.test(lender.name)) errors.add(path, 'must hold no control characters');
+      if (/\p{Cc}/u.test(lender.name)) errors.add(path, 'must not contain control characters');
       checkWellFormedText(lender.name, path, errors);
     }
     checkStateRules(lender.state_rules, [...lenderPath, 'state_rules'], vertical, errors);
@@ -90,7 +90,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
 
 /** Reports a text with a lone surrogate. A JSON escape can contain a lone surrogate, but UTF-8 cannot encode one. */
 function checkWellFormedText(text: unknown, path: CatalogPath, errors: CatalogErrors): void {
-  if (typeof text === 'string' && !text.isWellFormed()) errors.add(path, 'must hold no half of a surrogate pair');
+  if (typeof text === 'string' && !text.isWellFormed()) errors.add(path, 'must not contain a lone surrogate');
 }
 
 /** Reports unknown state names, also in state rules that do not match the schema. */
@@ -100,7 +100,7 @@ function checkStateRules(rules: unknown, path: CatalogPath, vertical: Vertical, 
   for (const [state, rule] of Object.entries(rules)) {
     if (!states.includes(state)) errors.add([...path, state], `is not a value of ${vertical.roles.state}`);
     if (rule?.min_age !== undefined && vertical.roles.birthdate === undefined) {
-      errors.add([...path, state, 'min_age'], 'has no meaning in a vertical that does not ask for a birthdate');
+      errors.add([...path, state, 'min_age'], 'is not allowed, because the vertical has no birthdate field');
     }
   }
 }
@@ -145,7 +145,7 @@ function checkCriterion(
   if (conditions.length === 0) errors.add(path, `must hold one of ${allowed.join(', ')}`);
   for (const member of conditions) {
     if (!allowed.includes(member)) {
-      errors.add([...path, member], `does not suit ${field.name}, which takes ${allowed.join(', ')}`);
+      errors.add([...path, member], `is not allowed for ${field.name}; allowed: ${allowed.join(', ')}`);
     }
   }
   for (const member of ['in', 'not_in'] as const) {
@@ -162,7 +162,7 @@ function checkCriterion(
 
 function criterionFieldProblem(field: PocketField | undefined, vertical: Vertical): string | null {
   if (field === undefined) return 'is not a pocket field of this vertical';
-  if (vertical.neverMatched?.includes(field.name)) return 'names a field that may not enter matching';
+  if (vertical.neverMatched?.includes(field.name)) return 'names a field that must not influence offers';
   return allowedConditions(field).length === 0 ? 'names a field that cannot be a criterion' : null;
 }
 
@@ -190,9 +190,9 @@ function landingUrlProblem(template: string): string | null {
   if (!/^[\x21-\x7e]+$/.test(template)) return 'must be printable ASCII without spaces';
   if (!template.includes('{click_id}')) return 'must contain {click_id}';
   const bare = template.replaceAll('{click_id}', '');
-  if (/[{}]/.test(bare)) return 'must hold no other placeholder than {click_id}';
+  if (/[{}]/.test(bare)) return 'must not contain placeholders other than {click_id}';
   const plainHost = /^https:\/\/[a-z0-9.-]+(:\d{1,5})?[/?#]/.test(template);
   return plainHost && URL.canParse(bare)
     ? null
-    : 'must be an https URL with a plain host name and the placeholder behind it';
+    : 'must be an https URL with a plain host name, and {click_id} after the host name';
 }

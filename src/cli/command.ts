@@ -158,7 +158,7 @@ export function parseFutureExpiry(text: string): number {
   if (ms === null) {
     throw new InvalidArgumentError('It must be a date like 2030-12-31 or a timestamp like 2030-12-31T18:00:00Z.');
   }
-  if (ms <= systemClock.wallMs()) throw new InvalidArgumentError('It is in the past.');
+  if (ms <= systemClock.wallMs()) throw new InvalidArgumentError('It must be in the future.');
   return ms;
 }
 

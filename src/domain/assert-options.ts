@@ -14,7 +14,7 @@ export function assertObject(name: string, value: unknown): void {
 /** Throws a RangeError if the option is not an integer from `min` to `max`. */
 export function assertIntegerOption(name: string, value: unknown, min: number, max: number): void {
   if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
-  throw new RangeError(`${name} must be a whole number from ${min} to ${max}`);
+  throw new RangeError(`${name} must be an integer from ${min} to ${max}`);
 }
 
 /**

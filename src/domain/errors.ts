@@ -71,12 +71,13 @@ export const errorTable = {
     status: 400,
     phrase: 'invalid field value',
     message:
-      'One or more pocket fields hold a value that is not allowed; nothing was merged. fields_invalid names each and what it may hold.',
+      'One or more pocket fields have an invalid value, so no field was changed. fields_invalid lists these fields and their valid values.',
   },
   SUB_ID_EXPIRED: {
     status: 400,
     phrase: 'session expired',
-    message: 'This session is over. Create a new one; the same referrer_tag goes on counting for the same experiment.',
+    message:
+      'This session has expired. Create a new session. A new session with the same referrer_tag counts for the same experiment.',
   },
   INSUFFICIENT_INPUTS: {
     status: 400,
@@ -88,7 +89,7 @@ export const errorTable = {
     status: 400,
     phrase: 'invalid request',
     message:
-      'The request is not well formed. param names the member, parameter or header at fault; see the API reference for what it may hold.',
+      'The request is invalid. param is the name of the invalid member, parameter or header; see the API reference for its valid values.',
   },
   UNAUTHORIZED: {
     status: 401,
@@ -117,22 +118,23 @@ export const errorTable = {
     status: 404,
     phrase: 'session not found',
     message:
-      'No session of yours has this sub_id. Use one that the session operation returned to a key of this account, vertical and mode.',
+      'Unknown sub_id. Use a sub_id that the session operation returned for a key of this account, vertical and mode.',
   },
   NOT_FOUND: {
     status: 404,
     phrase: 'unknown path',
-    message: 'There is nothing at this address. Check the path against the API reference.',
+    message: 'Unknown path. Compare the path with the API reference.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
     phrase: 'method not allowed',
-    message: 'This path does not answer this method. The Allow header lists those it answers.',
+    message: 'Method not allowed. The Allow header lists the allowed methods.',
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     phrase: 'body too large',
-    message: 'The request body is larger than this operation takes: see the API reference. Send a smaller one.',
+    message:
+      'The request body is too large for this operation. Send a smaller body; see the API reference for the limit.',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
@@ -159,12 +161,13 @@ export const errorTable = {
   INTERNAL_ERROR: {
     status: 500,
     phrase: 'internal error',
-    message: 'The service failed on this request. Try again later; if it goes on, report the request_id.',
+    message: 'The service failed to process this request. Retry later; if the error persists, report the request_id.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
     phrase: 'service unavailable',
-    message: 'The service cannot take this request right now. Retry after the seconds given in Retry-After.',
+    message:
+      'The service cannot process this request now. Retry after the number of seconds in the Retry-After header.',
   },
 } as const satisfies Record<string, { status: number; phrase: string; message: string }>;
 

@@ -162,7 +162,7 @@ export class RecordDecoder {
     if (!Array.isArray(record)) throw new Error('a record must be an array');
     for (const item of record) {
       if (Array.isArray(item) ? !item.every(isScalar) : !isScalar(item))
-        throw new Error('a record must not be nested deeper');
+        throw new Error('a record may contain only scalars and arrays of scalars');
     }
     return record;
   }

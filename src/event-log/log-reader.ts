@@ -125,7 +125,7 @@ export class LogReader {
 
   #enterSegment(segmentFirst: number | undefined): void {
     if (segmentFirst === undefined)
-      throw new LogDamagedError(this.#folder, 0, `no segment holds record ${this.#position + 1}`);
+      throw new LogDamagedError(this.#folder, 0, `no segment contains record ${this.#position + 1}`);
     const segment = new SegmentReader(this.#files, join(this.#folder, segmentFileName(segmentFirst)));
     try {
       const header = segment.readHeader();

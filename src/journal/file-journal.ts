@@ -187,7 +187,7 @@ export class FileJournal implements Journal {
     const appended = epoch.log.append([journalRecordKind.encryptedBatch, wallMs, ciphertext]);
     if (appended === null) {
       // The next batch may reuse the batch number, because no batch was written with this number.
-      batch.durable.reject(new LogUnavailableError('the journal cannot take the changes', null));
+      batch.durable.reject(new LogUnavailableError('the journal cannot be written', null));
       return;
     }
     epoch.batchCount++;

@@ -130,14 +130,14 @@ export async function openStorage(
       onDeleted: ({ retainedFromDay, segments }) =>
         logger.info(
           { retainedFrom: formatIsoDate(retainedFromDay), segments },
-          'data older than the retention deleted',
+          'data older than the retention period deleted',
         ),
       onError: (error) =>
         logger.warn(
           { err: describeError(error) },
-          'data older than the retention could not be deleted; retrying later',
+          'data older than the retention period could not be deleted; retrying later',
         ),
-      onRecovered: () => logger.info('deletion of data older than the retention works again'),
+      onRecovered: () => logger.info('deletion of data older than the retention period succeeded again'),
     });
     cleanup.defer(() => retention.close());
   }

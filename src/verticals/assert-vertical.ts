@@ -97,8 +97,10 @@ export function assertVertical(vertical: Vertical): void {
     if (typeof field.name !== 'string' || field.name === '') fail(`fields[${index}].name must be a text`);
     if (fields.has(field.name)) fail(`two fields have the name ${field.name}`);
     if (!fieldKinds.includes(field.kind)) fail(`the kind of ${field.name} must be one of ${fieldKinds.join(', ')}`);
-    if ('values' in field && !hasUniqueValues(field.values)) fail(`${field.name} must have values, each once`);
-    if (field.kind === 'integer' && field.min > field.max) fail(`${field.name} must have a min up to its max`);
+    if ('values' in field && !hasUniqueValues(field.values))
+      fail(`${field.name} must have at least one value, and no value twice`);
+    if (field.kind === 'integer' && field.min > field.max)
+      fail(`${field.name} must have a min that is at most its max`);
     const range = encodedValueRange(field);
     if (!range.every((value) => Number.isInteger(value) && value >= 0 && value <= encodedMax)) {
       fail(`values of ${field.name} must be encoded as whole numbers from 0 to ${encodedMax}`);
@@ -107,7 +109,7 @@ export function assertVertical(vertical: Vertical): void {
   }
 
   const fieldNamed = (list: string, name: string): PocketField =>
-    fields.get(name) ?? fail(`${list} must only have names of its fields`);
+    fields.get(name) ?? fail(`${list} must contain only names of fields of the vertical`);
   for (const name of vertical.required) fieldNamed('required', name);
   for (const name of vertical.neverMatched ?? []) fieldNamed('neverMatched', name);
   for (const { field, when } of vertical.conditional) {

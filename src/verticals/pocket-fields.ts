@@ -75,7 +75,7 @@ function encodeValue(field: PocketField, value: unknown, today: number): number 
       const day = parseIsoDate(value);
       if (day === null) return invalid('format', 'must be a calendar date as YYYY-MM-DD');
       const born = toCompactDate(day);
-      if (born > today) return invalid('range', 'must not lie in the future');
+      if (born > today) return invalid('range', 'must not be in the future');
       const { minAgeYears, maxAgeYears } = field;
       const age = completedYearsBetween(born, today);
       if (age > maxAgeYears) return invalid('range', `must be at most ${maxAgeYears} years ago`);

@@ -103,7 +103,7 @@ test('suggests the origin of a URL or host name', () => {
     'http://localhost:3000': ['localhost:3000'],
   };
   for (const [origin, texts] of Object.entries(suggestions)) {
-    const message = `Write ${origin}, which is what a browser sends.`;
+    const message = `Use ${origin}, the origin that browsers send.`;
     for (const text of texts) assert.equal(validateWebOrigin(text), message, text);
   }
 });

@@ -215,7 +215,7 @@ test('reports an unexpected failure of a reload as an error and can reload after
   writeFileSync(archiveFolder, 'not a folder');
   clock.advance(bounds.replacedCatalogRetentionMs);
   const changed = await change(store, textWith('b'));
-  assert.match(changed.ok ? '' : changed.errors[0]!, /^catalog: cannot be put in use: ENOTDIR/);
+  assert.match(changed.ok ? '' : changed.errors[0]!, /^catalog: cannot be activated: ENOTDIR/);
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
   rmSync(archiveFolder);
   store.archive.createFolder();
@@ -234,14 +234,14 @@ test('deletes the files of expired catalogs, and reports an error if they cannot
   rmSync(join(archiveFolder, `${version}.json`));
   mkdirSync(join(archiveFolder, `${version}.json`));
   const changed = await change(store, textWith('d'));
-  assert.match(changed.ok ? '' : changed.errors[0]!, /^catalog: cannot be put in use: /);
+  assert.match(changed.ok ? '' : changed.errors[0]!, /^catalog: cannot be activated: /);
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['c']);
 });
 
 test('throws an error with all problems of an invalid catalog at the start', () => {
   for (const [content, error] of [
     [textWith('a', 'a'), 'lenders[0].offers[1].id: is the same as lenders[0].offers[0].id'],
-    [Buffer.from('{"Cr\u00e9dit":1}', 'latin1'), 'catalog: must be UTF-8, which line 1 is not'],
+    [Buffer.from('{"Cr\u00e9dit":1}', 'latin1'), 'catalog: must be UTF-8, but line 1 is not'],
   ] as const) {
     const source = live('');
     writeFileSync(fileOfOffers(), content);
@@ -320,7 +320,7 @@ test('neither activates nor archives a catalog version that cannot be prepared',
   const files = readdirSync(archiveFolder).sort();
   store.onBeforeActivate(() => Promise.reject(new Error('no worker')));
   const changed = await change(store, textWith('b'));
-  assert.deepEqual(changed, { ok: false, errors: ['catalog: cannot be put in use: no worker'] });
+  assert.deepEqual(changed, { ok: false, errors: ['catalog: cannot be activated: no worker'] });
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
   assert.deepEqual(readdirSync(archiveFolder).sort(), files);
 });
@@ -340,7 +340,7 @@ test('close aborts a pending reload, and later reloads fail', async () => {
   const underWay = change(store, textWith('b'));
   await store.close();
   for (const given of [await underWay, await change(store, textWith('c'))]) {
-    assert.match(given.ok ? '' : given.errors[0]!, /^catalog: cannot be put in use: /);
+    assert.match(given.ok ? '' : given.errors[0]!, /^catalog: cannot be activated: /);
   }
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
 });

@@ -110,7 +110,7 @@ test('copies the tables of a catalog into shared memory', () => {
 
 test('rejects catalog tables with values that a structured clone does not preserve', () => {
   class Index {}
-  assert.throws(() => shareTypedArrays({ index: new Index() }), /Index cannot go to another thread/);
+  assert.throws(() => shareTypedArrays({ index: new Index() }), /Index cannot be sent to another thread/);
 });
 
 test('stores the daily caps by offer id', () => {

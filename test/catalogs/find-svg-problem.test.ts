@@ -33,9 +33,9 @@ const badTag = 'has a tag that is not well-formed (line 1)';
 const noRoot = 'has no svg element of http://www.w3.org/2000/svg at its root (line 1)';
 const textOutside = 'has text outside its svg element (line 1)';
 const undeclared = 'has a namespace prefix that is not declared (line 1)';
-const unknownReference = 'has a reference to an entity that XML does not know (line 1)';
+const unknownReference = 'has a reference to an unknown entity (line 1)';
 const badComment = 'has a comment that does not end, or with -- inside (line 1)';
-const badMarkup = 'has markup that is none, or declarations of its own (line 1)';
+const badMarkup = 'has invalid markup or an internal DTD subset (line 1)';
 
 test('rejects an SVG document that browsers display as a broken image', () => {
   for (const [text, problem] of [
@@ -47,8 +47,8 @@ test('rejects an SVG document that browsers display as a broken image', () => {
     [`<g ${xmlns}></g>`, noRoot],
     ['<svg></svg>', noRoot],
     [`${around('')}${around('')}`, 'has a second root element (line 1)'],
-    [around('<g>\n'), 'has an end tag where another is due (line 2)'],
-    [`<svg ${xmlns}>\n\n<g/>`, 'ends before its last element does (line 3)'],
+    [around('<g>\n'), 'has an end tag that does not match its start tag (line 2)'],
+    [`<svg ${xmlns}>\n\n<g/>`, 'has an element without an end tag (line 3)'],
     [`<svg ${xmlns}><g`, badTag],
     [around('<g id=a/>'), badTag],
     [around('<g hidden/>'), badTag],
@@ -64,7 +64,7 @@ test('rejects an SVG document that browsers display as a broken image', () => {
     [around('<![CDATA[ '), 'ends inside its markup (line 1)'],
     [around(']]>'), 'has the end of a CDATA section without its beginning (line 1)'],
     [`\n<?xml version="1.0"?>${around('')}`, 'has an XML declaration that is not at its beginning (line 2)'],
-    [around('\u0001'), 'holds a character that XML does not know (line 1)'],
+    [around('\u0001'), 'contains a character that XML does not allow (line 1)'],
     [around('<g>'.repeat(20_000)), 'is nested more than 256 deep (line 1)'],
   ] as const) {
     assert.equal(findSvgProblem(text), problem, text.slice(0, 100));

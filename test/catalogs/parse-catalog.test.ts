@@ -81,7 +81,7 @@ describe('reports one error with the path of the invalid member', () => {
     ['format', 2, ': '],
     ['vertical', 'mortgage', ': must be "personal-loans"'],
     ['disclosure', '', ': '],
-    ['disclosure', 'Half \udfe6', ': must hold no half of a surrogate pair'],
+    ['disclosure', 'Half \udfe6', ': must not contain a lone surrogate'],
     ['max_apr_percent', 36.01, ': '],
     ['state_rules', { ZZ: {} }, '.ZZ: is not a value of state'],
     ['state_rules', { CA: { max_apr: 3 } }, '.CA.max_apr: is not a member of the format'],
@@ -94,8 +94,8 @@ describe('reports one error with the path of the invalid member', () => {
     ['lender.logo', 'plain.svg.bak', ': '],
     ['lender.logo', 'plain.svg\n', ': '],
     ['lender.logo', `${'a'.repeat(65)}.svg`, ': '],
-    ['lender.name', 'Bell\u0007', ': must hold no control characters'],
-    ['lender.name', 'Half \ud83c', ': must hold no half of a surrogate pair'],
+    ['lender.name', 'Bell\u0007', ': must not contain control characters'],
+    ['lender.name', 'Half \ud83c', ': must not contain a lone surrogate'],
     ['lender.name', 'x'.repeat(bounds.lenderNameCodePointsMax + 1), ': '],
     ['lender.name', '\u{1F3E6}'.repeat(bounds.lenderNameCodePointsMax + 1), ': '],
     ['lender.name', `n${'\u0301'.repeat(bounds.lenderNameCodePointsMax)}`, ': '],
@@ -120,7 +120,7 @@ describe('reports one error with the path of the invalid member', () => {
     ['offer.bands', {}, ': must hold at least one band'],
     ['offer.bands', { '700-750': plainBand() }, '.700-750: is not a value of credit_score_range'],
     ['offer.bands', { 'no\nband': null }, '."no\\nband": is not a member of the format'],
-    ['band.max_amount', 10, ': is below the least amount of the offer'],
+    ['band.max_amount', 10, ': is below amount.min of the offer'],
     ['band.confirm_rate', undefined, ': must be given'],
     ['band.note_rate_percent', backwards, ': min must not exceed max'],
     ['band.terms', { 60: { origination_fee_percent: 1 } }, '.60: is not a term of the offer'],
@@ -144,16 +144,16 @@ describe('reports one error with the path of the invalid member', () => {
 describe('rejects an invalid criterion', () => {
   for (const [criterion, error] of [
     [{ field: 'shoe_size', min: 3 }, '.field: is not a pocket field'],
-    [{ field: 'education_level', in: ['graduate'] }, '.field: names a field that may not enter matching'],
-    [{ field: 'address_zip', min: 3 }, '.field: names a field that may not enter matching'],
+    [{ field: 'education_level', in: ['graduate'] }, '.field: names a field that must not influence offers'],
+    [{ field: 'address_zip', min: 3 }, '.field: names a field that must not influence offers'],
     [{ field: 'state' }, ': must hold one of in, not_in'],
-    [{ field: 'state', min: 3 }, '.min: does not suit state'],
+    [{ field: 'state', min: 3 }, '.min: is not allowed for state'],
     [{ field: 'state', in: ['CA', 'XX'] }, '.in[1]: is not a value of state'],
     [{ field: 'loan_term_months', in: ['36'] }, '.in[0]: is not a value of loan_term_months'],
     [{ field: 'co_borrower', in: [1] }, '.in[0]: is not a value of co_borrower'],
-    [{ field: 'annual_income', in: [50_000] }, '.in: does not suit annual_income'],
+    [{ field: 'annual_income', in: [50_000] }, '.in: is not allowed for annual_income'],
     [{ field: 'annual_income', min: 2, max: 1 }, ': min must not exceed max'],
-    [{ field: 'birthdate', max: 19_900_101 }, '.max: does not suit birthdate'],
+    [{ field: 'birthdate', max: 19_900_101 }, '.max: is not allowed for birthdate'],
     [{ field: 'birthdate', max_age: 60 }, '.max_age: is not a member of the format'],
   ] as const) {
     test(JSON.stringify(criterion), () => {
@@ -318,22 +318,22 @@ describe('rejects a file above a size limit with a single error', () => {
     [
       'values',
       `{"format":1,"lenders":${listed('0', catalogValuesMax)}}`,
-      `catalog: must hold at most ${catalogValuesMax} values`,
+      `catalog: must contain at most ${catalogValuesMax} values`,
     ],
     [
       'lenders',
       `{"format":1,"lenders":${listed('0', catalogOffersMax + 1)}}`,
-      `lenders: must hold at most ${catalogOffersMax} lenders`,
+      `lenders: must contain at most ${catalogOffersMax} lenders`,
     ],
     [
       'offers of one lender',
       `{"lenders":[{"offers":${listed('0', catalogOffersMax + 1)}}]}`,
-      `lenders: must hold at most ${catalogOffersMax} offers`,
+      `lenders: must contain at most ${catalogOffersMax} offers`,
     ],
     [
       'offers of many',
       `{"lenders":${listed(`{"offers":${listed('0', 201)}}`, catalogOffersMax / 200)}}`,
-      `lenders: must hold at most ${catalogOffersMax} offers`,
+      `lenders: must contain at most ${catalogOffersMax} offers`,
     ],
     [
       'criteria',
@@ -343,17 +343,17 @@ describe('rejects a file above a size limit with a single error', () => {
           Array.from({ length: catalogListItemsMax + 1 }, () => 0),
         ),
       ),
-      `${at}.criteria: must hold at most ${catalogListItemsMax} values`,
+      `${at}.criteria: must contain at most ${catalogListItemsMax} values`,
     ],
     [
       'items of what is no list',
       JSON.stringify(changed(['lenders'], { offers: Array.from({ length: catalogListItemsMax + 1 }, () => 0) })),
-      `lenders.offers: must hold at most ${catalogListItemsMax} values`,
+      `lenders.offers: must contain at most ${catalogListItemsMax} values`,
     ],
     [
       'members',
       members(catalogObjectMembersMax + 1),
-      `catalog: must hold at most ${catalogObjectMembersMax} members in one object, which line ${catalogObjectMembersMax + 1} exceeds`,
+      `catalog: must contain at most ${catalogObjectMembersMax} members in one object, which line ${catalogObjectMembersMax + 1} exceeds`,
     ],
     [
       'levels',
@@ -424,7 +424,7 @@ describe('reports the first line that is not UTF-8:', () => {
     ['UTF-16 with its mark', Buffer.from(`\ufeff${text}`, 'utf16le'), 1],
   ] as const) {
     test(name, (t) => {
-      assert.deepEqual(readBytes(t, bytes), { ok: false, problem: `must be UTF-8, which line ${line} is not` });
+      assert.deepEqual(readBytes(t, bytes), { ok: false, problem: `must be UTF-8, but line ${line} is not` });
     });
   }
 });

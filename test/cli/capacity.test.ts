@@ -59,7 +59,7 @@ test('reports a missing or invalid file in one line with the name of the file', 
     [['--mix', tmpdir()], /must be a file/],
     [
       ['--mix', write('typo.json', '{"format":1,"per_100_sessions":{"clicks":1}}')],
-      /typo\.json is not a mix: .*did you mean click\?/,
+      /typo\.json is not a traffic mix: .*did you mean click\?/,
     ],
     [['--mix', write('large.json', ' '.repeat(70_000))], /large\.json must be at most 65536 bytes long/],
     [['--result', write('none.json', '{}')], /none\.json is not a benchmark result; make bench creates one/],

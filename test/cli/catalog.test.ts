@@ -56,7 +56,7 @@ describe('validate', () => {
     assert.equal(
       stdout,
       `${validLine(file, catalog)}${position('missing.svg')}: note: lenders[0].logo: logos/missing.svg does not exist, so a monogram is shown
-${position('page.svg')}: note: lenders[1].logo: logos/page.svg is no SVG: it has no svg element of http://www.w3.org/2000/svg at its root (line 1), so a monogram is shown
+${position('page.svg')}: note: lenders[1].logo: logos/page.svg is not a valid SVG image: it has no svg element of http://www.w3.org/2000/svg at its root (line 1), so a monogram is shown
 `,
     );
     const json = JSON.parse((await runMarketplace(['catalog', 'validate', file, '--json'])).stdout);

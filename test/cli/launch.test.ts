@@ -47,7 +47,7 @@ test('the launcher fails on an older Node.js version and names the required vers
     return runMarketplace(['--import', preload, launcher, '--version'], {}, { command: process.execPath });
   };
   for (const older of [`${major}.${minor - 1}.9`, `${major - 1}.99.0`, '16.20.2']) {
-    const stderr = `marketplace: this is Node.js ${older}; it needs ${major}.${minor} or newer\n`;
+    const stderr = `marketplace: Node.js ${major}.${minor} or newer is required; this is Node.js ${older}\n`;
     assert.deepEqual(await runOn(older), { code: 1, stdout: '', stderr });
   }
   assert.match((await runOn(`${major}.${minor}.0`)).stdout, /^\d/);

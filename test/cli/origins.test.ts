@@ -70,7 +70,7 @@ for (const command of ['allow', 'remove']) {
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(
       stderr,
-      /^marketplace: origin 2 of 2 is invalid\. Write https:\/\/shop\.example, which is what a browser sends\.\n/,
+      /^marketplace: origin 2 of 2 is invalid\. Use https:\/\/shop\.example, the origin that browsers send\.\n/,
     );
     assert.match(stderr, new RegExp(`Try: marketplace origins ${command} --help`));
     // The error does not contain the invalid origin, which may be an API key or contain control characters.

@@ -156,5 +156,5 @@ test('the service can be closed while it reads a catalog', async (t) => {
   await market.marketplace.close();
   const [live] = await change;
   assert.ok(live !== undefined && !live.ok);
-  assert.match(live.errors[0]!, /^catalog: cannot be put in use: /);
+  assert.match(live.errors[0]!, /^catalog: cannot be activated: /);
 });

@@ -57,7 +57,7 @@ test('adds, lists and removes allowed origins, and throws a RangeError for an in
     assert.throws(() => origins.allow('acme', origin), RangeError);
     assert.throws(() => origins.remove('acme', origin), RangeError);
   }
-  assert.throws(() => origins.allow('acme', 'https://shop.example/'), /Write https:\/\/shop\.example,/);
+  assert.throws(() => origins.allow('acme', 'https://shop.example/'), /Use https:\/\/shop\.example,/);
   assert.throws(() => origins.allow('nobody', shop), RangeError);
   assert.throws(() => origins.remove('nobody', shop), RangeError);
   assert.throws(() => origins.list('nobody'), RangeError);

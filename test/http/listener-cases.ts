@@ -177,7 +177,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'sends 204 and 304 without body and length, and keeps the connection open',
+    name: 'sends 204 and 304 responses without body and Content-Length, and keeps the connection open',
     async run({ start, open }) {
       const listener = await start((x) =>
         x.reply({ status: Number(x.path.slice(1)), headers: formatHeader('X-A', 'b'), body: '' }),
@@ -192,7 +192,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'replies to HEAD without the body, synchronously and later',
+    name: 'replies to HEAD without a body, from the handler and from a later event-loop turn',
     async run({ start, open }) {
       const listener = await start(async (x) => {
         if (x.path === '/later') await new Promise(setImmediate);
@@ -213,7 +213,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'returns request headers by lower-case name: empty if absent, the first if repeated',
+    name: 'header() returns a request header by lower-case name, an empty string if absent, and the first value if repeated',
     async run({ start, open }) {
       const listener = await start((x) =>
         x.reply(text([x.header('x-some'), x.header('x-none'), x.header('x-twice')].join())),
@@ -239,7 +239,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'ignores an unknown expectation',
+    name: 'ignores an Expect header with an unknown value',
     async run({ start, open }) {
       const listener = await start((x) => x.readBody((body) => x.reply(text(body.toString()))));
       const response = await ask(await open(listener), post('/', 'body', 'Expect: something\r\n'));
@@ -247,7 +247,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'reads a body, whole, in parts, empty or absent',
+    name: 'reads a request body that is sent whole or in parts, is empty or is absent',
     overTls: true,
     async run({ start, open }) {
       const listener = await start(echo);
@@ -377,7 +377,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'sets `ended` when the client disconnects, and drops and does not report a later reply',
+    name: 'sets `ended` when the client disconnects, and drops a later reply without reporting an error',
     overTls: true,
     async run({ start, open, faults }) {
       const arrived = signal<RequestContext>();
@@ -553,7 +553,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'reads a chunked body, whole, in parts and byte by byte',
+    name: 'reads a chunked body that is sent whole, in parts or byte by byte',
     async run({ start, open, engine }) {
       const listener = await start(echo);
       const body = '5\r\ngr\u00fcn\r\n00A\r\n0123456789\r\n0\r\n\r\n';
@@ -589,7 +589,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'accepts a body of exactly the limit, and replies 413 to one byte more, chunked also before it ends',
+    name: 'accepts a body of exactly the maximum size, and replies 413 to one byte more, for chunked bodies before the body ends',
     async run({ start, open }) {
       let bodies = 0;
       const handler: Handler = (x) =>
@@ -619,7 +619,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'replies and closes if a chunked body never ends, whether it is read, refused or ignored',
+    name: 'replies and closes the connection if a chunked body never ends, also if the handler does not read the body',
     async run({ start, open }) {
       const calls: string[] = [];
       const handler: Handler = (x) => {
@@ -647,7 +647,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'replies 400 to an invalid or too large chunk size, and closes',
+    name: 'replies 400 to an invalid or too large chunk size, and closes the connection',
     async run({ start, open }) {
       const listener = await start((x) => x.readBody(() => assert.fail('a body was read')));
       for (const size of ['zz', '-5', '+5', '0x5', '5'.repeat(40)]) {
@@ -707,7 +707,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'replies 400 to ambiguous framing, and closes',
+    name: 'replies 400 to a request whose length is ambiguous, and closes the connection',
     async run({ start, open }) {
       const listener = await start(() => assert.fail('the request was handled'));
       const chunked = 'Transfer-Encoding: chunked\r\n';
@@ -769,7 +769,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'replies 400 to a malformed head without calling the handler, and closes',
+    name: 'replies 400 to a malformed request head without calling the handler, and closes the connection',
     async run({ start, open }) {
       let handled = 0;
       const listener = await start((x) => {
@@ -802,7 +802,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'survives bytes that are not HTTP, and reads no body of an incomplete request',
+    name: 'continues after bytes that are not HTTP, and passes no incomplete body to the handler',
     async run({ start, open, faults }) {
       const listener = await start((x) =>
         x.method === 'GET' ? hello(x) : x.readBody(() => assert.fail('a body was read')),
@@ -842,7 +842,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'replies in order to pipelined requests that are answered at once',
+    name: 'replies in order to pipelined requests whose handlers reply immediately',
     async run({ start, open, engine }) {
       const listener = await start((x) => x.reply(text(x.path)));
       const connection = await open(listener);
@@ -854,7 +854,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'never mixes up replies to requests that are pipelined behind a pending one',
+    name: 'replies in order to requests that are pipelined after a pending request',
     async run({ start, open, engine }) {
       const listener = await start(async (x) => {
         if (x.path === '/slow') await new Promise((resolve) => setTimeout(resolve, 20));
@@ -938,7 +938,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'closes the connection without progress for the longest time if too many bytes are unsent',
+    name: 'if too many reply bytes are unsent, closes the connection that made no progress for the longest time',
     async run({ start, open }) {
       let handled = 0;
       const listener = await start((x) => {
@@ -993,7 +993,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'drops a reply in the turn in which its client disconnects',
+    name: 'drops a reply if the client disconnects in the same event-loop turn',
     async run({ start, open }) {
       let waiting: RequestContext[] = [];
       const listener = await start((x) => {
@@ -1060,7 +1060,7 @@ export const listenerCases: readonly ListenerCase[] = [
     },
   },
   {
-    name: 'reports the bound port, and rejects with the system’s error if it is in use',
+    name: 'reports the bound port, and rejects with the system error if the port is in use',
     async run({ start }) {
       const listener = await start(hello);
       assert(listener.port > 0);

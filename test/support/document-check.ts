@@ -119,7 +119,7 @@ class DocumentCheck {
         );
       }),
     );
-    assert.ok(known, `the document knows no ${status} ${error}`);
+    assert.ok(known, `the document does not contain ${status} ${error}`);
   }
 
   /**
@@ -153,7 +153,7 @@ class DocumentCheck {
     const status = String(answer.status) in operation.responses ? String(answer.status) : 'default';
     const documented = operation.responses[status];
     const what = `${operation.operationId} ${answer.status}`;
-    assert.ok(documented !== undefined, `the document knows no ${what}: ${answer.text}`);
+    assert.ok(documented !== undefined, `the document does not contain ${what}: ${answer.text}`);
     const place = '$ref' in documented ? documented.$ref.split('/').slice(1) : [...where, status];
     const response = this.#resolveReference(documented);
     this.#checkHeaders(response, [...place, 'headers'], answer, what);
@@ -166,12 +166,12 @@ class DocumentCheck {
       if (!isHead) this.#checkedResponses.add(`${operation.operationId} ${status}`);
       return;
     }
-    assert.ok(mediaType in response.content, `the document knows no ${mediaType} of ${what}`);
+    assert.ok(mediaType in response.content, `the document does not contain ${mediaType} of ${what}`);
     const body = mediaType === 'application/json' ? (JSON.parse(answer.text) as unknown) : answer.text;
     this.#responseSchemas.assertValid([...place, 'content', mediaType, 'schema'], body, `the body of ${what}`);
     const codes = errorCodesOf(status, response);
     const code = codes === null ? '' : (body as ErrorBody).error;
-    assert.ok(codes === null || codes.includes(code), `the document knows no ${code} of ${what}`);
+    assert.ok(codes === null || codes.includes(code), `the document does not contain ${code} of ${what}`);
     this.#checkedResponses.add(`${operation.operationId} ${status} ${code}`.trimEnd());
   }
 
@@ -202,7 +202,7 @@ class DocumentCheck {
     }
     for (const name of sent.keys()) {
       const isOrdinary = ordinaryHeaders.has(name) || name.startsWith('access-control-');
-      assert.ok(isOrdinary || documented.has(name), `the document knows no header ${name} of ${what}`);
+      assert.ok(isOrdinary || documented.has(name), `the document does not contain header ${name} of ${what}`);
     }
   }
 
@@ -214,19 +214,19 @@ class DocumentCheck {
       const { name, schema, required = false } = parameter;
       const value = parameter.in === 'query' ? sent.get(name) : (headers.get(name.toLowerCase()) ?? null);
       const what = `the parameter ${name} of ${operation.operationId}`;
-      assert.ok(value !== null || !required, `${what} is missing, but the request was taken`);
+      assert.ok(value !== null || !required, `${what} is missing, but the request was accepted`);
       if (value === null) continue;
       const read = isCommaSeparatedList(parameter) ? value.split(',') : parseValue(schema, value);
       this.#requestSchemas.assertValid(
         [...where, 'parameters', String(place), 'schema'],
         read,
-        `${what}, which was taken,`,
+        `${what}, which was accepted,`,
       );
     }
     if (operation.requestBody === undefined) return;
     const body: unknown = JSON.parse(String(asked.body));
     const schema = [...where, 'requestBody', 'content', 'application/json', 'schema'];
-    this.#requestSchemas.assertValid(schema, body, `the body sent to ${operation.operationId}, which was taken,`);
+    this.#requestSchemas.assertValid(schema, body, `the body sent to ${operation.operationId}, which was accepted,`);
   }
 }
 
@@ -251,7 +251,9 @@ class Schemas {
     }
     if (validate(value)) return;
     const { errors } = validate;
-    assert.fail(`${what} is not what the document says: ${this.#ajv.errorsText(errors)} in ${JSON.stringify(value)}`);
+    assert.fail(
+      `${what} does not conform to the document: ${this.#ajv.errorsText(errors)} in ${JSON.stringify(value)}`,
+    );
   }
 }
 

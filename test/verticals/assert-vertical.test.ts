@@ -12,7 +12,7 @@ for (const { vertical } of allFixtures) {
 const { fields, roles } = personalLoans;
 const wrong: readonly (readonly [told: RegExp, change: object])[] = [
   [/^the segment of a vertical must be /, { segment: 'a b/c' }],
-  [/number must be a whole number from 1 to 127$/, { number: 128 }],
+  [/number must be an integer from 1 to 127$/, { number: 128 }],
   [/keyPrefix must be /, { keyPrefix: '' }],
   [/keyPrefix must be /, { keyPrefix: 'my key ' }],
   [/revenueModel must be /, { revenueModel: 'per_click' }],
@@ -20,13 +20,22 @@ const wrong: readonly (readonly [told: RegExp, change: object])[] = [
   [/fields must be a list$/, { fields: undefined }],
   [/two fields have the name state$/, { fields: [...fields, { name: 'state', kind: 'boolean' }] }],
   [/the kind of flag must be one of /, { fields: [...fields, { name: 'flag', kind: 'bool' }] }],
-  [/flag must have values, each once$/, { fields: [...fields, { name: 'flag', kind: 'choice', values: ['a', 'a'] }] }],
-  [/flag must have values, each once$/, { fields: [...fields, { name: 'flag', kind: 'integer_choice', values: [] }] }],
-  [/flag must have a min up to its max$/, { fields: [...fields, { name: 'flag', kind: 'integer', min: 2, max: 1 }] }],
-  [/required must only have names of its fields/, { required: ['flag'] }],
-  [/neverMatched must only have names of its fields/, { neverMatched: ['flag'] }],
   [
-    /conditional must only have names of its fields/,
+    /flag must have at least one value, and no value twice$/,
+    { fields: [...fields, { name: 'flag', kind: 'choice', values: ['a', 'a'] }] },
+  ],
+  [
+    /flag must have at least one value, and no value twice$/,
+    { fields: [...fields, { name: 'flag', kind: 'integer_choice', values: [] }] },
+  ],
+  [
+    /flag must have a min that is at most its max$/,
+    { fields: [...fields, { name: 'flag', kind: 'integer', min: 2, max: 1 }] },
+  ],
+  [/required must contain only names of fields of the vertical/, { required: ['flag'] }],
+  [/neverMatched must contain only names of fields of the vertical/, { neverMatched: ['flag'] }],
+  [
+    /conditional must contain only names of fields of the vertical/,
     { conditional: [{ field: 'flag', when: { field: 'state', is: 'CA' } }] },
   ],
   [/a condition on state must be /, { conditional: [{ field: 'birthdate', when: { field: 'state', is: 'XX' } }] }],

@@ -286,7 +286,7 @@ async function printAnalyticsReport(kind: AnalyticsReportKind, options: Analytic
   const dataDir = readDataDir(readEnv());
   const { account } = listKeys(dataDir).find(({ accountName }) => accountName === options.account) ?? {};
   if (account === undefined) {
-    throw new CommandLineError('there is no account of this name; marketplace keys list shows them');
+    throw new CommandLineError('unknown account; marketplace keys list shows all accounts');
   }
   const filter: CohortFilter = {
     account,

@@ -116,9 +116,7 @@ const checkScript = join(fileURLToPath(new URL('../../..', import.meta.url)), 'b
 /** Starts a server, sends the planned load to the server, and returns the measurements. */
 async function runCapacityCheck(request: CapacityCheckRequest): Promise<CapacityCheckMeasurements> {
   if (!existsSync(checkScript)) {
-    throw new CommandLineError(
-      'the check needs the benchmarks, which only a checkout has: run make capacity-check KEYS=n SLO=ms in one',
-    );
+    throw new CommandLineError('--check is available only in a checkout; run make capacity-check KEYS=n SLO=ms there');
   }
   // The child process exits when the IPC channel closes, which also happens if this process is killed.
   const child = spawn(process.execPath, [checkScript, JSON.stringify(request)], {

@@ -236,7 +236,7 @@ function revokeKey(id: string, { json }: { readonly json?: true }): void {
     issued: registry.find(id),
   }));
   // The message does not quote the argument, because users may paste the key itself by mistake.
-  if (issued === undefined) throw new CommandLineError('no key has this id; marketplace keys list shows them');
+  if (issued === undefined) throw new CommandLineError('unknown key id; marketplace keys list shows all ids');
   const revokedBefore = revocation === 'already_revoked';
   if (json) printJson({ ...toIssuedKeyJson(issued, nowMs), revoked_before: revokedBefore });
   else printResult(revokedBefore ? `${id} was revoked before` : `revoked ${id}`);

@@ -25,7 +25,7 @@ const changeDefinitions = {
   allow: {
     summary: 'allow web pages to embed the widgets of an account',
     description:
-      'Allows the pages of these origins to embed the widgets of an account. If it fails, it allows none of them. A running server applies the change within two seconds.',
+      'Allows the pages of these origins to embed the widgets of an account. If one origin is invalid, none is allowed. A running server applies the change within two seconds.',
     account: 'account of the widgets; an account is created with its first key',
     argument: 'scheme, host, and port unless it is the default one, as browsers send it',
     success: 'the origins are allowed, now or before',

@@ -46,8 +46,7 @@ export class BodyBuffer {
   }
 }
 
-export const headerReadAfterHandlerMessage =
-  'a request header can only be read before the handler returns or first awaits';
+export const headerReadAfterHandlerMessage = 'request headers must be read before the handler returns or awaits';
 
 /**
  * Base class of the request contexts of both engines: states, body callbacks, deadline and error replies.

@@ -120,7 +120,7 @@ function checkMinCreditScore(offer: LoanOffer, path: CatalogPath, vertical: Vert
     (name, band) => offer.bands[name] !== undefined && acceptedScoreShare(offer, vertical, band) > 0,
   );
   if (vertical.creditScores === undefined) {
-    errors.add(memberPath, 'has no meaning in a vertical whose credit bands are no ranges of scores');
+    errors.add(memberPath, 'is not allowed, because the vertical has no credit score ranges');
   } else if (!served && Object.keys(offer.bands).length > 0) {
     errors.add(memberPath, 'is above every score of the bands');
   }
@@ -135,10 +135,10 @@ function checkBand(
 ): void {
   checkRateRange(band.note_rate_percent, path, errors);
   if (band.max_amount < offer.amount.min) {
-    errors.add([...path, 'max_amount'], 'is below the least amount of the offer');
+    errors.add([...path, 'max_amount'], 'is below amount.min of the offer');
   }
   if (band.confirm_rate === undefined && offerPayoutModel(offer, vertical) === 'cost_per_lead') {
-    errors.add([...path, 'confirm_rate'], 'must be given where revenue is per lead');
+    errors.add([...path, 'confirm_rate'], 'is required if the payout model is cost_per_lead');
   }
   for (const [months, price] of Object.entries(band.terms ?? {})) {
     const termPath = [...path, 'terms', months];

@@ -150,7 +150,7 @@ test('prints losses, gains, and ratios that only the baseline or only the runs c
     'LOSS: session: 0.31 -> 0.155, 50.0 % slower; threshold 8.0 %',
     'not measured now: gone',
     'not in the baseline: new',
-    '1 of 2 figures lost speed beyond noise since the baseline of 2026-01-02, commit abc123.',
+    '1 of 2 ratios show a significant loss of speed since the baseline of 2026-01-02, commit abc123.',
   ]);
   const [gain, , , summary, command] = verdict(0.31, 4);
   assert.equal(gain, 'better: match: 2 -> 4, was 50.0 % slower; threshold 8.0 %');

@@ -44,7 +44,7 @@ test('uses up limits over many connections, counts every admitted request, and r
   }
   const failures = limitsPart.findProblems!({ limits });
   assert.equal(failures.length, 1);
-  assert.match(failures[0]!, /the limit loose is not exact: of \d+ requests 101 were admitted where 100 had to be/);
+  assert.match(failures[0]!, /the limit loose is not exact: of \d+ requests 101 were admitted instead of 100/);
   const [exact] = limits;
   for (const wrong of [{ admitted: 99 }, { other: 1 }]) {
     assert.equal(limitsPart.findProblems!({ limits: [{ ...exact!, ...wrong }] }).length, 1);

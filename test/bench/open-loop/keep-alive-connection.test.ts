@@ -118,8 +118,8 @@ test('parses the same responses for every chunk size', () => {
 for (const [name, text] of [
   ['something else than HTTP', 'SSH-2.0-server\r\n\r\n'],
   ['an answer without a length', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'],
-  ['an answer before the answer', 'HTTP/1.1 100 Continue\r\n\r\n'],
-  ['a head without an end', `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(70_000)}`],
+  ['unexpected informational response', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ['response head too long', `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(70_000)}`],
 ] as const) {
   test(`the response parser rejects ${name}`, () => {
     assert.throws(() => parse([Buffer.from(text)]), MalformedResponse);
