@@ -18,7 +18,7 @@ const lastDay = parseIsoDate('9999-12-31')!;
 const anyDay = fc.integer({ min: firstDay, max: lastDay });
 
 describe('parseIsoDate', () => {
-  it('parseIsoDate parses every date that isoDate formats', () => {
+  it('parseIsoDate parses every date that formatIsoDate formats', () => {
     fc.assert(fc.property(anyDay, (day) => assert.equal(parseIsoDate(formatIsoDate(day)), day)));
   });
 
@@ -60,7 +60,7 @@ describe('parseIsoDate', () => {
   });
 });
 
-it('dayOf returns the UTC day that contains the time', () => {
+it('dayNumberOf returns the UTC day that contains the time', () => {
   fc.assert(
     fc.property(fc.integer({ min: -8e13, max: 8e13 }), (wallMs) => {
       const day = dayNumberOf(wallMs);
@@ -80,8 +80,8 @@ it('toCompactDate returns the digits of the ISO date as a number', () => {
   );
 });
 
-describe('completedYears', () => {
-  it('completedYears counts a year from the birthday on; a birthday on 29 February counts as 1 March in common years', () => {
+describe('completedYearsBetween', () => {
+  it('completedYearsBetween counts a year from the birthday on; a birthday on 29 February counts as 1 March in common years', () => {
     for (const [born, today, years] of [
       [19900615, 20080614, 17],
       [19900615, 20080615, 18],
@@ -94,7 +94,7 @@ describe('completedYears', () => {
     }
   });
 
-  it('completedYears returns the number of birthdays since birth', () => {
+  it('completedYearsBetween returns the number of birthdays since birth', () => {
     const day = fc.integer({ min: parseIsoDate('1900-01-01')!, max: parseIsoDate('2100-12-31')! });
     fc.assert(
       fc.property(day, day, (one, other) => {
@@ -110,7 +110,7 @@ describe('completedYears', () => {
   });
 });
 
-it('isoTimestamp formats repeated and changing times like Date.toISOString', () => {
+it('formatIsoTimestamp formats repeated and changing times like Date.toISOString', () => {
   const time = fc.integer({ min: 0, max: 4e12 });
   fc.assert(
     fc.property(time, time, (one, other) => {

@@ -25,7 +25,7 @@ const firsts = (folder: string) =>
     .sort()
     .map((name) => Number.parseInt(name, 10));
 
-describe('dropSegments', () => {
+describe('deleteSegmentsBefore', () => {
   it('deletes segments before a position, except the newest segment', async (t) => {
     const folder = await sixRecords(t);
     for (const [before, dropped, left] of [

@@ -48,7 +48,7 @@ const choices: Record<string, readonly string[]> = {
   state: usStateCodes,
 };
 
-describe('validateFields', () => {
+describe('validatePocketFields', () => {
   for (const [field, min, max] of [
     ['loan_amount', 1_000, 100_000],
     ['annual_income', 0, 10_000_000],
@@ -189,7 +189,7 @@ describe('validateFields', () => {
   });
 });
 
-describe('computeReadiness', () => {
+describe('computeMatchReadiness', () => {
   const required = {
     loan_amount: 15_000,
     loan_purpose: 'wedding',
