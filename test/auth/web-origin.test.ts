@@ -59,7 +59,7 @@ test('every suggested origin is valid', () => {
   let suggested = 0;
   fc.assert(
     fc.property(anyText, (text) => {
-      const [, instead] = /^Write (.*), which/.exec(validateWebOrigin(text) ?? '') ?? [];
+      const [, instead] = /^Use (.*), the origin/.exec(validateWebOrigin(text) ?? '') ?? [];
       if (instead === undefined) return;
       suggested++;
       assert.equal(validateWebOrigin(instead), null);

@@ -292,7 +292,7 @@ test('does not load an archived catalog with changed content', async () => {
   const problems: string[] = [];
   const reopened = open([live(textWith('b'))], { onArchiveError: (problem) => problems.push(problem) });
   assert.equal(reopened.findByVersion(old), null);
-  assert.match(problems[0]!, /does not have the content/);
+  assert.match(problems[0]!, /is damaged: its content has another version/);
 });
 
 test('rewrites a damaged archive file of the current catalog', () => {

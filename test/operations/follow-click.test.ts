@@ -297,7 +297,7 @@ describe('followClick', () => {
     const link = bench.link();
     for (let i = 0; i < clicksPerLink; i++) {
       for (const request of [
-        { isHead: true },
+        { isRedirectOnly: true },
         { userAgent: 'Googlebot/2.1' },
         { userAgent: 'facebookexternalhit/1.1' },
         { userAgent: 'UptimeRobot/2.0' },

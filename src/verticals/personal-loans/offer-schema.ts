@@ -88,10 +88,10 @@ export function validateLoanOffer(
   if (offer.amount.min > offer.amount.max) addError('amount', 'min must not exceed max');
   const { monthlyDebt, coBorrower } = vertical.roles;
   if (offer.max_debt_to_income_percent !== undefined && monthlyDebt === undefined) {
-    addError('max_debt_to_income_percent', 'has no meaning in a vertical that does not ask for monthly debt');
+    addError('max_debt_to_income_percent', 'is not allowed, because the vertical has no field for monthly debt');
   }
   if (offer.joint_applications !== undefined && coBorrower === undefined) {
-    addError('joint_applications', 'has no meaning in a vertical that does not ask for a co-borrower');
+    addError('joint_applications', 'is not allowed, because the vertical has no co-borrower field');
   }
   checkMinCreditScore(offer, path, vertical, errors);
   const bandNames = choiceValues(vertical, vertical.roles.creditBand);
