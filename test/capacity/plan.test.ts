@@ -111,7 +111,7 @@ test('a plan lists only the caveats that apply to the measurements', () => {
 });
 
 test('throws if the measurements lack a route of the traffic mix', () => {
-  assert.throws(() => planCapacity({ ...sample, costs: {} }, mix(), requestFor()), /lack session/);
+  assert.throws(() => planCapacity({ ...sample, costs: {} }, mix(), requestFor()), /lack the route session/);
 });
 
 const checkedPlan = planCapacity(sample, mix(), requestFor({ keys: 1_000 }));

@@ -69,7 +69,7 @@ test('analytics commands on the data folder of a service', async (t) => {
       assert.deepEqual([ran.code, ran.stdout], [code, ''], ran.stderr);
       assert.match(ran.stderr, message);
     };
-    await failing(1, /^marketplace: there is no account of this name;[^\n]*\n$/, '--account', 'other', '--tag', 'abc');
+    await failing(1, /^marketplace: unknown account;[^\n]*\n$/, '--account', 'other', '--tag', 'abc');
     await failing(2, /must not be after/, ...forHero, '--from', '2026-02-01', '--to', '2026-01-01');
     await failing(2, /must be a date like/, ...forHero, '--from', '2026-02-30');
     await failing(2, /lower-case/, '--account', 'acme', '--tag', 'Hero');

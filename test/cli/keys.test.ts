@@ -106,7 +106,7 @@ test('the error of revoke for an unknown id does not contain the id, which may b
   const key = (await run(...createAcme, '--raw')).stdout.trim();
   const { code, stdout, stderr } = await run('keys', 'revoke', key);
   assert.deepEqual([code, stdout], [1, '']);
-  assert.match(stderr, /^marketplace: no key has this id[^\n]*\n$/);
+  assert.match(stderr, /^marketplace: unknown key id[^\n]*\n$/);
 });
 
 test('create rejects invalid and missing options as usage errors and creates no key', async (t) => {

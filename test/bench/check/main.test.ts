@@ -58,7 +58,7 @@ test('warns about noisy runs, and exits with 2 if runs and baseline have no rati
   const runs = ['--from', await resultFile('7.json', 500), '--from', await resultFile('8.json', 5_000)];
   const stored = run('--store', '--baseline', baseline, ...runs);
   assert.equal(stored.status, 0);
-  assert.match(stored.stderr, /1 OF 3 FIGURES ARE TOO NOISY/);
+  assert.match(stored.stderr, /1 OF 3 RATIOS ARE TOO NOISY/);
   const nothing = join(folder, 'nothing.json');
   await writeFile(nothing, JSON.stringify({ ...smallResult, routes: [], micro: [] }));
   const { status, stdout, stderr } = run('--baseline', baseline, '--from', nothing);

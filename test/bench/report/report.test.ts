@@ -65,12 +65,12 @@ describe('toMarkdown', () => {
   test('names the routes and points at which the client was saturated', () => {
     const [curve] = smallResult.curves;
     const [first, ...others] = curve!.points;
-    assert.doesNotMatch(toMarkdown(smallResult), /client gave first|at its end too/);
+    assert.doesNotMatch(toMarkdown(smallResult), /client was saturated|client was also saturated/);
     const points = [{ ...first!, client: { ...first!.client, saturated: true } }, ...others];
     const routes = [{ ...sessionRoute, clientSaturated: true }];
     const markdown = toMarkdown({ ...empty, routes, curves: [{ ...curve!, points }] });
-    assert.match(markdown, /client gave first .* `session` \(wrk\): .* too high/);
-    assert.match(markdown, /Offered load: at 1,000 requests offered a second the client was at its end too/);
+    assert.match(markdown, /client was saturated .* `session` \(wrk\): .* too high/);
+    assert.match(markdown, /Offered load: at 1,000 requests offered a second the client was also saturated/);
   });
 
   test('omits the chart of CPU times if the system does not provide CPU times', () => {
