@@ -5,7 +5,7 @@ export interface BaselineResponse {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   /**
-   * Text in the query string that distinguishes requests to the same path. If the text is absent, the response applies
+   * Text in the query string that distinguishes requests to the same path. A response without `query` applies
    * to every query string.
    */
   readonly query?: string;

@@ -18,9 +18,9 @@ import { bounds } from '../bounds.ts';
  * the previous CRC is 0.
  *
  * The mark bit of a frame means that all frames before this frame were synced when the marked frame was written. A marked frame can be
- * verified without the frames before it. Recovery can therefore distinguish a tail torn by a crash from damage to durable records: after
- * damaged durable records, there is a later marked frame. After a torn tail, there is no marked frame, and no record of the tail was
- * acknowledged.
+ * verified without the frames before it. Recovery can therefore distinguish a tail torn by a crash from damage to durable records: damaged
+ * durable records are followed by a frame with the mark bit. A torn tail contains no frame with the mark bit, and none of its records
+ * was acknowledged.
  *
  * After a failed write or sync, the segment is never written again. Frames that may not be on disk are written again in a new segment,
  * whose first sequence is that of the first such frame. A reader that reaches the first sequence of a newer segment switches to the newer

@@ -66,7 +66,7 @@ export class FrameGroup {
     this.#durable = null;
   }
 
-  /** Rejects the promise of the records. The frames stay in the group, so that they can be written later. */
+  /** Rejects the promise of the records, but keeps the frames of the group, which can be written later. */
   rejectWaiters(cause: unknown): void {
     if (this.#durable === null) return;
     this.#durableLater ??= Promise.withResolvers();

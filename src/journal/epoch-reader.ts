@@ -41,7 +41,7 @@ export function serializeFieldEncodings(verticals: readonly Vertical[]): string 
   return JSON.stringify(Object.fromEntries(verticals.map((vertical) => [vertical.number, fieldEncodings(vertical)])));
 }
 
-/** Parses JSON text with the field encodings of each vertical number. Throws an `Error` if the text is invalid. */
+/** Parses the JSON text in which an epoch lists the encodings of pocket fields, by vertical number. Throws an `Error` for invalid text. */
 export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly FieldEncoding[]> {
   const parsed: unknown = JSON.parse(text);
   if (!FieldEncodings.Check(parsed)) throw new Error('field encodings are invalid');

@@ -169,7 +169,7 @@ export class PoolMatcher implements Matcher {
     }
   }
 
-  /** Removes requests from the front of the queue and returns up to `maxCount` of them. Resolves cancelled requests with null instead. */
+  /** Removes and returns up to `maxCount` requests from the front of the queue. Resolves cancelled requests with null and omits them. */
   #dequeueBatch(maxCount: number): PendingRequest[] {
     const batch: PendingRequest[] = [];
     let taken = 0;

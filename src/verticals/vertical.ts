@@ -24,7 +24,7 @@ export interface Vertical {
    * ranges cannot have a minimum score.
    */
   readonly creditScores?: readonly { readonly min: number; readonly max: number }[];
-  /** Fields that must not influence offers (docs/contract.md#fairness). A catalog with a criterion on one of these fields is invalid. */
+  /** Fields that must not influence offers (docs/contract.md#fairness). A catalog with a criterion on such a field is invalid. */
   readonly neverMatched?: readonly string[];
 }
 

@@ -144,7 +144,7 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
   return risks;
 }
 
-/** Returns the settings of public URLs that use http. Omits a setting whose default value is based on another setting in the list. */
+/** Returns the settings of public URLs that use http. Omits a setting whose value is derived from another setting of the result. */
 function unencryptedUrlSettings(urls: PublicUrls): string[] {
   const isUnencrypted = (url: string): boolean => {
     const { protocol, hostname } = new URL(url);

@@ -184,7 +184,7 @@ const memberFormatters: Readonly<Record<string, (value: unknown) => unknown>> = 
 };
 
 /**
- * Describes a decoded ledger record by member names. The log file is not trusted, so unexpected values are only
+ * Converts a decoded ledger record to an object with named members. The log file is not trusted, so unexpected values are only
  * converted to JSON, and the members of a record of unknown kind are listed in an array.
  */
 export function describeRecord(record: readonly unknown[]): RecordDescription {

@@ -31,8 +31,9 @@ export interface LoanTables extends MatchTables, StateRuleTables {
   readonly amountMax: Float64Array;
   readonly approvalLikelihood: Float64Array;
 
-  /** Lower and upper end (`aprMax`) of the displayed APR range, by slot (offer, credit band and term), in hundredths of a percent. */
+  /** Lower end of the displayed APR range for each combination of offer, credit band and term, in hundredths of a percent. */
   readonly aprMin: Uint16Array;
+  /** Upper end of the displayed APR range, in the order and unit of `aprMin`. */
   readonly aprMax: Uint16Array;
   /** Unrounded upper end of the APR range in percent, by slot; infinite if the offer does not have the term. */
   readonly aprMaxPercent: Float64Array;
