@@ -213,7 +213,7 @@ export const bounds = {
   logoFileBytesMax: 64 * 1024,
   /** Maximum number of logo files loaded for one catalog. Lenders above this limit get a monogram instead of a logo. */
   logoFilesPerCatalogMax: 2_000,
-  /** Maximum nesting depth of the elements in an SVG logo. Browsers have the same limit. */
+  /** Maximum nesting depth of the elements in an SVG logo, equal to the limit of browsers. */
   logoElementDepthMax: 256,
   /** Maximum number of namespace declarations in an SVG logo. Drawing programs may write declarations on every element. */
   logoNamespaceDeclarationsMax: 1_000,

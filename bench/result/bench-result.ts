@@ -55,7 +55,7 @@ export interface RouteResult {
   readonly bodyBytes: number;
   /** Minimum throughput ratios to baselines. */
   readonly targets: readonly { readonly over: BaselineKind; readonly ratio: number }[];
-  /** All servers have the same number of rounds. Rounds of different servers with the same index ran one directly after the other. */
+  /** Measurements of each server, one per round. In each round, the servers were measured one after the other. */
   readonly servers: readonly { readonly kind: ServerKind; readonly rounds: readonly ServerMeasurement[] }[];
   /** Whether the client was the bottleneck, so that the throughput ratio is too high. */
   readonly clientSaturated: boolean;

@@ -15,7 +15,7 @@ export interface BorrowerSession {
   readonly borrower: Borrower;
 }
 
-/** Referrer tags of equal length, so that all replies have the same size. */
+/** Referrer tags of equal length, which make all replies equally long. */
 export const referrerTags: readonly string[] = Array.from('abcdefgh', (letter) => `bench_variant-${letter}`);
 
 export function sessionRequest(key: string, tag = referrerTags[0]!): PreparedRequest {

@@ -15,7 +15,7 @@ export interface Settings {
   readonly behindProxy: boolean;
   /** Password for /results; null allows access only from this machine. */
   readonly resultsPassword: string | null;
-  /** Origin of the logos in a script widget; null if the widget and the logos have the same origin. */
+  /** Origin of the logos in a script widget; null if the logos come from the origin of the widget. */
   readonly logoOrigin: string | null;
 }
 

@@ -25,7 +25,7 @@ const schemaVersion = 4;
  * - `cohort_piece`: sub_ids of the sessions of one experiment and day in ledger order, so that a page of sessions is
  *   read without scanning earlier sessions. One row contains the concatenated sub_ids of several sessions of a batch,
  *   because one index entry per session would make the aggregator 20 % slower. The primary key starts with the day,
- *   because most rows of a batch have the same day.
+ *   which places most rows of a batch beside each other.
  * - `payout`: amounts that a lender owes for a click, by `txid` (docs/contract.md#confirmations). The reversal columns
  *   are null until the payout is reversed.
  * - `ledger_segment`: ledger segments with session creations, and the latest cohort day of these sessions.

@@ -77,7 +77,7 @@ export interface LimitPolicy {
 
 /** Rate limit policies of a key, grouped by operation. A response reports the policy of the limit with the fewest remaining requests. */
 export interface KeyPolicies {
-  /** Policy of operations that only have the limit of requests per minute. */
+  /** Policy of operations to which only the limit of requests per minute applies. */
   readonly requests: LimitPolicy;
   readonly forAnalytics: { readonly requests: LimitPolicy; readonly analytics: LimitPolicy };
   readonly forSessions: { readonly requests: LimitPolicy; readonly sessions: LimitPolicy };

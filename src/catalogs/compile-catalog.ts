@@ -101,7 +101,7 @@ export class CompiledCatalog implements CompiledCatalogData {
     this.#fragments = null;
   }
 
-  /** Returns the index of an offer in `offers`, or -1 if the catalog does not have the offer. */
+  /** Returns the index of an offer in `offers`, or -1 for an offer that is not in the catalog. */
   offerIndex(id: string): number {
     return this.#indexById.get(id) ?? -1;
   }

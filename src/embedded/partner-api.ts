@@ -68,7 +68,7 @@ interface AnalyticsFilters {
   readonly date_to?: string;
 }
 
-/** Parameters of GET /analytics for a summary. Dates have the format `YYYY-MM-DD`. */
+/** Parameters of GET /analytics for a summary. Dates are written as `YYYY-MM-DD`. */
 export interface AnalyticsQuery extends AnalyticsFilters {
   readonly granularity?: 'summary';
 }

@@ -177,7 +177,8 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const group = this.#pendingGroup;
     const frameBytesMax = payload.length + frameHeaderBytes + markedFrameFieldsBytes;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
-    // A group is written only after all earlier groups are durable, so its first frame may have the mark bit.
+    // The mark bit of a frame means that all earlier groups are durable. This is true for the first frame of a group, because a group is
+    // written only after all earlier groups were synced.
     group.add(payload, this.#appendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
     this.#appendedPosition++;
     this.#appendedCrc = group.lastCrc;

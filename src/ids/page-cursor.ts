@@ -15,7 +15,7 @@ interface PageQuery {
   readonly subs: readonly Uint8Array[] | null;
 }
 
-/** Start of a page, and the period of the query as day numbers. All pages of a query have the period that the first page determined. */
+/** Start of a page, and the period of the query as day numbers. The first page determines the period, and later pages repeat it. */
 export interface PagePosition {
   readonly fromDay: number;
   readonly toDay: number;

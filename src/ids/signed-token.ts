@@ -79,7 +79,7 @@ interface EncryptedTokenLayout {
  * The ciphertext is the XOR of the plaintext and a pad. Block 0 of the pad is the HMAC of the nonce; block i is the HMAC of the nonce and
  * the byte i. The tag is an HMAC of the associated data and all preceding parts of the token, with a second key.
  *
- * Nonces are random. The probability that two of n tokens have the same nonce is n² / 2^97, which is one in a million for 10,000 tokens per
+ * Nonces are random. The probability of a repeated nonce among n tokens is n² / 2^97, which is one in a million for 10,000 tokens per
  * second during a year. Two tokens with the same nonce would reveal the XOR of their plaintexts, but no key.
  *
  * The caller writes the associated data and the plaintext into `buffer`. Each call of `encrypt` or `decrypt` overwrites `buffer`.

@@ -45,7 +45,7 @@ export interface RequestLoggerOptions {
 /** HTTP methods that are logged by name. Other methods are logged as `other`, because their text is submitted data. */
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']);
 
-/** Log levels of errors that the service causes. Errors with other codes have the level `info`. */
+/** Log levels of errors that the service causes. Errors with other codes are logged at level `info`. */
 const levelsByCode: Partial<Record<ErrorCode, Level>> = { INTERNAL_ERROR: 'error', SERVICE_UNAVAILABLE: 'warn' };
 
 /**

@@ -11,8 +11,8 @@ interface ProcessLog {
 }
 
 /**
- * Creates a log that writes JSON lines to standard error. Timestamps have the ISO 8601 format on a terminal, and are Unix milliseconds
- * otherwise.
+ * Creates a log that writes JSON lines to standard error. Timestamps are ISO 8601 text on a terminal, and Unix
+ * milliseconds otherwise.
  *
  * A slow reader of standard error cannot block the service. If standard error is a pipe or a socket, lines are buffered up to a limit, and
  * lines above the limit are dropped and counted. If the reader exits, logging stops, but the process continues. If standard error is a

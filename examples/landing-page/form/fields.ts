@@ -119,8 +119,8 @@ const fieldList: readonly Field[] = [
 ];
 
 /**
- * Fields of both variants, in the order of the single form. Both variants have the same fields, so that their offers do not
- * differ for a reason other than the design.
+ * Fields of both variants of the page, in the order of the variant with a single form. Both variants ask for these fields, so that
+ * only the design of the variants differs, not the offers.
  */
 export const fields: ReadonlyMap<string, Field> = new Map(fieldList.map((field) => [field.name, field]));
 

@@ -111,7 +111,7 @@ export interface DeadlineEntry {
 export const deadlineEntryDefaults = { dueMs: 0, previous: null, next: null } as const;
 
 /**
- * Queue of entries that all have the same timeout. Entries expire in the order in which they were added, so one timer suffices. The queue
+ * Queue of entries with one common timeout. Entries expire in the order in which they were added, so one timer suffices. The queue
  * is a circular linked list, in which adding and removing an entry takes constant time.
  */
 export class DeadlineQueue {

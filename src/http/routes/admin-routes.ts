@@ -229,7 +229,7 @@ export function adminRoutes(deps: AdminRoutesDeps): Handler {
     if (!isKnownHost(context.header('host'))) {
       return context.reply(errorReply({ code: 'MISDIRECTED_REQUEST' }, context.requestId));
     }
-    // All paths below `/keys` have the same handler.
+    // One handler serves all paths below `/keys`.
     const path = context.path.startsWith(`${keysPath}/`) ? keysPath : context.path;
     const handler = handlers.get(path);
     if (handler === undefined) return context.reply(errorReply({ code: 'NOT_FOUND' }, context.requestId));
