@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { assertError, assertOk } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
-import { echoMarker, type HttpResponse } from '../support/http-client.ts';
 
 describePersonalLoans('hostile JSON:', (door) => {
   /** Runs an attack, then checks that the process still responds and that the key has the expected number of sessions. */
@@ -107,64 +106,6 @@ describePersonalLoans('hostile JSON:', (door) => {
       assertError(await caller.post('session', metadata), 'INVALID_REQUEST', 'metadata');
       assertOk(await caller.post('session', `{"referrer_tag":"hostile",${members}}`));
     }, 2));
-});
-
-/** Sends the marker in every part of a request. The HTTP client fails the test if an error contains the marker. */
-describePersonalLoans('error messages', (door) => {
-  const requests: Readonly<Record<string, (caller: ApiCaller, subId: string) => Promise<HttpResponse>>> = {
-    path: ({ http, basePath }) => http.send({ path: `${basePath}/${echoMarker}` }),
-    'path outside the API': ({ http }) => http.send({ path: `/${echoMarker}?${echoMarker}=${echoMarker}` }),
-    vertical: ({ http }) => http.send({ path: `/v1/${echoMarker}/session` }),
-    method: ({ http, basePath }) => http.send({ method: 'PURGE', path: `${basePath}/session?${echoMarker}` }),
-    key: (caller) => caller.get('analytics', 'x=1', { Authorization: `Bearer ${echoMarker}` }),
-    'content type': (caller) => caller.post('session', echoMarker, { 'Content-Type': `text/${echoMarker}` }),
-    'malformed JSON': (caller) => caller.post('session', `{"${echoMarker}": ${echoMarker}`),
-    'body of another type': (caller) => caller.post('inputs', `"${echoMarker}"`),
-    tag: (caller) => caller.post('session', { referrer_tag: `${echoMarker}!` }),
-    'user agent': (caller) => caller.post('session', { referrer_tag: 'abc', user_agent: [echoMarker] }),
-    'metadata name and value': (caller) =>
-      caller.post('session', { referrer_tag: 'abc', metadata: { [echoMarker]: { [echoMarker]: echoMarker } } }),
-    'idempotency key': (caller) =>
-      caller.post('session', { referrer_tag: 'abc' }, { 'Idempotency-Key': `${echoMarker} ${echoMarker}` }),
-    'sub_id in a body': (caller) => caller.post('inputs', { sub_id: echoMarker, fields: {} }),
-    'fields of another type': (caller, subId) => caller.post('inputs', { sub_id: subId, fields: echoMarker }),
-    'every field at once': (caller, subId) => {
-      const values = door.fixture.fields.map(({ name }) => [name, echoMarker]);
-      return caller.post('inputs', {
-        sub_id: subId,
-        fields: { ...Object.fromEntries(values), [echoMarker]: echoMarker },
-      });
-    },
-    'names of fields': (caller, subId) =>
-      caller.post('inputs', { sub_id: subId, fields: { [echoMarker.repeat(10)]: echoMarker } }),
-    'sub_id in a query': (caller) => caller.get('marketplace', { sub_id: echoMarker, format: 'json' }),
-    format: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: echoMarker }),
-    sort: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', sort: echoMarker }),
-    max_offers: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', max_offers: echoMarker }),
-    explain: (caller, subId) => caller.get('marketplace', { sub_id: subId, format: 'json', explain: echoMarker }),
-    'analytics tag': (caller) => caller.get('analytics', { referrer_tag: `${echoMarker}!` }),
-    limit: (caller) => caller.get('analytics', { referrer_tag: 'abc', granularity: 'row', limit: echoMarker }),
-    cursor: (caller) => caller.get('analytics', { referrer_tag: 'abc', granularity: 'row', cursor: echoMarker }),
-    date: (caller) => caller.get('analytics', { referrer_tag: 'abc', date_from: echoMarker }),
-    granularity: (caller) => caller.get('analytics', { referrer_tag: 'abc', granularity: echoMarker }),
-    'list of ids': (caller) => caller.get('analytics', { sub_id_list: `${echoMarker},`.repeat(501) }),
-    'header names and values': (caller) =>
-      caller.get('analytics', '', {
-        [`X-${echoMarker}`]: echoMarker,
-        Origin: `https://${echoMarker}`,
-        'X-Request-Id': echoMarker,
-      }),
-    'click link': ({ http }) => http.send({ path: `/c?sub=${echoMarker}&offer=${echoMarker}&v=${echoMarker}` }),
-  };
-
-  test('error messages contain no text of the request', async () => {
-    const caller = door.market.caller(door.fixture);
-    const { sub_id: subId } = await caller.createSession('echoes');
-    for (const [part, send] of Object.entries(requests)) {
-      const { status, text } = await send(caller, subId);
-      assert.ok(status >= 400 && status < 500 && text.length > 0, `${part}: ${status} ${text}`);
-    }
-  });
 });
 
 describePersonalLoans('response headers', (door) => {
