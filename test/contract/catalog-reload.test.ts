@@ -2,19 +2,17 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { computeCatalogVersion } from '../../src/catalogs/identifiers.ts';
-import type { MarketplaceView, OfferView } from '../../src/index.ts';
+import type { MarketplaceView } from '../../src/index.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { borrowerOf, today as someDay } from '../matching/loan-fixtures.ts';
 import { referenceMatches, referenceOrder } from '../matching/reference-matcher.ts';
-import { ChangeableCatalogs, withChangedOffers } from '../support/changeable-catalogs.ts';
+import { ChangeableCatalogs } from '../support/changeable-catalogs.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
-import { findListedOffer, totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const { vertical, complete } = fixture;
-const hourMs = 60 * 60 * 1000;
 /** Number of offers so large that the service handles requests while it reads the catalog. */
 const offers = 1_000;
 const before = generateCatalog(1, offers);
@@ -89,44 +87,6 @@ test('a catalog reload under load causes no incorrect response', async (t) => {
   const landing = await caller.click(shownBefore.offers[0]!.click_url);
   assert.equal(landing.status, 302);
   assert.match(landing.headers.get('location') ?? '', new RegExp(`offer=${expectedBefore.ids[0]}&`));
-});
-
-test('click links keep landing URL and click value for 28 hours after a catalog change, also if the offer was removed', async (t) => {
-  const catalogs = new ChangeableCatalogs(fixture);
-  runAfterTest(t, () => catalogs.removeFiles());
-  const market = await RunningMarketplace.start('uws', { catalogs: catalogs.sources });
-  runAfterTest(t, () => market.close());
-  const caller = market.caller(fixture);
-  const landing = async (url: string) => (await caller.click(url)).headers.get('location') ?? 'no redirect';
-  const oldHead = (id: string) => findListedOffer(fixture, id).offer.landing_url.split('{click_id}')[0]!;
-  const subId = await caller.createSessionWithFields('change', complete);
-  const old = await caller.offers(subId, { max_offers: 20 });
-  const [gone, ...others] = old.offers as [OfferView, ...OfferView[]];
-  catalogs.writeCatalog(withChangedOffers(catalogs.initialCatalog, [gone.svc_offer_id]));
-  const [change] = await market.marketplace.reloadCatalogs();
-  assert.ok(change?.ok && change.changed);
-
-  const next = await caller.offers(subId, { max_offers: 20 });
-  assert.notEqual(next.catalog_version, old.catalog_version);
-  assert.equal(next.total_offers, old.total_offers - 1);
-  assert.ok(next.offers.every(({ svc_offer_id: id }) => id !== gone.svc_offer_id));
-  const clicked = [gone, others[0]!];
-  for (const { svc_offer_id: id, click_url: url } of clicked) assert.ok((await landing(url)).startsWith(oldHead(id)));
-  const clickedIds = clicked.map(({ svc_offer_id: id }) => id);
-  assert.equal((await caller.summary({ referrer_tag: 'change' })).rev_attributed, totalClickUsd(fixture, clickedIds));
-  const { svc_offer_id: newId, click_url: newUrl } = next.offers.at(-1)!;
-  assert.ok((await landing(newUrl)).startsWith('https://moved.example/'));
-  // The changed catalog triples the value of a click.
-  const ids = [...clickedIds, newId, newId, newId];
-  assert.equal((await caller.summary({ referrer_tag: 'change' })).rev_attributed, totalClickUsd(fixture, ids));
-
-  const mixed = new URL(next.offers[0]!.click_url);
-  mixed.searchParams.set('offer', gone.svc_offer_id);
-  assert.equal((await caller.click(mixed.href)).status, 404);
-  market.clock.advance(28 * hourMs - 1);
-  assert.ok((await landing(gone.click_url)).startsWith(oldHead(gone.svc_offer_id)));
-  market.clock.advance(1);
-  assert.equal((await caller.click(gone.click_url)).status, 404);
 });
 
 test('continues with the active catalog if the new file is invalid, and applies and logs the next valid file', async (t) => {

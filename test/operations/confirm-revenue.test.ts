@@ -146,7 +146,8 @@ describe('confirmRevenue', () => {
     const single = await confirmRevenue(bench.ports, bench.row());
     assert.ok(single.ok && single.value.accepted === 1);
     const rows = [bench.row(), bench.row({ status: 'reversed' })];
-    assert.deepEqual(await bench.outcomes(...rows), ['repeated', 'accepted']);
+    const byClickId = bench.row({ sub_id: undefined, svc_offer_id: undefined, click_id: bench.clickId('clicked') });
+    assert.deepEqual(await bench.outcomes(byClickId, ...rows), ['repeated', 'repeated', 'accepted']);
     bench.clock.advance(200 * dayMs);
     assert.deepEqual(await bench.outcomes(bench.row({ amount: 41 }), ...rows), ['conflict', 'repeated', 'repeated']);
     assert.equal((await bench.booked()).length, 2);
