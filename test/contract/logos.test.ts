@@ -71,21 +71,13 @@ describeService('a logo', ({ running }) => {
         assert.equal(head, `${marketplace.urls.cdn}/${logo}`);
         const answer = await http.send({ path: pathOf(url) });
         assert.equal(answer.status, 200);
+        assert.equal(answer.headers.has('x-ratelimit-limit'), false);
         assert.equal(v, hashOf(answer.text));
         assertLogoHeaders(answer, answer.text, forEver);
         assert.match(answer.text, /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
       }
     });
   }
-
-  test('serves logos without an API key, and does not count logo requests against a limit', async () => {
-    const { url } = someOffer(await shown());
-    const { headers } = await running().http.send({ path: pathOf(url) });
-    assert.deepEqual(
-      [...headers.keys()].filter((name) => name.includes('ratelimit')),
-      [],
-    );
-  });
 
   test('a logo URL without the content hash has a short cache time', async () => {
     const { http } = running();
@@ -107,45 +99,21 @@ describeService('a logo', ({ running }) => {
     await assertServes(http, `${path}?other=1&${query}`, text, forEver);
   });
 
-  test('returns 304 for a logo that has not changed since the client cached it', async () => {
+  // The rules of If-None-Match are tested with the widget script, which uses the same code.
+  test('returns 304 for an unchanged logo, and responds to HEAD without the image', async () => {
     const { http } = running();
     const path = pathOf(someOffer(await shown()).url);
     const { text } = await http.send({ path });
-    const etag = `"${hashOf(text)}"`;
-    for (const condition of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag} , "more"`, '*']) {
-      for (const method of ['GET', 'HEAD']) {
-        const answer = await http.send({ method, path, headers: { 'If-None-Match': condition } });
-        assert.deepEqual([answer.status, answer.text], [304, ''], condition);
-        assert.equal(answer.headers.get('etag'), etag);
-        assert.equal(answer.headers.get('cache-control'), forEver);
-      }
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await http.send({ method, path, headers: { 'If-None-Match': `"${hashOf(text)}"` } });
+      assert.deepEqual([answer.status, answer.text], [304, '']);
+      assert.equal(answer.headers.get('etag'), `"${hashOf(text)}"`);
+      assert.equal(answer.headers.get('cache-control'), forEver);
     }
-    for (const condition of ['"other"', hashOf(text), `"${hashOf(text)}`, '"*"', 'W/', ',']) {
-      const answer = await http.send({ path, headers: { 'If-None-Match': condition } });
-      assert.deepEqual([answer.status, answer.text], [200, text], condition);
-    }
-  });
-
-  test('responds to HEAD with the headers of GET and without the image', async () => {
-    const { http } = running();
-    const path = pathOf(someOffer(await shown()).url);
-    const { text } = await http.send({ path });
-    const answer = await http.send({ method: 'HEAD', path });
-    assert.deepEqual([answer.status, answer.text], [200, '']);
-    assertLogoHeaders(answer, text, forEver);
-    assert.equal(answer.headers.get('content-length'), String(Buffer.byteLength(text)));
-  });
-
-  test('responds to OPTIONS for a logo with the allowed methods, and rejects other methods', async () => {
-    const { http } = running();
-    const path = pathOf(someOffer(await shown()).url);
-    const options = await http.send({ method: 'OPTIONS', path });
-    assert.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, HEAD, OPTIONS']);
-    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
-      const answer = await http.send({ method, path, headers: { 'Content-Length': '0' } });
-      assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'GET, HEAD, OPTIONS']);
-      assert.equal(JSON.parse(answer.text).error, 'METHOD_NOT_ALLOWED');
-    }
+    const head = await http.send({ method: 'HEAD', path });
+    assert.deepEqual([head.status, head.text], [200, '']);
+    assertLogoHeaders(head, text, forEver);
+    assert.equal(head.headers.get('content-length'), String(Buffer.byteLength(text)));
   });
 
   test('serves logos by exact file name only, and no other files', async () => {

@@ -52,24 +52,7 @@ describe('metrics after requests', () => {
     assert.equal(scrape.value('marketplace_widget_events_total', { type: 'widget_loaded' }), 1);
   });
 
-  test('all histograms have ascending buckets with consistent counts', () => {
-    for (const { name, type, samples } of scrape.families.values()) {
-      if (type !== 'histogram') continue;
-      const series = Map.groupBy(samples, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
-      for (const [labels, ofSeries] of series) {
-        const sampleOf = (suffix: string) => ofSeries.find((sample) => sample.name === name + suffix)!.value;
-        const buckets = ofSeries.filter((sample) => sample.name === `${name}_bucket`);
-        for (const [at, { labels: own, value }] of buckets.entries()) {
-          const before = buckets[at - 1];
-          if (before === undefined) continue;
-          const end = own.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(own.le);
-          assert.ok(end > Number(before.labels.le) && value >= before.value, `${name} ${labels}`);
-        }
-        assert.equal(buckets.at(-1)!.labels.le, '+Inf');
-        assert.equal(buckets.at(-1)!.value, sampleOf('_count'), `${name} ${labels}`);
-        assert.equal(sampleOf('_sum') > 0, sampleOf('_count') > 0, `${name} ${labels}`);
-      }
-    }
+  test('the metrics contain a duration for each request, and each stored record', () => {
     const requests = new Map<string, number>();
     for (const { labels, value } of scrape.find('marketplace_requests_total')) {
       requests.set(labels.route!, (requests.get(labels.route!) ?? 0) + value);

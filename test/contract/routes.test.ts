@@ -85,17 +85,42 @@ describeService('other paths', ({ running }) => {
         }
       }
     }
-    for (const path of ['/', '/v1', '/v1/', '/favicon.ico', '/c/', '/c/x', '/healthz', '/readyz', '/metrics', '/*']) {
-      assertError(await http.send({ path }), 'NOT_FOUND');
+    const others = [
+      ...[
+        '/',
+        '/v1',
+        '/v1/',
+        '/favicon.ico',
+        '/c/',
+        '/c/x',
+        '/*',
+        '/w/x',
+        '/w/offers/x',
+        '/w//',
+        '/w/../w',
+        '/widget.js',
+      ],
+      ...['/docs//', '/docs/mortgage', '/docs/mortgage/', '/docs/reference.css/', '/docs/../package.json'],
+    ];
+    for (const path of others) assertError(await http.send({ path }), 'NOT_FOUND');
+  });
+
+  test('returns 404 for the paths of the operations listener, also with the operator token', async () => {
+    const { http, operatorToken } = running();
+    const headers = { Authorization: `Bearer ${operatorToken}` };
+    for (const path of ['/healthz', '/readyz', '/metrics', '/keys', '/keys/x', '/origins', '/confirmations']) {
+      assertError(await http.send({ path, headers }), 'NOT_FOUND');
     }
   });
 
-  test('read-only paths support GET, HEAD and OPTIONS, and return 405 for other methods', async () => {
+  test('other paths respond to their methods and to OPTIONS, and return 405 for other methods', async () => {
     const market = running();
-    const widget = await market
-      .caller(personalLoansFixture, { mode: 'test' })
-      .createWidget('methods', personalLoansFixture.complete);
-    const paths = ['/c/sandbox', '/docs', '/v1/personal-loans/openapi.json', widget.path(''), '/w/widget.js'];
+    const caller = market.caller(personalLoansFixture, { mode: 'test' });
+    const widget = await caller.createWidget('methods', personalLoansFixture.complete);
+    const { offers } = await caller.offers(widget.subId);
+    const { pathname: logo } = new URL(offers[0]!.logo_url);
+    const documents = ['/docs', '/v1/personal-loans/openapi.json'];
+    const paths = ['/c/sandbox', ...documents, widget.path(''), '/w/widget.js', logo];
     // On a busy machine, compressing the files at the first request may take longer than the request deadline.
     while ((await market.http.send({ path: '/docs' })).status === 503);
     for (const path of paths) {
@@ -105,11 +130,12 @@ describeService('other paths', ({ running }) => {
       const options = await market.http.send({ method: 'OPTIONS', path });
       assert.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, HEAD, OPTIONS'], path);
     }
-    for (const path of [...paths, '/c?sub=x']) {
-      for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+    for (const path of [...paths, '/c?sub=x', '/docs/', '/w/offers', '/w/events']) {
+      const methods = path === '/w/events' ? ['POST', 'OPTIONS'] : ['GET', 'HEAD', 'OPTIONS'];
+      for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'GET'].filter((each) => !methods.includes(each))) {
         const answer = await market.http.send({ method, path });
         assertError(answer, 'METHOD_NOT_ALLOWED');
-        assert.equal(answer.headers.get('allow'), 'GET, HEAD, OPTIONS', path);
+        assert.equal(answer.headers.get('allow'), methods.join(', '), path);
       }
     }
   });

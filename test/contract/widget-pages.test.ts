@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { bounds } from '../../src/bounds.ts';
 import type { WidgetEmbedView } from '../../src/index.ts';
 import { assertError, assertMembers, assertOk, assertTimestamp } from '../support/api-caller.ts';
@@ -95,8 +94,6 @@ describeService('pages of the widget', ({ running }) => {
       for (const format of ['iframe', 'js']) {
         assertError(await caller.get('marketplace', { sub_id: empty, format }), 'INSUFFICIENT_INPUTS');
         assertError(await stranger.get('marketplace', { sub_id: subId, format }), 'SUB_ID_NOT_FOUND');
-        assertError(await caller.get('marketplace', { sub_id: echoMarker, format }), 'SUB_ID_NOT_FOUND');
-        assertError(await caller.get('marketplace', { format }), 'INVALID_REQUEST', 'sub_id');
         const good = { sub_id: subId, format };
         assertError(await caller.get('marketplace', { ...good, sort: echoMarker }), 'INVALID_REQUEST', 'sort');
         assertError(await caller.get('marketplace', { ...good, max_offers: 21 }), 'INVALID_REQUEST', 'max_offers');
@@ -176,24 +173,6 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal(nonces.size, 3);
     });
 
-    test('allowed origins can frame the iframe page; without any, all origins can for test keys and none for live keys', async () => {
-      const market = running();
-      const origins = ['https://one.example', 'http://127.0.0.1:3000'];
-      for (const [mode, allowed, ancestors] of [
-        ['test', [], '*'],
-        ['live', [], "'none'"],
-        ['test', origins, [...origins].sort().join(' ')],
-        ['live', origins, [...origins].sort().join(' ')],
-      ] as const) {
-        const account = `framed ${mode} ${allowed.length}`;
-        const caller = market.caller(fixture, { account, mode });
-        for (const origin of allowed) market.marketplace.origins.allow(account, origin);
-        const widget = await caller.createWidget('framed', fixture.complete);
-        const granted = policyOf(await widget.get('')).get('frame-ancestors')!;
-        assert.equal(granted.split(' ').sort().join(' '), ancestors);
-      }
-    });
-
     test('the iframe page returns 404 for an invalid link, without text of the link in the response', async () => {
       const market = running();
       const caller = market.caller(fixture, { mode: 'test' });
@@ -221,34 +200,20 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal((await http.send({ path: `/w/?sub=${subId}&token=${token}` })).status, 200);
     });
 
-    test('the iframe page returns 400 for an expired session', async () => {
+    test('the iframe page counts no view and no request of the API key, and returns 400 for an expired session', async () => {
       const market = running();
       const account = 'the late ones';
-      market.issueKey(fixture, { account });
+      const caller = market.caller(fixture, { account, limits: { requestsPerMinute: 5 } });
       market.marketplace.origins.allow(account, 'https://one.example');
-      const widget = await market.caller(fixture, { account }).createWidget('late', fixture.complete);
+      const widget = await caller.createWidget('late', fixture.complete);
       market.clock.advance(bounds.sessionTtlMs - 1);
-      assert.equal((await widget.get('')).status, 200);
+      for (let load = 0; load < 10; load++) assert.equal((await widget.get('')).status, 200);
+      assert.equal((await caller.summary({ referrer_tag: 'late' })).marketplace_views, 0);
       market.clock.advance(1);
       const answer = await widget.get('');
       assert.equal(answer.status, 400);
       assert.match(answer.text, /out of date/);
       assert.equal(policyOf(answer).get('frame-ancestors'), 'https://one.example');
-    });
-
-    test('a load of the iframe page counts no view and no request against the limits of the API key', async () => {
-      const market = running();
-      const { key } = market.issueKey(fixture, { limits: { requestsPerMinute: 5 } });
-      const caller = market.callerWithKey(fixture, key);
-      const widget = await caller.createWidget('uncharged', fixture.complete);
-      for (let load = 0; load < 10; load++) await widget.get('');
-      assert.equal((await caller.summary({ referrer_tag: 'uncharged' })).marketplace_views, 0);
-    });
-
-    test('returns 404 for unknown paths below /w', async () => {
-      for (const path of ['/w/x', '/w/offers/x', '/w//', '/w/widget.css', '/w/../w', '/widget.js']) {
-        assertError(await running().http.send({ path }), 'NOT_FOUND');
-      }
     });
   });
 
@@ -287,8 +252,7 @@ describeService('pages of the widget', ({ running }) => {
       const url = await address();
       for (const query of ['', '?v=0123456789abcdef', '?v=', '?v=1&v=2']) {
         const { status, headers } = await get(new URL(url.pathname + query, url));
-        assert.equal(status, 200);
-        assert.equal(headers.get('cache-control'), 'public, max-age=300');
+        assert.deepEqual([status, headers.get('cache-control')], [200, 'public, max-age=300']);
       }
     });
 
@@ -297,33 +261,31 @@ describeService('pages of the widget', ({ running }) => {
       const { bytes: plain, headers } = await get(url, { 'Accept-Encoding': 'identity' });
       assert.equal(headers.get('vary'), 'Accept-Encoding');
       assert.equal(headers.get('content-encoding'), undefined);
-      for (const [accepted, encoding, decode] of [
-        ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
-        ['gzip', 'gzip', gunzipSync],
-        ['GZIP;q=0.5', 'gzip', gunzipSync],
-        ['br;q=0, gzip', 'gzip', gunzipSync],
-        ['deflate', undefined, (bytes: Buffer) => bytes],
-      ] as const) {
-        const answer = await get(url, { 'Accept-Encoding': accepted });
+      for (const [accepted, encoding] of [
+        ['gzip, deflate, br, zstd', 'br'],
+        ['gzip', 'gzip'],
+        ['GZIP;q=0.5', 'gzip'],
+        ['br;q=0, gzip', 'gzip'],
+        ['deflate', undefined],
+      ]) {
+        const answer = await get(url, { 'Accept-Encoding': accepted! });
         assert.equal(answer.headers.get('content-encoding'), encoding, accepted);
-        assert.deepEqual(decode(answer.bytes), plain);
+        assert.equal(answer.text, plain.toString());
       }
     });
 
     test('returns 304 for the widget script if the client has the current version', async () => {
       const url = await address();
-      const { headers } = await get(url);
-      const etag = headers.get('etag')!;
-      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-        const { status, bytes, headers: again } = await get(url, { 'If-None-Match': known });
-        assert.deepEqual([status, bytes.length, again.get('etag')], [304, 0, etag]);
+      const etag = (await get(url)).headers.get('etag')!;
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag} , "more"`, '*']) {
+        const { status, bytes, headers } = await get(url, { 'If-None-Match': known });
+        assert.deepEqual([status, bytes.length, headers.get('etag')], [304, 0, etag]);
       }
-      assert.equal((await get(url, { 'If-None-Match': '"other"' })).status, 200);
-      // The service ignores longer headers.
-      assert.equal(
-        (await get(url, { 'If-None-Match': `${','.repeat(bounds.headerListCharactersMax)}${etag}` })).status,
-        200,
-      );
+      // The service ignores long headers.
+      const long = `${','.repeat(bounds.headerListCharactersMax)}${etag}`;
+      for (const other of ['"other"', etag.slice(1, -1), etag.slice(0, -1), '"*"', 'W/', ',', long]) {
+        assert.equal((await get(url, { 'If-None-Match': other })).status, 200, other);
+      }
     });
   });
 });
