@@ -25,7 +25,7 @@ async function serve(t: TestContext, folder: string, key: string) {
   return { served, connect };
 }
 
-// `test/http/listener-cases.ts` checks that a drain loses no response.
+// `test/http/listener-connections.test.ts` checks that a drain loses no response.
 test('a restart under load loses no acknowledged sessions, inputs or clicks', async (t) => {
   const folder = createFolder(t);
   const marketplace = await createMarketplace({ dataDir: folder });

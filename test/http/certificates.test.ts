@@ -3,20 +3,15 @@ import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { connect } from 'node:tls';
-import { bounds } from '../../src/bounds.ts';
 import type { Handler, Listener, RequestContext } from '../../src/http/engines/listener.ts';
-import { startNodeListener } from '../../src/http/engines/node-listener.ts';
-import { startUwsListener } from '../../src/http/engines/uws-listener.ts';
 import { InvalidCertificateError, readCertificate, type TlsVersion } from '../../src/tls/certificate.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
-import { errorReply } from './listener-cases.ts';
+import { engines, get, hello, listenerOptions } from './listener-bench.ts';
 import { RawConnection } from './raw-connection.ts';
 
-const engines = { uws: startUwsListener, node: startNodeListener };
-const request = 'GET / HTTP/1.1\r\nHost: test\r\n\r\n';
-const hello: Handler = (context) => context.reply({ status: 200, headers: '', body: 'hello' });
+const request = get('/');
 
 for (const engine of ['uws', 'node'] as const) {
   describe(`certificates of the ${engine} listener`, () => {
@@ -25,16 +20,8 @@ for (const engine of ['uws', 'node'] as const) {
       const folder = temporaryFolder();
       runAfterTest(t, () => rmSync(folder, { recursive: true }));
       const read = (name: string) => readCertificate(writeCertificate(folder, createSelfSignedCertificate(name)));
-      const listener: Listener = await engines[engine]({
-        host: '127.0.0.1',
-        port: 0,
-        handler,
-        errorReply,
-        onHandlerError: (fault) => assert.fail(String(fault)),
-        bodyBytesMax: bounds.requestBodyBytesMax,
-        deadlineMs: bounds.requestDeadlineMs,
-        tls: { certificate: read('one.test'), minVersion },
-      });
+      const tls = { certificate: read('one.test'), minVersion };
+      const listener: Listener = await engines[engine]({ ...listenerOptions(handler), tls });
       runAfterTest(t, () => listener.close(0));
       return {
         listener,
@@ -57,7 +44,7 @@ for (const engine of ['uws', 'node'] as const) {
       const idle = await open('localhost');
       const busy = await open();
       assert.deepEqual([idle.serverName, busy.serverName], ['CN=one.test', 'CN=one.test']);
-      busy.send(request.replace('/', '/pending'));
+      busy.send(get('/pending'));
       idle.send(request);
       await idle.response();
       for (const name of ['two.test', 'three.test']) {
@@ -151,17 +138,13 @@ for (const engine of ['uws', 'node'] as const) {
         socket.destroy();
         return supported;
       };
-      const usual = await secured(t);
+      const versions = async ({ listener }: { listener: Listener }) =>
+        Promise.all((['TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const).map((version) => supports(listener, version)));
+      assert.deepEqual(await versions(await secured(t)), [false, true, true]);
       const strict = await secured(t, hello, '1.3');
-      const versionsOf = async (listener: Listener) => [
-        await supports(listener, 'TLSv1.1'),
-        await supports(listener, 'TLSv1.2'),
-        await supports(listener, 'TLSv1.3'),
-      ];
-      assert.deepEqual(await versionsOf(usual.listener), [false, true, true]);
-      assert.deepEqual(await versionsOf(strict.listener), [false, false, true]);
+      assert.deepEqual(await versions(strict), [false, false, true]);
       strict.renew('two.test');
-      assert.deepEqual(await versionsOf(strict.listener), [false, false, true]);
+      assert.deepEqual(await versions(strict), [false, false, true]);
     });
 
     test('continues with the current certificate if the engine cannot load the new certificate', async (t) => {

@@ -9,9 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import type { EngineChoice } from '../../src/config/config.ts';
-import type { ListenerOptions } from '../../src/http/engines/listener.ts';
 import { startListener } from '../../src/http/engines/start-listener.ts';
-import { errorReply } from './listener-cases.ts';
+import { hello, listenerOptions } from './listener-bench.ts';
 
 const run = promisify(execFile);
 const sources = fileURLToPath(new URL('../../src', import.meta.url));
@@ -66,18 +65,6 @@ async function withPackages(
   }
 }
 
-function options(port = 0): ListenerOptions {
-  return {
-    host: '127.0.0.1',
-    port,
-    handler: (context) => context.reply({ status: 200, headers: '', body: '' }),
-    errorReply,
-    onHandlerError: (fault) => assert.fail(String(fault)),
-    bodyBytesMax: 1_000,
-    deadlineMs: 10_000,
-  };
-}
-
 test('auto uses and reports the newest uWebSockets.js build that loads, and the process exits after close', async () => {
   const { engine, reason, body } = await serveAndClose('auto', sources);
   assert.deepEqual([engine, body], ['uws', 'served']);
@@ -114,10 +101,12 @@ test('auto falls back to node:http if no uWebSockets.js build can be loaded, and
 });
 
 test('auto does not fall back to node:http if the port is in use', async () => {
-  const first = await startListener('auto', options());
+  const first = await startListener('auto', listenerOptions(hello));
   try {
     for (const choice of ['auto', 'uws', 'node'] as const) {
-      await assert.rejects(startListener(choice, options(first.port)), { code: 'EADDRINUSE' });
+      await assert.rejects(startListener(choice, { ...listenerOptions(hello), port: first.port }), {
+        code: 'EADDRINUSE',
+      });
     }
   } finally {
     await first.close(0);

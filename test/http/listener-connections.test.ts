@@ -1,0 +1,380 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { bounds } from '../../src/bounds.ts';
+import type { RequestContext } from '../../src/http/engines/listener.ts';
+import {
+  ask,
+  get,
+  hello,
+  post,
+  refuses,
+  signal,
+  test,
+  testAlsoOverTls,
+  text,
+  unbufferedBody,
+  until,
+} from './listener-bench.ts';
+import { RawConnection } from './raw-connection.ts';
+
+test('replies in order to pipelined requests whose handlers reply immediately', async ({ start, open, engine }) => {
+  const listener = await start((x) => x.reply(text(x.path)));
+  const connection = await open(listener);
+  connection.send(get('/1') + post('/2', 'body') + get('/3'));
+  for (const path of ['/1', '/2', '/3']) assert.equal((await connection.response()).body.toString(), path);
+  const many = Array.from({ length: engine === 'uws' ? 150 : bounds.pipelinedRequestsMax }, (_, at) => `/${at}`);
+  connection.send(many.map((path) => get(path)).join(''));
+  for (const path of many) assert.equal((await connection.response()).body.toString(), path);
+});
+
+test('replies in order to requests that are pipelined after a pending request', async ({ start, open, engine }) => {
+  const listener = await start(async (x) => {
+    if (x.path === '/slow') await new Promise((resolve) => setTimeout(resolve, 20));
+    x.reply(text(x.path));
+  });
+  const connection = await open(listener);
+  connection.send(get('/slow') + get('/next'));
+  if (engine === 'uws') {
+    // The native engine closes the connection instead of queueing requests.
+    await connection.closed;
+    assert.equal(connection.rest, '');
+  } else {
+    assert.equal((await connection.response()).body.toString(), '/slow');
+    assert.equal((await connection.response()).body.toString(), '/next');
+  }
+  await until(() => listener.inFlightCount === 0);
+});
+
+test('closes a connection with too many pipelined requests', async ({ start, open }) => {
+  let most = 0;
+  const listener = await start(() => {
+    most = Math.max(most, listener.inFlightCount);
+  });
+  const connection = await open(listener);
+  connection.send(get('/').repeat(1000));
+  await connection.closed;
+  await until(() => listener.inFlightCount === 0);
+  assert(most <= bounds.pipelinedRequestsMax);
+});
+
+test('closes a connection that pipelines more requests than one turn of the event loop may answer', async ({
+  start,
+  open,
+}) => {
+  let handled = 0;
+  const listener = await start((x) => {
+    handled += 1;
+    hello(x);
+  });
+  const connection = await open(listener);
+  connection.send(get('/').repeat(2_000));
+  await connection.closed;
+  assert(handled <= bounds.repliesPerTurnMax + 1, `${handled} requests`);
+});
+
+test('replies on many connections, also to more requests than one turn may answer', async ({ start, open }) => {
+  const listener = await start(hello);
+  const count = bounds.repliesPerTurnMax + 50;
+  const connections = await Promise.all(Array.from({ length: count }, () => open(listener)));
+  for (const connection of connections) connection.send(get('/'));
+  for (const connection of connections) assert.equal((await connection.response()).body.toString(), 'hello');
+});
+
+test('handles no further request of a connection while a reply is unsent', async ({ start, open, engine }) => {
+  let handled = 0;
+  const listener = await start((x) => {
+    handled += 1;
+    x.reply({ status: 200, headers: '', body: unbufferedBody });
+  });
+  const connection = await open(listener);
+  connection.socket.pause();
+  connection.send(get('/').repeat(3));
+  await until(() => handled > 0);
+  const other = await open(listener);
+  assert.equal((await ask(other, get('/'))).status, 200);
+  assert.equal(handled, 2);
+  connection.socket.resume();
+  if (engine === 'uws') {
+    // The native engine closes the connection instead of queueing requests.
+    await connection.closed;
+  } else {
+    for (let at = 0; at < 3; at += 1) assert.deepEqual((await connection.response()).body, unbufferedBody);
+    assert.equal(handled, 4);
+  }
+  await until(() => listener.inFlightCount === 0);
+});
+
+test('if too many reply bytes are unsent, closes the connection that made no progress for the longest time', async ({
+  start,
+  open,
+}) => {
+  let handled = 0;
+  const listener = await start((x) => {
+    handled += 1;
+    x.reply({ status: 200, headers: '', body: unbufferedBody });
+  });
+  const connections: RawConnection[] = [];
+  for (let at = 0; at < 5; at += 1) {
+    const connection = await open(listener);
+    connection.socket.pause();
+    connection.send(get('/'));
+    connections.push(connection);
+    await until(() => handled === connections.length);
+  }
+  const [first, last] = [connections[0] as RawConnection, connections[4] as RawConnection];
+  first.socket.resume();
+  assert.equal(await first.responseOrEnd(), null);
+  last.socket.resume();
+  assert.deepEqual((await last.response()).body, unbufferedBody);
+});
+
+test('sends replies of other requests from a handler, a microtask and a later turn', async ({ start, open }) => {
+  let waiting: RequestContext[] = [];
+  const answerAll = (how: string): void => {
+    const due = waiting;
+    waiting = [];
+    for (const context of due) context.reply(text(how + context.path));
+  };
+  const listener = await start((x) => {
+    waiting.push(x);
+    if (x.path === '/within') answerAll('at once:');
+    if (x.path === '/microtask') queueMicrotask(() => answerAll('microtask:'));
+    if (x.path === '/later') setImmediate(answerAll, 'later:');
+  });
+  for (const [path, how] of [
+    ['/within', 'at once:'],
+    ['/microtask', 'microtask:'],
+    ['/later', 'later:'],
+  ] as const) {
+    const others = await Promise.all([open(listener), open(listener)]);
+    for (const [index, other] of others.entries()) other.send(get(`/${index}`));
+    await until(() => waiting.length === 2);
+    const last = await open(listener);
+    assert.equal((await ask(last, get(path))).body.toString(), how + path);
+    for (const [index, other] of others.entries()) {
+      assert.equal((await other.response()).body.toString(), `${how}/${index}`);
+    }
+    await until(() => listener.inFlightCount === 0);
+  }
+});
+
+test('drops a reply if the client disconnects in the same event-loop turn', async ({ start, open }) => {
+  let waiting: RequestContext[] = [];
+  const listener = await start((x) => {
+    if (x.path === '/hello') return hello(x);
+    waiting.push(x);
+    if (x.path !== '/all') return;
+    for (const context of waiting) context.reply(text(context.path));
+    waiting = [];
+  });
+  for (let round = 0; round < 50; round += 1) {
+    const leaving = await open(listener);
+    leaving.send(get('/leaves'));
+    await until(() => waiting.length === 1);
+    const staying = await open(listener);
+    await ask(staying, get('/hello'));
+    // The server reads both in one turn: first the request that triggers the reply, then the disconnect.
+    staying.send(get('/all'));
+    leaving.close();
+    assert.equal((await staying.response()).body.toString(), '/all');
+    staying.close();
+  }
+  await until(() => listener.inFlightCount === 0);
+});
+
+test('keeps a connection open for many requests with unique ids, and closes it on request', async ({ start, open }) => {
+  const listener = await start((x) => x.reply(text(x.requestId)));
+  const connection = await open(listener);
+  const ids = new Set<string | undefined>();
+  for (let count = 0; count < 200; count += 1) {
+    const response = await ask(connection, get('/'));
+    assert.equal(response.body.toString(), response.headers.get('x-request-id'));
+    ids.add(response.headers.get('x-request-id'));
+  }
+  assert.equal(ids.size, 200);
+  connection.send(get('/', 'Connection: close\r\n'));
+  assert.equal((await connection.response()).status, 200);
+  await connection.closed;
+});
+
+testAlsoOverTls('sends a large body completely, also to a slow client', async ({ start, open }) => {
+  const large = 'x'.repeat(8 * 1024 * 1024);
+  let answered = signal();
+  const listener = await start(async (x) => {
+    if (x.path === '/later') await new Promise(setImmediate);
+    x.reply(text(large));
+    answered.give();
+  });
+  for (const path of ['/now', '/later']) {
+    answered = signal();
+    const connection = await open(listener);
+    connection.socket.pause();
+    connection.send(get(path));
+    await answered.promise;
+    await new Promise(setImmediate);
+    connection.socket.resume();
+    assert.equal((await connection.response()).body.length, large.length);
+    connection.close();
+  }
+});
+
+test('reports the bound port, and rejects with the system error if the port is in use', async ({ start }) => {
+  const listener = await start(hello);
+  assert(listener.port > 0);
+  await assert.rejects(start(hello, { port: listener.port }), { code: 'EADDRINUSE' });
+  // By default, the native engine would share a port that is given.
+  await listener.close(0);
+  await start(hello, { port: listener.port });
+  await assert.rejects(start(hello, { port: listener.port }), { code: 'EADDRINUSE' });
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  await assert.rejects(start(hello, { port: (other.address() as { port: number }).port }), { code: 'EADDRINUSE' });
+  other.close();
+  await once(other, 'close');
+});
+
+test('runs several listeners at once', async ({ start, open }) => {
+  const one = await start((x) => x.reply(text('one')));
+  const two = await start((x) => x.reply(text('two')));
+  assert.equal((await ask(await open(one), get('/'))).body.toString(), 'one');
+  const connection = await open(two);
+  assert.equal((await ask(connection, get('/'))).body.toString(), 'two');
+  await one.close(1000);
+  assert.equal((await ask(connection, get('/'))).body.toString(), 'two');
+  await assert.rejects(open(one), { code: 'ECONNREFUSED' });
+});
+
+testAlsoOverTls('drain: accepts no connection, and closes the others after their reply', async ({ start, open }) => {
+  const arrived = signal<RequestContext>();
+  const listener = await start((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)));
+  const idle = await open(listener);
+  assert.equal((await ask(idle, get('/'))).status, 200);
+  const busy = await open(listener);
+  busy.send(get('/pending'));
+  const context = await arrived.promise;
+  let closed = false;
+  const closing = listener.close(60_000).then(() => {
+    closed = true;
+  });
+  await refuses(() => open(listener));
+  assert.equal(closed, false);
+  assert.equal(listener.inFlightCount, 1);
+  context.reply(text('last'));
+  const response = await busy.response();
+  assert.equal(response.body.toString(), 'last');
+  assert.equal(response.headers.get('connection'), 'close');
+  await Promise.all([busy.closed, idle.closed, closing]);
+  assert.equal(listener.inFlightCount, 0);
+  await listener.close(0);
+});
+
+test('drain: keeps accepting connections during the delay, and closes each after its reply', async ({
+  start,
+  open,
+}) => {
+  const listener = await start(hello);
+  const kept = await open(listener);
+  assert.equal((await ask(kept, get('/'))).headers.get('connection') === 'close', false);
+  const silent = await open(listener);
+  const closing = listener.close(60_000, 3_000);
+  for (const connection of [kept, await open(listener)]) {
+    const response = await ask(connection, get('/'));
+    assert.equal(response.headers.get('connection'), 'close');
+    await connection.closed;
+  }
+  assert.equal(await closing, 0);
+  await silent.closed;
+  await assert.rejects(open(listener), { code: 'ECONNREFUSED' });
+});
+
+test('drain: handles a connection that the system had established before', async ({ start }) => {
+  const listener = await start(hello);
+  const connecting = RawConnection.open(listener.port);
+  // The system has established the connection by now, and the listener has not accepted it yet.
+  const closing = listener.close(60_000);
+  const connection = await connecting;
+  const response = await ask(connection, get('/'));
+  assert.deepEqual([response.status, response.headers.get('connection')], [200, 'close']);
+  await Promise.all([connection.closed, closing]);
+});
+
+test('drain: sends HEAD and 204 replies', async ({ start, open }) => {
+  const waiting: RequestContext[] = [];
+  const listener = await start((x) => void waiting.push(x));
+  const connections = await Promise.all([open(listener), open(listener)]);
+  connections[0]?.send('HEAD / HTTP/1.1\r\nHost: test\r\n\r\n');
+  connections[1]?.send(get('/'));
+  await until(() => waiting.length === 2);
+  const closing = listener.close(60_000);
+  for (const context of waiting) context.reply(context.method === 'HEAD' ? text('four') : text('', 204));
+  for (const connection of connections) {
+    const response = await connection.response(true);
+    assert.equal(response.headers.get('connection'), 'close');
+    await connection.closed;
+  }
+  await closing;
+});
+
+testAlsoOverTls('drain: waits until a client has read the last large reply', async ({ start, open }) => {
+  const arrived = signal<RequestContext>();
+  const listener = await start((x) => arrived.give(x));
+  const connection = await open(listener);
+  connection.socket.pause();
+  connection.send(get('/'));
+  const context = await arrived.promise;
+  const closing = listener.close(60_000);
+  context.reply({ status: 200, headers: '', body: unbufferedBody });
+  await refuses(() => open(listener));
+  connection.socket.resume();
+  const response = await connection.response();
+  assert.equal(response.headers.get('connection'), 'close');
+  assert.deepEqual(response.body, unbufferedBody);
+  await connection.closed;
+  assert.equal(await closing, 0);
+});
+
+test('drain: closes connections with pending requests after the grace period', async ({ start, open }) => {
+  const arrived = signal<RequestContext>();
+  const listener = await start((x) => arrived.give(x), { deadlineMs: 60_000 });
+  const connection = await open(listener);
+  connection.send(get('/'));
+  const context = await arrived.promise;
+  assert.equal(await listener.close(10), 1);
+  await connection.closed;
+  assert.equal(context.ended, true);
+  assert.equal(listener.inFlightCount, 0);
+  context.reply(text('too late'));
+  assert.equal(connection.rest, '');
+});
+
+testAlsoOverTls('drain: loses no reply under load', async ({ start, open }) => {
+  let taken = 0;
+  let draining = false;
+  const listener = await start(async (x) => {
+    taken += 1;
+    await new Promise((resolve) => setTimeout(resolve, taken % 3));
+    x.reply(text('x'.repeat(1000)));
+  });
+  let answered = 0;
+  const client = async (): Promise<void> => {
+    const connection = await open(listener);
+    for (;;) {
+      connection.send(get('/'));
+      const response = await connection.responseOrEnd();
+      if (response === null) return;
+      assert.equal(response.body.length, 1000);
+      answered += 1;
+      if (response.headers.get('connection') === 'close') {
+        assert.equal(draining, true);
+        return;
+      }
+    }
+  };
+  const clients = Array.from({ length: 32 }, client);
+  await until(() => answered > 500);
+  draining = true;
+  await listener.close(60_000);
+  await Promise.all(clients);
+  assert.equal(answered, taken);
+});

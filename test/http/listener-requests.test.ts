@@ -1,0 +1,429 @@
+import assert from 'node:assert/strict';
+import { bounds } from '../../src/bounds.ts';
+import type { Handler, RequestContext } from '../../src/http/engines/listener.ts';
+import { formatHeader } from '../../src/http/engines/response-head.ts';
+import {
+  ask,
+  askBodyless,
+  chunk,
+  chunkedHead,
+  echo,
+  errorOf,
+  get,
+  hello,
+  lastChunk,
+  post,
+  signal,
+  test,
+  testAlsoOverTls,
+  text,
+  until,
+} from './listener-bench.ts';
+
+test('passes method, path and query to the handler undecoded', async ({ start, open }) => {
+  const listener = await start((x) => x.reply(text(JSON.stringify([x.method, x.path, x.query]))));
+  const connection = await open(listener);
+  const seen = async (line: string): Promise<unknown> =>
+    JSON.parse((await ask(connection, `${line} HTTP/1.1\r\nHost: test\r\n\r\n`)).body.toString());
+  assert.deepEqual(await seen('GET /a%2Fb//c?x=%2C&y=1?2'), ['GET', '/a%2Fb//c', 'x=%2C&y=1?2']);
+  assert.deepEqual(await seen('PUT /'), ['PUT', '/', '']);
+  assert.deepEqual(await seen('DELETE /x?'), ['DELETE', '/x', '']);
+  assert.deepEqual(await seen('OPTIONS /x'), ['OPTIONS', '/x', '']);
+});
+
+test('parses an absolute request target, if the engine accepts it', async ({ start, open, engine }) => {
+  const listener = await start((x) => x.reply(text(JSON.stringify([x.path, x.query, x.header('host')]))));
+  const seen = async (target: string): Promise<unknown> => {
+    const response = await ask(await open(listener), `GET ${target} HTTP/1.1\r\nHost: other\r\n\r\n`);
+    return response.status === 200 ? JSON.parse(response.body.toString()) : response.status;
+  };
+  const [absolute, others] = engine === 'uws' ? [505, 505] : [['/a//b', 'x=http://y/?', 'test:81'], 400];
+  assert.deepEqual(await seen('http://test:81/a//b?x=http://y/?'), absolute);
+  if (engine === 'node') {
+    assert.deepEqual(await seen('HTTPS://[::1]'), ['/', '', '[::1]']);
+    assert.deepEqual(await seen('http://test?x'), ['/', 'x', 'test']);
+  }
+  for (const target of ['http://user@test/', 'ftp://test/', 'http:/test', '*']) {
+    assert.equal(await seen(target), others, target);
+  }
+});
+
+testAlsoOverTls('sends each header once, with length, date and request id', async ({ start, open }) => {
+  const listener = await start((x) =>
+    x.reply({ status: 404, headers: formatHeader('X-One', '1') + formatHeader('X-Two', 'a, b'), body: 'né' }),
+  );
+  const response = await ask(await open(listener), get('/'));
+  assert.equal(response.status, 404);
+  assert.equal(response.headers.get('x-one'), '1');
+  assert.equal(response.headers.get('x-two'), 'a, b');
+  assert.equal(response.headers.get('content-length'), '3');
+  assert.equal(response.body.toString(), 'né');
+  assert.ok(!Number.isNaN(Date.parse(response.headers.get('date') ?? '')));
+  assert.ok(response.headers.get('x-request-id'));
+  assert.ok([...response.counts.values()].every((count) => count === 1));
+  assert.ok(!response.headers.has('server') && !response.headers.has('uwebsockets'));
+});
+
+test('sends a body of bytes unchanged', async ({ start, open }) => {
+  const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+  const listener = await start((x) => x.reply({ status: 200, headers: '', body: bytes.subarray(1) }));
+  const response = await ask(await open(listener), get('/'));
+  assert.deepEqual(response.body, Buffer.from(bytes.subarray(1)));
+});
+
+test('sends 204 and 304 responses without body and Content-Length, and keeps the connection open', async ({
+  start,
+  open,
+}) => {
+  const listener = await start((x) =>
+    x.reply({ status: Number(x.path.slice(1)), headers: formatHeader('X-A', 'b'), body: '' }),
+  );
+  for (const status of [204, 304]) {
+    const { connection, response } = await askBodyless(() => open(listener), get(`/${status}`));
+    assert.equal(response.status, status);
+    assert.equal(response.headers.get('x-a'), 'b');
+    assert.equal(response.headers.has('content-length'), false);
+    assert.equal((await ask(connection, get('/200'))).status, 200);
+  }
+});
+
+test('replies to HEAD without a body, from the handler and from a later event-loop turn', async ({ start, open }) => {
+  const listener = await start(async (x) => {
+    if (x.path === '/later') await new Promise(setImmediate);
+    x.reply(text('né'));
+  });
+  for (const path of ['/now', '/later']) {
+    const request = `HEAD ${path} HTTP/1.1\r\nHost: test\r\n\r\n`;
+    const { connection, response: head } = await askBodyless(() => open(listener), request);
+    // The next response would start with the body of the HEAD response, if it had one.
+    const asked = await ask(connection, get(path));
+    assert.equal(asked.status, 200);
+    assert.equal(head.status, 200);
+    assert.equal(head.headers.get('content-length'), asked.headers.get('content-length'));
+    assert.deepEqual([...head.headers.keys()].sort(), [...asked.headers.keys()].sort());
+    assert.ok([...head.counts.values()].every((count) => count === 1));
+    assert.equal(connection.rest, '');
+  }
+});
+
+test('header() returns a request header by lower-case name, an empty string if absent, and the first value if repeated', async ({
+  start,
+  open,
+}) => {
+  const listener = await start((x) =>
+    x.reply(text([x.header('x-some'), x.header('x-none'), x.header('x-twice')].join())),
+  );
+  const response = await ask(await open(listener), get('/', 'X-SOME:  value \r\nX-Twice: 1\r\nX-Twice: 2\r\n'));
+  assert.equal(response.body.toString(), 'value,,1');
+});
+
+test('throws if a header is read after the handler returned or awaited', async ({ start, open, faults }) => {
+  const listener = await start(async (x) => {
+    if (x.path === '/awaited') await null;
+    if (x.path === '/returned') await new Promise(setImmediate);
+    x.reply(text(x.header('host')));
+  });
+  const connection = await open(listener);
+  const statuses: number[] = [];
+  for (const path of ['/', '/awaited', '/returned']) statuses.push((await ask(connection, get(path))).status);
+  assert.deepEqual(statuses, [200, 500, 500]);
+  for (const { fault } of faults) assert.match(String(fault), /request header/);
+  assert.equal(faults.length, 2);
+});
+
+test('ignores an Expect header with an unknown value', async ({ start, open }) => {
+  const listener = await start((x) => x.readBody((body) => x.reply(text(body.toString()))));
+  const response = await ask(await open(listener), post('/', 'body', 'Expect: something\r\n'));
+  assert.deepEqual([response.status, response.body.toString()], [200, 'body']);
+});
+
+testAlsoOverTls('reads a body that is sent whole or in parts, is empty or is absent', async ({ start, open }) => {
+  const listener = await start(echo);
+  const connection = await open(listener);
+  assert.equal((await ask(connection, post('/', 'grün'))).body.toString(), '5:grün');
+  const bytes = Buffer.from(post('/', 'grün'));
+  const split = bytes.length - 2;
+  connection.send(bytes.subarray(0, 9));
+  await new Promise(setImmediate);
+  connection.send(bytes.subarray(9, split - 2));
+  await new Promise(setImmediate);
+  connection.send(bytes.subarray(split - 2, split));
+  await new Promise(setImmediate);
+  connection.send(bytes.subarray(split));
+  assert.equal((await connection.response()).body.toString(), '5:grün');
+  for (const request of [get('/'), post('/', '')]) {
+    assert.equal((await ask(connection, request)).body.toString(), '0:');
+  }
+  await connection.sendInPieces(['POST / HT', 'TP/1.1\r\nHost: test\r\nContent-Le', 'ngth: 0\r\n\r', '\n']);
+  assert.equal((await connection.response()).body.toString(), '0:');
+});
+
+test('lets a client that sends 10 MB read the 413 before it closes the connection', async ({ start, open }) => {
+  const listener = await start((x) => x.readBody(() => assert.fail('a body was read')));
+  const bytes = Buffer.alloc(64 * 1024, 'x');
+  const length = `POST / HTTP/1.1\r\nHost: test\r\nContent-Length: ${160 * bytes.length}\r\n\r\n`;
+  for (const [head, piece, end] of [
+    [length, bytes, ''],
+    [chunkedHead('/'), chunk(bytes.toString()), lastChunk],
+  ] as const) {
+    const connection = await open(listener);
+    const before = process.memoryUsage().arrayBuffers;
+    // This client reads nothing until it has sent everything. A reset would discard the reply before the client reads it.
+    connection.socket.pause();
+    connection.send(head);
+    for (let sent = 0; sent < 160; sent += 1) {
+      await new Promise((resolve) => connection.socket.write(piece, resolve));
+    }
+    connection.send(end);
+    connection.socket.resume();
+    assert.equal((await connection.response()).status, 413);
+    await connection.closed;
+    assert(process.memoryUsage().arrayBuffers - before < 64 * 1024 * 1024);
+  }
+  const url = `http://127.0.0.1:${listener.port}/`;
+  assert.equal((await fetch(url, { method: 'POST', body: Buffer.alloc(1e7) })).status, 413);
+});
+
+test('closes a connection whose large body never ends, whether the handler reads the body or not', async ({
+  start,
+  open,
+}) => {
+  const listener = await start((x) => (x.path === '/read' ? echo(x) : undefined), { deadlineMs: 50 });
+  for (const [path, status] of [
+    ['/read', 413],
+    ['/ignored', 503],
+  ] as const) {
+    const connection = await open(listener);
+    connection.send(`POST ${path} HTTP/1.1\r\nHost: test\r\nContent-Length: 10485760\r\n\r\nx`);
+    assert.equal((await connection.response()).status, status);
+    assert.equal(listener.inFlightCount, 0);
+    await connection.closed;
+  }
+});
+
+test('sends a reply before a large body is read, and closes the connection', async ({ start, open }) => {
+  const listener = await start(async (x) => {
+    if (x.path === '/later') await new Promise(setImmediate);
+    x.reply(text('unauthorized', 401));
+  });
+  for (const path of ['/now', '/later']) {
+    const connection = await open(listener);
+    const response = await ask(connection, post(path, 'x'.repeat(200_000)));
+    assert.equal(response.status, 401);
+    assert.equal(response.body.toString().trimEnd(), 'unauthorized');
+    assert.equal(response.headers.get('connection'), 'close');
+    await connection.closed;
+  }
+});
+
+test('sends a reply before a small body is read or received, and keeps the connection open', async ({
+  start,
+  open,
+}) => {
+  const listener = await start((x) => x.reply(text(`${x.method} ${x.path}`, 401)));
+  const connection = await open(listener);
+  assert.equal((await ask(connection, post('/1', 'x'.repeat(500)))).status, 401);
+  const [head = '', body = ''] = post('/2', 'y'.repeat(500)).split('\r\n\r\n');
+  assert.equal((await ask(connection, `${head}\r\n\r\n`)).status, 401);
+  connection.send(body);
+  assert.equal((await ask(connection, get('/3'))).body.toString(), 'GET /3');
+});
+
+test('calls onBodyUnavailable once: body too large, client disconnected, or deadline passed', async ({
+  start,
+  open,
+}) => {
+  const calls: string[] = [];
+  const listener = await start(
+    (x) =>
+      x.readBody(
+        () => {
+          calls.push(`${x.path} body`);
+          x.reply(text('read'));
+        },
+        () => calls.push(`${x.path} none`),
+      ),
+    { bodyBytesMax: 100, deadlineMs: 50 },
+  );
+  const whole = await open(listener);
+  await ask(whole, post('/whole', 'a body'));
+  await ask(await open(listener), post('/large', 'x'.repeat(101)));
+  const gone = await open(listener);
+  gone.send('POST /gone HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf');
+  await until(() => listener.inFlightCount === 1);
+  gone.close();
+  await until(() => listener.inFlightCount === 0);
+  const late = await open(listener);
+  late.send('POST /late HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf');
+  assert.equal((await late.response()).status, 503);
+  // The rest of the body is discarded, and the connection remains usable.
+  late.send('a body');
+  assert.equal((await ask(late, get('/next'))).body.toString(), 'read');
+  assert.equal(calls.pop(), '/next body');
+  assert.deepEqual(calls, ['/whole body', '/large none', '/gone none', '/late none']);
+});
+
+testAlsoOverTls('sets `ended` at a disconnect, and drops a later reply', async ({ start, open, faults }) => {
+  const arrived = signal<RequestContext>();
+  const answered: number[] = [];
+  const listener = await start((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)), {
+    onReply: (_route, status) => answered.push(status),
+  });
+  const connection = await open(listener);
+  connection.send(get('/pending'));
+  const context = await arrived.promise;
+  assert.equal(context.ended, false);
+  connection.close();
+  await until(() => context.ended);
+  assert.equal(listener.inFlightCount, 0);
+  context.reply(text('too late'));
+  assert.equal((await ask(await open(listener), get('/'))).status, 200);
+  assert.deepEqual([faults, answered], [[], [200]]);
+});
+
+test('replies 503 with Retry-After at the deadline, and drops the handler’s reply', async ({ start, open }) => {
+  let deadlines = 0;
+  const arrived = signal<RequestContext>();
+  const onDeadline = (): void => {
+    deadlines += 1;
+  };
+  const listener = await start((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)), {
+    deadlineMs: 50,
+    onDeadline,
+  });
+  const connection = await open(listener);
+  const response = await ask(connection, get('/pending'));
+  assert.equal(response.status, 503);
+  assert.equal(errorOf(response).error, 'SERVICE_UNAVAILABLE');
+  assert.equal(response.headers.get('retry-after'), String(bounds.retryAfterSeconds));
+  const context = await arrived.promise;
+  assert.equal(context.ended, true);
+  context.reply(text('too late'));
+  assert.equal((await ask(connection, get('/'))).body.toString(), 'hello');
+  assert.equal(deadlines, 1);
+  assert.equal(listener.inFlightCount, 0);
+});
+
+test('calls onReply once for each reply, with route and status', async ({ start, open }) => {
+  const answered: (readonly [route: number, status: number])[] = [];
+  const handler: Handler = (x) => {
+    x.routeIndex = 3;
+    switch (x.path) {
+      case '/now':
+        x.reply(text('now'));
+        assert.equal(x.ended, true);
+        x.reply(text('again'));
+        return;
+      case '/later':
+        return new Promise<void>((resolve) => setImmediate(resolve)).then(() => x.reply(text('later', 404)));
+      case '/body':
+        return x.readBody(() => x.reply(text('read')));
+      case '/broken':
+        throw new Error('broken');
+    }
+    // Other paths get no reply.
+  };
+  const onReply = (route: number, status: number, elapsedUs: number): void => {
+    assert.ok(Number.isInteger(elapsedUs) && elapsedUs >= 0 && elapsedUs < 60_000_000, `${elapsedUs} us`);
+    answered.push([route, status]);
+  };
+  const listener = await start(handler, { onReply, deadlineMs: 200, bodyBytesMax: 8 });
+  const seen = async (request: string): Promise<number> => (await ask(await open(listener), request)).status;
+  const statuses = [
+    await seen(get('/now')),
+    await seen(get('/later')),
+    await seen(post('/body', '12345678')),
+    await seen(post('/body', '123456789')),
+    await seen(get('/broken')),
+    await seen(get('/never')),
+  ];
+  assert.deepEqual(statuses, [200, 404, 200, 413, 500, 503]);
+  assert.deepEqual(
+    answered,
+    statuses.map((status) => [3, status]),
+  );
+  // The listener rejects this request before the handler.
+  answered.length = 0;
+  assert.equal(await seen(get('/now', 'Transfer-Encoding: chunked\r\n')), 400);
+  assert.deepEqual(answered, [[0, 400]]);
+});
+
+test('replies 500 and reports the error if the handler or its body callback throws or rejects', async ({
+  start,
+  open,
+  faults,
+}) => {
+  const listener = await start((x) => {
+    if (x.path === '/answered') x.reply(text('fine'));
+    if (x.path === '/answered' || x.path === '/throws') throw new Error(x.path);
+    if (x.path === '/rejects') return Promise.reject(new Error('/rejects'));
+    if (x.path === '/rejects-later')
+      return new Promise((_, reject) => setImmediate(reject, new Error('/rejects-later')));
+    return x.readBody((async () => {
+      if (x.path === '/body-rejects') await null;
+      throw new Error(x.path);
+    }) as () => void);
+  });
+  const connection = await open(listener);
+  for (const path of ['/throws', '/rejects', '/rejects-later', '/body-throws', '/body-rejects']) {
+    const response = await ask(connection, path.startsWith('/body') ? post(path, 'x') : get(path));
+    assert.equal(response.status, 500);
+    assert.equal(errorOf(response).error, 'INTERNAL_ERROR');
+    const reported = faults.pop();
+    assert(reported);
+    assert.equal((reported.fault as Error).message, path);
+    assert.equal(reported.requestId, response.headers.get('x-request-id'));
+    assert.equal(errorOf(response).request_id, reported.requestId);
+  }
+  assert.equal((await ask(connection, get('/answered'))).body.toString(), 'fine');
+  assert.equal(faults.length, 1);
+  assert.equal(listener.inFlightCount, 0);
+});
+
+test('reports an error of onBodyUnavailable, and still replies', async ({ start, open, faults }) => {
+  const fail = (): void => {
+    throw new Error('body unavailable');
+  };
+  const listener = await start((x) => (x.method === 'GET' ? hello(x) : x.readBody(() => {}, fail)));
+  const connection = await open(listener);
+  connection.send('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10485760\r\n\r\n');
+  assert.equal((await connection.response()).status, 413);
+  assert.equal(faults.length, 1);
+  const leaving = await open(listener);
+  leaving.send('POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf');
+  await until(() => listener.inFlightCount === 1);
+  leaving.close();
+  await until(() => faults.length === 2);
+  assert.equal(listener.inFlightCount, 0);
+  assert.equal((await ask(await open(listener), get('/'))).status, 200);
+});
+
+test('replies 500 if a header value contains a line break', async ({ start, open, faults }) => {
+  const listener = await start(async (x) => {
+    if (x.query === 'later') await new Promise(setImmediate);
+    x.reply({
+      status: 200,
+      headers: formatHeader('X-A', x.path === '/lf' ? 'a\nX-Evil: 1' : 'a\rX-Evil: 1'),
+      body: '',
+    });
+  });
+  const connection = await open(listener);
+  for (const target of ['/lf', '/cr', '/lf?later']) {
+    const response = await ask(connection, get(target));
+    assert.equal(response.status, 500);
+    assert.equal(response.headers.has('x-evil'), false);
+  }
+  assert.equal(faults.length, 3);
+});
+
+test('reports a second or late call of readBody', async ({ start, open, faults }) => {
+  const listener = await start(async (x) => {
+    if (x.path === '/late') await null;
+    else x.readBody(() => {});
+    x.readBody(() => {});
+  });
+  const connection = await open(listener);
+  assert.equal((await ask(connection, post('/twice', 'x'))).status, 500);
+  assert.equal((await ask(await open(listener), post('/late', 'x'))).status, 500);
+  assert.equal(faults.length, 2);
+});
