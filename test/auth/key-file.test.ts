@@ -11,7 +11,7 @@ import { EmbedOriginRegistry } from '../../src/auth/embed-origin-registry.ts';
 import { KeyFileError, keyFilePath, openKeyFile } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { bounds } from '../../src/bounds.ts';
-import { issueKey, ManualClock, noonMs, openDirectory, temporaryFolder } from './support.ts';
+import { issueKey, noonMs, openDirectory, temporaryFolder } from './support.ts';
 
 /** Schema of version 1. It must not change, because such files exist. */
 const version1 = `
@@ -147,7 +147,7 @@ test('migrates a key file of version 1 to the current schema and retains the key
     [listed?.id, listed?.accountName, listed?.limits.sessionsPerDay, others],
     ['key_0123456789ab', 'acme', 7, []],
   );
-  assert.equal(openDirectory(t, folder, new ManualClock()).findByHash(hashApiKey(key))?.number, 1);
+  assert.equal(openDirectory(t, folder).findByHash(hashApiKey(key))?.number, 1);
   assert.equal(issueKey(folder).issued.number, 2);
 
   const origins = EmbedOriginRegistry.openExisting(keyFilePath(folder));
@@ -164,7 +164,7 @@ test('migrates a key file of version 2, retains keys and origins, and tracks lat
   t.after(() => database.close());
   database.exec(version2);
   database.exec("INSERT INTO embed_origins VALUES (1, 'https://b.example'), (1, 'https://a.example')");
-  const directory = openDirectory(t, folder, new ManualClock());
+  const directory = openDirectory(t, folder);
   assert.equal(directory.findByHash(hashApiKey(key))?.number, 1);
   assert.deepEqual(directory.origins.findByAccount(1), ['https://a.example', 'https://b.example']);
   // The process that wrote the file still has it open.

@@ -4,7 +4,8 @@ import Database from 'better-sqlite3';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { bounds } from '../../src/bounds.ts';
-import { changeOrigins, issueKey, ManualClock, noonMs, openDirectory, revokeKey, temporaryFolder } from './support.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { changeOrigins, issueKey, noonMs, openDirectory, revokeKey, temporaryFolder } from './support.ts';
 
 test('finds a key by its hash, and returns nothing for an unknown or revoked key', (t) => {
   const folder = temporaryFolder(t);
@@ -12,7 +13,7 @@ test('finds a key by its hash, and returns nothing for an unknown or revoked key
   const forever = issueKey(folder);
   const revoked = issueKey(folder);
   revokeKey(folder, revoked.issued.id);
-  const directory = openDirectory(t, folder, new ManualClock());
+  const directory = openDirectory(t, folder);
   assert.deepEqual(directory.findByHash(hashApiKey(key)), {
     number: issued.number,
     account: issued.account,
@@ -31,7 +32,7 @@ test('finds a key by its hash, and returns nothing for an unknown or revoked key
 test('finds a new key immediately, and rejects a revoked, deleted or replaced key from the next poll on', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
-  const directory = openDirectory(t, folder, new ManualClock());
+  const directory = openDirectory(t, folder);
   const [revoked, deleted, replaced] = [issueKey(folder), issueKey(folder), issueKey(folder)];
   const find = ({ key }: { readonly key: string }) => directory.findByHash(hashApiKey(key));
   for (const each of [revoked, deleted, replaced]) assert.equal(find(each)?.number, each.issued.number);
@@ -57,13 +58,10 @@ test('uses cached keys and origins while the key file is unreadable, and reports
     t.after(() => otherProgram.close());
     const errors: unknown[] = [];
     let recovered = 0;
-    const directory = openDirectory(
-      t,
-      folder,
-      new ManualClock(),
-      (error) => errors.push(error),
-      () => recovered++,
-    );
+    const directory = openDirectory(t, folder, {
+      onReadError: (error) => errors.push(error),
+      onRecovered: () => recovered++,
+    });
     const origins = () => directory.origins.findByAccount(issued.account);
     otherProgram.exec(`ALTER TABLE ${table} RENAME TO hidden; UPDATE hidden SET account = account`);
     t.mock.timers.tick(3 * bounds.apiKeyPollIntervalMs);
@@ -83,7 +81,7 @@ test('applies changed origins at the next poll in alphabetical order, and return
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const [acme, other] = ['acme', 'other'].map((account) => issueKey(folder, { account }).issued.account);
-  const { origins } = openDirectory(t, folder, new ManualClock());
+  const { origins } = openDirectory(t, folder);
   const change = (apply: Parameters<typeof changeOrigins>[1]) => {
     changeOrigins(folder, apply);
     t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
@@ -105,12 +103,12 @@ test('limits how often an unknown key causes a poll of the key file', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const clock = new ManualClock();
-  const directory = openDirectory(t, folder, clock);
+  const directory = openDirectory(t, folder, { clock });
   assert.equal(directory.findByHash('nobody'), undefined);
   const { key } = issueKey(folder);
-  clock.pass(bounds.unknownApiKeyPollIntervalMs - 1);
+  clock.advance(bounds.unknownApiKeyPollIntervalMs - 1);
   assert.equal(directory.findByHash(hashApiKey(key)), undefined);
-  clock.pass(1);
+  clock.advance(1);
   assert.notEqual(directory.findByHash(hashApiKey(key)), undefined);
 });
 
@@ -118,7 +116,7 @@ test('returns key ids and account names, from the cache if the key file is unrea
   const folder = temporaryFolder(t);
   const { issued } = issueKey(folder, { account: 'acme' });
   const other = issueKey(folder, { account: 'other' }).issued;
-  const directory = openDirectory(t, folder, new ManualClock());
+  const directory = openDirectory(t, folder);
   revokeKey(folder, issued.id);
   const caller = { account: issued.account, keyNumber: issued.number };
   assert.deepEqual(directory.callerNames(caller), { key: issued.id, account: 'acme' });
@@ -134,7 +132,7 @@ test('reads a large number of key changes in several event-loop turns', async (t
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder);
-  const directory = openDirectory(t, folder, new ManualClock());
+  const directory = openDirectory(t, folder);
   const others = new Database(keyFilePath(folder));
   t.after(() => others.close());
   const changes = 2 * bounds.apiKeyChangesPerTurn + 1;

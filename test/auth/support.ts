@@ -8,37 +8,13 @@ import { keyFilePath } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { type KeyLimitOverrides, type KeyLimits, noLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
-import type { Clock } from '../../src/domain/clock.ts';
 import type { Mode } from '../../src/domain/mode.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { KnownVertical } from '../../src/verticals/registry.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
-/** 2031-05-06T12:00:00Z. */
-export const noonMs = Date.UTC(2031, 4, 6, 12);
-
-/** A wall clock and a monotonic clock that tests advance. */
-export class ManualClock implements Clock {
-  wall: number;
-  monotonic = 5_000_000.25;
-
-  constructor(wallMs = noonMs) {
-    this.wall = wallMs;
-  }
-
-  wallMs(): number {
-    return this.wall;
-  }
-
-  monotonicMs(): number {
-    return this.monotonic;
-  }
-
-  /** Advances both clocks. */
-  pass(ms: number): void {
-    this.wall += ms;
-    this.monotonic += ms;
-  }
-}
+/** The time of a new `ManualClock`. */
+export const noonMs = new ManualClock().wallMs();
 
 /** Creates a data folder that is deleted after the test. */
 export function temporaryFolder(t: TestContext): string {
@@ -55,32 +31,26 @@ export interface KeyOptions {
   readonly limits?: Partial<KeyLimitOverrides>;
 }
 
-/** Issues a key through a separate connection, as another process would. */
-export function issueKey(folder: string, options: KeyOptions = {}, nowMs = noonMs) {
+/** Changes keys through a separate connection, as another process would. */
+function changeKeys<Result>(folder: string, change: (registry: KeyRegistry) => Result): Result {
   const registry = KeyRegistry.open(keyFilePath(folder));
   try {
-    return registry.create(
-      {
-        accountName: options.account ?? 'acme',
-        vertical: options.vertical ?? personalLoans,
-        mode: options.mode ?? 'live',
-        expiresAtMs: options.expiresAtMs ?? null,
-        limits: { ...noLimitOverrides, ...options.limits },
-      },
-      nowMs,
-    );
+    return change(registry);
   } finally {
     registry.close();
   }
 }
 
+export function issueKey(folder: string, options: KeyOptions = {}, nowMs = noonMs) {
+  const { account = 'acme', vertical = personalLoans, mode = 'live', expiresAtMs = null } = options;
+  const limits = { ...noLimitOverrides, ...options.limits };
+  return changeKeys(folder, (registry) =>
+    registry.create({ accountName: account, vertical, mode, expiresAtMs, limits }, nowMs),
+  );
+}
+
 export function revokeKey(folder: string, id: string, nowMs = noonMs) {
-  const registry = KeyRegistry.open(keyFilePath(folder));
-  try {
-    return registry.revoke(id, nowMs);
-  } finally {
-    registry.close();
-  }
+  return changeKeys(folder, (registry) => registry.revoke(id, nowMs));
 }
 
 /** Changes embed origins through a separate connection, as another process would. */
@@ -97,13 +67,16 @@ export function changeOrigins(folder: string, change: (registry: EmbedOriginRegi
 export function openDirectory(
   t: TestContext,
   folder: string,
-  clock: Clock,
-  onReadError: (error: unknown) => void = (error) => {
-    throw error;
-  },
-  onRecovered: () => void = () => {},
+  options: Partial<ConstructorParameters<typeof SqliteKeyDirectory>[0]> = {},
 ): SqliteKeyDirectory {
-  const directory = new SqliteKeyDirectory({ path: keyFilePath(folder), clock, onReadError, onRecovered });
+  const onReadError = (error: unknown) => {
+    throw error;
+  };
+  const path = keyFilePath(folder);
+  const directory = new SqliteKeyDirectory({
+    ...{ path, clock: new ManualClock(), onReadError, onRecovered: () => {} },
+    ...options,
+  });
   t.after(() => directory.close());
   return directory;
 }
@@ -113,7 +86,7 @@ const contractLimits: KeyLimits = { requestsPerMinute: 500, analyticsPerMinute: 
 /** Opens an authenticator on a new data folder. Only the clock is simulated. */
 export function openAuth(t: TestContext, { clock = new ManualClock(), defaultLimits = contractLimits } = {}) {
   const folder = temporaryFolder(t);
-  const keyDirectory = openDirectory(t, folder, clock);
+  const keyDirectory = openDirectory(t, folder, { clock });
   return {
     folder,
     clock,

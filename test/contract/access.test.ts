@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type ApiCaller, assertError } from '../support/api-caller.ts';
 import { describeEveryVertical } from '../support/contract-suite.ts';
-import { echoMarker, type HttpResponse } from '../support/http-client.ts';
+import type { HttpResponse } from '../support/http-client.ts';
 import type { VerticalFixture } from '../support/vertical-fixture.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
@@ -23,55 +23,17 @@ describeEveryVertical('access', (door) => {
   const elsewhere = allFixtures.find(({ vertical }) => vertical !== door.fixture.vertical) as VerticalFixture;
 
   // The rules for API keys are tested in test/auth.
-  describe('authentication', () => {
-    test('every operation rejects a request without an API key or with the key of another vertical', async () => {
-      const { market, fixture } = door;
-      for (const path of ['session', 'inputs', 'marketplace', 'analytics']) {
-        const method = path === 'session' || path === 'inputs' ? 'POST' : 'GET';
-        assertUnauthorized(await market.http.send({ method, path: `/v1/${fixture.vertical.segment}/${path}` }));
-      }
-      const there = market.caller(elsewhere);
-      for (const answer of await Promise.all(everyOperation(market.callerWithKey(fixture, there.key)))) {
-        assertError(answer, 'VERTICAL_MISMATCH');
-      }
-      assert.equal((await there.summary({ referrer_tag: 'access' })).sessions_total, 0);
-    });
-
-    test('rejects an expired and a revoked API key, also in another vertical', async () => {
-      const { market, fixture } = door;
-      const expiresAt = new Date(market.clock.wallMs() + 60_000);
-      const { key: revoked, id } = market.issueKey(fixture);
-      const caller = market.caller(fixture, { expiresAt });
-      market.clock.advance(expiresAt.getTime() - market.clock.wallMs());
-      market.marketplace.keys.revoke(id);
-      for (const key of [caller.key, revoked]) {
-        for (const answer of await Promise.all(everyOperation(market.callerWithKey(fixture, key)))) {
-          assertUnauthorized(answer);
-        }
-        assertUnauthorized(await market.callerWithKey(elsewhere, key).get('analytics', { referrer_tag: 'abc' }));
-      }
-    });
-
-    test('rejects malformed and unknown API keys, and accepts the Bearer scheme in upper and lower case', async () => {
-      const { market, fixture } = door;
-      const { key } = market.issueKey(fixture);
-      const { keyPrefix } = fixture.vertical;
-      const send = (authorization: string) =>
-        market.callerWithKey(fixture, key).get('analytics', { referrer_tag: 'abc' }, { Authorization: authorization });
-      for (const authorization of [
-        '',
-        key,
-        `Basic ${key}`,
-        `Bearer ${key},${key}`,
-        `Bearer ${keyPrefix}live_${'0'.repeat(48)}`,
-        `Bearer ${echoMarker}`,
-        `Bearer ${'x'.repeat(8_000)}`,
-        `Bearer ${key.slice(0, -1)}\u00e9`,
-      ]) {
-        assertUnauthorized(await send(authorization));
-      }
-      for (const scheme of ['Bearer', 'bearer', 'BEARER']) assert.equal((await send(`${scheme} ${key}`)).status, 200);
-    });
+  test('every operation rejects a request without an API key or with the key of another vertical', async () => {
+    const { market, fixture } = door;
+    for (const path of ['session', 'inputs', 'marketplace', 'analytics']) {
+      const method = path === 'session' || path === 'inputs' ? 'POST' : 'GET';
+      assertUnauthorized(await market.http.send({ method, path: `/v1/${fixture.vertical.segment}/${path}` }));
+    }
+    const there = market.caller(elsewhere);
+    for (const answer of await Promise.all(everyOperation(market.callerWithKey(fixture, there.key)))) {
+      assertError(answer, 'VERTICAL_MISMATCH');
+    }
+    assert.equal((await there.summary({ referrer_tag: 'access' })).sessions_total, 0);
   });
 
   describe('tenancy', () => {
@@ -133,19 +95,6 @@ describeEveryVertical('access', (door) => {
           assert.deepEqual([sessions_total, marketplace_views, offer_clicks], [count, count, count ** 2]);
         }
       }
-    });
-
-    test('ignores sub_ids of other accounts in sub_id_list', async () => {
-      const { owner, others } = createCallers();
-      const { sub_id: mine } = await owner.createSession('lists');
-      const theirs = await Promise.all(others.map((other) => other.createSession('lists')));
-      const list = [mine, ...theirs.map(({ sub_id: id }) => id)].join(',');
-      for (const caller of [owner, ...others]) {
-        const summary = await caller.summary({ sub_id_list: list });
-        assert.deepEqual([summary.sessions_total, summary.ids_outside_dates], [1, 0]);
-      }
-      const old = await owner.summary({ sub_id_list: list, date_from: '2020-01-01', date_to: '2020-01-02' });
-      assert.deepEqual([old.sessions_total, old.ids_outside_dates], [0, 1]);
     });
   });
 });
