@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { invalidRequest, succeeded } from '../../src/domain/outcome.ts';
+import { succeeded } from '../../src/domain/outcome.ts';
 import { decodeSubId, formatSubId, SubIds } from '../../src/ids/sub-id.ts';
 import { deviceClasses } from '../../src/ledger/ledger-record.ts';
-import { createSession } from '../../src/operations/create-session.ts';
+import { type CreateSessionDeps, createSession } from '../../src/operations/create-session.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
-import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import type { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
+import type { Tenant } from '../../src/verticals/tenant.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { liveTenant, secretRingOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
+import { openSessionStore, repairUntilDurable, sessionTtlMs, verdictOf } from './bench.ts';
 
-const sessionTtlMs = 4 * 60 * 60 * 1000;
 const keyNumber = 17;
 /** A character with two UTF-16 code units and four UTF-8 bytes. */
 const astral = '💶';
@@ -23,43 +24,27 @@ const astral = '💶';
 class Bench {
   readonly clock = new ManualClock();
   readonly subIds = new SubIds(secretRingOf('ours'), new RandomPool());
-  readonly devices = new DeviceClassifier(100);
   readonly sessions: MemorySessionStore;
   readonly ledger: TemporaryLedger;
-  readonly idempotencyKeys = new IdempotencyKeys({
-    clock: this.clock,
-    secrets: secretRingOf('ours'),
-    retentionMs: sessionTtlMs,
-    keysMax: 3,
-  });
-  readonly referrerTags: ReferrerTags;
-
+  readonly deps: CreateSessionDeps;
   releasedCount = 0;
 
   private constructor(t: TestContext, ledger: TemporaryLedger, sessionsMax: number, tagsMax: number) {
-    const { clock } = this;
-    this.referrerTags = new ReferrerTags(tagsMax);
-    this.referrerTags.enforceLimit();
-    const fieldsMax = liveTenant.vertical.fields.length;
-    this.sessions = new MemorySessionStore({
-      clock,
-      sessionsMax,
-      sessionTtlMs,
-      fieldsMax,
-      shardCount: 4,
-      sweepIntervalMs: 60_000,
-    });
+    const { clock, subIds } = this;
     this.ledger = ledger;
-    t.after(() => this.sessions.close());
+    this.sessions = openSessionStore(t, clock, { sessionsMax, shardCount: 4 });
+    const referrerTags = new ReferrerTags(tagsMax);
+    referrerTags.enforceLimit();
+    const secrets = secretRingOf('ours');
+    this.deps = {
+      ...{ clock, subIds, sessions: this.sessions, referrerTags, ledger: ledger.log, sessionTtlMs },
+      devices: new DeviceClassifier(100),
+      idempotencyKeys: new IdempotencyKeys({ clock, secrets, retentionMs: sessionTtlMs, keysMax: 3 }),
+    };
   }
 
   static async open(t: TestContext, { sessionsMax = 1_000, tagsMax = 100 } = {}): Promise<Bench> {
     return new Bench(t, await openTemporaryLedger(t), sessionsMax, tagsMax);
-  }
-
-  get ports() {
-    const { clock, subIds, devices, sessions, idempotencyKeys, referrerTags, ledger } = this;
-    return { clock, subIds, devices, sessions, idempotencyKeys, referrerTags, ledger: ledger.log, sessionTtlMs };
   }
 
   /** Returns the session or the error. */
@@ -69,25 +54,20 @@ class Bench {
   }
 
   async createWithKey(body: unknown, idempotencyKey: string | null, tenant = liveTenant) {
-    const { ports } = this;
     let released = 0;
     const release = () => {
       released++;
       this.releasedCount++;
     };
-    const outcome = await createSession(ports, tenant, keyNumber, body, idempotencyKey, { release });
+    const outcome = await createSession(this.deps, tenant, keyNumber, body, idempotencyKey, { release });
     // The reservation is released if and only if no session is created.
     if (outcome.ok) assert.equal(released, outcome.value.replayed ? 1 : 0);
     else if (outcome.error.outcomeUnknown !== true) assert.equal(released, 1);
     return outcome;
   }
 
-  /** Returns `ok`, or the error code and the invalid parameter. */
-  async verdict(body: unknown): Promise<string> {
-    const outcome = await this.create(body);
-    if (outcome.ok) return 'ok';
-    const { code, param } = outcome.error;
-    return param === undefined ? code : `${code} ${param}`;
+  async verdict(body: unknown, tenant?: Tenant): Promise<string> {
+    return verdictOf(await this.create(body, tenant));
   }
 }
 
@@ -120,14 +100,9 @@ describe('createSession', () => {
       liveTenant.vertical.fields.map(() => -1),
     );
     assert.equal(session.cachedRanking, null);
-  });
-
-  it('createSession returns sandbox: true for a test key', async (t) => {
-    const bench = await Bench.open(t);
-    const outcome = await bench.create({ referrer_tag }, testTenant);
-    assert(outcome.ok);
-    assert.equal(outcome.value.sandbox, true);
-    assert.equal(decodeSubId(bench.subIds.verify(outcome.value.sub_id)!).mode, 'test');
+    const sandbox = await bench.create({ referrer_tag }, testTenant);
+    assert(sandbox.ok && sandbox.value.sandbox);
+    assert.equal(decodeSubId(bench.subIds.verify(sandbox.value.sub_id)!).mode, 'test');
   });
 
   it('createSession returns after the session record is durable in the ledger', async (t) => {
@@ -144,17 +119,6 @@ describe('createSession', () => {
     assert.equal(deviceClasses[device as 0], 'bot');
     assert.deepEqual(JSON.parse(json as string), metadata);
     assert.deepEqual([deviceClasses[plain![5] as 0], plain![6]], ['unknown', null]);
-  });
-
-  it('concurrent requests create separate sessions', async (t) => {
-    const bench = await Bench.open(t);
-    const outcomes = await Promise.all(Array.from({ length: 50 }, () => bench.create({ referrer_tag })));
-    const ids = outcomes.map((outcome) => outcome.ok && outcome.value.sub_id);
-    assert.equal(new Set(ids).size, 50);
-    const subs = (await bench.ledger.records()).map(
-      ([, , sub]) => `sub_${Buffer.from(sub as Uint8Array).toString('hex')}`,
-    );
-    assert.deepEqual(subs, ids);
   });
 
   it('createSession accepts valid requests, and ignores unknown members', async (t) => {
@@ -257,9 +221,7 @@ describe('createSession', () => {
       assert.deepEqual([code, retryAfterSeconds, outcomeUnknown === true], ['SERVICE_UNAVAILABLE', 1, attempt === 0]);
       assert.equal(bench.sessions.size, 1);
     }
-    bench.ledger.repairFiles();
-    const recovered = new Promise<void>((resolve) => bench.ledger.log.setDurableListener(() => resolve()));
-    await recovered;
+    await repairUntilDurable(bench.ledger, 1);
     for (let i = 0; i < 3; i++) assert.equal(await bench.verdict({ referrer_tag }), 'ok');
     for (const [, , sub] of await bench.ledger.records()) {
       assert.ok(bench.sessions.get(formatSubId(sub as Uint8Array)) !== undefined);
@@ -275,10 +237,7 @@ describe('createSession', () => {
 });
 
 describe('createSession under a limit of referrer tags', () => {
-  const create = async (bench: Bench, tag: string, tenant = liveTenant) => {
-    const outcome = await bench.create({ referrer_tag: tag }, tenant);
-    return outcome.ok ? 'ok' : outcome.error.code;
-  };
+  const create = (bench: Bench, tag: string, tenant?: Tenant) => bench.verdict({ referrer_tag: tag }, tenant);
 
   it('rejects a new referrer tag above the limit and accepts known tags', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 2 });
@@ -335,6 +294,13 @@ describe('createSession under a limit of referrer tags', () => {
 });
 
 describe('createSession with an Idempotency-Key', () => {
+  /** Returns `created`, `replayed`, or the error code and the invalid parameter. */
+  async function attempt(bench: Bench, key: string, body: unknown = { referrer_tag }, tenant?: Tenant) {
+    const outcome = await bench.createWithKey(body, key, tenant);
+    if (!outcome.ok) return verdictOf(outcome);
+    return outcome.value.replayed ? 'replayed' : 'created';
+  }
+
   it('a request with a repeated Idempotency-Key returns the first session as replayed, and writes no record', async (t) => {
     const bench = await Bench.open(t);
     const first = await bench.createWithKey({ referrer_tag, metadata: { a: 1 } }, 'retry-1');
@@ -356,60 +322,46 @@ describe('createSession with an Idempotency-Key', () => {
 
   it('rejects a request with the same Idempotency-Key and another valid payload', async (t) => {
     const bench = await Bench.open(t);
-    await bench.createWithKey({ referrer_tag }, 'retry-1');
-    const other = await bench.createWithKey({ referrer_tag: 'experiment-2' }, 'retry-1');
-    assert(!other.ok);
-    assert.equal(other.error.code, 'IDEMPOTENCY_MISMATCH');
-    const malformed = await bench.createWithKey({ referrer_tag: 'No' }, 'retry-1');
-    assert(!malformed.ok);
-    assert.equal(malformed.error.code, 'INVALID_REFERRER_TAG');
+    assert.equal(await attempt(bench, 'retry-1'), 'created');
+    assert.equal(await attempt(bench, 'retry-1', { referrer_tag: 'experiment-2' }), 'IDEMPOTENCY_MISMATCH');
+    assert.equal(await attempt(bench, 'retry-1', { referrer_tag: 'No' }), 'INVALID_REFERRER_TAG');
   });
 
   it('the same Idempotency-Key is independent for each account, vertical and mode', async (t) => {
     const bench = await Bench.open(t);
     const tenants = [testTenant, { ...liveTenant, account: 43 }, { ...liveTenant, vertical: equipmentLeases }];
     for (const other of tenants) {
-      const { clock } = bench;
       // The store has space for 3 Idempotency-Keys, so those of the previous iteration must expire first.
-      clock.advance(sessionTtlMs + 1);
-      const one = await bench.createWithKey({ referrer_tag }, 'retry-1');
-      const another = await bench.createWithKey({ referrer_tag }, 'retry-1', other);
-      assert(one.ok && another.ok);
-      assert.deepEqual([one.value.replayed, another.value.replayed], [false, false]);
-      assert.notEqual(one.value.session.sub_id, another.value.session.sub_id);
+      bench.clock.advance(sessionTtlMs + 1);
+      assert.equal(await attempt(bench, 'retry-1'), 'created');
+      assert.equal(await attempt(bench, 'retry-1', { referrer_tag }, other), 'created');
     }
   });
 
   it('deletes an Idempotency-Key when its session expires', async (t) => {
     const bench = await Bench.open(t);
-    await bench.createWithKey({ referrer_tag }, 'retry-1');
+    await attempt(bench, 'retry-1');
     bench.clock.advance(sessionTtlMs - 1);
-    const before = await bench.createWithKey({ referrer_tag }, 'retry-1');
-    assert(before.ok && before.value.replayed);
+    assert.equal(await attempt(bench, 'retry-1'), 'replayed');
     bench.clock.advance(1);
-    const after = await bench.createWithKey({ referrer_tag }, 'retry-1');
-    assert(after.ok && !after.value.replayed);
+    assert.equal(await attempt(bench, 'retry-1'), 'created');
   });
 
   it('rejects a request with a new Idempotency-Key while the key store is full', async (t) => {
     const bench = await Bench.open(t);
-    for (const key of ['1', '2', '3']) await bench.createWithKey({ referrer_tag }, key);
-    const full = await bench.createWithKey({ referrer_tag }, '4');
-    assert(!full.ok);
-    assert.equal(full.error.code, 'SERVICE_UNAVAILABLE');
+    for (const key of ['1', '2', '3']) await attempt(bench, key);
+    assert.equal(await attempt(bench, '4'), 'SERVICE_UNAVAILABLE');
     assert.equal(bench.sessions.size, 3);
     bench.clock.advance(sessionTtlMs + 1);
-    assert((await bench.createWithKey({ referrer_tag }, '4')).ok);
+    assert.equal(await attempt(bench, '4'), 'created');
   });
 
   it('deletes the Idempotency-Key of a request that failed', async (t) => {
     const bench = await Bench.open(t, { sessionsMax: 1 });
     await bench.create({ referrer_tag });
-    const refused = await bench.createWithKey({ referrer_tag }, 'retry-1');
-    assert(!refused.ok);
+    assert.equal(await attempt(bench, 'retry-1'), 'SERVICE_UNAVAILABLE');
     bench.clock.advance(sessionTtlMs + 1);
-    const retry = await bench.createWithKey({ referrer_tag }, 'retry-1');
-    assert(retry.ok && !retry.value.replayed);
+    assert.equal(await attempt(bench, 'retry-1'), 'created');
   });
 
   it('a retry returns the session of a first request whose record was written after the error response', async (t) => {
@@ -419,12 +371,9 @@ describe('createSession with an Idempotency-Key', () => {
     assert(!first.ok);
     assert.deepEqual([first.error.code, first.error.outcomeUnknown], ['SERVICE_UNAVAILABLE', true]);
     assert.equal(bench.releasedCount, 0, 'the first request may have created a session');
-    const tooEarly = await bench.createWithKey({ referrer_tag }, 'retry-1');
-    assert(!tooEarly.ok);
-    assert.equal(tooEarly.error.code, 'SERVICE_UNAVAILABLE');
+    assert.equal(await attempt(bench, 'retry-1'), 'SERVICE_UNAVAILABLE');
     assert.equal(bench.releasedCount, 1, 'the repeated request created none');
-    bench.ledger.repairFiles();
-    while (bench.ledger.log.durablePosition === 0) await new Promise((resolve) => setImmediate(resolve));
+    await repairUntilDurable(bench.ledger, 1);
     const retry = await bench.createWithKey({ referrer_tag }, 'retry-1');
     assert(retry.ok && retry.value.replayed);
     assert(bench.sessions.get(retry.value.session.sub_id) !== undefined);
@@ -433,26 +382,23 @@ describe('createSession with an Idempotency-Key', () => {
 
   it('rejects a request without a reserved session if its Idempotency-Key was deleted in the meantime', async (t) => {
     const bench = await Bench.open(t);
-    const outcome = await createSession(bench.ports, liveTenant, keyNumber, { referrer_tag }, 'retry-1', null);
+    const outcome = await createSession(bench.deps, liveTenant, keyNumber, { referrer_tag }, 'retry-1', null);
     assert.deepEqual(outcome, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     assert.equal(bench.sessions.size, 0);
   });
 
   it('ignores unknown members when comparing payloads with the same Idempotency-Key', async (t) => {
     const bench = await Bench.open(t);
-    await bench.createWithKey({ referrer_tag, unknown: 1 }, 'retry-1');
+    await attempt(bench, 'retry-1', { referrer_tag, unknown: 1 });
     const deep = JSON.parse(`${'['.repeat(30_000)}${']'.repeat(30_000)}`);
-    const repeat = await bench.createWithKey({ unknown: deep, referrer_tag }, 'retry-1');
-    assert(repeat.ok && repeat.value.replayed);
+    assert.equal(await attempt(bench, 'retry-1', { unknown: deep, referrer_tag }), 'replayed');
   });
 
   it('accepts 1 to 255 visible ASCII characters as an Idempotency-Key', async (t) => {
     const bench = await Bench.open(t);
-    for (const key of ['a', '~'.repeat(255)]) assert((await bench.createWithKey({ referrer_tag }, key)).ok);
+    for (const key of ['a', '~'.repeat(255)]) assert.equal(await attempt(bench, key), 'created');
     for (const key of ['', 'a b', 'é', 'a'.repeat(256), 'tab\t']) {
-      const outcome = await bench.createWithKey({ referrer_tag }, key);
-      assert(!outcome.ok);
-      assert.deepEqual(outcome, invalidRequest('Idempotency-Key'));
+      assert.equal(await attempt(bench, key), 'INVALID_REQUEST Idempotency-Key');
     }
   });
 });

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
@@ -32,7 +30,6 @@ import {
 import { withIgnoredParameters } from '../../src/operations/ignored-names.ts';
 import type { OffersResult } from '../../src/operations/show-offers.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { fieldIndex } from '../../src/verticals/field-vector.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
@@ -41,11 +38,12 @@ import { secretRingOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/random-catalog.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
 import { openTemporaryLedger } from '../support/temporary-logs.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
+import { openSessionStore, sessionTtlMs } from './bench.ts';
 
 const { vertical } = testTenant;
-const sessionTtlMs = 4 * 60 * 60 * 1000;
 const clickUrlPrefix = 'https://go.example/c?sub=';
 
 function viewOf(outcome: Outcome<OffersResult>): MarketplaceView {
@@ -60,7 +58,7 @@ async function setUp(
   clock = new ManualClock(),
   sources = personalLoansFixture.catalogs,
 ) {
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-'));
+  const folder = temporaryFolder();
   runAfterTest(t, () => rmSync(folder, { recursive: true }));
   const ledger = await openTemporaryLedger(t);
   const catalogs = new CatalogStore({
@@ -69,11 +67,7 @@ async function setUp(
   });
   const matcher = await startMatcher({ threads, inThreadOffersMax: 0, catalogs, verticals: [vertical] });
   runAfterTest(t, () => matcher.close());
-  const sessions = new MemorySessionStore({
-    ...{ clock, sessionTtlMs, fieldsMax: vertical.fields.length },
-    ...{ sessionsMax: 100, shardCount: 1, sweepIntervalMs: 60_000 },
-  });
-  runAfterTest(t, () => sessions.close());
+  const sessions = openSessionStore(t, clock);
   const subIds = new SubIds(secretRingOf('ours'), new RandomPool());
   /** The test changes `unavailable`; `rankings` counts calls of the matcher. */
   const state: { unavailable: UnavailableOffers; rankings: number } = { unavailable: noUnavailableOffers, rankings: 0 };

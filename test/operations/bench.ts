@@ -1,0 +1,41 @@
+import type { TestContext } from 'node:test';
+import type { Outcome } from '../../src/domain/outcome.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import { liveTenant } from '../support/identities.ts';
+import type { ManualClock } from '../support/manual-clock.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
+import type { TemporaryLedger } from '../support/temporary-logs.ts';
+
+export const sessionTtlMs = 4 * 60 * 60 * 1000;
+
+/** Opens a session store for personal loans until the end of the test. */
+export function openSessionStore(
+  t: TestContext,
+  clock: ManualClock,
+  { sessionsMax = 1_000, shardCount = 1 } = {},
+): MemorySessionStore {
+  const fieldsMax = liveTenant.vertical.fields.length;
+  const options = { clock, sessionTtlMs, fieldsMax, sessionsMax, shardCount, sweepIntervalMs: 60_000 };
+  const sessions = new MemorySessionStore(options);
+  runAfterTest(t, () => sessions.close());
+  return sessions;
+}
+
+/** Returns `ok`, or the error code and the invalid parameter. */
+export function verdictOf(outcome: Outcome<unknown>): string {
+  if (outcome.ok) return 'ok';
+  const { code, param } = outcome.error;
+  return param === undefined ? code : `${code} ${param}`;
+}
+
+/** Returns a healthy ledger that uses `append` instead of writing records. */
+export function ledgerWith({ log }: TemporaryLedger, append: () => ReturnType<Ledger['append']>): Ledger {
+  return Object.create(log, { append: { value: append }, healthy: { value: true } });
+}
+
+/** Repairs the files of a ledger, and waits until its record at this position is durable. */
+export async function repairUntilDurable({ log, repairFiles }: TemporaryLedger, position: number): Promise<void> {
+  repairFiles();
+  while (log.durablePosition < position) await new Promise(setImmediate);
+}
