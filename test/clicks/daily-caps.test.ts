@@ -163,27 +163,6 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(sub, 'b'), null);
   });
 
-  it('counts only the first click of a session on an offer that was shown', () => {
-    const bench = new Bench({ a: 2 });
-    const [one, other] = [bench.shown(), bench.shown(['b', 'c'])];
-    assert.equal(bench.click(other), null);
-    assert.equal(bench.click(one), true);
-    assert.equal(bench.click(one), null);
-    bench.append(offersViewedRecord(other, ['a'], bench.nowMs));
-    assert.deepEqual(bench.closed(), []);
-    assert.equal(bench.click(other), true);
-    assert.deepEqual(bench.closed(), ['a']);
-  });
-
-  it('counts the next click of the session if the first click was not recorded', () => {
-    const bench = new Bench({ a: 1 });
-    const sub = bench.shown();
-    assert.equal(bench.click(sub, 'a', false), true);
-    assert.deepEqual(bench.closed(), []);
-    assert.equal(bench.click(sub), true);
-    assert.deepEqual(bench.closed(), ['a']);
-  });
-
   it('resets at UTC midnight, and treats a click on an offer that the session clicked earlier as a repeat', () => {
     const bench = new Bench({ a: 1 });
     bench.nowMs = noon + 12 * hourMs - 1;

@@ -108,13 +108,3 @@ test('continues with the active catalog if the new file is invalid, and applies 
   await market.marketplace.reloadCatalogs();
   assert.equal(recoveries(), 1);
 });
-
-test('the service can be closed while it reads a catalog', async (t) => {
-  const { market, exchange } = await startBefore(t);
-  exchange(after);
-  const change = market.marketplace.reloadCatalogs();
-  await market.marketplace.close();
-  const [live] = await change;
-  assert.ok(live !== undefined && !live.ok);
-  assert.match(live.errors[0]!, /^catalog: cannot be activated: /);
-});

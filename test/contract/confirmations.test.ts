@@ -8,24 +8,11 @@ import { describePersonalLoans } from '../support/contract-suite.ts';
 import { echoMarker, type HttpResponse } from '../support/http-client.ts';
 import type { RunningMarketplace } from '../support/running-marketplace.ts';
 import { findListedOffer, totalClickUsd } from '../support/vertical-fixture.ts';
+import { askOperator } from './operator-request.ts';
 
-function post(
-  market: RunningMarketplace,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<HttpResponse> {
+function post(market: RunningMarketplace, body: unknown, headers = {}): Promise<HttpResponse> {
   const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-  return market.operations.send({
-    method: 'POST',
-    path: '/confirmations',
-    headers: {
-      Authorization: `Bearer ${market.operatorToken}`,
-      'Content-Type': 'application/json',
-      'Content-Length': String(Buffer.byteLength(raw)),
-      ...headers,
-    },
-    body: raw,
-  });
+  return askOperator(market, { method: 'POST', path: '/confirmations', headers, body: raw });
 }
 
 describePersonalLoans('POST /confirmations', (door) => {

@@ -4,14 +4,7 @@ import type { Mode } from '../../src/domain/mode.ts';
 import type { MarketplaceView, OfferView } from '../../src/index.ts';
 import { type SortOrder, sortOrders } from '../../src/matching/matcher.ts';
 import type { IgnoredParameters } from '../../src/operations/ignored-names.ts';
-import {
-  type ApiCaller,
-  assertError,
-  assertOk,
-  assertTimestamp,
-  type ErrorBody,
-  parseJson,
-} from '../support/api-caller.ts';
+import { assertError, assertOk, assertTimestamp, type ErrorBody, parseJson } from '../support/api-caller.ts';
 import { describeEveryVertical } from '../support/contract-suite.ts';
 import { echoMarker } from '../support/http-client.ts';
 import { findListedOffer, totalClickMicros } from '../support/vertical-fixture.ts';
@@ -19,6 +12,8 @@ import { actuarialApr, levelPayment } from './loan-arithmetic.ts';
 
 /** Tolerance in cents or hundredths of a percent: half a unit for rounding, and a margin for floating-point errors. */
 const roundedWithin = 0.005 + 1e-6;
+
+const idsOf = ({ offers }: MarketplaceView) => offers.map(({ svc_offer_id: id }) => id);
 
 describeEveryVertical('GET /marketplace', (door) => {
   // The service client checks all members of the response against the OpenAPI document.
@@ -210,7 +205,6 @@ describeEveryVertical('GET /marketplace', (door) => {
       first.map(({ sort }) => sort),
       sortOrders,
     );
-    const idsOf = ({ offers }: MarketplaceView) => offers.map(({ svc_offer_id: id }) => id);
     assert.deepEqual((await views()).map(idsOf), first.map(idsOf));
     const sortedBy = (sort: SortOrder, key: (offer: OfferView) => number) => {
       const keys = first[sortOrders.indexOf(sort)]!.offers.map(key);
@@ -256,27 +250,19 @@ describeEveryVertical('GET /marketplace', (door) => {
   });
 
   describe('GET /marketplace with a test key', () => {
-    const shown = async (caller: ApiCaller) => {
-      const subId = await caller.createSessionWithFields('sandbox', door.fixture.complete);
-      const view = await caller.offers(subId, { max_offers: 20 });
-      return {
-        ...view,
-        sub_id: '',
-        generated_at: '',
-        offers: view.offers.map((offer) => ({ ...offer, click_url: '' })),
-      };
-    };
-
     test('returns only offers of the sandbox catalog, and the same offers for every session with the same fields', async () => {
       const { market, fixture } = door;
-      const tests = await shown(market.caller(fixture, { mode: 'test' }));
-      assert.ok(tests.offers.length > 0);
-      for (const { svc_offer_id: id } of tests.offers) findListedOffer(fixture, id, 'test');
-      assert.deepEqual(await shown(market.caller(fixture, { mode: 'test' })), tests);
-      const lives = await shown(market.caller(fixture));
-      for (const { svc_offer_id: id } of lives.offers) assert.throws(() => findListedOffer(fixture, id, 'test'));
-      assert.notEqual(tests.catalog_version, lives.catalog_version);
-      assert.equal(tests.disclosure, fixture.catalogFiles.test.disclosure);
+      const shown = async (mode: Mode) => {
+        const caller = market.caller(fixture, { mode });
+        return caller.offers(await caller.createSessionWithFields('sandbox', fixture.complete), { max_offers: 20 });
+      };
+      const [sandbox, live] = [await shown('test'), await shown('live')];
+      assert.ok(sandbox.offers.length > 0);
+      for (const id of idsOf(sandbox)) findListedOffer(fixture, id, 'test');
+      for (const id of idsOf(live)) assert.throws(() => findListedOffer(fixture, id, 'test'));
+      assert.deepEqual(idsOf(await shown('test')), idsOf(sandbox));
+      assert.notEqual(sandbox.catalog_version, live.catalog_version);
+      assert.equal(sandbox.disclosure, fixture.catalogFiles.test.disclosure);
     });
 
     test('responses to test keys list unknown members and parameters in `ignored`; responses to live keys do not', async () => {

@@ -398,6 +398,25 @@ test('reports an error of onBodyUnavailable, and still replies', async ({ start,
   assert.equal((await ask(await open(listener), get('/'))).status, 200);
 });
 
+test('adds the error headers of a request to its own replies to errors', async ({ start, open }) => {
+  const listener = await start(
+    (x) => {
+      x.errorHeaders = formatHeader('X-Cors', 'yes');
+      if (x.path === '/throws') throw new Error('a bug');
+      if (x.path === '/large') x.readBody(() => {});
+    },
+    { deadlineMs: 50, bodyBytesMax: 8 },
+  );
+  for (const [request, status] of [
+    [get('/throws'), 500],
+    [post('/large', '123456789'), 413],
+    [get('/late'), 503],
+  ] as const) {
+    const response = await ask(await open(listener), request);
+    assert.deepEqual([response.status, response.headers.get('x-cors')], [status, 'yes']);
+  }
+});
+
 test('replies 500 if a header value contains a line break', async ({ start, open, faults }) => {
   const listener = await start(async (x) => {
     if (x.query === 'later') await new Promise(setImmediate);

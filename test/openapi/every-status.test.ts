@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { bounds } from '../../src/bounds.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
@@ -8,7 +8,7 @@ import { documentCheckFor } from '../support/document-check.ts';
 import { HttpClient, type HttpRequest, type HttpResponse } from '../support/http-client.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { RunningMarketplace } from '../support/running-marketplace.ts';
+import { type Engine, RunningMarketplace } from '../support/running-marketplace.ts';
 import { equipmentLeasesFixture, personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 const sessionsHeld = 12;
@@ -16,8 +16,12 @@ const sessionsHeld = 12;
 /** A catalog so large that explaining its offers takes more than one turn of the event loop. */
 const largeCatalog = (seed: number) => JSON.stringify(generateCatalog(seed, 2 * bounds.explainedOffersPerTurn));
 
-test('a real service returns every documented status and error code', async (t) => {
-  const market = await RunningMarketplace.start('uws', {
+for (const engine of ['uws', 'node'] as const) {
+  test(`the service on ${engine} returns every documented status and error code`, (t) => returnEveryStatus(t, engine));
+}
+
+async function returnEveryStatus(t: TestContext, engine: Engine): Promise<void> {
+  const market = await RunningMarketplace.start(engine, {
     maxSessions: sessionsHeld,
     maxReferrerTags: 7,
     catalogs: [
@@ -50,7 +54,7 @@ test('a real service returns every documented status and error code', async (t) 
     check.documentedResponses.filter((status) => !check.checkedResponses.has(status)),
     [],
   );
-});
+}
 
 const report = { load: widgetLoadId(1), events: [{ event_id: 'one', type: 'widget_loaded' }] };
 
@@ -171,7 +175,7 @@ async function breakDown(market: RunningMarketplace, caller: ApiCaller, subId: s
 }
 
 /** Sends more concurrent explain requests than the queue allows. */
-async function askTooMuch(market: RunningMarketplace, t: Parameters<typeof runAfterTest>[0]): Promise<void> {
+async function askTooMuch(market: RunningMarketplace, t: TestContext): Promise<void> {
   const key = market.issueKey(fixture, { mode: 'test' });
   const subId = await market.callerWithKey(fixture, key.key).createSessionWithFields('too-much', fixture.complete);
   const path = `/v1/${fixture.vertical.segment}/marketplace?sub_id=${subId}&format=json&explain=`;

@@ -178,28 +178,6 @@ describe('getMarketplace if the availability of offers changes', () => {
     return { count: countOffers(bits), bits };
   };
 
-  it('omits unavailable offers without a new ranking, and includes the offers again once they are available', async (t) => {
-    const { session, catalog, state, ask } = await setUpLarge(t);
-    const before = viewOf(await ask({ max_offers: '20' }));
-    assert.ok(before.total_offers > bounds.offersRankedMax);
-    const first = before.offers.slice(0, 12).map(({ svc_offer_id: id }) => catalog.offerIndex(id));
-    for (let count = 1; count <= first.length; count++) {
-      state.unavailable = unavailableFrom(first.slice(0, count), catalog);
-      for (let again = 0; again < 2; again++) {
-        const { offers, total_offers: total } = viewOf(await ask({ max_offers: '20' }));
-        assert.deepEqual([total, offers.length], [before.total_offers - count, 20]);
-        assert.deepEqual(
-          offers.slice(0, 20 - count).map(({ svc_offer_id: id }) => id),
-          before.offers.slice(count).map(({ svc_offer_id: id }) => id),
-        );
-        assert.equal(session.cachedRanking!.unavailableOffers, state.unavailable);
-      }
-    }
-    state.unavailable = noUnavailableOffers;
-    assert.deepEqual(viewOf(await ask({ max_offers: '20' })), before);
-    assert.equal(state.rankings, 1);
-  });
-
   it('ranks again if too few offers remain, an omitted offer is available again, or the availability of many offers changes', async (t) => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     await ask({});

@@ -18,7 +18,7 @@ import { allFixtures } from './vertical-fixtures.ts';
 
 export type Engine = 'uws' | 'node';
 
-/** Engines of the contract suites. Only the listener suite and `test/contract/engine-smoke.test.ts` run on node:http. */
+/** Engines of the contract suites. Only the listener suite and `test/openapi/every-status.test.ts` run on node:http. */
 export const engines: readonly Engine[] = ['uws'];
 
 export interface ApiKeyOptions {
