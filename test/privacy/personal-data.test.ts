@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { type TestContext, test } from 'node:test';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { bounds } from '../../src/bounds.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
+import { createFolder } from '../cli/sample-data-folder.ts';
+import { type LogLine, ServedProcess } from '../cli/served-process.ts';
 import { RawConnection } from '../http/raw-connection.ts';
-import { plainEnvironment } from '../support/plain-environment.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 import { findTraces } from './traces.ts';
 
-const commandLine = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const faults = new URL('programs/faulty.ts', import.meta.url).href;
 
 /** Texts to submit. Each text is used once, so that a trace identifies its source. */
@@ -84,45 +81,18 @@ const commands: readonly (readonly [words: string, shows: readonly string[]])[] 
   ['check-config', []],
 ];
 
-/** Runs a server with the bugs of `faulty.ts` and the most verbose log level. Records all output. */
-class VerboseServer {
-  readonly child: ChildProcess;
-  readonly ended: Promise<unknown>;
-  ports = { public: 0, operations: 0 };
-  printed = '';
-
-  constructor(dataDir: string) {
-    this.child = spawn(commandLine, ['serve'], {
-      env: {
-        ...plainEnvironment(),
-        SVC_DATA_DIR: dataDir,
-        SVC_PORT: '0',
-        SVC_OPS_PORT: '0',
-        SVC_MATCHER_THREADS: '1',
-        SVC_LOG_LEVEL: 'trace',
-        SVC_LISTENER: 'uws',
-        NODE_OPTIONS: `--import ${faults}`,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.ended = once(this.child, 'close');
-  }
-
-  async serving(): Promise<this> {
-    const found = await new Promise<RegExpExecArray>((resolve, reject) => {
-      const onData = (piece: string): void => {
-        this.printed += piece;
-        const match = /127\.0\.0\.1:(\d+)\/v1\/personal-loans, operations on 127\.0\.0\.1:(\d+)\n/.exec(this.printed);
-        if (match !== null) resolve(match);
-      };
-      this.child.stdout!.setEncoding('utf8').on('data', onData);
-      this.child.stderr!.setEncoding('utf8').on('data', onData);
-      this.ended.then(() => reject(new Error(this.printed)), reject);
-    });
-    this.ports = { public: Number(found[1]), operations: Number(found[2]) };
-    return this;
-  }
+/** Starts a server with the bugs of `faulty.ts` and the most verbose log level. Appends all output to `printed`. */
+async function serveVerbosely(t: TestContext, dataDir: string, printed: string[]) {
+  const served = new ServedProcess(t, {
+    ...{ SVC_DATA_DIR: dataDir, SVC_MATCHER_THREADS: '1', SVC_LOG_LEVEL: 'trace', SVC_LISTENER: 'uws' },
+    NODE_OPTIONS: `--import ${faults}`,
+  });
+  for (const output of [served.child.stdout!, served.child.stderr!])
+    output.on('data', (text) => printed.push(`${text}`));
+  return { served, ports: await served.ports() };
 }
+
+type Ports = Awaited<ReturnType<ServedProcess['ports']>>;
 
 interface RecordedRequest {
   readonly method?: string;
@@ -140,9 +110,9 @@ interface RecordedResponse {
 /** Sends requests and records the error responses. */
 class RecordingClient {
   readonly errors: RecordedResponse[] = [];
-  ports: VerboseServer['ports'];
+  ports: Ports;
 
-  constructor(ports: VerboseServer['ports']) {
+  constructor(ports: Ports) {
     this.ports = ports;
   }
 
@@ -181,6 +151,8 @@ async function driveEveryPath(
       headers: { ...json, ...headers },
       body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
     });
+  const read = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+    client.ask(`${api}/${path}`, { headers: { ...authorization, ...headers } });
   const ok = async (told: Promise<RecordedResponse>, status = 200): Promise<RecordedResponse> => {
     const { status: got, text: body } = await told;
     assert.equal(got, status, body);
@@ -224,26 +196,18 @@ async function driveEveryPath(
   };
   await ok(post('inputs', { sub_id: subId, fields }));
   for (const sort of ['recommended', 'svc_revenue']) {
-    await ok(client.ask(`${api}/marketplace?sub_id=${subId}&format=json&sort=${sort}`, { headers: authorization }));
+    await ok(read(`marketplace?sub_id=${subId}&format=json&sort=${sort}`));
   }
-  const offers = JSON.parse(
-    (await client.ask(`${api}/marketplace?sub_id=${subId}&format=json`, { headers: authorization })).text,
-  ) as { offers: { click_url: string }[] };
+  const { text: shown } = await read(`marketplace?sub_id=${subId}&format=json`);
+  const offers = JSON.parse(shown) as { offers: { click_url: string }[] };
   const click = new URL(offers.offers[0]?.click_url ?? assert.fail('no offers'));
   await ok(client.ask(click.pathname + click.search, { headers: { 'User-Agent': text('user agent header') } }), 302);
-  const widget = await ok(
-    client.ask(`${api}/marketplace?sub_id=${subId}&format=js`, {
-      headers: { ...authorization, Accept: 'application/json' },
-    }),
-  );
+  const widget = await ok(read(`marketplace?sub_id=${subId}&format=js`, { Accept: 'application/json' }));
   const { token } = JSON.parse(widget.text) as { token: string };
   const link = `sub=${subId}&token=${token}`;
   await ok(client.ask(`/w?${link}`));
-  await ok(
-    client.ask(`/w/offers?${link}&load=00000000000000a1`, {
-      headers: { Origin: `http://127.0.0.1:${client.ports.public}` },
-    }),
-  );
+  const own = { Origin: `http://127.0.0.1:${client.ports.public}` };
+  await ok(client.ask(`/w/offers?${link}&load=00000000000000a1`, { headers: own }));
   const events = { load: '00000000000000a1', events: [{ event_id: text('widget event'), type: 'widget_loaded' }] };
   await ok(client.ask(`/w/events?${link}`, { method: 'POST', body: JSON.stringify(events) }), 204);
   const offer = click.searchParams.get('offer') ?? '';
@@ -273,60 +237,53 @@ async function driveEveryPath(
   );
   // The second run has another time.
   assert.match(confirmed.text, /"index":0,"outcome":"(accepted"|rejected","reason":"conflict")/);
-  for (const query of [
-    `referrer_tag=${text('tag')}`,
-    `referrer_tag=${text('tag')}&granularity=row`,
-    `sub_id_list=${subId}`,
-  ]) {
-    await ok(client.ask(`${api}/analytics?${query}`, { headers: authorization }));
-  }
+  const tagged = `referrer_tag=${text('tag')}`;
+  for (const query of [tagged, `${tagged}&granularity=row`, `sub_id_list=${subId}`])
+    await ok(read(`analytics?${query}`));
 
-  await ok(client.ask(`/docs?${text('query name')}=${text('query value')}`));
-  await ok(client.ask(`${api}/openapi.json?${text('query name')}=${text('query value')}`));
+  const query = `${text('query name')}=${text('query value')}`;
+  await ok(client.ask(`/docs?${query}`));
+  await ok(client.ask(`${api}/openapi.json?${query}`));
   for (const path of ['/healthz', '/readyz', '/metrics']) {
-    await ok(client.ask(`${path}?${text('query name')}=${text('query value')}`, { operations: true }));
+    await ok(client.ask(`${path}?${query}`, { operations: true }));
   }
 
   // Sends valid and invalid changes of the operator.
-  const wanted = { account: text('issued account'), vertical: 'personal-loans', mode: 'live' };
+  const account = text('issued account');
+  const wanted = { account, vertical: 'personal-loans', mode: 'live' };
   const issued = JSON.parse((await ok(manage('POST', '/keys', wanted), 201)).text) as { key: string; id: string };
   const issuedKey = issued.key;
   await ok(manage('GET', '/keys'));
   await ok(manage('GET', `/keys/${issued.id}`));
   await ok(manage('DELETE', `/keys/${issued.id}`));
   const origins = [`https://${text('allowed origin')}.example`];
-  await ok(manage('POST', '/origins', { account: text('issued account'), origins }));
-  await ok(manage('GET', `/origins?account=${text('issued account')}`));
-  await ok(
-    manage(
-      'DELETE',
-      `/origins?account=${text('issued account')}&origin=https%3A%2F%2F${text('refused origin')}.example`,
-    ),
-  );
+  const refusedOrigin = `https://${text('refused origin')}.example`;
+  await ok(manage('POST', '/origins', { account, origins }));
+  await ok(manage('GET', `/origins?account=${account}`));
+  await ok(manage('DELETE', `/origins?account=${account}&origin=${encodeURIComponent(refusedOrigin)}`));
   const stranger = { ...operator, Authorization: `Bearer ${text('operator credentials')}` };
+  const unknown = text('unknown account');
+  const refusedMember = text('refused member');
   for (const refused of [
-    manage('POST', '/keys', { ...wanted, account: `${text('refused account')}\n` }),
-    manage('POST', '/keys', { ...wanted, vertical: text('refused vertical') }),
-    manage('POST', '/keys', { ...wanted, mode: text('refused vertical') }),
-    manage('POST', '/keys', { ...wanted, expires: text('refused member') }),
-    manage('POST', '/keys', { ...wanted, [text('refused member')]: text('refused member') }),
+    ...[
+      { account: `${text('refused account')}\n` },
+      ...[{ vertical: text('refused vertical') }, { mode: text('refused vertical') }, { expires: refusedMember }],
+      { [refusedMember]: refusedMember },
+    ].map((change) => manage('POST', '/keys', { ...wanted, ...change })),
     manage('POST', '/keys', `{"account":"${text('refused account')}",${text('malformed JSON')}`),
     manage('POST', '/keys', text('wrong content type'), { ...operator, 'Content-Type': 'text/plain' }),
     manage('POST', '/keys', { ...wanted, account: text('refused account') }, stranger),
     manage('GET', '/keys', undefined, stranger),
     manage('GET', `/keys/${text('path')}`),
     manage('DELETE', `/keys/${text('path')}`),
-    manage('PUT', `/keys?${text('query name')}=${text('query value')}`),
-    manage('POST', '/origins', { account: text('issued account'), origins: [`${text('refused origin')}/a`] }),
-    manage('POST', '/origins', {
-      account: text('unknown account'),
-      origins: [`https://${text('refused origin')}.example`],
-    }),
-    manage('POST', '/origins', { account: text('issued account'), origins: { [text('refused member')]: 1 } }),
+    manage('PUT', `/keys?${query}`),
+    manage('POST', '/origins', { account, origins: [`${text('refused origin')}/a`] }),
+    manage('POST', '/origins', { account: unknown, origins: [refusedOrigin] }),
+    manage('POST', '/origins', { account, origins: { [refusedMember]: 1 } }),
     manage('POST', '/origins', `[${text('malformed JSON')}`),
-    manage('POST', '/origins', { account: text('unknown account'), origins }, stranger),
-    manage('GET', `/origins?account=${text('unknown account')}&${text('query name')}=${text('query value')}`),
-    manage('DELETE', `/origins?account=${text('unknown account')}&origin=${text('refused origin')}`),
+    manage('POST', '/origins', { account: unknown, origins }, stranger),
+    manage('GET', `/origins?account=${unknown}&${query}`),
+    manage('DELETE', `/origins?account=${unknown}&origin=${text('refused origin')}`),
   ]) {
     const { status } = await refused;
     assert.ok(status >= 400 && status < 500, `${status}`);
@@ -336,24 +293,15 @@ async function driveEveryPath(
 
   // Sends requests with every kind of error.
   const wrongFields = Object.fromEntries(Object.keys(fields).map((name) => [name, text('field value')]));
+  const outOfRange = { annual_income: numbers['a number out of range'], address_zip: +zip };
+  const ofOtherTypes = { birthdate: numbers['birth date as a number'], state: { deep: [text('nested value')] } };
+  const cutOff = `"annual_income":${numbers.income},"${text('malformed JSON')}":${text('malformed JSON')}`;
   for (const [operation, body, headers = {}] of [
     ['inputs', { sub_id: subId, fields: { ...wrongFields, [text('field name')]: text('unknown field value') } }],
-    [
-      'inputs',
-      { sub_id: subId, fields: { ...fields, annual_income: numbers['a number out of range'], address_zip: +zip } },
-    ],
-    [
-      'inputs',
-      {
-        sub_id: subId,
-        fields: { birthdate: numbers['birth date as a number'], state: { deep: [text('nested value')] } },
-      },
-    ],
+    ['inputs', { sub_id: subId, fields: { ...fields, ...outOfRange } }],
+    ['inputs', { sub_id: subId, fields: ofOtherTypes }],
     ['inputs', { sub_id: text('widget session'), fields }],
-    [
-      'inputs',
-      `{"sub_id":"${subId}","fields":{"annual_income":${numbers.income},"${text('malformed JSON')}":${text('malformed JSON')}`,
-    ],
+    ['inputs', `{"sub_id":"${subId}","fields":{${cutOff}`],
     ['inputs', Buffer.concat([Buffer.from(`"${text('invalid UTF-8')}`), Buffer.from([0xff, 0xfe, 0x22])])],
     ['inputs', { fields, long: text('long body').repeat(bounds.requestBodyBytesMax / 8) }],
     ['inputs', text('wrong content type'), { 'Content-Type': `text/${text('content type itself')}` }],
@@ -372,23 +320,21 @@ async function driveEveryPath(
   ]) {
     await post('session', { referrer_tag: 'abc' }, { Authorization: credentials });
   }
-  await client.ask(`${api}/session?${text('query name')}=${text('query value')}`, { method: 'PUT' });
-  await client.ask(`${api}/session?${text('query name')}=${text('query value')}`, {
-    method: text('method').toUpperCase().replaceAll(/\d/g, 'Q'),
-  });
-  await client.ask(`${api}/marketplace?sub_id=${text('query value')}&format=json&${text('query name')}=1`, {
-    headers: { ...authorization, [text('header name')]: text('header name') },
-  });
-  for (const path of [
-    `/v1/${text('path')}/session`,
-    `${api}/${text('path')}`,
-    `${api}/marketplace?sub_id=${subId}&format=${text('query value')}&sort=${text('query value')}`,
-    `${api}/analytics?referrer_tag=${text('analytics tag')}!`,
-    `${api}/analytics?referrer_tag=abc&granularity=row&cursor=${text('cursor')}`,
-    `${api}/analytics?sub_id_list=${text('list of ids')},%zz`,
-  ]) {
-    await client.ask(path, { headers: authorization });
+  for (const method of ['PUT', text('method').toUpperCase().replaceAll(/\d/g, 'Q')]) {
+    await client.ask(`${api}/session?${query}`, { method });
   }
+  const named = { [text('header name')]: text('header name') };
+  await read(`marketplace?sub_id=${text('query value')}&format=json&${text('query name')}=1`, named);
+  for (const path of [
+    text('path'),
+    `marketplace?sub_id=${subId}&format=${text('query value')}&sort=${text('query value')}`,
+    `analytics?referrer_tag=${text('analytics tag')}!`,
+    `analytics?referrer_tag=abc&granularity=row&cursor=${text('cursor')}`,
+    `analytics?sub_id_list=${text('list of ids')},%zz`,
+  ]) {
+    await read(path);
+  }
+  await client.ask(`/v1/${text('path')}/session`, { headers: authorization });
   for (const path of [
     `/c?sub=${text('click session')}&offer=${text('click offer')}&v=${text('click value')}`,
     `/c?sub=${subId}&offer=${text('click offer')}&v=${text('click value')}`,
@@ -397,9 +343,8 @@ async function driveEveryPath(
   ]) {
     await client.ask(path);
   }
-  await client.ask(`/w/offers?${link}&load=00000000000000a1`, {
-    headers: { Origin: `https://${text('origin')}.example` },
-  });
+  const foreign = { Origin: `https://${text('origin')}.example` };
+  await client.ask(`/w/offers?${link}&load=00000000000000a1`, { headers: foreign });
   await client.ask(`/w/events?${link}`, {
     method: 'POST',
     body: `{"load":"${text('widget event')}","events":[${text('widget event')}`,
@@ -419,7 +364,7 @@ async function driveEveryPath(
 /** Runs the commands of the operator. Asserts that each command prints only the expected values. */
 async function assertOnlyShownByCommands(
   folder: string,
-  ports: VerboseServer['ports'],
+  ports: Ports,
   subId: string,
   all: ReadonlyMap<string, string | number>,
 ): Promise<void> {
@@ -472,16 +417,9 @@ async function assertOnlyShownByCommands(
   }
 }
 
-interface LogLine {
-  readonly code?: string;
-  readonly level: number;
-  readonly err?: { readonly type: string };
-  readonly leftOut?: Readonly<Record<string, number>>;
-}
-
 /** Returns the number of rejected requests in a log line. */
-function refusalsIn({ code, leftOut = {} }: LogLine): number {
-  const counted = Object.entries(leftOut).filter(([kind]) => /^[A-Z_]+$/.test(kind));
+function refusalsIn({ code, leftOut }: LogLine): number {
+  const counted = Object.entries((leftOut ?? {}) as Record<string, number>).filter(([kind]) => /^[A-Z_]+$/.test(kind));
   return counted.reduce((count, [, more]) => count + more, code === undefined ? 0 : 1);
 }
 
@@ -504,102 +442,78 @@ function assertOnlyKeptInFiles(folder: string, secrets: ReadonlyMap<string, stri
   assert.deepEqual(found, []);
 }
 
-function temporaryFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-privacy-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+test('personal data leaves no trace in output, logs, files and error responses', async (t) => {
+  const folder = createFolder(t);
+  const printed: string[] = [];
+  const settings = { SVC_DATA_DIR: folder };
+  const wanted = ['--account', text('account'), '--vertical', 'personal-loans', '--mode', 'live', '--raw'];
+  const key = (await runMarketplace(['keys', 'create', ...wanted], settings)).stdout.trim();
+  const origin = `https://${text('embedding origin')}.example`;
+  const allowed = await runMarketplace(['origins', 'allow', '--account', text('account'), origin], settings);
+  assert.equal(allowed.code, 0, allowed.stderr);
 
-describe('personal data', () => {
-  test('personal data leaves no trace in output, logs, files and error responses', async (t) => {
-    const folder = temporaryFolder(t);
-    const settings = { SVC_DATA_DIR: folder };
-    const wanted = ['--account', text('account'), '--vertical', 'personal-loans', '--mode', 'live', '--raw'];
-    const key = (await runMarketplace(['keys', 'create', ...wanted], settings)).stdout.trim();
-    const origin = `https://${text('embedding origin')}.example`;
-    const allowed = await runMarketplace(['origins', 'allow', '--account', text('account'), origin], settings);
-    assert.equal(allowed.code, 0, allowed.stderr);
+  const first = await serveVerbosely(t, folder, printed);
+  const client = new RecordingClient(first.ports);
+  const operatorToken = readOperatorToken(operatorTokenPath(folder));
+  const { subId, token, issuedKey } = await driveEveryPath(client, key, operatorToken);
+  const metrics = await client.ask('/metrics', { operations: true });
 
-    const first = await new VerboseServer(folder).serving();
-    t.after(() => first.child.kill('SIGKILL'));
-    const client = new RecordingClient(first.ports);
-    const operatorToken = readOperatorToken(operatorTokenPath(folder));
-    const { subId, token, issuedKey } = await driveEveryPath(client, key, operatorToken);
-    const metrics = await client.ask('/metrics', { operations: true });
-
-    // A bug outside of a request ends the server. The next server restores all data and is killed.
-    const dying = client.ask(`${api}/session`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ referrer_tag: 'abc', user_agent: `${text('crash')} with-crash` }),
-    });
-    await Promise.allSettled([dying, first.ended]);
-    assert.equal(first.child.exitCode, 1);
-    const secrets = new Map([
-      ['the API key', key],
-      ['the widget token', token],
-      ['the sub_id as text', subId],
-      ['the issued key', issuedKey],
-    ]);
-    assertOnlyKeptInFiles(folder, secrets);
-    const second = await new VerboseServer(folder).serving();
-    t.after(() => second.child.kill('SIGKILL'));
-    client.ports = second.ports;
-    const { issuedKey: anotherKey } = await driveEveryPath(client, key, operatorToken);
-    secrets.set('another issued key', anotherKey);
-    const all = new Map([...submitted, ...secrets, ['the operator token', operatorToken]]);
-    await assertOnlyShownByCommands(folder, second.ports, subId, all);
-    second.child.kill('SIGKILL');
-    await second.ended;
-    const third = await new VerboseServer(folder).serving();
-    t.after(() => third.child.kill('SIGKILL'));
-    third.child.kill('SIGTERM');
-    await third.ended;
-    assertOnlyKeptInFiles(folder, secrets);
-
-    // Every value in the list must occur in its file; otherwise the list is too long.
-    for (const [where, names] of mayBeKept) {
-      const files = filesIn(folder).filter((file) => where.test(file));
-      const kept = files.flatMap((file) => findTraces(submitted, readFileSync(join(folder, file))));
-      for (const what of names) assert.ok(kept.includes(what), `${what} is stored nowhere: remove it from the list`);
-    }
-
-    const printed = first.printed + second.printed + third.printed;
-    assert.deepEqual(findTraces(all, Buffer.from(printed)), mayBeLogged, printed);
-    assert.deepEqual(findTraces(all, Buffer.from(metrics.text)), []);
-    for (const { status, head, text: body } of client.errors) {
-      assert.deepEqual(findTraces(all, Buffer.from(head + body)), [], `${status} ${head} ${body}`);
-    }
-
-    // All requests must be in the log, because a test without requests would find no traces.
-    const lines = printed
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line) as LogLine);
-    const codes = new Set(lines.map(({ code }) => code));
-    for (const code of [
-      'INVALID_FIELD_VALUE',
-      'INVALID_REQUEST',
-      'INVALID_REFERRER_TAG',
-      'UNAUTHORIZED',
-      'ORIGIN_NOT_ALLOWED',
-      'SUB_ID_NOT_FOUND',
-      'NOT_FOUND',
-      'METHOD_NOT_ALLOWED',
-      'PAYLOAD_TOO_LARGE',
-      'UNSUPPORTED_MEDIA_TYPE',
-      'IDEMPOTENCY_MISMATCH',
-      'INTERNAL_ERROR',
-    ]) {
-      assert.ok(codes.has(code), `${code} was not logged`);
-    }
-    assert.deepEqual(
-      lines.filter(({ level }) => level === 60).map(({ err }) => err?.type),
-      ['SyntaxError'],
-    );
-    assert.equal(
-      lines.reduce((count, line) => count + refusalsIn(line), 0),
-      client.errors.filter(({ text: body }) => body.startsWith('{"error"')).length,
-    );
+  // A bug outside of a request ends the server. The next server restores all data and is killed.
+  const dying = client.ask(`${api}/session`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ referrer_tag: 'abc', user_agent: `${text('crash')} with-crash` }),
   });
+  await Promise.allSettled([dying, first.served.ended]);
+  assert.equal(first.served.child.exitCode, 1);
+  const secrets = new Map([
+    ['the API key', key],
+    ['the widget token', token],
+    ['the sub_id as text', subId],
+    ['the issued key', issuedKey],
+  ]);
+  assertOnlyKeptInFiles(folder, secrets);
+  const second = await serveVerbosely(t, folder, printed);
+  client.ports = second.ports;
+  const { issuedKey: anotherKey } = await driveEveryPath(client, key, operatorToken);
+  secrets.set('another issued key', anotherKey);
+  const all = new Map([...submitted, ...secrets, ['the operator token', operatorToken]]);
+  await assertOnlyShownByCommands(folder, second.ports, subId, all);
+  second.served.signal('SIGKILL');
+  await second.served.ended;
+  const third = await serveVerbosely(t, folder, printed);
+  await third.served.stop();
+  assertOnlyKeptInFiles(folder, secrets);
+
+  // Every value in the list must occur in its file; otherwise the list is too long.
+  for (const [where, names] of mayBeKept) {
+    const files = filesIn(folder).filter((file) => where.test(file));
+    const kept = files.flatMap((file) => findTraces(submitted, readFileSync(join(folder, file))));
+    for (const what of names) assert.ok(kept.includes(what), `${what} is stored nowhere: remove it from the list`);
+  }
+
+  const output = printed.join('');
+  assert.deepEqual(findTraces(all, Buffer.from(output)), mayBeLogged, output);
+  assert.deepEqual(findTraces(all, Buffer.from(metrics.text)), []);
+  for (const { status, head, text: body } of client.errors) {
+    assert.deepEqual(findTraces(all, Buffer.from(head + body)), [], `${status} ${head} ${body}`);
+  }
+
+  // All requests must be in the log, because a test without requests would find no traces.
+  const lines = [first, second, third].flatMap(({ served }) => served.log);
+  const codes = new Set(lines.map(({ code }) => code));
+  const expectedCodes =
+    'INVALID_FIELD_VALUE INVALID_REQUEST INVALID_REFERRER_TAG UNAUTHORIZED ORIGIN_NOT_ALLOWED SUB_ID_NOT_FOUND NOT_FOUND ' +
+    'METHOD_NOT_ALLOWED PAYLOAD_TOO_LARGE UNSUPPORTED_MEDIA_TYPE IDEMPOTENCY_MISMATCH INTERNAL_ERROR';
+  for (const code of expectedCodes.split(' ')) {
+    assert.ok(codes.has(code), `${code} was not logged`);
+  }
+  assert.deepEqual(
+    lines.filter(({ level }) => level === 60).map(({ err }) => (err as { type: string }).type),
+    ['SyntaxError'],
+  );
+  assert.equal(
+    lines.reduce((count, line) => count + refusalsIn(line), 0),
+    client.errors.filter(({ text: body }) => body.startsWith('{"error"')).length,
+  );
 });
