@@ -233,14 +233,6 @@ describe('DailyCaps', () => {
     bench.restart();
     assert.equal(bench.caps.check(subs[3]!, 'a', bench.nowMs).atCap, true);
     assert.deepEqual(bench.closed(), []);
-    // The offer returns to the catalog and is unavailable until its cap changes.
-    bench.nowMs++;
-    await bench.reload({ a: 2 });
-    bench.restart();
-    assert.deepEqual(bench.closed(), ['a']);
-    bench.nowMs++;
-    await bench.reload({ a: 3 });
-    assert.deepEqual(bench.closed(), []);
   });
 
   it('deletes the counts of a removed offer after the links to the offer expire', async () => {
@@ -310,33 +302,20 @@ describe('DailyCaps', () => {
   });
 });
 
+const anyCaps = fc.record({
+  a: fc.constantFrom(null, 'gone' as const, 1, 2, 3),
+  b: fc.constantFrom(null, 'gone' as const, 1, 2),
+});
+const session = fc.nat(9);
+const click = { session, offer: fc.constantFrom(...ids), taken: fc.constantFrom(true, true, true, false) };
+const kind = <Kind extends string>(name: Kind) => fc.constant(name);
 /** Generates random events for an offer and a session. The first event of a session creates the session. */
 const event = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({ kind: fc.constant('view' as const), session: fc.nat(9), offers: fc.subarray(ids) }),
-  },
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      kind: fc.constant('click' as const),
-      session: fc.nat(9),
-      offer: fc.constantFrom(...ids),
-      taken: fc.constantFrom(true, true, true, false),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), hours: fc.constantFrom(0.5, 3, 11, 25) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), lost: fc.nat(2) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('reload' as const),
-      caps: fc.record({
-        a: fc.constantFrom(null, 'gone' as const, 1, 2, 3),
-        b: fc.constantFrom(null, 'gone' as const, 1, 2),
-      }),
-    }),
-  },
+  { weight: 4, arbitrary: fc.record({ kind: kind('view'), session, offers: fc.subarray(ids) }) },
+  { weight: 8, arbitrary: fc.record({ kind: kind('click'), ...click }) },
+  { weight: 2, arbitrary: fc.record({ kind: kind('wait'), hours: fc.constantFrom(0.5, 3, 11, 25) }) },
+  { weight: 1, arbitrary: fc.record({ kind: kind('restart'), lost: fc.nat(2) }) },
+  { weight: 2, arbitrary: fc.record({ kind: kind('reload'), caps: anyCaps }) },
 );
 
 /** Counts clicks by offer and day with a simple implementation of docs/contract.md#counting-clicks over the whole ledger. */

@@ -63,26 +63,17 @@ describePersonalLoans('click', (door) => {
     const { sub_id: sub } = view;
     const v = new URL(first).searchParams.get('v') as string;
     const other = await caller.createSessionWithFields('altered', door.fixture.complete);
-    const bads = [
-      altered(first, 'sub', undefined),
-      altered(first, 'sub', ''),
-      altered(first, 'sub', echoMarker),
-      altered(first, 'sub', other),
-      altered(first, 'sub', sub.toUpperCase()),
-      altered(first, 'offer', undefined),
-      altered(first, 'offer', echoMarker),
-      altered(first, 'offer', '__proto__'),
-      altered(first, 'offer', `<script>${echoMarker}</script>`),
-      altered(first, 'v', undefined),
-      altered(first, 'v', ''),
-      altered(first, 'v', `${v}A`),
-      altered(first, 'v', v.slice(0, -1)),
-      `${first}&sub=${sub}`,
-      `${first}&offer=${echoMarker}`,
-      `${first}&v=${v}`,
-      `${first.slice(0, first.indexOf('?'))}?%=%&sub=%ff`,
-      first.slice(0, first.indexOf('?')),
-    ];
+    const invalid = {
+      sub: [undefined, '', echoMarker, other, sub.toUpperCase()],
+      offer: [undefined, echoMarker, '__proto__', `<script>${echoMarker}</script>`],
+      v: [undefined, '', `${v}A`, v.slice(0, -1)],
+    };
+    const bads = Object.entries(invalid).flatMap(([name, values]) =>
+      values.map((value) => altered(first, name, value)),
+    );
+    bads.push(`${first}&sub=${sub}`, `${first}&offer=${echoMarker}`, `${first}&v=${v}`);
+    const path = first.slice(0, first.indexOf('?'));
+    bads.push(path, `${path}?%=%&sub=%ff`);
     for (const url of bads) assertNotFoundPage(await caller.click(url));
     assert.equal(await clicks(caller, 'altered'), 0);
   });

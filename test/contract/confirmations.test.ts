@@ -68,13 +68,9 @@ describePersonalLoans('POST /confirmations', (door) => {
       '{"click_id":null,"click_id":"x"}',
       '{"status":"funded","status":"funded"}',
       `{"x":1,"x":2,"amo\\u0075nt":1,"txid":"${echoMarker}","amount":2}`,
-      JSON.stringify({
-        click_id: echoMarker,
-        sub_id: echoMarker,
-        svc_offer_id: echoMarker,
-        txid: echoMarker,
-        status: echoMarker,
-      }),
+      JSON.stringify(
+        Object.fromEntries(['click_id', 'sub_id', 'svc_offer_id', 'txid', 'status'].map((name) => [name, echoMarker])),
+      ),
       JSON.stringify({ txid: 'tx', status: 'funded', amount: echoMarker }),
     ];
     const answer = await post(door.market, `[${rows.join(',')}]`);

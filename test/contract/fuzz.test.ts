@@ -15,19 +15,21 @@ const successes = [100, 200, 204, 302];
 /** Statuses of the responses that an HTTP engine generates for invalid HTTP. */
 const engineRefusals = [400, 408, 431, 501, 505];
 
-const method = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom('GET', 'POST') },
-  { weight: 1, arbitrary: fc.constantFrom('HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PURGE') },
-);
+/** Generates `usual` values, and others in one of `weight + 1` cases for each kind. */
+const mostly = <Value>(weight: number, usual: fc.Arbitrary<Value>, ...others: readonly fc.Arbitrary<Value>[]) =>
+  fc.oneof({ weight, arbitrary: usual }, ...others.map((arbitrary) => ({ weight: 1, arbitrary })));
 
-const segment = fc.oneof(
-  { weight: 8, arbitrary: fc.constantFrom('session', 'inputs', 'marketplace', 'analytics') },
-  { weight: 1, arbitrary: fc.webSegment() },
+const method = mostly(
+  6,
+  fc.constantFrom('GET', 'POST'),
+  fc.constantFrom('HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PURGE'),
 );
-const path = fc.oneof(
-  { weight: 8, arbitrary: segment.map((name) => `/v1/personal-loans/${name}`) },
-  { weight: 1, arbitrary: fc.constant('/c') },
-  { weight: 1, arbitrary: fc.webPath().map((text) => `/${text}`) },
+const segment = mostly(8, fc.constantFrom('session', 'inputs', 'marketplace', 'analytics'), fc.webSegment());
+const path = mostly(
+  8,
+  segment.map((name) => `/v1/personal-loans/${name}`),
+  fc.constant('/c'),
+  fc.webPath().map((text) => `/${text}`),
 );
 
 const printable = fc.string({ unit: 'grapheme', maxLength: 40 });
@@ -65,19 +67,21 @@ const fieldValue = fc.oneof(
   fc.constantFrom<unknown>(...Object.values(fixture.complete), null),
   fc.jsonValue({ maxDepth: 3 }),
 );
-const fields = fc.oneof(
-  { weight: 4, arbitrary: fc.dictionary(fc.constantFrom(...fixture.fields.map(({ name }) => name), 'x'), fieldValue) },
-  { weight: 1, arbitrary: fc.jsonValue() },
+const fields = mostly<unknown>(
+  4,
+  fc.dictionary(fc.constantFrom(...fixture.fields.map(({ name }) => name), 'x'), fieldValue),
+  fc.jsonValue(),
 );
+const member = (...values: readonly fc.Arbitrary<unknown>[]) => fc.oneof(...values, fc.jsonValue());
 const body = (subId: string) =>
   fc.oneof(
     fc
       .record(
         {
-          referrer_tag: fc.oneof(fc.constant<unknown>('fuzz'), fc.jsonValue()),
-          user_agent: fc.oneof<fc.Arbitrary<unknown>[]>(fc.constant('Mozilla/5.0'), fc.jsonValue()),
-          metadata: fc.oneof<fc.Arbitrary<unknown>[]>(fc.constant({ a: 1 }), fc.dictionary(odd, odd), fc.jsonValue()),
-          sub_id: fc.oneof<fc.Arbitrary<unknown>[]>(fc.constant(subId), fc.constant(subId), fc.jsonValue()),
+          referrer_tag: member(fc.constant('fuzz')),
+          user_agent: member(fc.constant('Mozilla/5.0')),
+          metadata: member(fc.constant({ a: 1 }), fc.dictionary(odd, odd)),
+          sub_id: member(fc.constant(subId), fc.constant(subId)),
           fields,
         },
         { requiredKeys: [] },
@@ -90,14 +94,8 @@ const body = (subId: string) =>
 const headers = (key: string) =>
   fc.record(
     {
-      Authorization: fc.oneof(
-        { weight: 12, arbitrary: fc.constant(`Bearer ${key}`) },
-        { weight: 1, arbitrary: fc.stringMatching(/^[ -~]{0,80}$/) },
-      ),
-      'Content-Type': fc.oneof(
-        { weight: 12, arbitrary: fc.constant('application/json') },
-        { weight: 1, arbitrary: fc.stringMatching(/^[ -~]{0,40}$/) },
-      ),
+      Authorization: mostly(12, fc.constant(`Bearer ${key}`), fc.stringMatching(/^[ -~]{0,80}$/)),
+      'Content-Type': mostly(12, fc.constant('application/json'), fc.stringMatching(/^[ -~]{0,40}$/)),
       'User-Agent': fc.stringMatching(/^[ -~]{0,60}$/),
       Origin: fc.stringMatching(/^[ -~]{0,60}$/),
       'Idempotency-Key': fc.stringMatching(/^[!-~]{0,20}$/),

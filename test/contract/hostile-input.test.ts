@@ -39,15 +39,7 @@ describePersonalLoans('hostile JSON:', (door) => {
 
   test('handles JSON members such as __proto__ as ordinary names, and uses the last value of a repeated member', () =>
     attacking(async (caller) => {
-      const names = [
-        '__proto__',
-        'constructor',
-        'prototype',
-        'toString',
-        'hasOwnProperty',
-        'valueOf',
-        '__defineGetter__',
-      ];
+      const names = '__proto__ constructor prototype toString hasOwnProperty valueOf __defineGetter__'.split(' ');
       const prototyped = '{"__proto__":{"referrer_tag":"hostile"}}';
       assertError(await caller.post('session', prototyped), 'INVALID_REFERRER_TAG');
       const { sub_id: subId } = await caller.createSession('hostile');

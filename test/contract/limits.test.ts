@@ -5,7 +5,6 @@ import type { ApiCaller } from '../support/api-caller.ts';
 import { assertError } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
 import type { HttpResponse } from '../support/http-client.ts';
-import type { ManualClock } from '../support/manual-clock.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 
 const dayMs = 24 * 60 * 60_000;
@@ -13,12 +12,6 @@ const dayMs = 24 * 60 * 60_000;
 const getAnalytics = (caller: ApiCaller) => caller.get('analytics', { referrer_tag: 'limits' });
 const create = (caller: ApiCaller) => caller.post('session', { referrer_tag: 'day-limit' });
 const header = (answer: HttpResponse, name: string) => Number(answer.headers.get(name));
-
-/** Advances the clock to this number of milliseconds before UTC midnight. Returns the time of midnight. */
-function advanceToMidnight(clock: ManualClock, msBefore: number): number {
-  clock.advance(2 * dayMs - (clock.wallMs() % dayMs) - msBefore);
-  return clock.wallMs() + msBefore;
-}
 
 describePersonalLoans('limits per minute', (door) => {
   test('counts every request against the limits per minute, including rejected requests', async () => {
@@ -65,7 +58,8 @@ describePersonalLoans('limits per day', (door) => {
       const { status } = await send();
       assert.ok(status >= 400 && status !== 429, String(status));
     }
-    const midnightMs = advanceToMidnight(market.clock, 10_000);
+    const midnightMs = (Math.floor(market.clock.wallMs() / dayMs) + 2) * dayMs;
+    market.clock.advance(midnightMs - 10_000 - market.clock.wallMs());
     assert.equal((await create(caller)).status, 200);
     const rejected = await create(caller);
     assertError(rejected, 'RATE_LIMIT_EXCEEDED');

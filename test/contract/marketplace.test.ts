@@ -8,10 +8,6 @@ import { assertError, assertOk, assertTimestamp, type ErrorBody, parseJson } fro
 import { describeEveryVertical } from '../support/contract-suite.ts';
 import { echoMarker } from '../support/http-client.ts';
 import { findListedOffer, totalClickMicros } from '../support/vertical-fixture.ts';
-import { actuarialApr, levelPayment } from './loan-arithmetic.ts';
-
-/** Tolerance in cents or hundredths of a percent: half a unit for rounding, and a margin for floating-point errors. */
-const roundedWithin = 0.005 + 1e-6;
 
 const idsOf = ({ offers }: MarketplaceView) => offers.map(({ svc_offer_id: id }) => id);
 
@@ -37,44 +33,6 @@ describeEveryVertical('GET /marketplace', (door) => {
       const { v, ...parameters } = Object.fromEntries(url.searchParams);
       assert.deepEqual([parameters, typeof v], [{ sub: subId, offer: offer.svc_offer_id }, 'string']);
       assert.ok(!offer.click_url.includes(caller.key));
-    }
-  });
-
-  test('computes the prices of every offer for the credit band, amount and term of the borrower', async () => {
-    const { market, fixture } = door;
-    const caller = market.caller(fixture);
-    const subId = await caller.createSessionWithFields('prices', {
-      ...fixture.complete,
-      [fixture.term]: fixture.someTerm,
-    });
-    const { offers } = await caller.offers(subId, { max_offers: 20 });
-    const amount = fixture.complete[fixture.amount] as number;
-    const band = fixture.complete[fixture.creditBand] as string;
-    for (const shown of offers) {
-      const { offer } = findListedOffer(fixture, shown.svc_offer_id);
-      const priced = offer.bands[band]!;
-      assert.ok(shown.term_months.length > 0 && shown.term_months.every((term) => offer.term_months.includes(term)));
-      assert.deepEqual(
-        shown.term_months,
-        [...shown.term_months].sort((a, b) => a - b),
-      );
-      const term = shown.term_months.includes(fixture.someTerm)
-        ? fixture.someTerm
-        : shown.term_months.reduce((best, months) => (Math.abs(months - 36) < Math.abs(best - 36) ? months : best));
-      assert.equal(shown.payment_term_months, term);
-      const { note_rate_percent: note, origination_fee_percent: fee } = { ...priced, ...priced.terms?.[term] };
-      const payment = levelPayment(amount, (note.min + note.max) / 2, term);
-      assert.ok(Math.abs(shown.monthly_payment_estimate - payment) <= roundedWithin, JSON.stringify(shown));
-      for (const end of ['min', 'max'] as const) {
-        const apr = actuarialApr(note[end], fee, term);
-        assert.ok(Math.abs(shown.apr_range[end] - apr) <= roundedWithin, `${apr} ${JSON.stringify(shown)}`);
-      }
-      assert.ok(shown.apr_range.max <= 36);
-      const { min: least, max: most } = shown.loan_amount_range;
-      assert.ok(
-        least <= amount && amount <= most && offer.amount.min <= least && most <= priced.max_amount,
-        JSON.stringify(shown),
-      );
     }
   });
 

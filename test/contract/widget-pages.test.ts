@@ -15,41 +15,34 @@ describeService('pages of the widget', ({ running }) => {
       return { caller, subId: await caller.createSessionWithFields('embedding', fixture.complete) };
     };
 
-    test('returns the iframe element for format=iframe', async () => {
+    test('returns the iframe element for format=iframe, and a container and a script for format=js', async () => {
       const { caller, subId } = await readySession();
-      const answer = await caller.get('marketplace', { sub_id: subId, format: 'iframe' });
-      assert.equal(answer.status, 200);
-      assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
-      assert.equal(answer.headers.get('cache-control'), 'no-store');
-      assert.ok(answer.headers.has('x-ratelimit-limit'));
+      const selection = { sort: 'lowest_apr', max_offers: 3 };
+      const htmlOf = async (format: 'iframe' | 'js', query: object = {}) => {
+        const { status, headers, text } = await caller.get('marketplace', { sub_id: subId, format, ...query });
+        assert.deepEqual([status, headers.get('content-type')], [200, 'text/html; charset=utf-8']);
+        assert.equal(headers.get('cache-control'), 'no-store');
+        assert.ok(headers.has('x-ratelimit-limit'));
+        return text;
+      };
+      const { widget } = running().marketplace.urls;
       const element = /^<iframe src="([^"]+)" title="[^"]+" width="100%" height="680" frameborder="0"><\/iframe>\n$/;
-      const src = new URL(element.exec(answer.text)?.[1] ?? assert.fail(answer.text));
-      assert.equal(src.origin + src.pathname, running().marketplace.urls.widget);
+      const src = new URL(element.exec(await htmlOf('iframe'))?.[1] ?? assert.fail());
+      assert.equal(src.origin + src.pathname, widget);
       const { token, ...query } = Object.fromEntries(src.searchParams);
-      assert.deepEqual(Object.entries(query), [
-        ['sub', subId],
-        ['sort', 'recommended'],
-        ['max_offers', '5'],
-      ]);
+      assert.deepEqual(query, { sub: subId, sort: 'recommended', max_offers: '5' });
       assert.match(token!, /^[\w-]{28}$/);
-    });
 
-    test('returns a container element and a script element for format=js', async () => {
-      const { caller, subId } = await readySession();
-      const query = { sub_id: subId, format: 'js', sort: 'lowest_apr', max_offers: 3 };
-      const { text, headers } = await caller.get('marketplace', query);
-      assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
-      const [, id, attributes] =
-        /^<div id="(svc-offers-[0-9a-f]{8})"><svg width="1" height="\d+" aria-hidden="true"><\/svg><\/div>\n<script async ([^>]*)><\/script>\n$/.exec(
-          text,
-        ) ?? assert.fail(text);
-      const values = Object.fromEntries([...attributes!.matchAll(/([a-z-]+)="([^"]*)"/g)].map((each) => each.slice(1)));
-      assert.match(values.src, new RegExp(`^${running().marketplace.urls.widget}/widget\\.js\\?v=[0-9a-f]{16}$`));
-      assert.equal(values['data-sub'], subId);
+      const elements =
+        /^<div id="(svc-offers-[0-9a-f]{8})"><svg width="1" height="\d+" aria-hidden="true"><\/svg><\/div>\n<script async ([^>]*)><\/script>\n$/;
+      const [, id, attributes] = elements.exec(await htmlOf('js', selection)) ?? assert.fail();
+      const { src: script, ...values } = Object.fromEntries(
+        [...attributes!.matchAll(/([a-z-]+)="([^"]*)"/g)].map((each) => each.slice(1)),
+      );
+      assert.match(script, new RegExp(`^${widget}/widget\\.js\\?v=[0-9a-f]{16}$`));
       assert.match(values['data-token'], /^[\w-]{28}$/);
-      assert.equal(values['data-mount'], `#${id}`);
-      assert.equal(values['data-sort'], 'lowest_apr');
-      assert.equal(values['data-max-offers'], '3');
+      const { 'data-sub': sub, 'data-mount': mount, 'data-sort': sort, 'data-max-offers': most } = values;
+      assert.deepEqual([sub, mount, sort, most], [subId, `#${id}`, 'lowest_apr', '3']);
     });
 
     test('returns a new container id each time, and reserves the height of up to five offers without a style attribute', async () => {

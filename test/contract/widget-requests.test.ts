@@ -114,13 +114,6 @@ describeService('requests of the widget', ({ running }) => {
       running().clock.advance(1);
       assertError(await widget.get('/offers', { load }), 'SUB_ID_EXPIRED');
     });
-
-    test('rejects widget offers for a session whose required fields were cleared', async () => {
-      const caller = running().caller(fixture);
-      const widget = await caller.createWidget('taken-back', fixture.complete);
-      await caller.submitFields(widget.subId, { [fixture.amount]: null });
-      assertError(await widget.get('/offers', { load: widgetLoadId(1) }), 'INSUFFICIENT_INPUTS');
-    });
   });
 
   describe('GET /w/offers from web pages', () => {

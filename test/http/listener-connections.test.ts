@@ -234,17 +234,6 @@ test('reports the bound port, and rejects with the system error if the port is i
   await once(other, 'close');
 });
 
-test('runs several listeners at once', async ({ start, open }) => {
-  const one = await start((x) => x.reply(text('one')));
-  const two = await start((x) => x.reply(text('two')));
-  assert.equal((await ask(await open(one), get('/'))).body.toString(), 'one');
-  const connection = await open(two);
-  assert.equal((await ask(connection, get('/'))).body.toString(), 'two');
-  await one.close(1000);
-  assert.equal((await ask(connection, get('/'))).body.toString(), 'two');
-  await assert.rejects(open(one), { code: 'ECONNREFUSED' });
-});
-
 testAlsoOverTls('drain: accepts no connection, and closes the others after their reply', async ({ start, open }) => {
   const arrived = signal<RequestContext>();
   const listener = await start((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)));

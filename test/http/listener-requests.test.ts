@@ -64,13 +64,6 @@ testAlsoOverTls('sends each header once, with length, date and request id', asyn
   assert.ok(!response.headers.has('server') && !response.headers.has('uwebsockets'));
 });
 
-test('sends a body of bytes unchanged', async ({ start, open }) => {
-  const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
-  const listener = await start((x) => x.reply({ status: 200, headers: '', body: bytes.subarray(1) }));
-  const response = await ask(await open(listener), get('/'));
-  assert.deepEqual(response.body, Buffer.from(bytes.subarray(1)));
-});
-
 test('sends 204 and 304 responses without body and Content-Length, and keeps the connection open', async ({
   start,
   open,

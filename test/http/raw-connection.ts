@@ -64,16 +64,10 @@ export class RawConnection {
   }
 
   /** Connects over TLS, without verifying the certificate. */
-  static async openSecurely<Connection extends RawConnection>(
-    this: new (
-      socket: Socket,
-    ) => Connection,
-    port: number,
-    options: ConnectionOptions = {},
-  ): Promise<Connection> {
+  static async openSecurely(port: number, options: ConnectionOptions = {}): Promise<RawConnection> {
     const socket = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options });
     socket.setNoDelay(true);
-    const connection = new this(socket);
+    const connection = new RawConnection(socket);
     await once(socket, 'secureConnect');
     return connection;
   }

@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Mode } from '../../src/domain/mode.ts';
 import {
-  belongsToTenant,
   decodeSubId,
   formatSubId,
   parseSubIdWords,
@@ -12,8 +11,7 @@ import {
   subIdWordCount,
 } from '../../src/ids/sub-id.ts';
 import { RandomPool } from '../../src/secrets/random-pool.ts';
-import { equipmentLeases } from '../support/equipment-leases.ts';
-import { liveTenant, secretRingOf, subIdAt } from '../support/identities.ts';
+import { secretRingOf, subIdAt } from '../support/identities.ts';
 
 const createdMs = Date.UTC(2026, 4, 20, 12);
 const subIds = new SubIds(secretRingOf('ours'), new RandomPool());
@@ -55,15 +53,6 @@ describe('SubIds', () => {
     assert.equal(formatSubId(sub), subId);
     assert.equal(decodeSubId(sub).account, 42);
   });
-
-  it('isOwnedBy is true only for the account, vertical and mode of the session', () => {
-    const subId = subIds.issue(createdMs, liveTenant.account, liveTenant.vertical.number, 'live');
-    const parts = decodeSubId(subIds.verify(subId)!);
-    assert(belongsToTenant(parts, liveTenant));
-    assert(!belongsToTenant(parts, { ...liveTenant, account: liveTenant.account + 1 }));
-    assert(!belongsToTenant(parts, { ...liveTenant, mode: 'test' }));
-    assert(!belongsToTenant(parts, { ...liveTenant, vertical: equipmentLeases }));
-  });
 });
 
 function parseWords(text: string): number[] | null {
@@ -83,16 +72,6 @@ describe('parseSubIdWords', () => {
       }),
       { examples: [[new Uint8Array(32)], [new Uint8Array(32).fill(0xff)], [new Uint8Array(32).fill(0x80)]] },
     );
-  });
-
-  it('rejects sub_ids with another length or prefix', () => {
-    assert(parseWords(validId) !== null);
-    for (const text of [
-      ...['', 'sub_', validId.slice(0, -1), `${validId}0`, `${validId} `, ` ${validId}`, validId.slice(4)],
-      ...['sub-', 'Sub_', '0000', 'bus_'].map((prefix) => prefix + validId.slice(4)),
-    ]) {
-      assert.equal(parseWords(text), null, text);
-    }
   });
 
   it('rejects sub_ids with a character that is not a lower-case hexadecimal digit', () => {

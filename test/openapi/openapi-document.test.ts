@@ -8,7 +8,6 @@ import { resolveUrls } from '../../src/config/resolve-urls.ts';
 import { docsFiles } from '../../src/openapi/docs-files.ts';
 import { extractComponents, openApiDocument, openApiText } from '../../src/openapi/openapi-document.ts';
 import { recordedExamplesUrl } from '../../src/openapi/recorded-examples.ts';
-import { schemaFor } from '../../src/openapi/schema-parts.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
@@ -103,28 +102,6 @@ test('two different schemas with the same title cause an error', () => {
 test('a title in an example is not extracted as a schema', () => {
   const examples = { one: { value: { title: 'A title' } } };
   assert.deepEqual(extractComponents({ examples }).described, { examples });
-});
-
-interface View {
-  readonly name: string;
-  readonly sizes: readonly number[];
-  readonly note?: string;
-}
-
-const name = Type.String();
-const sizes = Type.Array(Type.Number());
-
-test('schemaFor returns the given schema, and does not compile if the schema differs from the type', () => {
-  const schema = Type.Object({ name, sizes, note: Type.Optional(name) });
-  assert.equal(schemaFor<View>()(schema), schema);
-  // @ts-expect-error an optional member is missing
-  schemaFor<View>()(Type.Object({ name, sizes }));
-  // @ts-expect-error an optional member is required
-  schemaFor<View>()(Type.Object({ name, sizes, note: name }));
-  // @ts-expect-error there is an additional member
-  schemaFor<View>()(Type.Object({ name, sizes, note: Type.Optional(name), more: name }));
-  // @ts-expect-error an item has another type
-  schemaFor<View>()(Type.Object({ name, sizes: Type.Array(name), note: Type.Optional(name) }));
 });
 
 async function pageAt(path: string, publicUrl: string, verticals: readonly Vertical[]): Promise<string> {

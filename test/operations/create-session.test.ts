@@ -180,15 +180,6 @@ describe('createSession', () => {
     );
   });
 
-  it('a rejected request stores no session and no record', async (t) => {
-    const bench = await Bench.open(t, { sessionsMax: 1 });
-    await bench.verdict({ referrer_tag: 'NO' });
-    await bench.verdict({ referrer_tag, metadata: [] });
-    assert.equal(bench.sessions.size, 0);
-    assert.equal(bench.ledger.log.appendedPosition, 0);
-    assert.equal(await bench.verdict({ referrer_tag }), 'ok');
-  });
-
   it('createSession records metadata of the maximum length', async (t) => {
     const bench = await Bench.open(t);
     const worst = '\u0001'.repeat(255);

@@ -4,8 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
-import type { CancelSignal } from '../../src/domain/async.ts';
-import { SerialQueue } from '../../src/domain/async.ts';
+import { type CancelSignal, SerialQueue } from '../../src/domain/async.ts';
 import { type Outcome, serviceUnavailable } from '../../src/domain/outcome.ts';
 import { renderMarketplaceJson } from '../../src/http/routes/offers-json.ts';
 import { ClickTokenCipher } from '../../src/ids/click-tokens.ts';
@@ -20,10 +19,10 @@ import {
 } from '../../src/matching/matcher.ts';
 import { addOffer, countOffers, emptyOfferSet } from '../../src/matching/offer-set.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
-import type { MarketplaceRequest } from '../../src/operations/get-marketplace.ts';
 import {
   type GetMarketplaceDeps,
   getMarketplace,
+  type MarketplaceRequest,
   type MarketplaceView,
   toMarketplaceView,
 } from '../../src/operations/get-marketplace.ts';

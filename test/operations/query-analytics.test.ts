@@ -217,16 +217,14 @@ describe('dates of an analytics query', () => {
   });
 });
 
-describe('granularity of an analytics query', () => {
-  it('granularity accepts only summary, daily and row, and the default is summary', async () => {
-    for (const granularity of ['summary', 'daily', 'row']) {
-      assert.equal((await new Bench().view<SummaryView>({ referrer_tag, granularity })).granularity, granularity);
-    }
-    assert.equal((await new Bench().summary({})).granularity, 'summary');
-    for (const granularity of ['', 'rows', 'Summary', 'weekly', 'constructor']) {
-      assert.equal(await new Bench().outcome({ referrer_tag, granularity }), 'INVALID_REQUEST granularity');
-    }
-  });
+it('granularity accepts only summary, daily and row, and the default is summary', async () => {
+  for (const granularity of ['summary', 'daily', 'row']) {
+    assert.equal((await new Bench().view<SummaryView>({ referrer_tag, granularity })).granularity, granularity);
+  }
+  assert.equal((await new Bench().summary({})).granularity, 'summary');
+  for (const granularity of ['', 'rows', 'Summary', 'weekly', 'constructor']) {
+    assert.equal(await new Bench().outcome({ referrer_tag, granularity }), 'INVALID_REQUEST granularity');
+  }
 });
 
 describe('summary', () => {

@@ -171,17 +171,6 @@ describe('submitInputs', () => {
     );
   });
 
-  it('a submission does not change the field vector that a running match reads', async (t) => {
-    const bench = await Bench.open(t);
-    const sub_id = bench.newSession();
-    await bench.submit(sub_id, required);
-    const before = bench.fieldsOf(sub_id);
-    const copy = [...before];
-    await bench.submit(sub_id, { loan_amount: 99_000 });
-    assert.deepEqual(before, copy);
-    assert.notDeepEqual(bench.fieldsOf(sub_id), before);
-  });
-
   it('a submission deletes the cached ranking only if it sets or clears a field', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();

@@ -97,18 +97,6 @@ export function assertTimestamp(value: unknown): number {
   return Date.parse(value);
 }
 
-/** Asserts that an object has exactly these members with these types. */
-export function assertMembers(value: object, shape: Readonly<Record<string, string>>): void {
-  const types = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, typeOf(member)]));
-  assert.deepEqual(types, shape);
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return Number.isInteger(value) ? 'integer' : typeof value;
-}
-
 export type { WidgetOffersView };
 
 type Query = Readonly<Record<string, string | number>>;
