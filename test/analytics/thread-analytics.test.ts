@@ -113,16 +113,6 @@ describe('thread analytics', () => {
     await assert.rejects(analytics.listRows({ ...neither, afterPosition: 0, limit: 1 }), TypeError);
   });
 
-  it('projects the records of the log even if there are no queries', async () => {
-    const { log, analytics } = await startOnLog();
-    for (const count of [500, 1, 400]) {
-      for (const sub of subs.slice(0, count)) log.appendWithoutWaiting(sessionCreatedRecord(sub));
-      while (analytics.projectedPosition < log.appendedPosition) await pause(5);
-    }
-    const totals = await analytics.getTotals();
-    assert.deepEqual([totals.records, totals.repeatedSession], [901, 401]);
-  });
-
   it('waits for all appended records if the log is healthy, and otherwise only for the durable records', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
     const log = { durablePosition: 5, appendedPosition: 10, healthy: false };
