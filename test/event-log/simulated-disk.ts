@@ -23,6 +23,7 @@ export type Fate = (change: UnsyncedChange) => readonly [from: number, to: numbe
  * `dirty`: not synced. `clean`: after a failed sync. The process sees the change, no later sync writes it, and it may be on the disk or not.
  */
 type SyncState = 'dirty' | 'clean' | 'durable';
+type SyncOutcome = 'done' | 'failed';
 
 type ContentChange =
   | { readonly kind: 'write'; readonly state: SyncState; readonly offset: number; readonly bytes: Buffer }
@@ -129,33 +130,20 @@ export class SimulatedDisk {
     this.#changeContents(id, { kind: 'truncate', state: 'dirty', size });
   }
 
-  /** After a failed sync, later syncs do not write the changes. */
-  datasync(id: number, outcome: 'done' | 'failed'): void {
+  /** Syncs a file, or the writes within a range of its bytes. After a failed sync, later syncs do not write the changes. */
+  datasync(id: number, outcome: SyncOutcome, [from, to]: readonly [number, number] = whole): void {
     const { seen, durable, changes } = this.#file(id);
-    const { base, rest } = applyDurable(synced(changes, outcome), durable, (bytes, change) =>
-      after(bytes, change, whole),
-    );
+    const isCovered = (change: ContentChange) =>
+      to === Number.POSITIVE_INFINITY ||
+      (change.kind === 'write' && change.offset >= from && change.offset + change.bytes.length <= to);
+    const apply = (bytes: Buffer, change: ContentChange) => after(bytes, change, whole);
+    const { base, rest } = applyDurable(synced(changes, outcome, isCovered), durable, apply);
     this.#files.set(id, { seen, durable: base, changes: rest });
   }
 
-  /** Syncs only a range of bytes. */
-  syncRange(id: number, from: number, to: number, outcome: 'done' | 'failed'): void {
-    const { seen, durable, changes } = this.#file(id);
-    const isInRange = (change: ContentChange) =>
-      change.kind === 'write' && change.offset >= from && change.offset + change.bytes.length <= to;
-    const inRange = synced(changes.filter(isInRange), outcome);
-    const all = changes.map((change) => (isInRange(change) ? inRange.shift()! : change));
-    const { base, rest } = applyDurable(all, durable, (bytes, change) => after(bytes, change, whole));
-    this.#files.set(id, { seen, durable: base, changes: rest });
-  }
-
-  syncFolder(folder: string, outcome: 'done' | 'failed'): void {
+  syncFolder(folder: string, outcome: SyncOutcome): void {
     this.#require(folder);
-    const inFolder = synced(
-      this.#nameChanges.filter((change) => change.folder === folder),
-      outcome,
-    );
-    const changes = this.#nameChanges.map((change) => (change.folder === folder ? inFolder.shift()! : change));
+    const changes = synced(this.#nameChanges, outcome, (change) => change.folder === folder);
     const { base, rest } = applyDurable(changes, this.#durableNames, withNames);
     this.#durableNames = base;
     this.#nameChanges = rest;
@@ -260,10 +248,11 @@ function isUnsynced({ state }: { readonly state: SyncState }): boolean {
 
 function synced<Change extends ContentChange | NameChange>(
   changes: readonly Change[],
-  outcome: 'done' | 'failed',
+  outcome: SyncOutcome,
+  isCovered: (change: Change) => boolean,
 ): Change[] {
   const state: SyncState = outcome === 'done' ? 'durable' : 'clean';
-  return changes.map((change) => (change.state === 'dirty' ? { ...change, state } : change));
+  return changes.map((change) => (change.state === 'dirty' && isCovered(change) ? { ...change, state } : change));
 }
 
 /** Applies the durable changes before the first change that is not durable. */
@@ -366,8 +355,12 @@ export class SimulatedLogFiles extends FailurePlan implements LogFiles {
   async syncFolder(folder: string): Promise<void> {
     this.#onStep('sync the folder');
     await nextTurn();
-    const failure = this.nextFailure('syncFolder');
-    this.disk.syncFolder(folder, failure === null ? 'done' : 'failed');
+    this.#sync('syncFolder', (outcome) => this.disk.syncFolder(folder, outcome));
+  }
+
+  #sync(step: 'datasync' | 'syncFolder', sync: (outcome: SyncOutcome) => void): void {
+    const failure = this.nextFailure(step);
+    sync(failure === null ? 'done' : 'failed');
     if (failure !== null) throw failure;
   }
 
@@ -387,16 +380,12 @@ export class SimulatedLogFiles extends FailurePlan implements LogFiles {
       writeAndSync: async (source, length, position) => {
         await write(source, length, position);
         this.#onStep(`sync ${length} bytes at ${position} of ${name}`);
-        const failure = this.nextFailure('datasync');
-        this.disk.syncRange(id, position, position + length, failure === null ? 'done' : 'failed');
-        if (failure !== null) throw failure;
+        this.#sync('datasync', (outcome) => this.disk.datasync(id, outcome, [position, position + length]));
       },
       datasync: async () => {
         this.#onStep(`sync ${name}`);
         await nextTurn();
-        const failure = this.nextFailure('datasync');
-        this.disk.datasync(id, failure === null ? 'done' : 'failed');
-        if (failure !== null) throw failure;
+        this.#sync('datasync', (outcome) => this.disk.datasync(id, outcome));
       },
       truncate: async (size) => {
         this.#onStep(`truncate ${name} to ${size}`);
