@@ -16,6 +16,7 @@ import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { type DataPaths, dataPaths } from '../../src/files/data-paths.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
+import { memoryBytes } from '../sessions/collect-garbage.ts';
 import { offersViewedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
@@ -125,6 +126,35 @@ describe('thread analytics', () => {
     analytics.onLedgerDurable(8);
     analytics.onLedgerDurable(10);
     assert.equal((await answer).sessions, 10);
+  });
+
+  it('catches up after the store was locked, without buffering records in memory', async () => {
+    const { log, analytics } = await startOnLog();
+    const append = async (count: number) => {
+      for (let left = count; left > 0; left--) {
+        const record = sessionCreatedRecord(subIdBytes({ createdMs: noon, serial: log.appendedPosition }));
+        // Waits for every 500th record, so that the pending records stay within the log's bounds.
+        if (left % 500 === 1) await log.append(record)!.durable;
+        else assert(log.appendWithoutWaiting(record));
+      }
+    };
+    await append(1_000);
+    assert.equal((await analytics.getSummary(byTag)).sessions, 1_000);
+    // Locks the store, as a backup might, so that the aggregator cannot commit.
+    const blocker = new Database(analyticsStoreFile);
+    blocker.exec('BEGIN IMMEDIATE');
+    await append(1_000);
+    const before = await memoryBytes();
+    await append(48_000);
+    // A queue of all pending records would need several times as much memory, with 80 bytes or more per record.
+    const grownBytes = (await memoryBytes()) - before;
+    assert(grownBytes < 6 * 1024 * 1024, `${grownBytes} bytes of growth`);
+    assert(analytics.projectedPosition < 2_000);
+    assert(analytics.lagMs > 0);
+    blocker.close();
+    while (analytics.projectedPosition < log.appendedPosition) await pause(20);
+    assert.equal((await analytics.getSummary(byTag)).sessions, 50_000);
+    assert.equal(analytics.lagMs, 0);
   });
 
   it('rejects a queued query that was aborted and a query when the queue is full, and executes the others', async (test) => {
