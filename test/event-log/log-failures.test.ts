@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { test } from 'node:test';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import type { LogIncident } from '../../src/event-log/file-event-log.ts';
@@ -9,7 +7,6 @@ import { FailingLogFiles } from './failing-log-files.ts';
 import {
   appendOneByOne,
   appendTogether,
-  copyOf,
   openLog,
   plain,
   positionOf,
@@ -17,7 +14,6 @@ import {
   recordsUpTo,
   recoveredRecords,
   scratchFolder,
-  segmentFiles,
   upTo,
 } from './log-fixture.ts';
 
@@ -33,33 +29,6 @@ function watchIncidents() {
     },
     next: (kind: LogIncident['kind']) => new Promise<void>((resolve) => waiting.set(kind, resolve)),
   };
-}
-
-for (const step of ['write', 'datasync'] as const) {
-  test(`after a failed ${step}, writes the group to a new segment and never writes to the old segment again`, async (t) => {
-    const folder = scratchFolder(t);
-    const files = new FailingLogFiles();
-    const { seen, onIncident } = watchIncidents();
-    const log = await openLog(folder, { files, onIncident });
-    await appendOneByOne(log, 3);
-    files.fail(step, 1);
-    await Promise.all(appendTogether(log, 2));
-    const abandoned = readFileSync(segmentFiles(folder)[0]!);
-    await appendOneByOne(log, 2);
-    assert.deepEqual(seen, ['segment-abandoned']);
-    assert.equal(log.healthy, true);
-    const crashed = copyOf(folder, t);
-    await log.close();
-    assert.equal(files.openFiles, 0);
-    for (const left of [folder, crashed]) {
-      assert.deepEqual(
-        segmentFiles(left).map((file) => basename(file)),
-        ['0000000000000001.log', '0000000000000004.log'],
-      );
-      assert.ok(readFileSync(segmentFiles(left)[0]!).equals(abandoned));
-      assert.deepEqual(plain(await recoveredRecords(left)), plain(recordsUpTo(7)));
-    }
-  });
 }
 
 for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as const) {

@@ -195,7 +195,7 @@ test('rejects a repair of an undamaged log at every location', async (t) => {
   assert.equal(await validateAt(next, 0), 'done');
 });
 
-test('passes the records after the damage to the callback of countRecordsAfterCut', async (t) => {
+test('countTruncatedRecords passes the records after the damage to its callback', async (t) => {
   const { folder, location } = await createDamagedLog(t, damageRecord(1, 1, 30));
   const positions: number[] = [];
   const plan = await planRepair(folder, location);

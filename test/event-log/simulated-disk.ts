@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { basename, dirname } from 'node:path';
+import { serialize } from 'node:v8';
 import type { LogFiles, ReadableLogFile, WritableLogFile } from '../../src/event-log/log-files.ts';
 import { FailurePlan } from './failing-log-files.ts';
 
@@ -191,27 +192,14 @@ export class SimulatedDisk {
 
   /** Returns a digest that is equal for disks with equal content. */
   fingerprint(): string {
-    const byPath = (names: ReadonlyMap<string, number>) => [...names].sort(([a], [b]) => (a < b ? -1 : 1));
-    const named = new Set([...this.#names.values(), ...this.#durableNames.values()]);
-    for (const { names } of this.#nameChanges) for (const [, id] of names) if (id !== null) named.add(id);
-    const order = [...named].sort((a, b) => a - b);
-    const number = ([path, id]: readonly [string, number | null]) => [path, id && order.indexOf(id)];
-    const digest = createHash('sha256');
-    digest.update(
-      JSON.stringify([
-        byPath(this.#names).map(number),
-        byPath(this.#durableNames).map(number),
-        this.#nameChanges.map(({ state, names }) => [state, names.map(number)]),
-      ]),
-    );
-    for (const id of order.filter((id) => id !== folderId)) {
-      const { seen, durable, changes } = this.#file(id);
-      const shape = changes.map((change) => ({ ...change, bytes: change.kind === 'write' ? change.bytes.length : 0 }));
-      digest.update(JSON.stringify([seen.length, durable.length, shape]));
-      digest.update(seen).update(durable);
-      for (const change of changes) if (change.kind === 'write') digest.update(change.bytes);
-    }
-    return digest.digest('hex');
+    const changedIds = this.#nameChanges.flatMap(({ names }) => names.map(([, id]) => id));
+    const named = new Set([...this.#names.values(), ...this.#durableNames.values(), ...changedIds]);
+    const order = [...named].filter((id) => id !== null && id !== folderId).sort((a, b) => a! - b!);
+    const numbered = (names: Iterable<readonly [string, number | null]>) =>
+      [...names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, id]) => [path, id && order.indexOf(id) + 1]);
+    const changes = this.#nameChanges.map(({ state, names }) => [state, numbered(names)]);
+    const files = order.map((id) => this.#file(id!));
+    return hash('sha256', serialize([numbered(this.#names), numbered(this.#durableNames), changes, files]));
   }
 
   #changeNames(path: string, names: NameChange['names']): void {
