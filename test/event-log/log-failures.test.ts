@@ -3,17 +3,15 @@ import { test } from 'node:test';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import type { LogIncident } from '../../src/event-log/file-event-log.ts';
 import { LogReader } from '../../src/event-log/log-reader.ts';
-import { FailingLogFiles } from './failing-log-files.ts';
 import {
   appendOneByOne,
   appendTogether,
-  openLog,
+  openTestLog,
   plain,
   positionOf,
   recordAt,
   recordsUpTo,
   recoveredRecords,
-  scratchFolder,
   upTo,
 } from './log-fixture.ts';
 
@@ -33,10 +31,8 @@ function watchIncidents() {
 
 for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as const) {
   test(`while ${step} fails, rejects appends and queues records without waiting, and recovers later`, async (t) => {
-    const folder = scratchFolder(t);
-    const files = new FailingLogFiles();
     const incidents = watchIncidents();
-    const log = await openLog(folder, { files, onIncident: incidents.onIncident, retryMs: 1 });
+    const { folder, files, log } = await openTestLog(t, { onIncident: incidents.onIncident, retryMs: 1 });
     await appendOneByOne(log, 2);
     const unavailable = incidents.next('unavailable');
     // After a failed write, the log creates a new segment, which takes all other steps.
@@ -64,9 +60,8 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
 }
 
 test('rejects records after a failed write, and reports the queued records in order when they become durable', async (t) => {
-  const files = new FailingLogFiles();
   const incidents = watchIncidents();
-  const log = await openLog(scratchFolder(t), { files, onIncident: incidents.onIncident, retryMs: 1 });
+  const { files, log } = await openTestLog(t, { onIncident: incidents.onIncident, retryMs: 1 });
   await appendOneByOne(log, 1);
   files.fail('datasync', Number.POSITIVE_INFINITY);
   const durable: number[] = [];
@@ -88,12 +83,10 @@ test('rejects records after a failed write, and reports the queued records in or
   // The record is stored in the group of the record that waited.
   await log.append(recordAt(5))!.durable.then(() => durable.push(5));
   assert.deepEqual(durable, [2, 3, 4, 5]);
-  await log.close();
 });
 
 test('limits the number of records that an unavailable log queues', async (t) => {
-  const files = new FailingLogFiles();
-  const log = await openLog(scratchFolder(t), { files, pendingBytesMax: 2_000 });
+  const { files, log } = await openTestLog(t, { pendingBytesMax: 2_000 });
   files.fail('create', Number.POSITIVE_INFINITY);
   await assert.rejects(log.append(recordAt(1))!.durable, LogUnavailableError);
   let queued = 0;
@@ -105,13 +98,11 @@ test('limits the number of records that an unavailable log queues', async (t) =>
 });
 
 test('close of an unavailable log retries once and reports the lost records', async (t) => {
-  const folder = scratchFolder(t);
-  const files = new FailingLogFiles();
   const lost: number[] = [];
   const onIncident = (incident: LogIncident) => {
     if (incident.kind === 'records-lost') lost.push(incident.records);
   };
-  const log = await openLog(folder, { files, onIncident, retryMs: 60_000 });
+  const { files, log } = await openTestLog(t, { onIncident, retryMs: 60_000 });
   await appendOneByOne(log, 2);
   files.fail('datasync', Number.POSITIVE_INFINITY);
   await assert.rejects(log.append(recordAt(3))!.durable, LogUnavailableError);
@@ -122,10 +113,8 @@ test('close of an unavailable log retries once and reports the lost records', as
 });
 
 test('close waits for a pending write attempt and retries once if the attempt fails', async (t) => {
-  const folder = scratchFolder(t);
-  const files = new FailingLogFiles();
   const incidents = watchIncidents();
-  const log = await openLog(folder, { files, onIncident: incidents.onIncident, retryMs: 60_000 });
+  const { folder, files, log } = await openTestLog(t, { onIncident: incidents.onIncident, retryMs: 60_000 });
   const secondAttempt = incidents.next('segment-abandoned');
   files.fail('datasync', 2);
   const refused = assert.rejects(log.append(recordAt(1))!.durable, LogUnavailableError);
@@ -136,9 +125,7 @@ test('close waits for a pending write attempt and retries once if the attempt fa
 });
 
 test('a reader stops reading an abandoned segment at the first position of the next segment', async (t) => {
-  const folder = scratchFolder(t);
-  const files = new FailingLogFiles();
-  const log = await openLog(folder, { files });
+  const { folder, files, log } = await openTestLog(t);
   const reader = new LogReader(folder, null);
   const read: number[] = [];
   const follow = () => reader.read(log.durablePosition, 100, (_, record) => read.push(positionOf(record)));
@@ -155,5 +142,4 @@ test('a reader stops reading an abandoned segment at the first position of the n
   }
   assert.deepEqual(read, upTo(11));
   reader.close();
-  await log.close();
 });

@@ -15,6 +15,7 @@ import {
   appendTogether,
   damageByte,
   openLog,
+  openTestLog,
   positionOf,
   recordAt,
   removeEndMark,
@@ -23,14 +24,6 @@ import {
   upTo,
   writeLog,
 } from './log-fixture.ts';
-
-/** Opens a log in a new folder. The log is closed after the test. */
-async function openTestLog(t: TestContext, options: Parameters<typeof openLog>[1] = {}) {
-  const folder = scratchFolder(t);
-  const log = await openLog(folder, options);
-  runAfterTest(t, () => log.close());
-  return { folder, log };
-}
 
 /** Opens a reader, which is closed after the test. */
 function openReader(t: TestContext, folder: string, cursor: LogCursor | null = null): LogReader {

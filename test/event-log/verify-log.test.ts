@@ -18,6 +18,7 @@ import {
   appendOneByOne,
   damageByte,
   openLog,
+  openTestLog,
   plain,
   recordEnds,
   recordsUpTo,
@@ -100,8 +101,7 @@ describe('verifyLog', () => {
   });
 
   test('verifies a log while records are appended', async (t) => {
-    const folder = scratchFolder(t);
-    const log = await openLog(folder, { segmentBytesMax: 900 });
+    const { folder, log } = await openTestLog(t, { segmentBytesMax: 900 });
     for (let round = 0; round < 40; round++) {
       await appendOneByOne(log, 1);
       const pending = log.append([1, 1, new Uint8Array(32), 'a tag', 1, 0, null])!;
@@ -110,7 +110,6 @@ describe('verifyLog', () => {
       assert.ok(position >= log.durablePosition);
       await pending.durable;
     }
-    await log.close();
   });
 
   test('accepts a record that the writer completes during the verification', async (t) => {
@@ -144,15 +143,13 @@ describe('verifyLog', () => {
   });
 
   test('throws if the writer moved records that were already verified', async (t) => {
-    const folder = scratchFolder(t);
-    const log = await openLog(folder);
+    const { folder, log } = await openTestLog(t);
     await appendOneByOne(log, 3);
     const scanner = new LogScanner(nodeLogFiles, folder, { decode: true });
     for (let i = 0; i < 3; i++) scanner.nextRecord();
     writeFileSync(join(folder, segmentFileName(3)), encodeSegmentHeader({ firstSequence: 3, previousCrc: 0 }));
     assert.throws(() => scanner.nextRecord(), LogRewrittenError);
     scanner.close();
-    await log.close();
   });
 });
 
@@ -176,7 +173,6 @@ describe('copyLog', () => {
   test('copies an open log without preallocated bytes, and adds an end mark', async (t) => {
     const [folder, target] = [scratchFolder(t), copyTarget(t)];
     const log = await openLog(folder);
-    t.after(() => log.close());
     await appendOneByOne(log, 5);
     const { records, bytes } = await copyLog(folder, target);
     const [file] = segmentFiles(target);
