@@ -42,7 +42,6 @@ export class LogRun {
   #log!: FileEventLog<SessionCreated>;
   #acknowledged = 0;
   #recovered = 0;
-  #onAvailable: () => void = () => {};
   #pending: Promise<void>[] = [];
 
   private constructor(disk: SimulatedDisk, before: Known, synced: boolean) {
@@ -61,9 +60,6 @@ export class LogRun {
       folder: '/data/ledger',
       ...{ durability, segmentBytesMax, retryMs: 1, files: run.files },
       onRecord: (_position, record) => recovered.push(nameOf(record)),
-      onIncident: ({ kind }) => {
-        if (kind === 'recovered') run.#onAvailable();
-      },
     });
     checkRecovered(recovered, before);
     run.#history.push(...recovered);
@@ -115,10 +111,7 @@ export class LogRun {
   }
 
   async waitUntilAvailable(): Promise<void> {
-    if (this.#log.healthy) return;
-    await new Promise<void>((resolve) => {
-      this.#onAvailable = resolve;
-    });
+    while (!this.#log.healthy) await new Promise(setImmediate);
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import fs, { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
@@ -13,6 +13,7 @@ import {
   parseFieldEncodings,
   serializeFieldEncodings,
 } from '../../src/journal/epoch-reader.ts';
+import type { FileJournalOptions } from '../../src/journal/file-journal.ts';
 import { JournalCipher } from '../../src/journal/journal-format.ts';
 import { SecretRing } from '../../src/secrets/secret-ring.ts';
 import { fieldIndex } from '../../src/verticals/field-vector.ts';
@@ -28,6 +29,11 @@ const ttlMs = 4 * 60 * 60 * 1000;
 
 function subNumbered(serial: number): Buffer {
   return subIdBytes({ createdMs: 1_790_000_000_000, serial });
+}
+
+async function openWithClock(t: TestContext, options: Partial<FileJournalOptions> = {}) {
+  const clock = new ManualClock();
+  return { clock, temporary: await openTemporaryJournal(t, { clock, ...options }) };
 }
 
 function append({ journal }: TemporaryJournal, serial: number, changes: readonly number[] = [0, serial]) {
@@ -102,8 +108,7 @@ test('encrypts equal field changes differently in each run', async (t) => {
 });
 
 test('starts a new journal epoch after 15 minutes with changes', async (t) => {
-  const clock = new ManualClock();
-  const temporary = await openTemporaryJournal(t, { clock });
+  const { clock, temporary } = await openWithClock(t);
   clock.advance(bounds.journalEpochDurationMs);
   await temporary.journal.maintainEpochs();
   assert.equal(epochs(temporary).length, 1);
@@ -156,8 +161,7 @@ test('stores field changes in order while a new journal epoch starts on a slow d
 });
 
 test('while its files cannot be written, the journal queues accepted changes, rejects later changes and starts no epoch', async (t) => {
-  const clock = new ManualClock();
-  const temporary = await openTemporaryJournal(t, { clock });
+  const { clock, temporary } = await openWithClock(t);
   const assertRejected = (serial: number, isRecordAppended: boolean) =>
     assert.rejects(append(temporary, serial), (error) => {
       assert(error instanceof LogUnavailableError);
@@ -183,8 +187,7 @@ test('while its files cannot be written, the journal queues accepted changes, re
 });
 
 test('deletes a journal epoch as soon as all of its sessions have expired', async (t) => {
-  const clock = new ManualClock();
-  const temporary = await openTemporaryJournal(t, { clock });
+  const { clock, temporary } = await openWithClock(t);
   const [first] = epochs(temporary);
   clock.advance(bounds.journalEpochDurationMs);
   await append(temporary, 1);
@@ -198,9 +201,8 @@ test('deletes a journal epoch as soon as all of its sessions have expired', asyn
 });
 
 test('starts and deletes journal epochs without synchronous file system calls', async (t) => {
-  const clock = new ManualClock();
   const incidents: unknown[] = [];
-  const temporary = await openTemporaryJournal(t, { clock, onIncident: (incident) => incidents.push(incident) });
+  const { clock, temporary } = await openWithClock(t, { onIncident: (incident) => incidents.push(incident) });
   const [first] = epochs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalEpochDurationMs);
@@ -227,9 +229,8 @@ test('starts and deletes journal epochs without synchronous file system calls', 
 });
 
 test('retries the failed deletion of a journal epoch later, and reports the failure and the success', async (t) => {
-  const clock = new ManualClock();
   const incidents: string[] = [];
-  const temporary = await openTemporaryJournal(t, { clock, onIncident: ({ kind }) => incidents.push(kind) });
+  const { clock, temporary } = await openWithClock(t, { onIncident: ({ kind }) => incidents.push(kind) });
   const [first] = epochs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalEpochDurationMs);
@@ -261,8 +262,7 @@ test('reports damage to the last batch of a closed journal', async (t) => {
 });
 
 test('deletes the copied tails of a journal epoch together with the epoch', async (t) => {
-  const clock = new ManualClock();
-  const temporary = await openTemporaryJournal(t, { clock });
+  const { clock, temporary } = await openWithClock(t);
   await append(temporary, 1);
   await temporary.journal.close();
   const [epoch] = epochs(temporary);
@@ -277,8 +277,7 @@ test('deletes the copied tails of a journal epoch together with the epoch', asyn
 });
 
 test('deletes expired and empty journal epochs at a restart', async (t) => {
-  const clock = new ManualClock();
-  const temporary = await openTemporaryJournal(t, { clock });
+  const { clock, temporary } = await openWithClock(t);
   for (let i = 0; i < 3; i++) await temporary.merges();
   assert.equal(epochs(temporary).length, 1);
   await append(temporary, 1);
@@ -299,8 +298,7 @@ test('completes the deletion of a partly deleted journal epoch at a restart', as
 });
 
 test('keeps the order of field changes when the system clock is set back', async (t) => {
-  const clock = new ManualClock();
-  const temporary = await openTemporaryJournal(t, { clock });
+  const { clock, temporary } = await openWithClock(t);
   await append(temporary, 1);
   clock.setWall(clock.wallMs() - 60_000);
   await temporary.merges();
