@@ -18,23 +18,23 @@ const noon = Date.UTC(2026, 4, 20, 12);
 export const arbitraryToday = dayNumberOf(noon);
 const offers = ['a', 'b', 'c', 'd'];
 
-/** Generates few sub_ids, so that many records refer to the same session. The ids have two accounts, both modes and several days. */
-const sub = fc
-  .record({
-    serial: fc.nat({ max: 3 }),
-    account: fc.constantFrom(1, 1, 2),
-    mode: fc.constantFrom('live' as const, 'live' as const, 'test' as const),
-    age: fc.constantFrom(0, 0, 1, 46, 47),
-  })
-  .map(({ serial, account, mode, age }) => subIdBytes({ createdMs: noon - age * dayMs, serial, account, mode }));
+/** Generates four sub_ids, because a payout requires a session, a view and a click of the same sub_id. */
+const earner = fc
+  .record({ age: fc.constantFrom(0, 46), serial: fc.nat({ max: 1 }) })
+  .map(({ age, serial }) => subIdBytes({ createdMs: noon - age * dayMs, serial }));
 
-/** Generates even fewer sub_ids for payouts, because a payout requires a session, a view and a click of the same sub_id. */
-const earner = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: fc.constantFrom(0, 46).map((age) => subIdBytes({ createdMs: noon - age * dayMs, serial: 0 })),
-  },
-  { weight: 1, arbitrary: sub },
+/** Generates few sub_ids, so that many records refer to the same session. The ids have several tenants and days. */
+const sub = fc.oneof(
+  earner,
+  fc
+    .record({
+      serial: fc.nat({ max: 3 }),
+      account: fc.constantFrom(1, 1, 2),
+      vertical: fc.constantFrom(1, 1, 1, 2),
+      mode: fc.constantFrom('live' as const, 'live' as const, 'test' as const),
+      age: fc.constantFrom(0, 0, 1, 45, 46, 47),
+    })
+    .map(({ age, ...wanted }) => subIdBytes({ createdMs: noon - age * dayMs, ...wanted })),
 );
 
 const created = fc
@@ -46,7 +46,9 @@ const created = fc
   )
   .map(([sub, tag, device, metadata]) => sessionCreatedRecord(sub, { tag, device: device as DeviceClass, metadata }));
 
-const viewed = fc.tuple(sub, fc.subarray(offers)).map(([sub, shown]) => offersViewedRecord(sub, shown));
+const viewed = fc
+  .tuple(sub, fc.subarray(offers), fc.constantFrom(1_000, 1_000, dayMs))
+  .map(([sub, shown, afterMs]) => offersViewedRecord(sub, shown, sub.readUIntBE(0, 6) + afterMs));
 
 /** Generates two widget load ids per session. A refresh does not require an earlier view. */
 const widgetViewed = fc
@@ -59,7 +61,7 @@ const reported = fc
     sub,
     fc.array(fc.nat({ max: widgetEventTypes.length }), { minLength: 1, maxLength: 6 }),
     fc.constantFrom(null, 'a'),
-    fc.constantFrom(0, 3_000, 60_000),
+    fc.constantFrom(0, 3_000, dayMs),
   )
   .map(([sub, types, offerId, afterMs]) =>
     widgetEventsRecord(sub, types, { offerId, wallMs: sub.readUIntBE(0, 6) + afterMs }),
@@ -78,7 +80,7 @@ const clicked = fc
 
 /** Generates few different payouts, so that repeats and conflicts are frequent. Some rows are too late, too early or too large. */
 const booking = fc.record({
-  sub: earner,
+  sub: fc.oneof({ weight: 5, arbitrary: earner }, { weight: 1, arbitrary: sub }),
   offer: fc.constantFrom(...offers),
   txid: fc.constantFrom('tx-1', 'tx-1', 'tx-2'),
   micros: fc.constantFrom(1, 12_345, 25_000_000, 25_000_000, 60_000_000_000),
@@ -116,7 +118,7 @@ const reversed = booking.map(({ sub, offer, txid, micros, occurredAfterMs, repor
 );
 
 /** The records that must precede a payout. */
-const prelude = earner.map((sub): LedgerRecord[] => [
+const prelude = sub.map((sub): LedgerRecord[] => [
   sessionCreatedRecord(sub),
   offersViewedRecord(sub, offers),
   offerClickedRecord(sub, 'a'),

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { QueryParameters, QueryResults, StoreQueryName } from '../../src/analytics/aggregator-protocol.ts';
-import type { SessionRowsQuery } from '../../src/analytics/analytics.ts';
-import { LedgerFollower, type RetentionOutcome } from '../../src/analytics/ledger-follower.ts';
-import type { RetentionRequest } from '../../src/analytics/store-retention.ts';
+import type { SessionRowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
+import { deleteAnalyticsDatabase } from '../../src/analytics/analytics-database.ts';
+import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
@@ -23,66 +22,48 @@ import { arbitraryRecords, arbitraryToday, everyQuery } from './arbitrary-ledger
 
 const ledgerPath = '/ledger';
 
-interface Recovered {
-  readonly first: number;
-  readonly records: readonly unknown[];
-}
-
 /**
  * An event log on a simulated disk and a `LedgerFollower` with a real store. The follower reads real files, to which the contents
  * of the simulated disk are copied.
  */
 class SimulatedFollower {
-  readonly #durability: 'fsync' | 'write';
+  readonly durability: 'fsync' | 'write';
   readonly #folder = mkdtempSync(join(tmpdir(), 'simulated-follower-'));
   readonly #dataFiles = dataPaths(this.#folder);
-  readonly #ledgerFolder = this.#dataFiles.ledgerFolder;
   readonly #savedFolder = join(this.#folder, 'saved');
-  #files = new SimulatedLogFiles(new SimulatedDisk());
-  #log!: FileEventLog<LedgerRecord>;
-  #follower!: LedgerFollower;
+  files = new SimulatedLogFiles(new SimulatedDisk());
+  log!: FileEventLog<LedgerRecord>;
+  follower!: LedgerFollower;
   #pending: Promise<void>[] = [];
-  #healed: () => void = () => {};
   rebuilds = 0;
   deletedSegments = 0;
 
-  private constructor(durability: 'fsync' | 'write') {
-    this.#durability = durability;
+  constructor(durability: 'fsync' | 'write') {
+    this.durability = durability;
   }
 
-  static async open(durability: 'fsync' | 'write'): Promise<SimulatedFollower> {
-    const follower = new SimulatedFollower(durability);
-    mkdirSync(follower.#ledgerFolder);
-    await follower.#start();
-    return follower;
-  }
-
-  get files(): SimulatedLogFiles {
-    return this.#files;
-  }
-
-  /** Position of the last acknowledged record. */
-  get acknowledgedPosition(): number {
-    return this.#log.durablePosition;
-  }
-
-  /** Position of the last record that a power cut cannot lose. */
-  get powerSafePosition(): number {
-    return this.#durability === 'fsync' ? this.#log.durablePosition : 0;
-  }
-
-  get projectedPosition(): number {
-    return this.#follower.projectedPosition;
-  }
-
-  execute<Name extends StoreQueryName>(name: Name, parameter: QueryParameters[Name]): QueryResults[Name] {
-    return this.#follower.execute({ name, parameter });
+  /** Opens the log and the follower. Returns the position of the first recovered record, and the records. */
+  async start(): Promise<{ first: number; records: unknown[] }> {
+    const records: unknown[] = [];
+    let first = 1;
+    this.log = await openEventLog({
+      folder: ledgerPath,
+      durability: this.durability,
+      segmentBytesMax: 700,
+      retryMs: 1,
+      files: this.files,
+      onRecord: (position, record) => {
+        if (records.push(record) === 1) first = position;
+      },
+    });
+    this.#openFollower();
+    return { first, records };
   }
 
   /** Appends a record. Returns whether the log accepted the record. */
-  append(record: LedgerRecord, waited: boolean): boolean {
-    if (!waited) return this.#log.appendWithoutWaiting(record) !== null;
-    const appended = this.#log.append(record);
+  append(record: LedgerRecord, isAwaited: boolean): boolean {
+    if (!isAwaited) return this.log.appendWithoutWaiting(record) !== null;
+    const appended = this.log.append(record);
     if (appended === null) return false;
     this.#pending.push(appended.durable.catch((error) => assert.ok(error instanceof LogUnavailableError)));
     return true;
@@ -96,49 +77,24 @@ class SimulatedFollower {
   /** Resolves once the log is healthy and every accepted record is durable. */
   async catchUp(): Promise<void> {
     await this.settle();
-    if (!this.#log.healthy) {
-      await new Promise<void>((resolve) => {
-        this.#healed = resolve;
-      });
-    }
-    if (this.#log.durablePosition === this.#log.appendedPosition) return;
-    await new Promise<void>((resolve) => {
-      this.#log.setDurableListener((position) => {
-        if (position === this.#log.appendedPosition) resolve();
-      });
-    });
+    while (!this.log.healthy || this.log.durablePosition < this.log.appendedPosition) await new Promise(setImmediate);
   }
 
-  applyBatch(upToPosition: number): void {
+  /** Applies the records up to a position; by default, all acknowledged records. */
+  applyBatch(upToPosition = this.log.durablePosition): void {
     this.#copyToFiles();
-    this.#follower.applyBatch(upToPosition);
-  }
-
-  /** Applies the retention, with or without the deletion of ledger segments. Every acknowledged record must be projected. */
-  async applyRetention(request: RetentionRequest, deletesSegments: boolean): Promise<RetentionOutcome> {
-    const outcome = this.#follower.applyRetention(request);
-    if (!outcome.archived || !deletesSegments) return outcome;
-    // The sync of the folder may fail after the oldest segments were deleted.
-    this.deletedSegments += await deleteSegmentsBefore(this.#files, ledgerPath, outcome.ledgerFromPosition).catch(
-      () => 1,
-    );
-    return outcome;
-  }
-
-  pruneRows(): void {
-    if (this.#follower.hasRowsToPrune) this.#follower.pruneRows();
+    this.follower.applyBatch(upToPosition);
   }
 
   /** Fails in the middle of a batch and opens another follower. */
-  applyBatchWithFailure(upToPosition: number, bytesReadable: number): void {
+  applyBatchWithFailure(bytesReadable: number): void {
     this.#copyToFiles(bytesReadable);
     try {
-      this.#follower.applyBatch(upToPosition);
+      this.follower.applyBatch(this.log.durablePosition);
     } catch (error) {
       assert.ok(error instanceof LogDamagedError);
     }
-    this.#follower.close();
-    this.#copyToFiles();
+    this.follower.close();
     this.#openFollower();
   }
 
@@ -149,10 +105,9 @@ class SimulatedFollower {
 
   /** Deletes the store and opens a follower that rebuilds it. */
   deleteStore(): void {
-    this.#follower.close();
-    for (const suffix of ['', '-wal', '-shm']) rmSync(this.#dataFiles.analyticsStoreFile + suffix, { force: true });
+    this.follower.close();
+    deleteAnalyticsDatabase(this.#dataFiles.analyticsStoreFile);
     rmSync(this.#savedFolder, { recursive: true, force: true });
-    this.#copyToFiles();
     this.#openFollower();
   }
 
@@ -161,51 +116,30 @@ class SimulatedFollower {
    *
    * @param restoresStore whether the power cut also resets the store to the saved copy
    */
-  async crash(fate: Fate | null, restoresStore: boolean): Promise<Recovered> {
-    const { disk } = this.#files;
+  async crash(fate: Fate | null, restoresStore: boolean) {
+    const { disk } = this.files;
     const remaining = fate === null ? disk.copy() : disk.afterPowerCut(fate);
-    this.#follower.close();
-    await this.#endLog();
+    await this.#end();
     if (fate !== null && restoresStore && existsSync(this.#savedFolder)) copyStore(this.#savedFolder, this.#folder);
-    this.#files = new SimulatedLogFiles(remaining);
-    return this.#start();
+    this.files = new SimulatedLogFiles(remaining);
+    return this.start();
   }
 
   async close(): Promise<void> {
-    this.#follower.close();
-    await this.#endLog();
+    await this.#end();
     rmSync(this.#folder, { recursive: true });
   }
 
-  async #start(): Promise<Recovered> {
-    const records: unknown[] = [];
-    let first = 1;
-    this.#log = await openEventLog({
-      folder: ledgerPath,
-      durability: this.#durability,
-      segmentBytesMax: 700,
-      retryMs: 1,
-      files: this.#files,
-      onRecord: (position, record) => {
-        if (records.push(record) === 1) first = position;
-      },
-      onIncident: ({ kind }) => {
-        if (kind === 'recovered') this.#healed();
-      },
-    });
-    this.#copyToFiles();
-    this.#openFollower();
-    return { first, records };
-  }
-
-  /** Closes the log. Writes of the closed log do not change the disk of the next log. */
-  async #endLog(): Promise<void> {
-    await this.#log.close();
+  /** Closes follower and log. Writes of the closed log do not change the disk of the next log. */
+  async #end(): Promise<void> {
+    this.follower.close();
+    await this.log.close();
     await this.settle();
   }
 
   #openFollower(): void {
-    this.#follower = new LedgerFollower(this.#dataFiles, () => {
+    this.#copyToFiles();
+    this.follower = new LedgerFollower(this.#dataFiles, () => {
       this.rebuilds++;
       rmSync(this.#savedFolder, { recursive: true, force: true });
     });
@@ -213,14 +147,15 @@ class SimulatedFollower {
 
   /** Copies the simulated disk to real files, with zeros after `bytesReadable` bytes of each file. */
   #copyToFiles(bytesReadable = Number.POSITIVE_INFINITY): void {
-    const { disk } = this.#files;
+    const { ledgerFolder } = this.#dataFiles;
+    mkdirSync(ledgerFolder, { recursive: true });
+    const { disk } = this.files;
     const names = disk.list(ledgerPath);
-    for (const name of readdirSync(this.#ledgerFolder)) {
-      if (!names.includes(name)) rmSync(join(this.#ledgerFolder, name));
-    }
+    // Remaining files are changed in place, because the reader may have opened them.
+    for (const name of readdirSync(ledgerFolder)) if (!names.includes(name)) rmSync(join(ledgerFolder, name));
     for (const name of names) {
       const contents = Buffer.from(disk.contents(disk.fileAt(`${ledgerPath}/${name}`)));
-      writeFileSync(join(this.#ledgerFolder, name), contents.fill(0, Math.min(bytesReadable, contents.length)));
+      writeFileSync(join(ledgerFolder, name), contents.fill(0, Math.min(bytesReadable, contents.length)));
     }
   }
 }
@@ -261,24 +196,18 @@ function command(name: string, run: Command['run']): Command {
   return { check: () => true, run, toString: () => name };
 }
 
-function assertFigures(real: SimulatedFollower, model: Model): void {
+function assertFigures({ follower, deletedSegments }: SimulatedFollower, model: Model): void {
   const { records } = model;
-  const figures = expectedFigures(model, real.projectedPosition);
-  const asOfMs = records[real.projectedPosition - 1]?.[1] ?? null;
-  for (const query of everyQuery(records)) {
-    assert.deepEqual(real.execute('getSummary', query), { ...figures.summary(query), asOfMs });
-    assert.deepEqual(real.execute('listDays', query), figures.daily(query));
-    for (const limit of [1, 4, 100]) {
-      for (let afterPosition: number | null = 0; afterPosition !== null; ) {
-        const pageQuery: SessionRowsQuery = { ...query, afterPosition, limit };
-        const page = real.execute('listRows', pageQuery);
-        assert.deepEqual(page, figures.rows(pageQuery));
-        assert(page.nextAfterPosition === null || page.nextAfterPosition > afterPosition);
-        afterPosition = page.nextAfterPosition;
-      }
-    }
-  }
-  if (real.deletedSegments === 0) assert.equal(real.execute('getTotals', undefined).records, real.projectedPosition);
+  const { projectedPosition } = follower;
+  const store = {
+    getSummary: (parameter: SummaryQuery) => follower.execute({ name: 'getSummary', parameter }),
+    listDays: (parameter: SummaryQuery) => follower.execute({ name: 'listDays', parameter }),
+    listRows: (parameter: SessionRowsQuery) => follower.execute({ name: 'listRows', parameter }),
+  };
+  const asOfMs = records[projectedPosition - 1]?.[1] ?? null;
+  expectedFigures(model, projectedPosition).assertFigures(store, everyQuery(records), asOfMs);
+  const totals = follower.execute({ name: 'getTotals', parameter: undefined });
+  if (deletedSegments === 0) assert.equal(totals.records, projectedPosition);
 }
 
 const append = fc
@@ -297,24 +226,22 @@ const fail = fc
   .record({ step: fc.constantFrom('write', 'datasync', 'syncFolder', 'rename'), times: fc.integer({ min: 1, max: 3 }) })
   .map(({ step, times }) => command(`fail ${step} ${times} times`, async (_, real) => real.files.fail(step, times)));
 
-const applySome = fc
-  .nat({ max: 12 })
-  .map((count) =>
-    command(`apply ${count}`, async (_, real) =>
-      real.applyBatch(Math.min(real.projectedPosition + count, real.acknowledgedPosition)),
-    ),
-  );
-
-const failBatch = fc.nat({ max: 700 }).map((bytes) =>
-  command(`fail in a batch after ${bytes} bytes of a segment`, async (_, real) => {
-    real.applyBatchWithFailure(real.acknowledgedPosition, bytes);
+const applySome = fc.nat({ max: 12 }).map((count) =>
+  command(`apply ${count}`, async (_, real) => {
+    real.applyBatch(Math.min(real.follower.projectedPosition + count, real.log.durablePosition));
   }),
 );
 
+const failBatch = fc
+  .nat({ max: 700 })
+  .map((bytes) =>
+    command(`fail in a batch after ${bytes} bytes of a segment`, async (_, real) => real.applyBatchWithFailure(bytes)),
+  );
+
 const check = fc.constant(
   command('check', async (model, real) => {
-    real.applyBatch(real.acknowledgedPosition);
-    assert.equal(real.projectedPosition, real.acknowledgedPosition);
+    real.applyBatch();
+    assert.equal(real.follower.projectedPosition, real.log.durablePosition);
     assertFigures(real, model);
   }),
 );
@@ -325,23 +252,26 @@ const applyRetention = fc
     command(
       `retain ${age} days${deletesSegments ? '' : ' without deleting segments'}`,
       async ({ retentions }, real) => {
-        real.applyBatch(real.acknowledgedPosition);
-        const outcome = await real.applyRetention(
-          { today: arbitraryToday, retentionDays: age, wallMs: 0 },
-          deletesSegments,
-        );
+        real.applyBatch();
+        const request = { today: arbitraryToday, retentionDays: age, wallMs: 0 };
+        const outcome = real.follower.applyRetention(request);
         assert.ok(outcome.archived);
+        if (deletesSegments) {
+          // The sync of the folder may fail after the oldest segments were deleted.
+          const deleting = deleteSegmentsBefore(real.files, ledgerPath, outcome.ledgerFromPosition);
+          real.deletedSegments += await deleting.catch(() => 1);
+        }
         const { retainedFromDay } = outcome;
         if (retainedFromDay > (retentions.at(-1)?.retainedFromDay ?? 0))
-          retentions.push({ position: real.projectedPosition, retainedFromDay });
-        for (let i = 0; i < prunes; i++) real.pruneRows();
+          retentions.push({ position: real.follower.projectedPosition, retainedFromDay });
+        for (let i = 0; i < prunes; i++) if (real.follower.hasRowsToPrune) real.follower.pruneRows();
       },
     ),
   );
 
 const deleteStore = fc.constant(
   command('delete the store', async (model, real) => {
-    const { projectedPosition } = real;
+    const { projectedPosition } = real.follower;
     real.deleteStore();
     real.applyBatch(projectedPosition);
     assertFigures(real, model);
@@ -363,7 +293,7 @@ const crash = fc
         const [kind, value] = choices[choiceIndex++ % choices.length]!;
         return kind === 0 ? [0, 0] : kind === 1 ? [0, length] : [0, value % (length + 1)];
       };
-      const safePosition = power ? real.powerSafePosition : real.acknowledgedPosition;
+      const safePosition = power && real.durability === 'write' ? 0 : real.log.durablePosition;
       const { first, records } = await real.crash(power ? fate : null, restoresStore);
       const last = first - 1 + records.length;
       assert.deepEqual(plain(records), plain(model.records.slice(first - 1, last)));
@@ -386,13 +316,14 @@ for (const [durability, commands, numRuns] of [
   test(`analytics match the ledger after crashes, with durability ${durability}${suffix}`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.commands([...commands], { maxCommands: 30, size: 'max' }), async (steps) => {
-        const real = await SimulatedFollower.open(durability);
+        const real = new SimulatedFollower(durability);
+        await real.start();
         try {
           const model: Model = { records: [], retentions: [] };
           await fc.asyncModelRun(() => ({ model, real }), steps);
           await real.catchUp();
-          assert.equal(real.acknowledgedPosition, model.records.length);
-          real.applyBatch(real.acknowledgedPosition);
+          assert.equal(real.log.durablePosition, model.records.length);
+          real.applyBatch();
           assertFigures(real, model);
           // A rebuild is needed only if the ledger lost durable records.
           if (durability === 'fsync' && real.deletedSegments === 0) assert.equal(real.rebuilds, 0);

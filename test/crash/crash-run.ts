@@ -17,7 +17,7 @@ import type { Caller, VerificationOptions } from './expectations.ts';
 import { Expectations, Tally } from './expectations.ts';
 import { Load } from './load.ts';
 import { createPartner, ServerProcess } from './server-process.ts';
-import { DayLimit } from './session-checks.ts';
+import { checkDayLimit, createDayLimit, type DayLimit } from './session-checks.ts';
 import { verify, verifyAll } from './verification.ts';
 import { type Address, type Operation, ServerConnections, type Turn } from './wire.ts';
 
@@ -140,7 +140,7 @@ class CrashRun {
       address = await this.#startServer();
       await this.#withWire(address, async (wire) => {
         await verify({ wire, partners, random: this.#random, ...shared });
-        if (!(await limit.check(wire, this.#expectations))) limit = await this.#issueLimit();
+        if (!(await checkDayLimit(limit, wire, this.#expectations))) limit = await this.#issueLimit();
       });
       this.#reportProgress();
     }
@@ -234,7 +234,7 @@ class CrashRun {
 
   #issueLimit(): Promise<DayLimit> {
     this.#limitsIssued++;
-    return DayLimit.issue(this.#dataDir, this.#limitsIssued);
+    return createDayLimit(this.#dataDir, this.#limitsIssued);
   }
 
   #reportProgress(): void {

@@ -92,17 +92,9 @@ export class TagSessions {
     return this.certain + this.unresolved;
   }
 
-  addAttempt(): void {
-    this.unresolved++;
-  }
-
   addCreated(session: SessionRecord): void {
     this.unresolved--;
     this.sessions.push(session);
-  }
-
-  removeAttempt(): void {
-    this.unresolved--;
   }
 
   /** Adopts the number of sessions that a restarted server reports while no creation is pending. */

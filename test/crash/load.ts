@@ -97,12 +97,12 @@ export class Load {
       ...(chance(random, 0.3) ? { metadata: { caller: caller.name, moment: expectations.nextMoment() } } : {}),
     };
     const copies = idempotencyKey !== null && chance(random, 0.2) ? 2 : 1;
-    tag.addAttempt();
+    tag.unresolved++;
     const sentAt = expectations.nextMoment();
     const answers = await repeat(copies, () => wire.createSession(partner, body, idempotencyKey));
 
     if (answers[0]?.status === 429 && partner.sessionsPerDay !== null) {
-      tag.removeAttempt();
+      tag.unresolved--;
       assert.ok(tag.possible >= partner.sessionsPerDay, 'a session was rejected before the daily limit');
       return tally.add('sessions rejected by the daily limit');
     }

@@ -53,34 +53,25 @@ export interface Link {
 
 export function offerLink({ svc_offer_id: offerId, click_url }: OfferView, mode: Mode, creditBand: unknown): Link {
   const { pathname, search } = new URL(click_url);
-  return { offerId, path: pathname + search, micros: mode === 'test' ? 0 : worthMicros(offerId, String(creditBand)) };
+  return { offerId, path: pathname + search, micros: mode === 'test' ? 0 : clickMicros(offerId, String(creditBand)) };
 }
 
-export function lenderOf(offerId: string, mode: Mode): string {
-  const name = `${mode} ${offerId}`;
-  let lender = lenders.get(name);
-  if (lender === undefined) {
-    ({ lender } = findListedOffer(personalLoansFixture, offerId, mode));
-    lenders.set(name, lender);
-  }
-  return lender;
+/** Remembers the results of a function, because a lookup searches the catalog. */
+function memoize<Key extends string, Result>(compute: (offerId: string, key: Key) => Result): typeof compute {
+  const results = new Map<string, Result>();
+  return (offerId, key) => {
+    const name = `${offerId} ${key}`;
+    if (!results.has(name)) results.set(name, compute(offerId, key));
+    return results.get(name)!;
+  };
 }
 
-const lenders = new Map<string, string>();
-
-/** Click values by offer and credit band, because a lookup searches the catalog. */
-const worths = new Map<string, number>();
+export const lenderOf = memoize((offerId, mode: Mode) => findListedOffer(personalLoansFixture, offerId, mode).lender);
 
 /** Returns the value of the first click on a live offer (docs/contract.md#click-revenue). */
-function worthMicros(offerId: string, creditBand: string): number {
-  const name = `${offerId} ${creditBand}`;
-  let micros = worths.get(name);
-  if (micros === undefined) {
-    micros = personalLoansFixture.clickMicros(findListedOffer(personalLoansFixture, offerId).offer, creditBand);
-    worths.set(name, micros);
-  }
-  return micros;
-}
+const clickMicros = memoize((offerId, creditBand) =>
+  personalLoansFixture.clickMicros(findListedOffer(personalLoansFixture, offerId).offer, creditBand),
+);
 
 /** Whether a session has the fields that offers require. */
 export function isReady({ fields }: { readonly fields: Fields }): boolean {

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { spawnChildProcess, stopChildProcess } from '../../bench/target/owned-resources.ts';
 import type { Mode } from '../../src/index.ts';
@@ -46,16 +47,11 @@ export class ServerProcess {
   }
 
   /** Waits until the server serves. Rejects if the process ends, or after a timeout. */
-  async ready(): Promise<Ports> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`the server is not ready after ${startTimeoutMs} ms`)), startTimeoutMs);
+  ready(): Promise<Ports> {
+    const timeout = sleep(startTimeoutMs, undefined, { ref: false }).then(() => {
+      throw new Error(`the server is not ready after ${startTimeoutMs} ms`);
     });
-    try {
-      return await Promise.race([this.#ports, timeout, this.endedByItself()]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return Promise.race([this.#ports, timeout, this.endedByItself()]);
   }
 
   /** Rejects if the process ends without `kill` or `stop`. Otherwise never settles. */

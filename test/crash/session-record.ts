@@ -16,27 +16,17 @@ import { eventFigures, type WidgetEvent, WidgetRecord, type WidgetReport } from 
 /** A request that changes the ledger, and that a crash may lose. */
 interface UncertainEvent {
   readonly adds: Figures;
-  /** Links of the shown offers, empty if they are unknown; null if no offers were shown. */
-  readonly links: readonly Link[] | null;
+  /** Links of the shown offers, empty if they are unknown; absent if no offers were shown. */
+  readonly links?: readonly Link[];
   /** Offer whose click the event counts. */
-  readonly offerId: string | null;
+  readonly offerId?: string | undefined;
   /** Moment of the answer; infinity without an answer. */
   readonly answeredAt: number;
-  readonly confirmation: ConfirmationRow | null;
+  readonly confirmation?: ConfirmationRow;
   /** Widget load whose view is counted. */
-  readonly load: string | null;
-  readonly report: UncertainReport | null;
+  readonly load?: string | undefined;
+  readonly report?: UncertainReport;
 }
-
-const unansweredEvent: UncertainEvent = {
-  adds: noFigures,
-  links: null,
-  offerId: null,
-  answeredAt: Number.POSITIVE_INFINITY,
-  confirmation: null,
-  load: null,
-  report: null,
-};
 
 /** A widget report without an answer, and its events that count if the ledger has the report. */
 interface UncertainReport {
@@ -113,7 +103,7 @@ export class SessionRecord {
   /** Adds an answer to a widget load. Returns whether it is the view of the load. Other answers show offers and count nothing. */
   addWidgetResponse(load: string, links: readonly Link[], answeredAt: number): boolean {
     const isView = this.widget.addLoad(load);
-    this.#add({ adds: isView ? oneView : noFigures, links, answeredAt, load: isView ? load : null });
+    this.#add({ adds: isView ? oneView : noFigures, links, answeredAt, load: isView ? load : undefined });
     return isView;
   }
 
@@ -177,7 +167,7 @@ export class SessionRecord {
     const restored = isRestored ? { clicks: 1, attributedMicros: row.issued!.micros } : {};
     this.#add({
       adds: { ...noFigures, ...restored, confirmedMicros: revenueChangeMicros(row) },
-      offerId: isRestored ? row.offerId : null,
+      offerId: isRestored ? row.offerId : undefined,
       confirmation: row,
     });
     return verdict;
@@ -234,8 +224,8 @@ export class SessionRecord {
     this.#keepEvents(least, fitting.at(-1)!);
   }
 
-  #add(event: Partial<UncertainEvent>): void {
-    this.#uncertain.push({ ...unansweredEvent, ...event });
+  #add(event: Omit<UncertainEvent, 'answeredAt'> & Partial<UncertainEvent>): void {
+    this.#uncertain.push({ answeredAt: Number.POSITIVE_INFINITY, ...event });
   }
 
   /** Whether an offer was shown; null if this cannot be known. */
@@ -259,14 +249,14 @@ export class SessionRecord {
       if (index < survivors) {
         this.#durableFigures = addFigures(this.#durableFigures, adds);
         this.#durableLinks = [...this.#durableLinks, ...(links ?? [])].slice(-linksMax);
-        if (links !== null) this.#addShown(this.#shownOffers, links);
+        if (links !== undefined) this.#addShown(this.#shownOffers, links);
       } else {
-        if (links !== null && index < possible) this.#addShown(this.#possiblyShownOffers, links);
+        if (links !== undefined && index < possible) this.#addShown(this.#possiblyShownOffers, links);
         lost.push(...(links ?? []));
-        if (offerId !== null) this.counted.delete(offerId);
-        if (confirmation !== null) this.payouts.forget(confirmation);
-        if (load !== null) this.widget.forgetView(load);
-        if (report !== null) this.widget.forgetEvents(report.counted);
+        if (offerId !== undefined) this.counted.delete(offerId);
+        if (confirmation !== undefined) this.payouts.forget(confirmation);
+        if (load !== undefined) this.widget.forgetView(load);
+        if (report !== undefined) this.widget.forgetEvents(report.counted);
       }
     }
     this.lostLink = lost.find((link) => this.#wasShown(link.offerId) === false) ?? null;

@@ -1,23 +1,17 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { test } from 'node:test';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import type { LogIncident } from '../../src/event-log/file-event-log.ts';
 import { LogReader } from '../../src/event-log/log-reader.ts';
-import { FailingLogFiles } from './failing-log-files.ts';
 import {
   appendOneByOne,
   appendTogether,
-  copyOf,
-  openLog,
+  openTestLog,
   plain,
   positionOf,
   recordAt,
   recordsUpTo,
   recoveredRecords,
-  scratchFolder,
-  segmentFiles,
   upTo,
 } from './log-fixture.ts';
 
@@ -35,39 +29,10 @@ function watchIncidents() {
   };
 }
 
-for (const step of ['write', 'datasync'] as const) {
-  test(`after a failed ${step}, writes the group to a new segment and never writes to the old segment again`, async (t) => {
-    const folder = scratchFolder(t);
-    const files = new FailingLogFiles();
-    const { seen, onIncident } = watchIncidents();
-    const log = await openLog(folder, { files, onIncident });
-    await appendOneByOne(log, 3);
-    files.fail(step, 1);
-    await Promise.all(appendTogether(log, 2));
-    const abandoned = readFileSync(segmentFiles(folder)[0]!);
-    await appendOneByOne(log, 2);
-    assert.deepEqual(seen, ['segment-abandoned']);
-    assert.equal(log.healthy, true);
-    const crashed = copyOf(folder, t);
-    await log.close();
-    assert.equal(files.openFiles, 0);
-    for (const left of [folder, crashed]) {
-      assert.deepEqual(
-        segmentFiles(left).map((file) => basename(file)),
-        ['0000000000000001.log', '0000000000000004.log'],
-      );
-      assert.ok(readFileSync(segmentFiles(left)[0]!).equals(abandoned));
-      assert.deepEqual(plain(await recoveredRecords(left)), plain(recordsUpTo(7)));
-    }
-  });
-}
-
 for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as const) {
   test(`while ${step} fails, rejects appends and queues records without waiting, and recovers later`, async (t) => {
-    const folder = scratchFolder(t);
-    const files = new FailingLogFiles();
     const incidents = watchIncidents();
-    const log = await openLog(folder, { files, onIncident: incidents.onIncident, retryMs: 1 });
+    const { folder, files, log } = await openTestLog(t, { onIncident: incidents.onIncident, retryMs: 1 });
     await appendOneByOne(log, 2);
     const unavailable = incidents.next('unavailable');
     // After a failed write, the log creates a new segment, which takes all other steps.
@@ -95,9 +60,8 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
 }
 
 test('rejects records after a failed write, and reports the queued records in order when they become durable', async (t) => {
-  const files = new FailingLogFiles();
   const incidents = watchIncidents();
-  const log = await openLog(scratchFolder(t), { files, onIncident: incidents.onIncident, retryMs: 1 });
+  const { files, log } = await openTestLog(t, { onIncident: incidents.onIncident, retryMs: 1 });
   await appendOneByOne(log, 1);
   files.fail('datasync', Number.POSITIVE_INFINITY);
   const durable: number[] = [];
@@ -119,12 +83,10 @@ test('rejects records after a failed write, and reports the queued records in or
   // The record is stored in the group of the record that waited.
   await log.append(recordAt(5))!.durable.then(() => durable.push(5));
   assert.deepEqual(durable, [2, 3, 4, 5]);
-  await log.close();
 });
 
 test('limits the number of records that an unavailable log queues', async (t) => {
-  const files = new FailingLogFiles();
-  const log = await openLog(scratchFolder(t), { files, pendingBytesMax: 2_000 });
+  const { files, log } = await openTestLog(t, { pendingBytesMax: 2_000 });
   files.fail('create', Number.POSITIVE_INFINITY);
   await assert.rejects(log.append(recordAt(1))!.durable, LogUnavailableError);
   let queued = 0;
@@ -136,13 +98,11 @@ test('limits the number of records that an unavailable log queues', async (t) =>
 });
 
 test('close of an unavailable log retries once and reports the lost records', async (t) => {
-  const folder = scratchFolder(t);
-  const files = new FailingLogFiles();
   const lost: number[] = [];
   const onIncident = (incident: LogIncident) => {
     if (incident.kind === 'records-lost') lost.push(incident.records);
   };
-  const log = await openLog(folder, { files, onIncident, retryMs: 60_000 });
+  const { files, log } = await openTestLog(t, { onIncident, retryMs: 60_000 });
   await appendOneByOne(log, 2);
   files.fail('datasync', Number.POSITIVE_INFINITY);
   await assert.rejects(log.append(recordAt(3))!.durable, LogUnavailableError);
@@ -153,10 +113,8 @@ test('close of an unavailable log retries once and reports the lost records', as
 });
 
 test('close waits for a pending write attempt and retries once if the attempt fails', async (t) => {
-  const folder = scratchFolder(t);
-  const files = new FailingLogFiles();
   const incidents = watchIncidents();
-  const log = await openLog(folder, { files, onIncident: incidents.onIncident, retryMs: 60_000 });
+  const { folder, files, log } = await openTestLog(t, { onIncident: incidents.onIncident, retryMs: 60_000 });
   const secondAttempt = incidents.next('segment-abandoned');
   files.fail('datasync', 2);
   const refused = assert.rejects(log.append(recordAt(1))!.durable, LogUnavailableError);
@@ -167,9 +125,7 @@ test('close waits for a pending write attempt and retries once if the attempt fa
 });
 
 test('a reader stops reading an abandoned segment at the first position of the next segment', async (t) => {
-  const folder = scratchFolder(t);
-  const files = new FailingLogFiles();
-  const log = await openLog(folder, { files });
+  const { folder, files, log } = await openTestLog(t);
   const reader = new LogReader(folder, null);
   const read: number[] = [];
   const follow = () => reader.read(log.durablePosition, 100, (_, record) => read.push(positionOf(record)));
@@ -186,5 +142,4 @@ test('a reader stops reading an abandoned segment at the first position of the n
   }
   assert.deepEqual(read, upTo(11));
   reader.close();
-  await log.close();
 });

@@ -6,11 +6,13 @@ import type { FileEventLog, FileEventLogOptions } from '../../src/event-log/file
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import type { LedgerRecord, SessionCreated } from '../../src/ledger/ledger-record.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
+import { FailingLogFiles } from './failing-log-files.ts';
 
 /** Creates a folder that is deleted after the test. */
 export function scratchFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'event-log-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  runAfterTest(t, () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -37,6 +39,15 @@ export function openLog(
   options: Partial<FileEventLogOptions<LedgerRecord>> = {},
 ): Promise<FileEventLog<LedgerRecord>> {
   return openEventLog({ folder, durability: 'fsync', ...options });
+}
+
+/** Opens a log in a new folder with file operations that can fail. The log is closed after the test. */
+export async function openTestLog(t: TestContext, options: Partial<FileEventLogOptions<LedgerRecord>> = {}) {
+  const folder = scratchFolder(t);
+  const files = new FailingLogFiles();
+  const log = await openLog(folder, { files, ...options });
+  runAfterTest(t, () => log.close());
+  return { folder, files, log };
 }
 
 /** Appends records, each in a separate group. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { LogFiles, WritableLogFile } from '../../src/event-log/log-files.ts';
+import type { WritableLogFile } from '../../src/event-log/log-files.ts';
 import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import type { WritingStep } from './failing-log-files.ts';
 import { afterPowerCut, type CrashPoint, checkCrashes, LogRun, type LogRunOptions, nothingKnown } from './log-run.ts';
-import { type Fate, SimulatedDisk } from './simulated-disk.ts';
+import { type Fate, SimulatedDisk, type SimulatedLogFiles } from './simulated-disk.ts';
 
 /** `make crash-test` sets the number of random runs, and then also checks every crash point. */
 const { LOG_LIVES } = process.env;
@@ -194,8 +194,8 @@ const durableSteps: Readonly<Record<string, { scenario?: Scenario; options?: Log
 };
 type DurableStep = keyof typeof durableSteps;
 
-/** Wraps file operations and omits one durable step, which it reports as done. */
-function omitStep(files: LogFiles, omitted: DurableStep): LogFiles {
+/** Makes the file operations omit one durable step and report it as done. */
+function omitStep(files: SimulatedLogFiles, omitted: DurableStep): void {
   const wrap = (file: WritableLogFile, isCreated: boolean): WritableLogFile => {
     let next: DurableStep = isCreated ? 'sync of a complete segment' : 'sync of the last segment during recovery';
     return {
@@ -219,17 +219,13 @@ function omitStep(files: LogFiles, omitted: DurableStep): LogFiles {
       close: () => file.close(),
     };
   };
-  return {
-    createFolder: (folder) => files.createFolder(folder),
-    listNames: (folder) => files.listNames(folder),
-    openForReading: (path) => files.openForReading(path),
-    create: async (path) => wrap(await files.create(path), true),
-    openForWriting: async (path) => wrap(await files.openForWriting(path), false),
-    rename: (from, to) => files.rename(from, to),
-    remove: (path) => files.remove(path),
-    syncFolder: async (folder) => {
-      if (omitted !== 'sync of the folder after a new segment') await files.syncFolder(folder);
-    },
+  const create = files.create.bind(files);
+  const openForWriting = files.openForWriting.bind(files);
+  const syncFolder = files.syncFolder.bind(files);
+  files.create = async (path) => wrap(await create(path), true);
+  files.openForWriting = async (path) => wrap(await openForWriting(path), false);
+  files.syncFolder = async (folder) => {
+    if (omitted !== 'sync of the folder after a new segment') await syncFolder(folder);
   };
 }
 
@@ -239,7 +235,7 @@ for (const [step, { scenario = withoutErrors, options, error = /acknowledged rec
   test(`the crash check fails if the log omits the ${step}`, {
     skip: !isLongSearch && 'only in make crash-test',
   }, async () => {
-    const omitting: LogRunOptions = { ...options, wrapFiles: (files) => omitStep(files, step) };
+    const omitting: LogRunOptions = { ...options, changeFiles: (files) => omitStep(files, step) };
     const points = await recordCrashPoints(scenario, omitting);
     await assert.rejects(checkCrashes(points, omitting), { message: error });
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { nodeLogFiles } from '../../src/event-log/log-files.ts';
@@ -15,6 +15,7 @@ import {
   appendTogether,
   damageByte,
   openLog,
+  openTestLog,
   positionOf,
   recordAt,
   removeEndMark,
@@ -23,6 +24,13 @@ import {
   upTo,
   writeLog,
 } from './log-fixture.ts';
+
+/** Opens a reader, which is closed after the test. */
+function openReader(t: TestContext, folder: string, cursor: LogCursor | null = null): LogReader {
+  const reader = new LogReader(folder, cursor);
+  runAfterTest(t, () => reader.close());
+  return reader;
+}
 
 /** Reads and checks the durable records. Returns their positions. */
 function readAll(reader: LogReader, durable: number): number[] {
@@ -39,15 +47,13 @@ function readAll(reader: LogReader, durable: number): number[] {
 function readUpTo(folder: string, position: number): LogCursor {
   const reader = new LogReader(folder, null);
   reader.read(position, position, () => {});
-  const { cursor } = reader;
   reader.close();
-  return cursor;
+  return reader.cursor;
 }
 
 test('a reader follows a live writer across segments', async (t) => {
-  const folder = scratchFolder(t);
-  const log = await openLog(folder, { segmentBytesMax: 600 });
-  const reader = new LogReader(folder, null);
+  const { folder, log } = await openTestLog(t, { segmentBytesMax: 600 });
+  const reader = openReader(t, folder);
   const read: number[] = [];
   for (let round = 0; round < 30; round++) {
     await Promise.all(appendTogether(log, 1 + (round % 5)));
@@ -56,15 +62,12 @@ test('a reader follows a live writer across segments', async (t) => {
   }
   assert.deepEqual(read, upTo(90));
   assert.ok(segmentFiles(folder).length > 5);
-  reader.close();
-  await log.close();
 });
 
 test('a reader stops at the given position and number of records', async (t) => {
-  const folder = scratchFolder(t);
-  const log = await openLog(folder);
+  const { folder, log } = await openTestLog(t);
   await Promise.all(appendTogether(log, 20));
-  const reader = new LogReader(folder, null);
+  const reader = openReader(t, folder);
   const read: number[] = [];
   const visit = (position: number) => read.push(position);
   assert.equal(reader.read(5, 100, visit), 5);
@@ -73,55 +76,43 @@ test('a reader stops at the given position and number of records', async (t) => 
   assert.equal(reader.read(3, 100, visit), 0);
   assert.equal(reader.read(20, 100, visit), 11);
   assert.deepEqual(read, upTo(20));
-  reader.close();
-  await log.close();
 });
 
 test('a reader of an empty log waits for its first record', async (t) => {
-  const folder = scratchFolder(t);
-  const log = await openLog(folder);
-  const reader = new LogReader(folder, null);
+  const { folder, log } = await openTestLog(t);
+  const reader = openReader(t, folder);
   assert.equal(reader.read(0, 10, assert.fail), 0);
   assert.deepEqual(reader.cursor, { position: 0, segment: 0, offset: 0, crc: 0 });
   await appendOneByOne(log, 1);
-  const again = new LogReader(folder, reader.cursor);
+  const again = openReader(t, folder, reader.cursor);
   assert.deepEqual(readAll(again, 1), [1]);
-  again.close();
-  reader.close();
-  await log.close();
 });
 
 test('a cursor that was stored as JSON continues with the next record', async (t) => {
-  const folder = scratchFolder(t);
-  const log = await openLog(folder, { segmentBytesMax: 600 });
+  const { folder, log } = await openTestLog(t, { segmentBytesMax: 600 });
   await appendOneByOne(log, 25);
   await log.close();
   let stored: string | null = null;
   for (let position = 1; position <= 25; position++) {
-    const reader: LogReader = new LogReader(folder, stored === null ? null : (JSON.parse(stored) as LogCursor));
+    const reader = openReader(t, folder, stored === null ? null : (JSON.parse(stored) as LogCursor));
     assert.equal(
       reader.read(25, 1, (found) => assert.equal(found, position)),
       1,
     );
     stored = JSON.stringify(reader.cursor);
-    reader.close();
-    reader.close();
   }
 });
 
 test('reads a record again if the visitor function threw an error for that record', async (t) => {
-  const folder = scratchFolder(t);
-  const log = await openLog(folder);
+  const { folder, log } = await openTestLog(t);
   await appendOneByOne(log, 5);
-  const reader = new LogReader(folder, null);
+  const reader = openReader(t, folder);
   const failing = (position: number) => {
     if (position === 3) throw new Error('the store is busy');
   };
   assert.throws(() => reader.read(5, 10, failing), /busy/);
   assert.equal(reader.cursor.position, 2);
   assert.deepEqual(readAll(reader, 5), [3, 4, 5]);
-  reader.close();
-  await log.close();
 });
 
 test('rejects a cursor beyond the end of the log', async (t) => {
@@ -180,9 +171,8 @@ for (const [what, at] of [
     const [file] = await writeLog(folder, [1, 1, 1, 1, 1]);
     const cursor = readUpTo(folder, 3);
     damageByte(file!, at);
-    const again = new LogReader(folder, cursor);
+    const again = openReader(t, folder, cursor);
     assert.deepEqual(readAll(again, 5), [4, 5]);
-    again.close();
   });
 }
 
@@ -191,10 +181,9 @@ test('reads up to a damaged record and reports its file and offset', async (t) =
   const [file] = await writeLog(folder, [1, 1, 1, 1, 1]);
   const { offset } = readUpTo(folder, 3);
   damageByte(file!, offset + 25);
-  const again = new LogReader(folder, null);
+  const again = openReader(t, folder);
   assert.throws(() => readAll(again, 5), { name: 'LogDamagedError', file, offset });
   assert.equal(again.cursor.position, 3);
-  again.close();
 });
 
 test('reports a position that is in no segment', async (t) => {
@@ -217,7 +206,7 @@ test('reports a segment that does not continue the previous segment', async (t) 
     const name = segmentFileName(offset === 0 ? 1 : 3);
     writeFileSync(join(folder, name), readFileSync(join(other, name)));
   }
-  const reader = new LogReader(folder, null);
+  const reader = openReader(t, folder);
   assert.throws(() => reader.read(3, 10, () => {}), {
     name: 'LogDamagedError',
     file: join(folder, segmentFileName(3)),
@@ -225,15 +214,12 @@ test('reports a segment that does not continue the previous segment', async (t) 
   });
   assert.equal(reader.cursor.position, 2);
   assert.ok(reader.cursor.offset > segmentHeaderBytes);
-  reader.close();
 });
 
 const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeMsOf: recordTimeMs });
 
 test('readOpenLog reads the records that were appended to an open log before the call', async (t) => {
-  const folder = scratchFolder(t);
-  const log = await openLog(folder);
-  runAfterTest(t, () => log.close());
+  const { folder, log } = await openTestLog(t);
   for (const count of [0, 1, 2_500]) {
     for (let at = 0; at < count; at++) log.appendWithoutWaiting(recordAt(log.appendedPosition + 1));
     const last = log.appendedPosition;
@@ -248,10 +234,8 @@ test('readOpenLog reads the records that were appended to an open log before the
 });
 
 test('readOpenLog skips segments whose records are all older than the requested ones', async (t) => {
-  const folder = scratchFolder(t);
   // A segment for each record.
-  const log = await openLog(folder, { segmentBytesMax: 1 });
-  runAfterTest(t, () => log.close());
+  const { folder, log } = await openTestLog(t, { segmentBytesMax: 1 });
   await appendOneByOne(log, 20);
   const positions: number[] = [];
   await readOpenLog(nodeLogFiles, folder, log, sinceRecord(15), (record) => positions.push(positionOf(record)));
@@ -259,9 +243,7 @@ test('readOpenLog skips segments whose records are all older than the requested 
 });
 
 test('readOpenLog yields to the event loop between batches', async (t) => {
-  const folder = scratchFolder(t);
-  const log = await openLog(folder);
-  runAfterTest(t, () => log.close());
+  const { folder, log } = await openTestLog(t);
   for (let at = 1; at < 3_000; at++) log.appendWithoutWaiting(recordAt(at));
   await log.append(recordAt(3_000))!.durable;
   let [visited, most] = [0, 0];

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
-import type { LogFiles } from '../../src/event-log/log-files.ts';
 import type { SessionCreated } from '../../src/ledger/ledger-record.ts';
 import type { Fate, SimulatedDisk, UnsyncedChange } from './simulated-disk.ts';
 import { SimulatedLogFiles } from './simulated-disk.ts';
@@ -29,8 +28,8 @@ export interface CrashPoint {
 export interface LogRunOptions {
   readonly durability?: 'fsync' | 'write';
   readonly segmentBytesMax?: number;
-  /** Wraps the file operations of the log. */
-  readonly wrapFiles?: (files: LogFiles) => LogFiles;
+  /** Changes the file operations of the log. */
+  readonly changeFiles?: (files: SimulatedLogFiles) => void;
 }
 
 /** One run of the production log on a simulated disk, from recovery to close. Records every point at which a crash is possible. */
@@ -43,7 +42,6 @@ export class LogRun {
   #log!: FileEventLog<SessionCreated>;
   #acknowledged = 0;
   #recovered = 0;
-  #onAvailable: () => void = () => {};
   #pending: Promise<void>[] = [];
 
   private constructor(disk: SimulatedDisk, before: Known, synced: boolean) {
@@ -54,16 +52,14 @@ export class LogRun {
 
   /** Recovers the log on a disk, which the run then changes. Throws if a record is missing or was never appended. */
   static async open(disk: SimulatedDisk, before: Known, options: LogRunOptions = {}): Promise<LogRun> {
-    const { durability = 'fsync', segmentBytesMax = 600, wrapFiles = (files) => files } = options;
+    const { durability = 'fsync', segmentBytesMax = 600, changeFiles } = options;
     const run = new LogRun(disk, before, durability === 'fsync');
+    changeFiles?.(run.files);
     const recovered: string[] = [];
     run.#log = await openEventLog<SessionCreated>({
       folder: '/data/ledger',
-      ...{ durability, segmentBytesMax, retryMs: 1, files: wrapFiles(run.files) },
+      ...{ durability, segmentBytesMax, retryMs: 1, files: run.files },
       onRecord: (_position, record) => recovered.push(nameOf(record)),
-      onIncident: ({ kind }) => {
-        if (kind === 'recovered') run.#onAvailable();
-      },
     });
     checkRecovered(recovered, before);
     run.#history.push(...recovered);
@@ -115,10 +111,7 @@ export class LogRun {
   }
 
   async waitUntilAvailable(): Promise<void> {
-    if (this.#log.healthy) return;
-    await new Promise<void>((resolve) => {
-      this.#onAvailable = resolve;
-    });
+    while (!this.#log.healthy) await new Promise(setImmediate);
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type LogFiles, nodeLogFiles, type WritableLogFile } from '../../src/event-log/log-files.ts';
+import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { segmentFileName, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import type { LogLocation } from '../../src/event-log/log-scanner.ts';
 import {
@@ -12,6 +12,7 @@ import {
   validateTruncation,
 } from '../../src/event-log/repair-log.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
+import { FailingLogFiles } from './failing-log-files.ts';
 import {
   appendOneByOne,
   damageByte,
@@ -115,42 +116,50 @@ function assertNothingLost(before: Map<string, Buffer>, folder: string, ...remov
   }
 }
 
+class Stopped extends Error {}
+
+/** Real file operations until a number of steps is complete. The next step writes half of its bytes, or nothing, and fails. */
+class StoppingLogFiles extends FailingLogFiles {
+  readonly #stepsMax: number;
+
+  constructor(stepsMax: number) {
+    super();
+    this.#stepsMax = stepsMax;
+  }
+
+  protected override check(): void {
+    if (this.steps.length >= this.#stepsMax) throw new Stopped();
+  }
+}
+
 for (const [name, damage, recordsBefore, readable] of damages) {
-  test(`damage to ${name}: repair keeps earlier records, copies later records, and the log accepts appends`, async (t) => {
-    const { dataFolder, folder, location, before } = await createDamagedLog(t, damage);
-    const plan = await planRepair(folder, location);
-    assert.equal(plan.position, recordsBefore);
-    assert.deepEqual(countTruncatedRecords(nodeLogFiles, plan), { records: readable, position: 15 });
-
-    const removed = join(dataFolder, 'removed');
-    await repairLog(nodeLogFiles, plan, removed);
-    assertNothingLost(before, folder, removed);
-    assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(recordsBefore)));
-    const log = await openLog(folder);
-    await appendOneByOne(log, 3);
-    await log.close();
-    assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(recordsBefore + 3)));
-  });
-
-  test(`damage to ${name}: after an interruption at any step, the next repair completes without loss`, async (t) => {
-    let steps = 0;
-    for (let stopAt = 1; stopAt <= steps + 1; stopAt++) {
+  test(`damage to ${name}: repair keeps earlier records and copies later records, also after an interruption at any step`, async (t) => {
+    let isComplete = false;
+    let stepsMax = 0;
+    for (; !isComplete; stepsMax++) {
       const { dataFolder, folder, location, before } = await createDamagedLog(t, damage);
-      const [first, second] = [join(dataFolder, 'first'), join(dataFolder, 'second')];
-      const stopping = new StoppingLogFiles(stopAt);
-      await repairLog(stopping.files, await planRepair(folder, location), first).catch((error) =>
-        assert.ok(error instanceof Stopped),
-      );
-      steps = Math.max(steps, stopping.steps);
-      if (stopAt > steps) break;
+      const plan = await planRepair(folder, location);
+      assert.equal(plan.position, recordsBefore);
+      assert.deepEqual(countTruncatedRecords(nodeLogFiles, plan), { records: readable, position: 15 });
 
+      const [first, second] = [join(dataFolder, 'first'), join(dataFolder, 'second')];
+      isComplete = true;
+      await repairLog(new StoppingLogFiles(stepsMax), plan, first).catch((error) => {
+        assert.ok(error instanceof Stopped);
+        isComplete = false;
+      });
       const result = await validate(folder, location);
-      if (result.kind === 'damage') await repairLog(nodeLogFiles, result.plan, second);
-      else assert.equal(result.kind, 'done', `step ${stopAt}`);
+      if (result.kind === 'damage' && !isComplete) await repairLog(nodeLogFiles, result.plan, second);
+      else assert.equal(result.kind, 'done', `step ${stepsMax}`);
       assertNothingLost(before, folder, first, second);
-      assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(recordsBefore)), `step ${stopAt}`);
+      assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(recordsBefore)), `step ${stepsMax}`);
+
+      const log = await openLog(folder);
+      await appendOneByOne(log, 3);
+      await log.close();
+      assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(recordsBefore + 3)));
     }
-    assert.ok(steps >= 4);
+    assert.ok(stepsMax > 4);
   });
 }
 
@@ -186,70 +195,10 @@ test('rejects a repair of an undamaged log at every location', async (t) => {
   assert.equal(await validateAt(next, 0), 'done');
 });
 
-test('passes the records after the damage to the callback of countRecordsAfterCut', async (t) => {
+test('countTruncatedRecords passes the records after the damage to its callback', async (t) => {
   const { folder, location } = await createDamagedLog(t, damageRecord(1, 1, 30));
   const positions: number[] = [];
   const plan = await planRepair(folder, location);
   countTruncatedRecords(nodeLogFiles, plan, (record) => positions.push(positionOf(record)));
   assert.deepEqual(positions, upTo(15, 8));
 });
-
-class Stopped extends Error {}
-
-/** Real file operations up to a step, which changes half of what it should. All later steps fail. */
-class StoppingLogFiles {
-  steps = 0;
-  readonly #stopAt: number;
-
-  constructor(stopAt: number) {
-    this.#stopAt = stopAt;
-  }
-
-  get files(): LogFiles {
-    return {
-      ...nodeLogFiles,
-      createFolder: (folder) => {
-        this.#step();
-        nodeLogFiles.createFolder(folder);
-      },
-      create: async (path) => {
-        this.#step();
-        return this.#wrap(await nodeLogFiles.create(path));
-      },
-      openForWriting: async (path) => this.#wrap(await nodeLogFiles.openForWriting(path)),
-      rename: async (from, to) => {
-        this.#step();
-        await nodeLogFiles.rename(from, to);
-      },
-      remove: () => assert.fail('repair removes no file'),
-      syncFolder: async (folder) => {
-        this.#step();
-        await nodeLogFiles.syncFolder(folder);
-      },
-    };
-  }
-
-  #wrap(file: WritableLogFile): WritableLogFile {
-    return {
-      write: async (source, length, position) => {
-        if (this.steps + 1 === this.#stopAt) await file.write(source, Math.floor(length / 2), position);
-        this.#step();
-        await file.write(source, length, position);
-      },
-      datasync: async () => {
-        this.#step();
-        await file.datasync();
-      },
-      writeAndSync: () => assert.fail('repair does not use synchronized writes'),
-      truncate: async (length) => {
-        this.#step();
-        await file.truncate(length);
-      },
-      close: () => file.close(),
-    };
-  }
-
-  #step(): void {
-    if (++this.steps >= this.#stopAt) throw new Stopped();
-  }
-}

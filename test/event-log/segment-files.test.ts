@@ -8,12 +8,11 @@ import { removedTailFileName, segmentFileName } from '../../src/event-log/log-fo
 import { LogReader } from '../../src/event-log/log-reader.ts';
 import { LogRewrittenError, LogScanner } from '../../src/event-log/log-scanner.ts';
 import { deleteSegmentsBefore } from '../../src/event-log/segment-files.ts';
-import { appendOneByOne, openLog, recordAt, scratchFolder } from './log-fixture.ts';
+import { appendOneByOne, openLog, openTestLog, recordAt, scratchFolder } from './log-fixture.ts';
 
 /** A closed log of six records, two in each segment, and its end mark. */
 async function sixRecords(t: TestContext) {
-  const folder = scratchFolder(t);
-  const log = await openLog(folder, { segmentBytesMax: 200 });
+  const { folder, log } = await openTestLog(t, { segmentBytesMax: 200 });
   await appendOneByOne(log, 6);
   await log.close();
   assert.deepEqual(firsts(folder), [1, 3, 5, 7]);

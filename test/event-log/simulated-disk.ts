@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { basename, dirname } from 'node:path';
+import { serialize } from 'node:v8';
 import type { LogFiles, ReadableLogFile, WritableLogFile } from '../../src/event-log/log-files.ts';
 import { FailurePlan } from './failing-log-files.ts';
 
@@ -23,6 +24,7 @@ export type Fate = (change: UnsyncedChange) => readonly [from: number, to: numbe
  * `dirty`: not synced. `clean`: after a failed sync. The process sees the change, no later sync writes it, and it may be on the disk or not.
  */
 type SyncState = 'dirty' | 'clean' | 'durable';
+type SyncOutcome = 'done' | 'failed';
 
 type ContentChange =
   | { readonly kind: 'write'; readonly state: SyncState; readonly offset: number; readonly bytes: Buffer }
@@ -129,33 +131,20 @@ export class SimulatedDisk {
     this.#changeContents(id, { kind: 'truncate', state: 'dirty', size });
   }
 
-  /** After a failed sync, later syncs do not write the changes. */
-  datasync(id: number, outcome: 'done' | 'failed'): void {
+  /** Syncs a file, or the writes within a range of its bytes. After a failed sync, later syncs do not write the changes. */
+  datasync(id: number, outcome: SyncOutcome, [from, to]: readonly [number, number] = whole): void {
     const { seen, durable, changes } = this.#file(id);
-    const { base, rest } = applyDurable(synced(changes, outcome), durable, (bytes, change) =>
-      after(bytes, change, whole),
-    );
+    const isCovered = (change: ContentChange) =>
+      to === Number.POSITIVE_INFINITY ||
+      (change.kind === 'write' && change.offset >= from && change.offset + change.bytes.length <= to);
+    const apply = (bytes: Buffer, change: ContentChange) => after(bytes, change, whole);
+    const { base, rest } = applyDurable(synced(changes, outcome, isCovered), durable, apply);
     this.#files.set(id, { seen, durable: base, changes: rest });
   }
 
-  /** Syncs only a range of bytes. */
-  syncRange(id: number, from: number, to: number, outcome: 'done' | 'failed'): void {
-    const { seen, durable, changes } = this.#file(id);
-    const isInRange = (change: ContentChange) =>
-      change.kind === 'write' && change.offset >= from && change.offset + change.bytes.length <= to;
-    const inRange = synced(changes.filter(isInRange), outcome);
-    const all = changes.map((change) => (isInRange(change) ? inRange.shift()! : change));
-    const { base, rest } = applyDurable(all, durable, (bytes, change) => after(bytes, change, whole));
-    this.#files.set(id, { seen, durable: base, changes: rest });
-  }
-
-  syncFolder(folder: string, outcome: 'done' | 'failed'): void {
+  syncFolder(folder: string, outcome: SyncOutcome): void {
     this.#require(folder);
-    const inFolder = synced(
-      this.#nameChanges.filter((change) => change.folder === folder),
-      outcome,
-    );
-    const changes = this.#nameChanges.map((change) => (change.folder === folder ? inFolder.shift()! : change));
+    const changes = synced(this.#nameChanges, outcome, (change) => change.folder === folder);
     const { base, rest } = applyDurable(changes, this.#durableNames, withNames);
     this.#durableNames = base;
     this.#nameChanges = rest;
@@ -203,27 +192,14 @@ export class SimulatedDisk {
 
   /** Returns a digest that is equal for disks with equal content. */
   fingerprint(): string {
-    const byPath = (names: ReadonlyMap<string, number>) => [...names].sort(([a], [b]) => (a < b ? -1 : 1));
-    const named = new Set([...this.#names.values(), ...this.#durableNames.values()]);
-    for (const { names } of this.#nameChanges) for (const [, id] of names) if (id !== null) named.add(id);
-    const order = [...named].sort((a, b) => a - b);
-    const number = ([path, id]: readonly [string, number | null]) => [path, id && order.indexOf(id)];
-    const digest = createHash('sha256');
-    digest.update(
-      JSON.stringify([
-        byPath(this.#names).map(number),
-        byPath(this.#durableNames).map(number),
-        this.#nameChanges.map(({ state, names }) => [state, names.map(number)]),
-      ]),
-    );
-    for (const id of order.filter((id) => id !== folderId)) {
-      const { seen, durable, changes } = this.#file(id);
-      const shape = changes.map((change) => ({ ...change, bytes: change.kind === 'write' ? change.bytes.length : 0 }));
-      digest.update(JSON.stringify([seen.length, durable.length, shape]));
-      digest.update(seen).update(durable);
-      for (const change of changes) if (change.kind === 'write') digest.update(change.bytes);
-    }
-    return digest.digest('hex');
+    const changedIds = this.#nameChanges.flatMap(({ names }) => names.map(([, id]) => id));
+    const named = new Set([...this.#names.values(), ...this.#durableNames.values(), ...changedIds]);
+    const order = [...named].filter((id) => id !== null && id !== folderId).sort((a, b) => a! - b!);
+    const numbered = (names: Iterable<readonly [string, number | null]>) =>
+      [...names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, id]) => [path, id && order.indexOf(id) + 1]);
+    const changes = this.#nameChanges.map(({ state, names }) => [state, numbered(names)]);
+    const files = order.map((id) => this.#file(id!));
+    return hash('sha256', serialize([numbered(this.#names), numbered(this.#durableNames), changes, files]));
   }
 
   #changeNames(path: string, names: NameChange['names']): void {
@@ -260,10 +236,11 @@ function isUnsynced({ state }: { readonly state: SyncState }): boolean {
 
 function synced<Change extends ContentChange | NameChange>(
   changes: readonly Change[],
-  outcome: 'done' | 'failed',
+  outcome: SyncOutcome,
+  isCovered: (change: Change) => boolean,
 ): Change[] {
   const state: SyncState = outcome === 'done' ? 'durable' : 'clean';
-  return changes.map((change) => (change.state === 'dirty' ? { ...change, state } : change));
+  return changes.map((change) => (change.state === 'dirty' && isCovered(change) ? { ...change, state } : change));
 }
 
 /** Applies the durable changes before the first change that is not durable. */
@@ -366,8 +343,12 @@ export class SimulatedLogFiles extends FailurePlan implements LogFiles {
   async syncFolder(folder: string): Promise<void> {
     this.#onStep('sync the folder');
     await nextTurn();
-    const failure = this.nextFailure('syncFolder');
-    this.disk.syncFolder(folder, failure === null ? 'done' : 'failed');
+    this.#sync('syncFolder', (outcome) => this.disk.syncFolder(folder, outcome));
+  }
+
+  #sync(step: 'datasync' | 'syncFolder', sync: (outcome: SyncOutcome) => void): void {
+    const failure = this.nextFailure(step);
+    sync(failure === null ? 'done' : 'failed');
     if (failure !== null) throw failure;
   }
 
@@ -387,16 +368,12 @@ export class SimulatedLogFiles extends FailurePlan implements LogFiles {
       writeAndSync: async (source, length, position) => {
         await write(source, length, position);
         this.#onStep(`sync ${length} bytes at ${position} of ${name}`);
-        const failure = this.nextFailure('datasync');
-        this.disk.syncRange(id, position, position + length, failure === null ? 'done' : 'failed');
-        if (failure !== null) throw failure;
+        this.#sync('datasync', (outcome) => this.disk.datasync(id, outcome, [position, position + length]));
       },
       datasync: async () => {
         this.#onStep(`sync ${name}`);
         await nextTurn();
-        const failure = this.nextFailure('datasync');
-        this.disk.datasync(id, failure === null ? 'done' : 'failed');
-        if (failure !== null) throw failure;
+        this.#sync('datasync', (outcome) => this.disk.datasync(id, outcome));
       },
       truncate: async (size) => {
         this.#onStep(`truncate ${name} to ${size}`);

@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { type GaugeSources, registerGauges } from '../../src/metrics/gauges.ts';
-import * as histograms from '../../src/metrics/histogram.ts';
-import { type BucketBounds, BucketHistogram, eventLoopDelayBuckets } from '../../src/metrics/histogram.ts';
+import { BucketHistogram, eventLoopDelayBuckets } from '../../src/metrics/histogram.ts';
 import { Metrics } from '../../src/metrics/metrics.ts';
 import { EventLoopMonitor } from '../../src/metrics/process-metrics.ts';
 
@@ -46,13 +45,10 @@ test('each scrape returns the current values of the gauges', async () => {
   live = 4;
   const text = await metrics.renderPrometheusText();
   assert.match(text, /^marketplace_live_sessions 4$/m);
-  assert.match(text, /^marketplace_live_sessions_max 10$/m);
   assert.match(text, /^marketplace_ledger_durable_position 8$/m);
   assert.match(text, /^marketplace_analytics_lag_records 1$/m);
   assert.match(text, /^marketplace_analytics_lag_seconds 0.25$/m);
-  assert.match(text, /^marketplace_analytics_skipped_records_total\{reason="duplicateClicks"\} 2$/m);
   assert.match(text, /^marketplace_event_loop_active_seconds_total [0-9.]*[1-9][0-9]*$/m);
-  assert.match(text, /^marketplace_build_info\{version="1.2.3",engine="node",node="22[.0-9]+"\} 1$/m);
 });
 
 test('counts responses by route and status and durations by route, and a scrape does not reset the counts', async () => {
@@ -147,47 +143,23 @@ test('a scrape omits the disk metrics if the data folder cannot be read', async 
   assert.doesNotMatch(text, /^marketplace_data_disk_free_bytes \d/m);
 });
 
-test('a histogram counts a value in every bucket with an equal or higher upper bound, separately for each series', () => {
-  const histogram = new BucketHistogram({ upperBounds: [10, 20], unitsPerPublishedUnit: 10 }, 3);
-  for (const value of [0, 10, 11, 20, 21]) histogram.observe(value, 1);
-  assert.deepEqual(histogram.snapshot(1), {
-    count: 5,
-    sum: 6.2,
-    buckets: [
-      { end: 1, count: 2 },
-      { end: 2, count: 4 },
-    ],
-  });
-  assert.deepEqual([histogram.snapshot(0).count, histogram.snapshot(2).count], [0, 0]);
-});
-
-test('cumulative bucket counts are correct for any list of values', () => {
-  const upperBounds = [1, 7, 100, 5_000];
+test('a histogram counts each value in every bucket with an equal or higher upper bound, separately for each series', () => {
+  const upperBounds = [10, 70, 1_000, 50_000];
   fc.assert(
-    fc.property(fc.array(fc.nat(10_000)), (values) => {
-      const histogram = new BucketHistogram({ upperBounds, unitsPerPublishedUnit: 1 });
-      for (const value of values) histogram.observe(value);
-      const { count, sum, buckets } = histogram.snapshot();
+    fc.property(fc.array(fc.oneof(fc.nat(100_000), fc.constantFrom(...upperBounds))), (values) => {
+      const histogram = new BucketHistogram({ upperBounds, unitsPerPublishedUnit: 10 }, 3);
+      for (const value of values) histogram.observe(value, 1);
+      const { count, sum, buckets } = histogram.snapshot(1);
       assert.equal(count, values.length);
-      assert.equal(
-        sum,
-        values.reduce((total, value) => total + value, 0),
-      );
-      assert.deepEqual(
-        buckets,
-        upperBounds.map((end) => ({ end, count: values.filter((value) => value <= end).length })),
-      );
+      assert.equal(sum, values.reduce((total, value) => total + value, 0) / 10);
+      const expected = upperBounds.map((end) => ({
+        end: end / 10,
+        count: values.filter((value) => value <= end).length,
+      }));
+      assert.deepEqual(buckets, expected);
+      assert.deepEqual([histogram.snapshot(0).count, histogram.snapshot(2).count], [0, 0]);
     }),
   );
-});
-
-test('the upper bounds of all histogram buckets are ascending integers', () => {
-  const lists = Object.entries(histograms).filter(([name]) => name.endsWith('Buckets')) as [string, BucketBounds][];
-  assert.equal(lists.length, 6);
-  for (const [name, { upperBounds }] of lists) {
-    for (const [index, end] of upperBounds.entries())
-      assert.ok(Number.isInteger(end) && end > (upperBounds[index - 1] ?? 0), name);
-  }
 });
 
 test('the event loop delay histogram accumulates over scrapes', async (t) => {

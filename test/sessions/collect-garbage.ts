@@ -25,3 +25,10 @@ export async function memoryOfHeap(): Promise<number> {
   await collectGarbage();
   return process.memoryUsage().heapUsed;
 }
+
+/** Returns the memory of this thread on and beside the heap after garbage collection, in bytes. */
+export async function memoryBytes(): Promise<number> {
+  await collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

@@ -2,28 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { formatSubId } from '../../src/ids/sub-id.ts';
-import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
+import type { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { liveTenant, subIdAt, testTenant } from '../support/identities.ts';
 import { subIdBytes } from '../support/ledger-records.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { openSessionStore, sessionTtlMs } from './open-session-store.ts';
 
-const sessionTtlMs = 4 * 60 * 60 * 1000;
-
-function openStore(t: TestContext, { sessionsMax = 1_000, parts: shardCount = 16 } = {}) {
-  const clock = new ManualClock();
-  const fieldsMax = liveTenant.vertical.fields.length;
-  const store = new MemorySessionStore({
-    clock,
-    sessionsMax,
-    sessionTtlMs,
-    fieldsMax,
-    shardCount,
-    sweepIntervalMs: 60_000,
-  });
-  t.after(() => store.close());
-  /** Returns a new id. */
-  const newId = () => subIdAt(clock.wallMs());
-  return { clock, store, newId };
+function openStore(t: TestContext, options: Parameters<typeof openSessionStore>[1] = {}) {
+  const { clock, sessions: store } = openSessionStore(t, options);
+  return { clock, store, newId: () => subIdAt(clock.wallMs()) };
 }
 
 /** Adds sessions until the store is full. Returns their ids. */
@@ -34,21 +20,6 @@ function fill(store: MemorySessionStore, newId: () => string): string[] {
 }
 
 describe('MemorySessionStore', () => {
-  it('finds an added session by its id only', (t) => {
-    const { clock, store, newId } = openStore(t);
-    const [id, other] = [newId(), newId()];
-    assert(store.add(id, liveTenant));
-    assert(store.add(other, liveTenant));
-    const session = store.get(id)!;
-    assert.equal(session.tenant, liveTenant);
-    assert.equal(session.createdMs, clock.wallMs());
-    session.mergeFields([0, 7]);
-    assert.equal(store.get(id)!.fields[0], 7);
-    assert.equal(store.get(other)!.fields[0], -1);
-    assert.equal(store.get(newId()), undefined);
-    assert.equal(store.size, 2);
-  });
-
   it('ignores a repeated add of the same session', (t) => {
     const { store, newId } = openStore(t, { sessionsMax: 2 });
     const id = newId();
@@ -72,26 +43,26 @@ describe('MemorySessionStore', () => {
     assert.equal(store.add(newId(), liveTenant), false);
   });
 
-  for (const [sessionsMax, parts] of [
+  for (const [sessionsMax, shardCount] of [
     [1, 1],
     [10, 256],
     [2_000, 256],
     [20_000, 16],
   ] as const) {
-    it(`limits ${parts} shards to ${sessionsMax} sessions, without deleting a session`, (t) => {
-      const { clock, store, newId } = openStore(t, { sessionsMax, parts });
+    it(`limits ${shardCount} shards to ${sessionsMax} sessions, without deleting a session`, (t) => {
+      const { clock, store, newId } = openStore(t, { sessionsMax, shardCount });
       const ids = fill(store, newId);
       assert.equal(ids.length, sessionsMax);
       assert.equal(store.size, sessionsMax);
       clock.advance(sessionTtlMs - 1);
-      for (let i = 0; i < parts; i++) store.sweepNextShard();
+      for (let i = 0; i < shardCount; i++) store.sweepNextShard();
       assert.equal(store.add(newId(), liveTenant), false);
       for (const id of ids) assert(store.get(id) !== undefined);
     });
   }
 
   it('stores the maximum number of sessions even if most ids are in one shard', (t) => {
-    const { clock, store, newId } = openStore(t, { sessionsMax: 500, parts: 16 });
+    const { clock, store, newId } = openStore(t, { sessionsMax: 500, shardCount: 16 });
     for (let serial = 0; serial < 500; serial++) {
       assert(store.add(formatSubId(subIdBytes({ createdMs: clock.wallMs(), serial })), liveTenant));
     }
@@ -100,7 +71,7 @@ describe('MemorySessionStore', () => {
   });
 
   it('deletes a session at the millisecond of its expiry, even if it is in use', (t) => {
-    const { clock, store } = openStore(t, { parts: 1 });
+    const { clock, store } = openStore(t, { shardCount: 1 });
     const id = subIdAt(clock.wallMs() - 1_000);
     store.add(id, liveTenant);
     clock.advance(sessionTtlMs - 1_001);
@@ -112,25 +83,17 @@ describe('MemorySessionStore', () => {
     assert.equal(store.size, 0);
   });
 
-  for (const parts of [1, 256]) {
-    it(`a full store with ${parts} shards replaces an expired session at once`, (t) => {
-      const { clock, store, newId } = openStore(t, { sessionsMax: 10, parts });
+  for (const shardCount of [1, 64, 256]) {
+    it(`a full store with ${shardCount} shards replaces expired sessions at once`, (t) => {
+      const { clock, store, newId } = openStore(t, { sessionsMax: 300, shardCount });
       fill(store, newId);
       clock.advance(sessionTtlMs + 1);
-      assert(store.add(newId(), liveTenant));
+      assert.equal(fill(store, newId).length, 300);
+      clock.advance(sessionTtlMs + 1);
+      for (let i = 0; i < shardCount; i++) store.sweepNextShard();
+      assert.equal(store.size, 0);
     });
   }
-
-  it('accepts the maximum number of sessions again after all sessions have expired', (t) => {
-    const { clock, store, newId } = openStore(t, { sessionsMax: 300, parts: 64 });
-    fill(store, newId);
-    clock.advance(sessionTtlMs + 1);
-    assert.equal(fill(store, newId).length, 300);
-    clock.advance(sessionTtlMs + 1);
-    for (let i = 0; i < 64; i++) store.sweepNextShard();
-    assert.equal(store.size, 0);
-    assert.equal(fill(store, newId).length, 300);
-  });
 
   it('a lookup accepts any text as an id, and add throws for an invalid id', (t) => {
     const { store } = openStore(t, { sessionsMax: 1 });

@@ -4,33 +4,18 @@ import { dayMs } from '../../src/domain/calendar.ts';
 import { formatSubId } from '../../src/ids/sub-id.ts';
 import type { SessionCreated } from '../../src/ledger/ledger-record.ts';
 import type { IdempotencyDigests } from '../../src/sessions/idempotency-keys.ts';
-import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { SessionRecovery } from '../../src/sessions/session-recovery.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-
-const sessionTtlMs = 4 * 60 * 60 * 1000;
+import { openSessionStore, sessionTtlMs } from './open-session-store.ts';
 
 function setUp(t: TestContext, { sessionsMax = 100 } = {}) {
-  const clock = new ManualClock();
-  const fieldsMax = personalLoans.fields.length;
-  const sessions = new MemorySessionStore({
-    clock,
-    sessionsMax,
-    sessionTtlMs,
-    fieldsMax,
-    shardCount: 4,
-    sweepIntervalMs: 60_000,
-  });
-  t.after(() => sessions.close());
+  const { clock, sessions } = openSessionStore(t, { sessionsMax, shardCount: 4 });
   const keyed: { readonly digests: IdempotencyDigests; readonly sub: Uint8Array }[] = [];
   const onIdempotentSession = (digests: IdempotencyDigests, sub: Uint8Array) => keyed.push({ digests, sub });
-  const recovery = new SessionRecovery({
-    ...{ clock, sessions, sessionTtlMs, onIdempotentSession },
-    verticals: [personalLoans],
-  });
-  return { clock, sessions, recovery, keyed, nowMs: clock.wallMs() };
+  const newRecovery = () =>
+    new SessionRecovery({ clock, sessions, sessionTtlMs, onIdempotentSession, verticals: [personalLoans] });
+  return { clock, sessions, newRecovery, recovery: newRecovery(), keyed, nowMs: clock.wallMs() };
 }
 
 function keyedRecord(sub: Buffer, key: Uint8Array, payload: Uint8Array): SessionCreated {
@@ -90,14 +75,10 @@ describe('SessionRecovery', () => {
 
   it('reads the ledger records of the current day and of live sessions, plus one hour', (t) => {
     const hourMs = 60 * 60 * 1000;
-    const { clock, sessions } = setUp(t);
+    const { clock, newRecovery } = setUp(t);
     const replaySinceMsAt = (wallMs: number): number => {
       clock.setWall(wallMs);
-      return new SessionRecovery({
-        ...{ clock, sessions, sessionTtlMs },
-        verticals: [personalLoans],
-        onIdempotentSession: () => {},
-      }).replaySinceMs;
+      return newRecovery().replaySinceMs;
     };
     const midnight = Date.UTC(2026, 4, 20);
     assert.equal(replaySinceMsAt(midnight + 12 * hourMs), midnight - hourMs);

@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { SessionRowsQuery, SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
+import { CounterArchive } from '../../src/analytics/counter-archive.ts';
+import { zeroProjectionTotals } from '../../src/analytics/projection-state.ts';
+import { bounds } from '../../src/bounds.ts';
+import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
+import {
+  offerClickedRecord,
+  offersViewedRecord,
+  revenueConfirmedRecord,
+  revenueReversedRecord,
+  sessionCreatedRecord,
+  subIdBytes,
+  widgetEventsRecord,
+  widgetViewedRecord,
+} from '../support/ledger-records.ts';
+import { AnalyticsModel } from './analytics-model.ts';
+import { arbitraryRecords, arbitraryToday, everyQuery } from './arbitrary-ledger.ts';
+import { ProjectedStore } from './projected-store.ts';
+
+const noon = Date.UTC(2026, 4, 20, 12);
+const today = dayNumberOf(noon);
+const sub = subIdBytes({ createdMs: noon, serial: 1 });
+
+describe('AnalyticsStore', () => {
+  let projected: ProjectedStore;
+  beforeEach(() => {
+    projected = new ProjectedStore();
+  });
+  afterEach(() => projected.close());
+
+  const apply = (...records: readonly unknown[]) => projected.apply(...records);
+  const window = { account: 1, vertical: 1, mode: 'live', fromDay: today - 30, toDay: today + 30, today } as const;
+  const query = (filter: Partial<SummaryQuery> = {}): SummaryResult =>
+    projected.store.getSummary({ ...window, referrerTag: filter.subs ? null : 'tag-one', subs: null, ...filter });
+  const listRows = (page: Partial<SessionRowsQuery> = {}) =>
+    projected.store.listRows({ ...window, referrerTag: 'tag-one', subs: null, afterPosition: 0, limit: 100, ...page });
+
+  it('summary, daily figures, rows and totals match the model for any ledger and any retention', () => {
+    const step = fc.record({
+      records: arbitraryRecords,
+      next: fc.constantFrom('nothing', 'nothing', 'nothing', 'reopen', 'reopen', 'retain', 'prune'),
+      retentionDays: fc.constantFrom(0, 1, 46, 46, 47),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 25, size: 'max' }), (steps) => {
+        const compared = new ProjectedStore();
+        const folder = mkdtempSync(join(tmpdir(), 'archive-'));
+        const archive = new CounterArchive(folder);
+        const model = new AnalyticsModel();
+        try {
+          for (const { records, next, retentionDays } of steps) {
+            compared.apply(...records);
+            for (const record of records) model.record(record);
+            if (next === 'reopen') compared.reopen();
+            if (next === 'prune' && compared.store.hasRowsToPrune) compared.store.pruneRows();
+            if (next !== 'retain') continue;
+            compared.store.applyRetention(archive, { today: arbitraryToday, retentionDays, wallMs: noon });
+            model.retainFrom(compared.store.retainedFromDay);
+          }
+          model.assertFigures(compared.store, everyQuery(steps.flatMap(({ records }) => records)));
+          assert.deepEqual({ ...compared.store.getTotals() }, model.totals);
+        } finally {
+          compared.close();
+          rmSync(folder, { recursive: true });
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('ignores a click on an offer that the same batch shows later or to another session', () => {
+    const other = subIdBytes({ createdMs: noon, serial: 2 });
+    apply(
+      ...[sub, other].map((each) => sessionCreatedRecord(each)),
+      offersViewedRecord(other, ['a']),
+      offerClickedRecord(sub, 'a'),
+      offersViewedRecord(sub, ['a']),
+    );
+    assert.equal(query().clicks, 0);
+  });
+
+  it('sums the squares of large revenues exactly', () => {
+    const micros = bounds.confirmedRevenueUsdMax * 1_000_000 - 10_000;
+    const subs = Array.from({ length: 1_000 }, (_, serial) => subIdBytes({ createdMs: noon, serial }));
+    const recordsOf = (sub: Buffer) => [
+      sessionCreatedRecord(sub),
+      offersViewedRecord(sub, ['a']),
+      offerClickedRecord(sub, 'a'),
+      revenueConfirmedRecord(sub, 'a', { micros }),
+    ];
+    apply(...subs.flatMap(recordsOf));
+    apply(...subs.slice(1).map((sub) => revenueReversedRecord(sub, 'a', { micros })));
+    assert.equal(query({ today: today + 60 }).matured.confirmedUsdSquared, 9_999_999 ** 2 / 10_000);
+  });
+
+  it('ignores malformed ledger records', () => {
+    assert.equal(query().asOfMs, null);
+    const eight = Buffer.alloc(8);
+    const many = bounds.logRecordItemsMax + 1;
+    const longName = 'x'.repeat(bounds.ledgerNameCharactersMax + 1);
+    /** Returns the record without its last member, and with each invalid value of each member. */
+    const variants = (record: unknown[], invalid: Readonly<Record<number, unknown[]>>) => [
+      record.slice(0, -1),
+      ...Object.entries(invalid).flatMap(([index, values]) => values.map((value) => record.with(Number(index), value))),
+    ];
+    const view = [2, noon, sub, 'catalog-1', ['a']];
+    const malformed: unknown[] = [
+      ...[null, 7, 'text', {}, [], [1], [6, noon, sub]],
+      ...variants([1, noon, sub, 'tag-one', 1, 0, null], {
+        0: ['1'],
+        1: [-1, 1.5, Number.NaN, 2 ** 53],
+        2: [sub.subarray(1), 'sub'],
+        3: [5, longName],
+        4: ['1'],
+        5: [-1],
+        6: [5],
+      }),
+      ...variants(view, { 3: [null], 4: ['a', ['a', 5]] }),
+      ...[eight.subarray(1), Buffer.alloc(9), '01234567'].map((widget) => [...view, widget]),
+      ...[
+        [null, true],
+        [eight, null],
+        [eight, 1],
+      ].map((members) => [...view, ...members]),
+      ...variants([3, noon, sub, 'catalog-1', 'a', 'Lender', 1], {
+        4: [null],
+        5: [null],
+        6: [-1, 0.5, bounds.clickValueMicrosMax + 1],
+      }),
+      ...variants([4, noon, sub, 'a', 'Lender', 'tx', 1, noon, null, null], {
+        4: [null],
+        5: [5],
+        6: [0, 0.5, bounds.confirmedRevenueUsdMax * 1_000_000 + 1],
+        7: [-1],
+        8: [noon],
+        9: [1],
+      }),
+      ...variants([5, noon, sub, 'a', 'Lender', 'tx', 1, noon], { 3: [null] }),
+      ...variants([6, noon, sub, eight, eight, [0], [null]], {
+        3: [eight.subarray(1), '01234567'],
+        4: [Buffer.alloc(16), Buffer.alloc(9), [eight]],
+        5: [0, ['widget_loaded'], [-1], [0.5]],
+        6: [[], [null, null], [5], [longName], 'a'],
+      }),
+      [6, noon, sub, eight, Buffer.alloc(0), [], []],
+      [6, noon, sub, eight, Buffer.alloc(many * 8), Array(many).fill(0), Array(many).fill(null)],
+    ];
+    apply(sessionCreatedRecord(sub), offersViewedRecord(sub, ['a'], noon + 5), ...malformed);
+    const counted = { records: malformed.length + 2, malformed: malformed.length };
+    assert.deepEqual({ ...projected.store.getTotals() }, { ...zeroProjectionTotals, ...counted });
+    const { sessions, views, asOfMs } = query();
+    assert.deepEqual([sessions, views, asOfMs], [1, 1, noon + 5]);
+  });
+
+  it('counts a record with additional members that a later version wrote', () => {
+    apply(
+      [...sessionCreatedRecord(sub), 'more'],
+      [...widgetViewedRecord(sub, ['a']), 1],
+      [...offerClickedRecord(sub, 'a'), null],
+      [...widgetEventsRecord(sub, ['widget_loaded']), 'more'],
+    );
+    const { sessions, views, clicks, widgetEvents } = query();
+    assert.deepEqual([sessions, views, clicks, widgetEvents[0]], [1, 1, 1, 1]);
+  });
+
+  it('does not change the store if a batch fails', () => {
+    apply(sessionCreatedRecord(sub));
+    const failing = () =>
+      projected.store.applyBatch((projection) => {
+        projection.apply(2, offersViewedRecord(sub, ['a']), 1);
+        throw new Error('failed');
+      });
+    assert.throws(failing, /failed/);
+    projected.reopen();
+    assert.equal(projected.store.cursor?.position, 1);
+    for (const filter of [{}, { subs: [sub] }]) assert.deepEqual([query(filter).sessions, query(filter).views], [1, 0]);
+  });
+
+  it('a summary lists up to 20 lenders, sorted by clicks, then by name', () => {
+    const lenders = Array.from({ length: 25 }, (_, i) => `Lender ${String.fromCharCode(97 + i)}`);
+    const subs = [1, 2].map((serial) => subIdBytes({ createdMs: noon, serial }));
+    const offers = lenders.map((_, i) => `offer-${i}`);
+    for (const sub of subs) apply(sessionCreatedRecord(sub), offersViewedRecord(sub, offers));
+    for (const [i, lender] of lenders.toReversed().entries())
+      apply(offerClickedRecord(subs[0]!, `offer-${i}`, { lender }));
+    apply(offerClickedRecord(subs[1]!, 'offer-3', { lender: 'Lender x' }));
+    const expected = ['Lender x', ...lenders.filter((lender) => lender !== 'Lender x')].slice(0, 20);
+    for (const filter of [{}, { subs }]) {
+      assert.deepEqual(
+        query(filter).topLenders,
+        expected.map((lender) => ({ lender, clicks: lender === 'Lender x' ? 2 : 1, confirmedMicros: 0 })),
+      );
+    }
+  });
+
+  it('sorts non-ASCII lender names in the same order for a tag and for sub_ids', () => {
+    const lenders = ['Zins', 'Ärzte', '\u{ff21}bank', '\u{1f3e6} Bank', 'ähnlich', 'zins', ''];
+    apply(sessionCreatedRecord(sub), offersViewedRecord(sub, lenders));
+    for (const lender of lenders) apply(offerClickedRecord(sub, lender, { lender }));
+    for (const filter of [{}, { subs: [sub] }]) {
+      const names = query(filter).topLenders.map(({ lender }) => lender);
+      assert.deepEqual(names, ['', 'Zins', 'zins', 'Ärzte', 'ähnlich', '\u{ff21}bank', '\u{1f3e6} Bank']);
+    }
+  });
+
+  it('rows are in ledger order even if the clock was set back', () => {
+    const ages = [1, 0, 2, 1, 0, 30, 1, 31, 2, 0];
+    const subs = ages.map((age, serial) => subIdBytes({ createdMs: noon - age * dayMs, serial }));
+    apply(...subs.map((each) => sessionCreatedRecord(each)));
+    for (const [afterPosition, positions] of [
+      [0, [1, 2, 3, 4]],
+      [4, [5, 6, 7, 9]],
+    ] as const) {
+      const rows = listRows({ afterPosition, limit: 4 }).rows.map(({ sub }) => Buffer.from(sub));
+      assert.deepEqual(
+        rows,
+        positions.map((position) => subs[position - 1]),
+      );
+    }
+  });
+
+  it('rows contain metadata of the maximum size', () => {
+    const text = '\u{1F600}'.repeat(bounds.metadataKeysMax * bounds.metadataCharactersMax);
+    const metadata = JSON.stringify({ text });
+    const subs = Array.from({ length: 50 }, (_, serial) => subIdBytes({ createdMs: noon, serial }));
+    apply(...subs.map((each) => sessionCreatedRecord(each, { metadata })));
+    const { rows } = listRows();
+    assert.equal(rows.length, 50);
+    assert(rows.every((row) => row.metadata === metadata));
+  });
+
+  it('each row occurs on exactly one page for any page size, while sessions are added', () => {
+    const batches = fc.array(fc.integer({ min: 1, max: 3 * bounds.cohortRowSessionsMax }), {
+      minLength: 1,
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(
+        batches,
+        batches,
+        fc.integer({ min: 1, max: 70 }),
+        fc.nat({ max: 20 }),
+        (before, during, limit, jitter) => {
+          const first = projected.store.getTotals().records;
+          let serial = first;
+          const arrive = (count: number) => {
+            // Creation times span several days. Some are out of order.
+            const createdAt = (each: number) =>
+              noon - 3 * dayMs + (each - first) * 600_000 - ((each * 7) % (jitter + 1)) * 3_600_000;
+            const created = Array.from({ length: count }, () =>
+              sessionCreatedRecord(subIdBytes({ createdMs: createdAt(serial), serial: serial++ })),
+            );
+            apply(...created);
+          };
+          for (const count of before) arrive(count);
+          const seen: number[] = [];
+          const late = during.values();
+          for (let afterPosition: number | null = first; afterPosition !== null; ) {
+            const { rows, nextAfterPosition } = listRows({ afterPosition, limit });
+            assert(rows.length === limit || nextAfterPosition === null);
+            assert(nextAfterPosition === null || nextAfterPosition > afterPosition);
+            seen.push(...rows.map(({ sub }) => Buffer.from(sub).readUInt32BE(14)));
+            afterPosition = nextAfterPosition;
+            const count = late.next().value;
+            if (count !== undefined && nextAfterPosition !== null) arrive(count);
+          }
+          assert.deepEqual(
+            seen,
+            Array.from({ length: seen.length }, (_, each) => first + each),
+          );
+          assert(seen.length >= before.reduce((sum, count) => sum + count, 0));
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+});
