@@ -39,14 +39,8 @@ export interface CommandHelp {
   readonly examples: readonly string[];
   /** Exit codes of the command with their meanings; null stands for the meaning in `exitMeanings`. 0, 1 and 2 need not be listed. */
   readonly exitCodes?: { readonly [Code in ExitCode]?: string | null };
-  readonly json?: JsonOutputHelp;
-}
-
-/** Description of what a command prints with `--json`. */
-export interface JsonOutputHelp {
-  readonly output: string;
-  /** Descriptions of the JSON members by name. The name of a nested member is a path with dots, such as `damage.offset`. */
-  readonly members: Readonly<Record<string, string>>;
+  /** Description of what the command prints with `--json`, followed by a colon and the names of the JSON members. */
+  readonly json?: string;
 }
 
 const helpByCommand = new WeakMap<Command, CommandHelp>();
@@ -101,11 +95,7 @@ const helpColumns = 100;
 export function formatHelp(command: Command): string {
   const { json, examples } = helpOf(command);
   const parts: string[] = [];
-  if (json !== undefined) {
-    const top = Object.keys(json.members).filter((name) => !name.includes('.'));
-    const members = top.length === 0 ? json.output : `${json.output}: ${top.join(', ')}`;
-    parts.push(`With --json:\n${wrapText(members, '  ')}`);
-  }
+  if (json !== undefined) parts.push(`With --json:\n${wrapText(json, '  ')}`);
   parts.push(`Examples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
   const exits = exitCodesOf(command);
   const width = Math.max(...exits.map(([code]) => String(code).length));

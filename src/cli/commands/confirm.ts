@@ -36,17 +36,7 @@ export function createCommand(): Command {
       4: null,
       130: null,
     },
-    json: {
-      output: 'one object',
-      members: {
-        rows: 'rows in the file',
-        accepted: 'rows booked by this run',
-        repeated: 'rows booked before',
-        rejected: 'all other rows',
-        reasons: 'object with the number of rejected rows by reason; docs/confirmations.md lists the reasons',
-        rejected_file: 'file of rejected rows, or null if there are none',
-      },
-    },
+    json: 'one object: rows, accepted, repeated, rejected, reasons, rejected_file',
   })
     .argument('<file>', '.csv with column names in the first line, or .ndjson', parseConfirmationFile)
     .option('--url <url>', 'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)', parseUrl)
