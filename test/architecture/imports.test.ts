@@ -7,114 +7,47 @@ import { type SourceFile, sourceFiles } from './source-tree.ts';
  * Allowed imports between the folders of `src/`, as shown in docs/contributing/architecture.md. All other imports between folders
  * fail the test, so a new dependency between folders requires a change of this table.
  */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  analytics: ['bounds', 'clicks', 'confirmations', 'domain', 'event-log', 'files', 'ids', 'ledger'],
-  auth: ['bounds', 'domain', 'files', 'secrets', 'verticals'],
-  capacity: ['bounds', 'domain'],
-  catalogs: ['bounds', 'domain', 'files', 'matching', 'verticals'],
-  cli: [
-    'analytics',
-    'auth',
-    'bounds',
-    'capacity',
-    'catalogs',
-    'config',
-    'confirmations',
-    'domain',
-    'event-log',
-    'files',
-    'ids',
-    'ledger',
-    'logging',
-    'operations',
-    'secrets',
-    'server',
-    'sessions',
-    'tls',
-    'verticals',
-    'verticals/personal-loans',
-  ],
-  clicks: ['bounds', 'catalogs', 'domain', 'ids', 'ledger', 'matching'],
-  config: ['auth', 'bounds', 'domain', 'tls'],
-  confirmations: ['bounds', 'clicks', 'domain', 'ids'],
-  domain: ['bounds'],
-  embedded: [
-    'auth',
-    'bounds',
-    'catalogs',
-    'config',
-    'confirmations',
-    'domain',
-    'matching',
-    'operations',
-    'tls',
-    'verticals',
-  ],
-  'event-log': ['bounds', 'domain', 'files'],
-  files: ['domain'],
-  'http/engines': ['bounds', 'config', 'domain', 'tls'],
-  'http/routes': [
-    'auth',
-    'bounds',
-    'catalogs',
-    'domain',
-    'http/engines',
-    'metrics',
-    'operations',
-    'secrets',
-    'sessions',
-    'verticals',
-    'verticals/personal-loans',
-    'widgets',
-  ],
-  ids: ['bounds', 'domain', 'secrets', 'verticals'],
-  journal: ['bounds', 'domain', 'event-log', 'ids', 'secrets', 'verticals'],
-  ledger: ['bounds', 'domain', 'event-log', 'ids'],
-  logging: ['bounds', 'domain', 'http/engines'],
-  matching: ['bounds', 'catalogs', 'domain', 'verticals'],
-  metrics: ['bounds', 'domain'],
-  openapi: [
-    'bounds',
-    'catalogs',
-    'config',
-    'domain',
-    'http/routes',
-    'ids',
-    'ledger',
-    'matching',
-    'operations',
-    'verticals',
-    'verticals/personal-loans',
-    'widgets',
-  ],
-  operations: [
-    'analytics',
-    'auth',
-    'bounds',
-    'catalogs',
-    'clicks',
-    'confirmations',
-    'domain',
-    'event-log',
-    'ids',
-    'journal',
-    'ledger',
-    'matching',
-    'secrets',
-    'sessions',
-    'user-agents',
-    'verticals',
-    'widgets',
-  ],
-  secrets: ['domain', 'files'],
-  sessions: ['bounds', 'domain', 'ids', 'ledger', 'matching', 'secrets', 'verticals'],
-  tls: ['bounds', 'domain'],
-  'user-agents': ['ledger'],
-  verticals: ['bounds', 'catalogs', 'domain', 'matching', 'verticals/personal-loans'],
-  'verticals/personal-loans': ['bounds', 'catalogs', 'domain', 'matching', 'verticals'],
-  'web/widget': [],
-  widgets: ['bounds', 'catalogs', 'domain', 'ledger', 'matching'],
-};
+const mayImport = parseTable(`
+analytics: bounds clicks confirmations domain event-log files ids ledger
+auth: bounds domain files secrets verticals
+capacity: bounds domain
+catalogs: bounds domain files matching verticals
+cli: analytics auth bounds capacity catalogs config confirmations domain event-log files ids ledger logging
+  operations secrets server sessions tls verticals verticals/personal-loans
+clicks: bounds catalogs domain ids ledger matching
+config: auth bounds domain tls
+confirmations: bounds clicks domain ids
+domain: bounds
+embedded: auth bounds catalogs config confirmations domain matching operations tls verticals
+event-log: bounds domain files
+files: domain
+http/engines: bounds config domain tls
+http/routes: auth bounds catalogs domain http/engines metrics operations secrets sessions verticals
+  verticals/personal-loans widgets
+ids: bounds domain secrets verticals
+journal: bounds domain event-log ids secrets verticals
+ledger: bounds domain event-log ids
+logging: bounds domain http/engines
+matching: bounds catalogs domain verticals
+metrics: bounds domain
+openapi: bounds catalogs config domain http/routes ids ledger matching operations verticals
+  verticals/personal-loans widgets
+operations: analytics auth bounds catalogs clicks confirmations domain event-log ids journal ledger matching
+  secrets sessions user-agents verticals widgets
+secrets: domain files
+sessions: bounds domain ids ledger matching secrets verticals
+tls: bounds domain
+user-agents: ledger
+verticals: bounds catalogs domain matching verticals/personal-loans
+verticals/personal-loans: bounds catalogs domain matching verticals
+web/widget:
+widgets: bounds catalogs domain ledger matching
+`);
+
+function parseTable(text: string): Readonly<Record<string, readonly string[]>> {
+  const rows = text.trim().split(/\n(?! )/);
+  return Object.fromEntries(rows.map((row) => [row.split(':', 1)[0], row.split(/\s+/).slice(1)]));
+}
 
 /** Allowed imports of the files directly in `src/` and of the composition root. `server` and `index` may import every folder. */
 const files: Readonly<Record<string, readonly string[] | 'everything'>> = {
