@@ -126,7 +126,7 @@ export function parseAccountName(text: string): string {
 }
 
 /** Creates an option that allows only the listed values. For any other value, the error message suggests the nearest allowed value. */
-export function createChoiceOption<Value>(
+function createChoiceOption<Value>(
   flags: string,
   description: string,
   values: readonly Value[],
@@ -140,6 +140,17 @@ export function createChoiceOption<Value>(
     const hint = nearest === null ? '' : ` Did you mean ${nearest}?`;
     throw new InvalidArgumentError(`Allowed choices are ${names.join(', ')}.${hint}`);
   });
+}
+
+export function createVerticalOption<Value extends { readonly segment: string }>(
+  description: string,
+  verticals: readonly Value[],
+): Option {
+  return createChoiceOption('--vertical <segment>', description, verticals, ({ segment }) => segment);
+}
+
+export function createModeOption(description: string): Option {
+  return createChoiceOption('--mode <mode>', description, ['live', 'test']);
 }
 
 /** Parses the expiry of a key, which must be in the future. Returns milliseconds since the Unix epoch. */

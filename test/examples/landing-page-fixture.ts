@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import process from 'node:process';
 import { after, before, type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { MarketplaceApi } from '../../examples/landing-page/api/marketplace-api.ts';
 import { LandingPage } from '../../examples/landing-page/landing-page.ts';
 import { createPageServer } from '../../examples/landing-page/page-server.ts';
@@ -27,8 +24,8 @@ export interface Wanted {
   readonly market?: StartOptions;
   readonly key?: ApiKeyOptions;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Starts a proxy between the page and the API with this URL. Returns the URL of the proxy. */
-  readonly between?: (apiUrl: string) => Promise<string>;
+  /** Port of a proxy between the page and the API. */
+  readonly proxyPort?: number;
 }
 
 let shared: RunningMarketplace;
@@ -55,11 +52,10 @@ export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Pro
   if (market !== shared) runAfterTest(t, () => market.close());
   const account = `landing page ${++pages}`;
   const { key } = market.issueKey(personalLoansFixture, { account, ...wanted.key });
-  const apiUrl = apiUrlOf(market);
   const settings = readSettings({
     ...wanted.settings,
     API_KEY: key,
-    API_URL: wanted.between === undefined ? apiUrl : await wanted.between(apiUrl),
+    API_URL: wanted.proxyPort === undefined ? apiUrlOf(market) : apiUrlAt(wanted.proxyPort),
   });
   let logged = '';
   const log = (line: string): void => {
@@ -74,45 +70,16 @@ export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Pro
   return { market, key, origin, log: () => logged };
 }
 
-export function apiUrlOf(market: RunningMarketplace): string {
-  return `http://127.0.0.1:${market.marketplace.ports!.public}/v1/personal-loans`;
+export function apiUrlOf({ marketplace }: RunningMarketplace): string {
+  return apiUrlAt(marketplace.ports!.public);
 }
 
-/** Starts the program of the landing page with only these settings. */
-export function spawnLandingPage(settings: Readonly<Record<string, string>>) {
-  const main = fileURLToPath(new URL('../../examples/landing-page/main.ts', import.meta.url));
-  const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, [main], { env: { PATH, PORT: '0', ...settings } });
-  const ended = once(child, 'close');
-  let printed = '';
-  let log = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    log += text;
-  });
-  return {
-    log: () => log,
-    async opened(): Promise<string> {
-      for (;;) {
-        const [, origin] = /(http:\/\/\S+)\/results/.exec(printed) ?? [];
-        if (origin !== undefined) return origin;
-        if (child.exitCode !== null) throw new Error(`the page ended before it opened: ${log}`);
-        await Promise.race([once(child.stdout, 'data'), ended]);
-      }
-    },
-    async ended(): Promise<number | null> {
-      await ended;
-      return child.exitCode;
-    },
-    async stop(signal: NodeJS.Signals): Promise<number | null> {
-      child.kill(signal);
-      await ended;
-      return child.exitCode;
-    },
-  };
+export function apiUrlAt(port: number): string {
+  return `http://127.0.0.1:${port}/v1/personal-loans`;
 }
+
+/** Port of the API that the landing pages of a test file share. */
+export const sharedApiPort = (): number => shared.marketplace.ports!.public;
 
 /** Response in a visitor's browser. */
 interface Seen {

@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { readSettings } from '../../examples/landing-page/settings.ts';
 import { bounds } from '../../src/bounds.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import {
+  apiUrlAt,
   apiUrlOf,
   goodAnswers,
   type StartedLandingPage,
-  spawnLandingPage,
+  sharedApiPort,
   startLandingPage,
   useMarketplace,
   Visitor,
@@ -361,29 +367,19 @@ test('shows a page with the waiting time if a limit of the API is reached', asyn
 });
 
 test('creates one session if the first response of the API is lost', async (t) => {
-  let lost = 0;
-  const between = async (apiUrl: string) => {
-    const losing = createServer(async (asked, answer) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of asked) chunks.push(chunk as Buffer);
-      const headers = Object.entries(asked.headers).filter(
-        ([name]) => !/^(host|connection|content-length)$/.test(name),
-      );
-      const { method = '', url } = asked;
-      const body = method === 'POST' ? { body: Buffer.concat(chunks) } : {};
-      const got = await fetch(apiUrl + url, { method, headers: Object.fromEntries(headers) as never, ...body });
-      const text = await got.text();
-      if (url === '/session' && lost++ === 0) asked.socket.destroy();
-      else answer.writeHead(got.status, { 'Content-Type': 'application/json' }).end(text);
-    });
-    losing.listen(0, '127.0.0.1');
-    await once(losing, 'listening');
-    runAfterTest(t, () => losing.close().closeAllConnections());
-    return `http://127.0.0.1:${(losing.address() as AddressInfo).port}`;
-  };
-  const { page, landing } = await visiting(t, 'a', { between });
+  let connections = 0;
+  const losing = createServer((client) => {
+    const api = connect(sharedApiPort(), '127.0.0.1');
+    client.on('error', () => {}).pipe(api);
+    if (connections++ === 0) api.once('data', () => client.destroy());
+    else api.pipe(client);
+    client.once('close', () => api.destroy());
+  });
+  await once(losing.listen(0, '127.0.0.1'), 'listening');
+  runAfterTest(t, () => losing.close());
+  const { page, landing } = await visiting(t, 'a', { proxyPort: (losing.address() as AddressInfo).port });
   assert.equal(landing.status, 200);
-  assert.equal(lost, 2);
+  assert.equal(connections, 2);
   assert.equal((await figures(page, 'a')).sessions_total, 1);
 });
 
@@ -444,10 +440,18 @@ test('the offers page shows a notice if the API key is a test key', async (t) =>
   assert.match(textOf((await visitor.get('/offers?embed=json')).text), /Made up by the sandbox/);
 });
 
+/** Starts the program of the landing page with only these settings. */
+function spawnLandingPage(settings: Readonly<Record<string, string>>) {
+  const main = fileURLToPath(new URL('../../examples/landing-page/main.ts', import.meta.url));
+  const { PATH = '' } = process.env;
+  const child = spawn(process.execPath, [main], { env: { PATH, PORT: '0', ...settings } });
+  return { child, ended: once(child, 'close').then(() => child.exitCode), log: text(child.stderr) };
+}
+
 test('the landing page prints the reason of a failed start on one line', async (t) => {
   const { page } = await visiting(t, 'a');
   const url = apiUrlOf(page.market);
-  const nobody = `http://127.0.0.1:${await findFreePort()}/v1/personal-loans`;
+  const nobody = apiUrlAt(await findFreePort());
   const other = new URL(page.origin).port;
   for (const [settings, reason] of [
     [{ API_KEY: 'a key' }, /API_KEY holds characters/],
@@ -465,22 +469,26 @@ test('the landing page prints the reason of a failed start on one line', async (
     [{ ...known, API_URL: url.replace('personal-loans', 'mortgage') }, /does not serve this page.*404 NOT_FOUND/],
     [{ ...known, PORT: other }, /cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)/],
   ] as const) {
-    const child = spawnLandingPage(settings as Record<string, string>);
-    assert.equal(await child.ended(), 1);
-    assert.match(child.log(), reason);
-    assert.match(child.log(), /^landing page: [^\n]+\n$/);
-    assert.ok(!child.log().includes(page.key));
+    const { ended, log } = spawnLandingPage(settings as Record<string, string>);
+    assert.equal(await ended, 1);
+    assert.match(await log, reason);
+    assert.match(await log, /^landing page: [^\n]+\n$/);
+    assert.ok(!(await log).includes(page.key));
   }
 });
 
 test('SIGINT and SIGTERM stop the landing page with exit code 0', async (t) => {
   const { page } = await visiting(t, 'a');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    const child = spawnLandingPage({ API_KEY: page.key, API_URL: apiUrlOf(page.market) });
-    const origin = await child.opened();
+    const { child, ended, log } = spawnLandingPage({ API_KEY: page.key, API_URL: apiUrlOf(page.market) });
+    let printed = '';
+    for await (const line of createInterface({ input: child.stdout })) {
+      printed += line;
+      if (printed.includes('/results')) break;
+    }
     // A keep-alive connection does not delay the stop.
-    assert.equal((await fetch(`${origin}/?variant=a`)).status, 200);
-    assert.equal(await child.stop(signal), 0);
-    assert.equal(child.log(), '');
+    assert.equal((await fetch(`${/(http:\/\/\S+)\/results/.exec(printed)![1]}/?variant=a`)).status, 200);
+    child.kill(signal);
+    assert.deepEqual([await ended, await log], [0, '']);
   }
 });

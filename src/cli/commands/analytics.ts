@@ -32,8 +32,9 @@ import type { Vertical } from '../../verticals/vertical.ts';
 import {
   type CommandDefinition,
   CommandLineError,
-  createChoiceOption,
   createCommandGroup,
+  createModeOption,
+  createVerticalOption,
   defineCommand,
   exitCodes,
   parseAccountName,
@@ -96,16 +97,12 @@ function analyticsReportCommand(kind: AnalyticsReportKind): Command {
     .requiredOption('--account <name>', 'account of the sessions', parseAccountName)
     .requiredOption('--tag <tag>', 'referrer tag of the sessions', parseReferrerTag)
     .addOption(
-      createChoiceOption(
-        '--vertical <segment>',
-        'vertical of the sessions',
-        servedVerticals,
-        ({ segment }) => segment,
-      ).default(servedVerticals[0], servedVerticals[0]!.segment),
+      createVerticalOption('vertical of the sessions', servedVerticals).default(
+        servedVerticals[0],
+        servedVerticals[0]!.segment,
+      ),
     )
-    .addOption(
-      createChoiceOption('--mode <mode>', 'sessions of live keys or of test keys', ['live', 'test']).default('live'),
-    )
+    .addOption(createModeOption('sessions of live keys or of test keys').default('live'))
     .option(
       '--from <date>',
       `first UTC day on which the sessions were created (default: ${bounds.analyticsDefaultDays} days before the last one)`,

@@ -123,7 +123,7 @@ async function validateCatalogFile(file: string, options: { readonly json?: true
     await printChunk(
       `${file} is valid: ${offers} offers of ${lenders} lenders for ${vertical}; version ${versions.live} for live keys, ${versions.test} for test keys`,
     );
-    if (notes.length > 0) await printChunk(notes.map((note) => formatNoteLine(file, note)).join('\n'));
+    for (const note of notes) await printChunk(formatErrorLine(file, { ...note, path: `note: ${note.path}` }));
   }
   if (located.length > 0) {
     throw new CommandLineError(
@@ -192,10 +192,6 @@ function byPosition(one: LocatedError, other: LocatedError): number {
 /** Formats an error with file, line and column, as compilers do, so that editors and terminals can link to the position. */
 function formatErrorLine(file: string, { path, line, column, problem }: LocatedError): string {
   return `${file}${line === null ? '' : `:${line}:${column}`}: ${path}: ${problem}`;
-}
-
-function formatNoteLine(file: string, note: LocatedError): string {
-  return formatErrorLine(file, { ...note, path: `note: ${note.path}` });
 }
 
 function formatErrorCount(count: number): string {

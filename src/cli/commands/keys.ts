@@ -11,9 +11,10 @@ import type { Mode } from '../../domain/mode.ts';
 import { type KnownVertical, knownVerticals, servedVerticals } from '../../verticals/registry.ts';
 import {
   CommandLineError,
-  createChoiceOption,
   createCommandGroup,
   createIntegerParser,
+  createModeOption,
+  createVerticalOption,
   defineCommand,
   parseAccountName,
   parseFutureExpiry,
@@ -40,19 +41,9 @@ function keysCreateCommand(): Command {
       'owner of the key; keys of one account and vertical share sessions and figures',
       parseAccountName,
     )
+    .addOption(createVerticalOption('vertical that the key is valid for', knownVerticals).makeOptionMandatory())
     .addOption(
-      createChoiceOption(
-        '--vertical <segment>',
-        'vertical that the key is valid for',
-        knownVerticals,
-        ({ segment }) => segment,
-      ).makeOptionMandatory(),
-    )
-    .addOption(
-      createChoiceOption('--mode <mode>', 'live: real users and revenue; test: synthetic offers, no revenue', [
-        'live',
-        'test',
-      ]).makeOptionMandatory(),
+      createModeOption('live: real users and revenue; test: synthetic offers, no revenue').makeOptionMandatory(),
     )
     .option(
       '--expires <when>',
