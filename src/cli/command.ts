@@ -1,9 +1,10 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Help, InvalidArgumentError, Option } from 'commander';
 import { isValidAccountName, parseKeyExpiry } from '../auth/api-key.ts';
 import { bounds } from '../bounds.ts';
 import { systemClock } from '../domain/clock.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 import { nearestWord } from '../domain/text.ts';
+import { formatNameValues } from './output.ts';
 
 /** Exit codes of all commands. A command that a signal ends exits with 128 plus the signal number. */
 export const exitCodes = { success: 0, failure: 1, usage: 2, damage: 3, incomplete: 4, interrupted: 130 } as const;
@@ -95,27 +96,15 @@ const helpColumns = 100;
 export function formatHelp(command: Command): string {
   const { json, examples } = helpOf(command);
   const parts: string[] = [];
-  if (json !== undefined) parts.push(`With --json:\n${wrapText(json, '  ')}`);
-  parts.push(`Examples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
-  const exits = exitCodesOf(command);
-  const width = Math.max(...exits.map(([code]) => String(code).length));
-  parts.push(
-    `Exit codes:\n${exits.map(([code, meaning]) => `  ${String(code).padEnd(width)}  ${meaning}`).join('\n')}`,
-  );
-  return `\n${parts.join('\n\n')}`;
-}
-
-function wrapText(text: string, indent: string): string {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && indent.length + line.length + 1 + word.length > helpColumns) {
-      lines.push(indent + line);
-      line = '';
-    }
-    line += line === '' ? word : ` ${word}`;
+  if (json !== undefined) {
+    const lines = new Help().boxWrap(json, helpColumns - 2);
+    parts.push(`With --json:\n${lines.replaceAll(/^/gm, '  ')}`);
   }
-  return [...lines, indent + line].join('\n');
+  parts.push(`Examples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
+  const exits = exitCodesOf(command).map(([code, meaning]) => [`  ${code}`, meaning] as const);
+  const width = Math.max(...exits.map(([code]) => code.length));
+  parts.push(`Exit codes:\n${formatNameValues(exits, width + 2)}`);
+  return `\n${parts.join('\n\n')}`;
 }
 
 export function parseAccountName(text: string): string {

@@ -148,23 +148,3 @@ test('examples import no code of the service and no npm packages', () => {
   assert.deepEqual(found, []);
   assert.ok(examples.length > 0);
 });
-
-test('imports have no cycles', () => {
-  const byPath = new Map(sources.map((file) => [file.path, file]));
-  // Type imports do not exist at run time, so they cannot cause a cycle.
-  const runtimeImports = (file: SourceFile): string[] => {
-    const code = file.text.replaceAll(/import type [^;]+;/g, '');
-    return file.ownImports.filter((to) => to.startsWith('src/') && code.includes(`/${basename(to)}'`));
-  };
-  const finished = new Set<string>();
-  const circles: string[] = [];
-  const visit = (path: string, trail: readonly string[]): void => {
-    if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
-    if (finished.has(path) || trail.includes(path)) return;
-    const file = byPath.get(path);
-    if (file !== undefined) for (const to of runtimeImports(file)) visit(to, [...trail, path]);
-    finished.add(path);
-  };
-  for (const { path } of sources) visit(path, []);
-  assert.deepEqual(circles, []);
-});

@@ -6,6 +6,7 @@ import { MarketplaceApi } from '../../examples/landing-page/api/marketplace-api.
 import { LandingPage } from '../../examples/landing-page/landing-page.ts';
 import { createPageServer } from '../../examples/landing-page/page-server.ts';
 import { readSettings } from '../../examples/landing-page/settings.ts';
+import type { ApiCaller } from '../support/api-caller.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { type ApiKeyOptions, RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
@@ -13,6 +14,8 @@ import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 export interface StartedLandingPage {
   readonly market: RunningMarketplace;
   readonly key: string;
+  /** API client with the key of the page. */
+  readonly caller: ApiCaller;
   /** Origin of the landing page, such as `http://127.0.0.1:43210`. */
   readonly origin: string;
   /** Returns the text that the page has logged so far. */
@@ -67,7 +70,7 @@ export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Pro
   runAfterTest(t, () => server.close().closeAllConnections());
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   market.marketplace.origins.allow(account, origin);
-  return { market, key, origin, log: () => logged };
+  return { market, key, caller: market.callerWithKey(personalLoansFixture, key), origin, log: () => logged };
 }
 
 export function apiUrlOf({ marketplace }: RunningMarketplace): string {

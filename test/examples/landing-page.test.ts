@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { readSettings } from '../../examples/landing-page/settings.ts';
 import { bounds } from '../../src/bounds.ts';
+import { browsers } from '../support/browsers.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import {
   apiUrlAt,
   apiUrlOf,
@@ -36,15 +36,12 @@ async function visiting(t: TestContext, variant: 'a' | 'b', wanted: Wanted = {})
   return { page, visitor, landing };
 }
 
-function figures({ market, key }: StartedLandingPage, variant: 'a' | 'b') {
-  return market.callerWithKey(personalLoansFixture, key).summary({ referrer_tag: tags[variant] });
+function figures({ caller }: StartedLandingPage, variant: 'a' | 'b') {
+  return caller.summary({ referrer_tag: tags[variant] });
 }
 
-/** Returns the sessions of a variant as analytics rows. */
-async function sessions({ market, key }: StartedLandingPage, variant: 'a' | 'b') {
-  const query = { referrer_tag: tags[variant], granularity: 'row' };
-  const { text } = await market.callerWithKey(personalLoansFixture, key).get('analytics', query);
-  return JSON.parse(text).data as { sub_id: string; device: string; metadata: unknown }[];
+async function sessions({ caller }: StartedLandingPage, variant: 'a' | 'b') {
+  return (await caller.rows({ referrer_tag: tags[variant] })).data;
 }
 
 function policyOf(headers: Headers): Map<string, string> {
@@ -95,16 +92,14 @@ test('variant B asks one question per page and shows offers as cards, whose clic
   assert.match(text, /No credit decision has been made/);
 
   const [session] = await sessions(page, 'b');
-  const caller = page.market.callerWithKey(personalLoansFixture, page.key);
-  const answered = await caller.offers(session!.sub_id, { max_offers: 10 });
+  const answered = await page.caller.offers(session!.sub_id, { max_offers: 10 });
   assert.deepEqual(
     clickUrls(offers.text),
     answered.offers.map(({ click_url }) => click_url),
   );
   assert.equal(policyOf(offers.headers).get('img-src'), `'self' ${new URL(answered.offers[0]!.logo_url).origin}`);
 
-  const click = await caller.click(clickUrls(offers.text)[0]!);
-  assert.equal(click.status, 302);
+  assert.equal((await page.caller.click(clickUrls(offers.text)[0]!)).status, 302);
   const { sessions_total, marketplace_views, offer_clicks, rev_attributed } = await figures(page, 'b');
   // The request for the question page above caused another view.
   assert.deepEqual([sessions_total, marketplace_views, offer_clicks], [1, 2, 1]);
@@ -164,12 +159,8 @@ test('variant A has one form, and shows equally many offers in an iframe, with t
 test('the form shows an error beside each invalid field, and retains the entered values', async (t) => {
   const { visitor } = await visiting(t, 'a');
   const hostile = `"><script>alert(1)</script>`;
-  const refused = await visitor.post('/answers', {
-    ...goodAnswers,
-    loan_amount: '500',
-    annual_income: hostile,
-    state: '',
-  });
+  const invalid = { loan_amount: '500', annual_income: hostile, state: '' };
+  const refused = await visitor.post('/answers', { ...goodAnswers, ...invalid });
   assert.equal(refused.status, 422);
   assert.equal(errorBeside(refused.text, 'loan_amount'), 'Please enter an amount from $1,000 to $100,000.');
   assert.equal(errorBeside(refused.text, 'annual_income'), 'Please enter whole dollars, such as 15,000.');
@@ -206,9 +197,8 @@ test('a field that does not apply to the loan purpose is not submitted to the se
   const debts = { ...goodAnswers, monthly_debt_payments: '500' };
   await visitor.posted('/answers', { ...debts, loan_purpose: 'moving' });
   const [session] = await sessions(page, 'a');
-  const caller = page.market.callerWithKey(personalLoansFixture, page.key);
   const missing = async (): Promise<readonly string[]> =>
-    (await caller.submitFields(session!.sub_id, { loan_purpose: 'debt_consolidation' })).missing_conditional;
+    (await page.caller.submitFields(session!.sub_id, { loan_purpose: 'debt_consolidation' })).missing_conditional;
   assert.deepEqual(await missing(), ['monthly_debt_payments']);
   // The value is also removed from the session if the loan purpose changes later.
   await visitor.posted('/answers', { ...debts, loan_purpose: 'debt_consolidation' });
@@ -228,12 +218,8 @@ test('a request for offers before the last question shows the first unanswered q
 
 test('a borrower without matching offers sees a message that no offer fits', async (t) => {
   const { visitor } = await visiting(t, 'a');
-  await visitor.posted('/answers', {
-    ...goodAnswers,
-    loan_amount: '100000',
-    credit_score_range: '300-579',
-    annual_income: '0',
-  });
+  const poor = { loan_amount: '100000', credit_score_range: '300-579', annual_income: '0' };
+  await visitor.posted('/answers', { ...goodAnswers, ...poor });
   const { status, text } = await visitor.get('/offers?embed=json');
   assert.equal(status, 200);
   assert.match(textOf(text), /No offer fits right now/);
@@ -285,13 +271,10 @@ test('a page load creates a session with the device of the visitor; prefetches a
   assert.equal(head.status, 200);
   assert.equal((await visitor.get('/?variant=a', { 'Sec-Purpose': 'prefetch;prerender' })).status, 503);
   assert.equal((await figures(page, 'a')).sessions_total, 0);
-  const phone =
-    'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
-  await visitor.get('/?variant=a', { 'User-Agent': phone });
-  assert.deepEqual(
-    (await sessions(page, 'a')).map(({ device }) => device),
-    ['mobile'],
-  );
+  const { userAgent } = browsers.find(({ device }) => device === 'mobile')!;
+  await visitor.get('/?variant=a', { 'User-Agent': userAgent });
+  const [session, ...others] = await sessions(page, 'a');
+  assert.deepEqual([session?.device, others], ['mobile', []]);
 });
 
 test('no response contains the API key, and no cookie contains the sub_id in plain text', async (t) => {
@@ -425,19 +408,18 @@ test('shows the results page only to the local machine or with the password', as
   assert.equal((await fetch(`${locked.origin}/results`, { headers: basic('me:sesame: open') })).status, 200);
 });
 
+test('the offers page shows a notice if the API key is a test key', async (t) => {
+  const { visitor } = await visiting(t, 'a', { key: { mode: 'test' } });
+  await visitor.posted('/answers', goodAnswers);
+  assert.match(textOf((await visitor.get('/offers?embed=json')).text), /Made up by the sandbox/);
+});
+
 test('cookies are restricted to HTTPS if the page runs behind a proxy', async (t) => {
   const page = await startLandingPage(t, { settings: { BEHIND_PROXY: '1' } });
   const landing = await fetch(`${page.origin}/`);
   const cookies = landing.headers.getSetCookie();
   assert.equal(cookies.length, 2);
   for (const cookie of cookies) assert.match(cookie, /^__Host-\w+=.*; Secure$/);
-});
-
-test('the offers page shows a notice if the API key is a test key', async (t) => {
-  const { visitor } = await visiting(t, 'b', { key: { mode: 'test' } });
-  await visitor.get('/?variant=a');
-  await visitor.posted('/answers', goodAnswers);
-  assert.match(textOf((await visitor.get('/offers?embed=json')).text), /Made up by the sandbox/);
 });
 
 /** Starts the program of the landing page with only these settings. */

@@ -363,16 +363,12 @@ async function rebuildFromLedger(
   const { damage, position, records, tornBytes } = await checkLogWithProgress(ledgerFolder, options, { signal });
   if (damage !== null) throw damage;
   const bar = createProgressBar(progressStreamFor(options), { total: records, unit: 'records' });
-  try {
-    const { records: counted, ...leftOut } = await rebuildAnalyticsStore({
-      files: dataPaths(dirname(ledgerFolder)),
-      upToPosition: position,
-      onProgress: (more) => bar.advance(more),
-      onMissingRecords: (sentence) => missing.push(sentence),
-      signal,
-    });
-    return { records: counted, leftOut, tornBytes };
-  } finally {
-    bar.clear();
-  }
+  const { records: counted, ...leftOut } = await rebuildAnalyticsStore({
+    files: dataPaths(dirname(ledgerFolder)),
+    upToPosition: position,
+    onProgress: (more) => bar.advance(more),
+    onMissingRecords: (sentence) => missing.push(sentence),
+    signal,
+  }).finally(() => bar.clear());
+  return { records: counted, leftOut, tornBytes };
 }

@@ -108,7 +108,10 @@ export function formatPlan(plan: CapacityPlan): string {
       [
         ['server', `${machine}, measured ${box.measuredAt}${commit}`],
         ['key', `${formatNumber(key.requestsPerSecond, 1)} requests/s at most (limit: ${key.boundBy})`],
-        ['', `${formatNumber(key.sessionsPerDay)} sessions a day, ${formatNumber(key.liveSessions)} of them live at the same time`],
+        [
+          '',
+          `${formatNumber(key.sessionsPerDay)} sessions a day, ${formatNumber(key.liveSessions)} of them live at the same time`,
+        ],
         ['reserve', `${formatNumber(request.headroom * 100, 1)} % of every capacity`],
       ],
       11,
