@@ -1,9 +1,10 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Help, InvalidArgumentError, Option } from 'commander';
 import { isValidAccountName, parseKeyExpiry } from '../auth/api-key.ts';
 import { bounds } from '../bounds.ts';
 import { systemClock } from '../domain/clock.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 import { nearestWord } from '../domain/text.ts';
+import { formatNameValues } from './output.ts';
 
 /** Exit codes of all commands. A command that a signal ends exits with 128 plus the signal number. */
 export const exitCodes = { success: 0, failure: 1, usage: 2, damage: 3, incomplete: 4, interrupted: 130 } as const;
@@ -39,14 +40,8 @@ export interface CommandHelp {
   readonly examples: readonly string[];
   /** Exit codes of the command with their meanings; null stands for the meaning in `exitMeanings`. 0, 1 and 2 need not be listed. */
   readonly exitCodes?: { readonly [Code in ExitCode]?: string | null };
-  readonly json?: JsonOutputHelp;
-}
-
-/** Description of what a command prints with `--json`. */
-export interface JsonOutputHelp {
-  readonly output: string;
-  /** Descriptions of the JSON members by name. The name of a nested member is a path with dots, such as `damage.offset`. */
-  readonly members: Readonly<Record<string, string>>;
+  /** Description of what the command prints with `--json`, followed by a colon and the names of the JSON members. */
+  readonly json?: string;
 }
 
 const helpByCommand = new WeakMap<Command, CommandHelp>();
@@ -102,30 +97,14 @@ export function formatHelp(command: Command): string {
   const { json, examples } = helpOf(command);
   const parts: string[] = [];
   if (json !== undefined) {
-    const top = Object.keys(json.members).filter((name) => !name.includes('.'));
-    const members = top.length === 0 ? json.output : `${json.output}: ${top.join(', ')}`;
-    parts.push(`With --json:\n${wrapText(members, '  ')}`);
+    const lines = new Help().boxWrap(json, helpColumns - 2);
+    parts.push(`With --json:\n${lines.replaceAll(/^/gm, '  ')}`);
   }
   parts.push(`Examples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
-  const exits = exitCodesOf(command);
-  const width = Math.max(...exits.map(([code]) => String(code).length));
-  parts.push(
-    `Exit codes:\n${exits.map(([code, meaning]) => `  ${String(code).padEnd(width)}  ${meaning}`).join('\n')}`,
-  );
+  const exits = exitCodesOf(command).map(([code, meaning]) => [`  ${code}`, meaning] as const);
+  const width = Math.max(...exits.map(([code]) => code.length));
+  parts.push(`Exit codes:\n${formatNameValues(exits, width + 2)}`);
   return `\n${parts.join('\n\n')}`;
-}
-
-function wrapText(text: string, indent: string): string {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && indent.length + line.length + 1 + word.length > helpColumns) {
-      lines.push(indent + line);
-      line = '';
-    }
-    line += line === '' ? word : ` ${word}`;
-  }
-  return [...lines, indent + line].join('\n');
 }
 
 export function parseAccountName(text: string): string {
@@ -136,7 +115,7 @@ export function parseAccountName(text: string): string {
 }
 
 /** Creates an option that allows only the listed values. For any other value, the error message suggests the nearest allowed value. */
-export function createChoiceOption<Value>(
+function createChoiceOption<Value>(
   flags: string,
   description: string,
   values: readonly Value[],
@@ -150,6 +129,17 @@ export function createChoiceOption<Value>(
     const hint = nearest === null ? '' : ` Did you mean ${nearest}?`;
     throw new InvalidArgumentError(`Allowed choices are ${names.join(', ')}.${hint}`);
   });
+}
+
+export function createVerticalOption<Value extends { readonly segment: string }>(
+  description: string,
+  verticals: readonly Value[],
+): Option {
+  return createChoiceOption('--vertical <segment>', description, verticals, ({ segment }) => segment);
+}
+
+export function createModeOption(description: string): Option {
+  return createChoiceOption('--mode <mode>', description, ['live', 'test']);
 }
 
 /** Parses the expiry of a key, which must be in the future. Returns milliseconds since the Unix epoch. */

@@ -42,9 +42,7 @@ export function formatNameValues(rows: readonly (readonly [name: string, value: 
 
 /** Returns the display width of a text as its number of code points. An emoji is one code point but two UTF-16 code units. */
 function displayWidth(text: string): number {
-  let width = 0;
-  for (const _ of text) width++;
-  return width;
+  return [...text].length;
 }
 
 /** Formats Unix milliseconds as an ISO 8601 timestamp, and null as `-`. */

@@ -247,15 +247,12 @@ function readTlsSettings(env: Env, { workingFolder }: MachineResources): TlsSett
       minVersion: minVersion ?? tlsMinVersionDefault,
     };
   }
-  if (certificate !== undefined)
-    throw ConfigError.forInvalidValue('SVC_TLS_CERT', certificate, 'unset unless SVC_TLS_KEY is set');
-  if (key !== undefined) throw ConfigError.forInvalidValue('SVC_TLS_KEY', key, 'unset unless SVC_TLS_CERT is set');
-  if (minVersion !== null) {
-    throw ConfigError.forInvalidValue(
-      'SVC_TLS_MIN_VERSION',
-      minVersion,
-      'unset unless SVC_TLS_CERT and SVC_TLS_KEY are set',
-    );
+  for (const [setting, value, requirement] of [
+    ['SVC_TLS_CERT', certificate, 'SVC_TLS_KEY is set'],
+    ['SVC_TLS_KEY', key, 'SVC_TLS_CERT is set'],
+    ['SVC_TLS_MIN_VERSION', minVersion ?? undefined, 'SVC_TLS_CERT and SVC_TLS_KEY are set'],
+  ] as const) {
+    if (value !== undefined) throw ConfigError.forInvalidValue(setting, value, `unset unless ${requirement}`);
   }
   return null;
 }

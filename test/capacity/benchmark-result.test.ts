@@ -70,14 +70,12 @@ test('rejects an incomplete benchmark result and names the command to run', () =
   assertRefused(() => read({ curves: [] }), /^lacks the latency curve over offered load/);
   assertRefused(() => read({ memory: null }), /^lacks the memory use of live sessions/);
   const { memory, curves } = sampleResult();
-  assertRefused(
-    () => read({ memory: { ...memory, heapBytes: -3, residentBytes: -3 } }),
-    /^lacks a usable value of the memory/,
-  );
+  const unusable = { ...memory, heapBytes: -3, residentBytes: -3 };
+  assertRefused(() => read({ memory: unusable }), /^lacks a usable value of the memory/);
   const routes = [route('session', null, null)];
   assertRefused(
     () => read({ routes }, sessionsOnly),
-    /^has no CPU time of the route session; make bench measures it on Linux/,
+    /^has no CPU time of the route session; make bench measures it on/,
   );
   const unreported = [{ ...curves[0]!, points: [point(1_000, 1, null)] }];
   assertRefused(() => read({ curves: unreported }), /^has no CPU time on the latency curve/);
@@ -93,10 +91,8 @@ test('rejects files that are not benchmark results or have another format versio
   assert.throws(() => readMeasurements('{"format":', mix), /^CapacityError: is not JSON$/);
   const result = sampleResult();
   const invalid = { ...result, curves: [{ ...result.curves[0]!, points: [{ offeredPerSecond: '5' }] }] };
-  assertRefused(
-    () => readMeasurements(JSON.stringify(invalid), mix),
-    /^is not a benchmark result: curves\.0\.points\.0/,
-  );
+  const text = JSON.stringify(invalid);
+  assertRefused(() => readMeasurements(text, mix), /^is not a benchmark result: curves\.0\.points\.0/);
 });
 
 test('a trimmed benchmark result has the same measurements as the full one', () => {

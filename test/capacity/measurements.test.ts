@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LoadCurvePoint } from '../../src/capacity/measurements.ts';
 import {
   cpuMicrosAtFullLoad,
   findSustainedRate,
   interpolateAtRate,
+  type LoadCurvePoint,
   wasClientSaturated,
 } from '../../src/capacity/measurements.ts';
 
@@ -46,13 +46,13 @@ for (const [name, points, sloP99Ms, perSecond, isEndOfCurve] of [
   });
 }
 
-test('costAtFullLoad returns the lowest cost on the curve', () => {
+test('cpuMicrosAtFullLoad returns the lowest cost on the curve', () => {
   assert.equal(cpuMicrosAtFullLoad(plain), 50);
   const busier = pointAt(3_000, 900, { achieved: 1_000, cpuMicros: 30 });
   assert.equal(cpuMicrosAtFullLoad(curve(pointAt(1_000, 2, { cpuMicros: 90 }), pointAt(2_000, 4), busier)), 30);
 });
 
-test('interpolateAt interpolates between points, and returns the value of the first or last point outside the curve', () => {
+test('interpolateAtRate interpolates between points, and returns the value of the first or last point outside the curve', () => {
   assert.equal(interpolateAtRate(plain.points, 3_000, 'p99Ms'), 14);
   assert.equal(interpolateAtRate(plain.points, 2_000, 'p99Ms'), 4);
   assert.equal(interpolateAtRate(plain.points, 10, 'p99Ms'), 2);

@@ -77,12 +77,9 @@ test('predicts the disk use if the benchmark result contains it', () => {
 });
 
 test('throws if no measured rate meets the latency target', () => {
-  assert.throws(
-    () => planCapacity(sample, mix(), requestFor({ sloP99Ms: 3 })),
-    (error: unknown) =>
-      error instanceof CapacityError &&
-      /p99 exceeds 3 ms at every measured rate: it is 4\.0 ms at the lowest one, 5000 requests\/s/.test(error.message),
-  );
+  const tooSlow =
+    /^CapacityError: .*p99 exceeds 3 ms at every measured rate: it is 4\.0 ms at the lowest one, 5000 req/;
+  assert.throws(() => planCapacity(sample, mix(), requestFor({ sloP99Ms: 3 })), tooSlow);
 });
 
 test('throws if a server cannot serve a single API key, and names the bottleneck', () => {
@@ -207,12 +204,10 @@ const requests = fc.record({
   headroom: fc.double({ min: 0, max: 0.9, noNaN: true }),
 });
 
+type PlanArguments = Parameters<typeof planCapacity>;
+
 /** Returns null if no plan is possible. */
-function planOrNull(
-  measurements: Measurements,
-  of: ReturnType<typeof mix>,
-  request: CapacityPlanRequest,
-): CapacityPlan | null {
+function planOrNull(...[measurements, of, request]: PlanArguments): CapacityPlan | null {
   try {
     return planCapacity(measurements, of, request);
   } catch (error) {
@@ -236,17 +231,14 @@ test('more API keys never need fewer servers, and the servers can serve all keys
   );
 });
 
-const doubleCost = (measurements: Measurements): Measurements => ({
-  ...measurements,
-  costs: Object.fromEntries(
-    Object.entries(measurements.costs).map(([name, { socketThreadMicros, allThreadsMicros }]) => [
-      name,
-      { socketThreadMicros: socketThreadMicros * 2, allThreadsMicros: allThreadsMicros * 2 },
-    ]),
-  ),
-  memory: { ...measurements.memory, residentBytesPerSession: measurements.memory.residentBytesPerSession * 2 },
-});
-type PlanArguments = readonly [measurements: Measurements, mix: ReturnType<typeof mix>, request: CapacityPlanRequest];
+function doubleCost(data: Measurements): Measurements {
+  const costs = Object.entries(data.costs).map(
+    ([name, { socketThreadMicros: socket, allThreadsMicros: all }]) =>
+      [name, { socketThreadMicros: socket * 2, allThreadsMicros: all * 2 }] as const,
+  );
+  const residentBytesPerSession = data.memory.residentBytesPerSession * 2;
+  return { ...data, costs: Object.fromEntries(costs), memory: { ...data.memory, residentBytesPerSession } };
+}
 
 for (const [name, makeHarder] of [
   ['a tighter target', ([data, of, request], by) => [data, of, { ...request, sloP99Ms: request.sloP99Ms * by }]],

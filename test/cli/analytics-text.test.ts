@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { formatDays, formatSessions, formatSummary } from '../../src/cli/commands/analytics-text.ts';
+import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import type { SummaryView } from '../../src/operations/analytics-views.ts';
 
 const figures = {
@@ -13,6 +14,7 @@ const figures = {
   rev_confirmed: 105,
   rev_per_session: 52.5,
 };
+const noWidgetEvents = Object.fromEntries(widgetEventTypes.map((type) => [type, 0])) as SummaryView['widget_events'];
 const summary: SummaryView = {
   referrer_tag: 'hero-short',
   ...figures,
@@ -27,15 +29,7 @@ const summary: SummaryView = {
   rev_per_session_matured: 105,
   rev_per_session_ci95: { low: 98.123456, high: 111.876544 },
   by_device: { mobile: figures },
-  widget_events: {
-    widget_loaded: 3,
-    offers_rendered: 0,
-    offer_impression: 12,
-    offer_details_opened: 0,
-    disclosure_opened: 0,
-    offer_click: 0,
-    widget_error: 0,
-  },
+  widget_events: { ...noWidgetEvents, widget_loaded: 3, offer_impression: 12 },
   sessions_kept_from: null,
   as_of: '2026-05-01T00:00:00.000Z',
 };
@@ -76,20 +70,9 @@ test('the tables of days and sessions show the currency in the headings', () => 
   const day = { date: '2026-04-01', ...figures, widget_events: summary.widget_events, matured: true };
   const days = stripVTControlCharacters(formatDays([day], 7));
   assert.match(days, / {2}ATTRIBUTED USD {2}CONFIRMED USD {2}CONFIRMED USD PER /);
-  const session = {
-    sub_id: `sub_${'0'.repeat(64)}`,
-    referrer_tag: 'hero-short',
-    created_at: '2026-04-01T00:00:00.000Z',
-    sandbox: false,
-    device: 'mobile',
-    metadata: null,
-    marketplace_views: 3,
-    offer_clicks: 2,
-    rev_attributed: 84,
-    rev_confirmed: 105,
-    last_event_at: '2026-04-02T00:00:00.000Z',
-    lenders: [],
-  };
+  const ids = { sub_id: `sub_${'0'.repeat(64)}`, referrer_tag: 'hero-short', device: 'mobile' };
+  const times = { created_at: '2026-04-01T00:00:00.000Z', last_event_at: '2026-04-02T00:00:00.000Z' };
+  const session = { ...figures, ...ids, ...times, sandbox: false, metadata: null, lenders: [] };
   const [heading = '', row = ''] = formatSessions([session], true).split('\n');
   for (const [name, value] of Object.entries({ 'ATTRIBUTED USD': '84.00', 'CONFIRMED USD': '105.00' })) {
     assert.equal(row.indexOf(value, heading.indexOf(name)), heading.indexOf(name));

@@ -1,79 +1,90 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { createMarketplace } from '../../src/index.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
-import { personalLoansFixture } from '../support/vertical-fixtures.ts';
-import { runMarketplace } from './run-marketplace.ts';
-import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
-import { serveMarketplace } from './served-process.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
+import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
+import { createFolder, marketplaceOnFreshFolder } from './sample-data-folder.ts';
+import { ServedProcess, serveMarketplace } from './served-process.ts';
 
-const callers = 4;
+const clients = 24;
+const visitsBeforeBackup = 40;
+const clicksPerVisit = 2;
+const tag = 'under-load';
 
-test('a backup of a server under load contains every write that was acknowledged before the backup', async (t) => {
+/** Starts a server. `connect` returns an API client with its own connection. */
+async function serve(t: TestContext, folder: string, key: string) {
+  const served = new ServedProcess(t, { SVC_DATA_DIR: folder, SVC_MATCHER_THREADS: '1', SVC_LOG_LEVEL: 'warn' });
+  const { public: port } = await served.ports();
+  const connect = (): ApiCaller => {
+    const http = new HttpClient(port);
+    runAfterTest(t, () => http.close());
+    return new ApiCaller(http, fixture.vertical.segment, key);
+  };
+  return { served, connect };
+}
+
+// `test/http/listener-cases.ts` checks that a drain loses no response.
+test('a backup and a restart under load lose no acknowledged sessions, inputs or clicks', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
-  const key = (
-    await run(
-      'keys',
-      'create',
-      '--account',
-      'acme',
-      '--vertical',
-      'personal-loans',
-      '--mode',
-      'live',
-      '--requests-per-minute',
-      '1000000',
-      '--raw',
-    )
-  ).stdout.trim();
-  const server = await serveMarketplace(folder);
-  const http = new HttpClient(server.port);
-  const caller = new ApiCaller(http, 'personal-loans', key);
-  const tag = 'backed-up';
-  const acknowledged: string[] = [];
-  let stopped = false;
-  const load = Promise.all(
-    Array.from({ length: callers }, async () => {
-      while (!stopped)
-        acknowledged.push((await caller.createSessionWithClicks(tag, personalLoansFixture.complete, 1)).subId);
-    }),
-  );
-  while (acknowledged.length < 20) await new Promise(setImmediate);
-
-  const before = [...acknowledged];
   const target = join(folder, '..', 'backup');
+  const marketplace = await createMarketplace({ dataDir: folder });
+  const limits = { requestsPerMinute: 1_000_000, analyticsPerMinute: 1_000, sessionsPerDay: 1_000_000 };
+  const { key } = marketplace.keys.create({ account: 'load', vertical: 'personal-loans', mode: 'live', limits });
+  await marketplace.close();
+
+  const { served, connect } = await serve(t, folder, key);
+  const loaded = Promise.withResolvers<void>();
+  let isStopping = false;
+  const acknowledged: string[] = [];
+  const loads = Array.from({ length: clients }, async () => {
+    const caller = connect();
+    try {
+      for (;;) {
+        acknowledged.push((await caller.createSessionWithClicks(tag, fixture.complete, clicksPerVisit)).subId);
+        if (acknowledged.length >= visitsBeforeBackup) loaded.resolve();
+      }
+    } catch (error) {
+      // The server refuses requests after the signal.
+      if (!isStopping) throw error;
+    }
+  });
+  await Promise.race([loaded.promise, Promise.all(loads)]);
+  const before = [...acknowledged];
   const backup = await run('backup', target);
-  const after = acknowledged.length;
-  stopped = true;
-  await load;
-  await server.stop();
-  http.close();
   assert.deepEqual([backup.code, backup.stderr], [0, '']);
   assert.match(backup.stdout, /^copied \d+ records of the ledger/);
-  assert.ok(after > before.length, 'nothing happened during the backup');
+  assert.ok(acknowledged.length > before.length, 'nothing happened during the backup');
+  isStopping = true;
+  assert.equal(await served.stop(), 0);
+  await Promise.all(loads);
+  assert.deepEqual([served.log, served.complaints], [[], []]);
 
-  const verified = await runMarketplace(['log', 'verify', join(target, 'ledger'), '--json']);
-  assert.deepEqual([verified.code, (JSON.parse(verified.stdout) as { tail_bytes: number }).tail_bytes], [0, 0]);
-  const restored = await serveMarketplace(target);
-  t.after(() => restored.stop());
-  const restoredHttp = new HttpClient(restored.port);
-  t.after(() => restoredHttp.close());
-  const restoredCaller = new ApiCaller(restoredHttp, 'personal-loans', key);
-  for (const subId of before) assert.ok((await restoredCaller.offers(subId)).offers.length > 0);
-  const { sessions_total: sessions, offer_clicks: clicks } = await restoredCaller.summary({ referrer_tag: tag });
-  assert.ok(
-    sessions >= before.length && clicks >= before.length,
-    `${sessions} sessions, ${clicks} clicks of ${before.length}`,
-  );
+  const verified = await run('log', 'verify', join(target, 'ledger'), '--json');
+  assert.deepEqual([verified.code, JSON.parse(verified.stdout).tail_bytes], [0, 0]);
+  // Each client had at most one visit that was not completely acknowledged.
+  const visitsMax = acknowledged.length + clients;
+  for (const [dataDir, expected] of [
+    [target, before],
+    [folder, acknowledged],
+  ] as const) {
+    const restarted = await serve(t, dataDir, key);
+    const caller = restarted.connect();
+    const { sessions_total: sessions, offer_clicks: clicks } = await caller.summary({ referrer_tag: tag });
+    const between = (value: number, min: number, max: number) => assert.ok(value >= min && value <= max, `${value}`);
+    between(sessions, expected.length, visitsMax);
+    between(clicks, clicksPerVisit * expected.length, clicksPerVisit * visitsMax);
+    for (const subId of expected) assert.ok((await caller.offers(subId)).offers.length > 0);
+    assert.equal(await restarted.served.stop(), 0);
+  }
 });
 
 test('only the owner can read the files of a backup, and the target folder must be empty', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
-  const target = mkdtempSync(join(tmpdir(), 'marketplace-backup-'));
-  t.after(() => rmSync(target, { recursive: true }));
+  const target = createFolder(t);
   assert.match((await run('backup', target)).stderr, /^marketplace: there is no ledger in /);
   await (await serveMarketplace(folder)).stop();
   assert.equal((await run('backup', target)).code, 0);

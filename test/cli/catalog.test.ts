@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { computeCatalogVersion } from '../../src/catalogs/identifiers.ts';
@@ -9,36 +9,32 @@ import type { LoanCatalog as CatalogFile } from '../../src/verticals/personal-lo
 import { image } from '../catalogs/logo-folder.ts';
 import { catalogOf, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
 import { runMarketplace } from './run-marketplace.ts';
+import { createFolder } from './sample-data-folder.ts';
 
-function writeCatalog(t: TestContext, content: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-catalog-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+/** Writes a catalog, or the text of one, with these logos beside it. Returns the path of the file. */
+function writeCatalog(t: TestContext, content: unknown, logos: Readonly<Record<string, string>> = {}): string {
+  const folder = createFolder(t);
   const file = join(folder, 'offers.json');
-  writeFileSync(file, content);
+  writeFileSync(file, typeof content === 'string' ? content : pretty(content));
+  if (Object.keys(logos).length > 0) mkdirSync(join(folder, 'logos'));
+  for (const [name, logo] of Object.entries(logos)) writeFileSync(join(folder, 'logos', name), logo);
   return file;
 }
+
+const validate = (file: string, ...options: string[]) => runMarketplace(['catalog', 'validate', file, ...options]);
 
 const pretty = (catalog: unknown) => JSON.stringify(catalog, null, 2);
 const validCatalog = catalogOf([plainOffer(), plainOffer({ id: 'other' })]);
 const validLine = (file: string, catalog: CatalogFile) =>
   `${file} is valid: ${catalog.lenders.flatMap(({ offers }) => offers).length} offers of ${catalog.lenders.length} lenders for personal-loans; version ${computeCatalogVersion(catalog, 'live')} for live keys, ${computeCatalogVersion(catalog, 'test')} for test keys\n`;
 
-function writeLogo(catalogFile: string, name: string, content: string): void {
-  const folder = join(dirname(catalogFile), 'logos');
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, name), content);
-}
-
 /** Returns the line number of the first occurrence of a text, from 1. */
 const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split('\n').length;
 
 describe('validate', () => {
   test('prints the size and the versions of a valid catalog file', async (t) => {
-    const file = writeCatalog(t, pretty(validCatalog));
-    writeLogo(file, 'plain.svg', image('red'));
-    const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
-    assert.deepEqual([code, stderr], [0, '']);
-    assert.equal(stdout, validLine(file, validCatalog));
+    const file = writeCatalog(t, validCatalog, { 'plain.svg': image('red') });
+    assert.deepEqual(await validate(file), { code: 0, stdout: validLine(file, validCatalog), stderr: '' });
   });
 
   test('lists the lenders of a valid file whose logo is missing or unusable', async (t) => {
@@ -47,58 +43,49 @@ describe('validate', () => {
       return { ...lender!, name: `Lender ${index}`, logo: `${name}.svg` };
     });
     const catalog = catalogOf([], { lenders });
-    const file = writeCatalog(t, pretty(catalog));
-    writeLogo(file, 'page.svg', '<html></html>');
-    writeLogo(file, 'valid.svg', image('red'));
-    const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
-    assert.deepEqual([code, stderr], [0, '']);
-    const position = (logo: string) => `${file}:${lineOf(pretty(catalog), logo)}:7`;
-    assert.equal(
-      stdout,
-      `${validLine(file, catalog)}${position('missing.svg')}: note: lenders[0].logo: logos/missing.svg does not exist, so a monogram is shown
-${position('page.svg')}: note: lenders[1].logo: logos/page.svg is not a valid SVG image: it has no svg element of http://www.w3.org/2000/svg at its root (line 1), so a monogram is shown
-`,
-    );
-    const json = JSON.parse((await runMarketplace(['catalog', 'validate', file, '--json'])).stdout);
-    assert.deepEqual([json.valid, json.faults], [true, []]);
+    const file = writeCatalog(t, catalog, { 'page.svg': '<html></html>', 'valid.svg': image('red') });
+    const [missingLine, pageLine] = ['missing.svg', 'page.svg'].map((logo) => lineOf(pretty(catalog), logo));
+    const stdout = `${validLine(file, catalog)}${file}:${missingLine}:7: note: lenders[0].logo: logos/missing.svg does not exist, so a monogram is shown
+${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG image: it has no svg element of http://www.w3.org/2000/svg at its root (line 1), so a monogram is shown
+`;
+    assert.deepEqual(await validate(file), { code: 0, stdout, stderr: '' });
+    const { valid, faults, notes } = JSON.parse((await validate(file, '--json')).stdout);
+    assert.deepEqual([valid, faults], [true, []]);
     assert.deepEqual(
-      json.notes.map(({ path, line }: { path: string; line: number }) => [path, line]),
+      notes.map(({ path, line }: { path: string; line: number }) => [path, line]),
       [
-        ['lenders[0].logo', lineOf(pretty(catalog), 'missing.svg')],
-        ['lenders[1].logo', lineOf(pretty(catalog), 'page.svg')],
+        ['lenders[0].logo', missingLine],
+        ['lenders[1].logo', pageLine],
       ],
     );
   });
 
   test('reports a missing logo folder once, not for each lender', async (t) => {
-    const file = writeCatalog(t, pretty(validCatalog));
-    const { code, stdout } = await runMarketplace(['catalog', 'validate', file]);
-    assert.equal(code, 0);
+    const file = writeCatalog(t, validCatalog);
     const position = `${file}:${lineOf(pretty(validCatalog), '"lenders"')}:3`;
-    assert.equal(
-      stdout,
-      `${validLine(file, validCatalog)}${position}: note: lenders: there is no folder logos beside the file, so a monogram is shown for every lender\n`,
-    );
+    const note = `${position}: note: lenders: there is no folder logos beside the file, so a monogram is shown for every lender\n`;
+    assert.deepEqual(await validate(file), { code: 0, stdout: validLine(file, validCatalog) + note, stderr: '' });
   });
 
-  test('lists errors with line, column and path, in the order of the file', async (t) => {
+  test('lists errors, including duplicate members, with line, column and path in the order of the file', async (t) => {
     const text = pretty(validCatalog)
       .replace('"stars": 4', '"stars": 9')
       .replace('"features": []', '"feature": []')
       .replace('"id": "other"', '"id": "plain"')
-      .replace('"disclosure": "Made up for tests."', '"disclosure": ""');
+      .replace('"disclosure": "Made up for tests."', '"disclosure": "",\n  "disclosure": ""');
     const file = writeCatalog(t, text);
-    const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
-    assert.equal(code, 1);
-    assert.equal(stderr, `marketplace: ${file} is not a valid catalog: 4 errors\n`);
+    const { code, stdout, stderr } = await validate(file);
+    assert.deepEqual([code, stderr], [1, `marketplace: ${file} is not a valid catalog: 5 errors\n`]);
     const first = 'lenders[0].offers[0]';
+    const disclosure = lineOf(text, '"disclosure"') + 1;
     assert.deepEqual(
       stdout
+        .replaceAll(/: must (NOT|be|have|not).*/g, '')
         .trimEnd()
-        .split('\n')
-        .map((line) => line.replace(/: must (NOT|be|have|not).*/, '')),
+        .split('\n'),
       [
-        `${file}:${lineOf(text, '"disclosure"')}:3: disclosure`,
+        `${file}:${disclosure}:3: disclosure`,
+        `${file}:${disclosure}:3: disclosure: duplicate member of the same object`,
         `${file}:${lineOf(text, '"id": "plain"') - 1}:9: ${first}`,
         `${file}:${lineOf(text, '"stars": 9')}:11: ${first}.stars`,
         `${file}:${lineOf(text, '"feature": []')}:11: ${first}.feature: is not a member of the format`,
@@ -106,19 +93,10 @@ ${position('page.svg')}: note: lenders[1].logo: logos/page.svg is not a valid SV
     );
   });
 
-  test('reports a duplicate JSON member', async (t) => {
-    const text = pretty(validCatalog).replace('"stars": 4,', '"stars": 4,\n          "stars": 5,');
-    const file = writeCatalog(t, text);
-    const { code, stdout } = await runMarketplace(['catalog', 'validate', file]);
-    assert.equal(code, 1);
-    const position = `${lineOf(text, '"stars": 5')}:11`;
-    assert.equal(stdout, `${file}:${position}: lenders[0].offers[0].stars: duplicate member of the same object\n`);
-  });
-
   test('escapes control characters when it prints names and excerpts of the file', async (t) => {
     const member = '"\\u001b[2J\\u009b1m":1';
     for (const text of [`{${member},${member}}`, '{"format": \u001b[2J']) {
-      const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', writeCatalog(t, text)]);
+      const { code, stdout, stderr } = await validate(writeCatalog(t, text));
       assert.equal(code, 1);
       assert.match(stdout, /\\u001b\[2J/);
       assert.match(stdout.replaceAll('\n', ''), /^\P{Cc}*$/u);
@@ -126,43 +104,34 @@ ${position('page.svg')}: note: lenders[1].logo: logos/page.svg is not a valid SV
     }
   });
 
-  test('prints line and column of a syntax error', async (t) => {
-    const file = writeCatalog(t, '{\n  "format": 1,\n  "vertical": "perso');
-    const { code, stdout } = await runMarketplace(['catalog', 'validate', file, '--json']);
-    assert.equal(code, 1);
-    const [error, ...others] = JSON.parse(stdout).faults;
-    assert.deepEqual([error.path, error.line, error.column, others], ['catalog', 3, 21, []]);
-    assert.match(error.problem, /^is not JSON: /);
+  test('prints the position of a syntax error, and the first position of a text that is nested too deeply', async (t) => {
+    for (const [text, line, column, problem] of [
+      ['{\n  "format": 1,\n  "vertical": "perso', 3, 21, /^is not JSON: /],
+      [`${'['.repeat(3_000)}${']'.repeat(3_000)}`, 1, 1, /^must be nested at most /],
+    ] as const) {
+      const { code, stdout } = await validate(writeCatalog(t, text), '--json');
+      const [error, ...others] = JSON.parse(stdout).faults;
+      assert.deepEqual([code, error.path, error.line, error.column, others], [1, 'catalog', line, column, []]);
+      assert.match(error.problem, problem);
+    }
   });
 
   test('lists errors, including duplicate members, up to a common limit, and prints the number of the other errors', async (t) => {
     const lender = '{"name":"a","name":"b","logo":"a.svg","offers":[]},\n';
-    const text = pretty(validCatalog).replace(
-      '"lenders": [',
-      `"lenders": [${lender.repeat(bounds.catalogErrorsReportedMax)}`,
-    );
-    const file = writeCatalog(t, text.replace('"format": 1', '"format": 2'));
-    const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file, '--json']);
-    assert.equal(code, 1);
+    const text = pretty(validCatalog)
+      .replace('"lenders": [', `"lenders": [${lender.repeat(bounds.catalogErrorsReportedMax)}`)
+      .replace('"format": 1', '"format": 2');
+    const { code, stdout, stderr } = await validate(writeCatalog(t, text), '--json');
     const { faults, rest } = JSON.parse(stdout);
-    assert.equal(faults.length, bounds.catalogErrorsReportedMax);
-    assert.equal(faults[0].path, 'format');
+    assert.deepEqual([code, faults.length, faults[0].path], [1, bounds.catalogErrorsReportedMax, 'format']);
     // Errors: the format; an empty list of offers and a duplicate member of each lender; a repeated name of each lender but one.
     assert.equal(rest, `and ${2 * bounds.catalogErrorsReportedMax} more`);
     assert.match(JSON.parse(stderr).error.message, /: 1000 errors and [^\n]+ more$/);
   });
 
-  test('reports JSON text that is nested too deeply as a single error', async (t) => {
-    const file = writeCatalog(t, `${'['.repeat(3_000)}${']'.repeat(3_000)}`);
-    const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
-    assert.equal(code, 1);
-    assert.match(stdout, /^[^\n]+:1:1: catalog: must be nested at most [^\n]+\n$/);
-    assert.equal(stderr, `marketplace: ${file} is not a valid catalog: 1 error\n`);
-  });
-
   test('reports in one line that a file is missing or is a folder', async (t) => {
     for (const file of [`${writeCatalog(t, '')}.missing`, tmpdir()]) {
-      const { code, stdout, stderr } = await runMarketplace(['catalog', 'validate', file]);
+      const { code, stdout, stderr } = await validate(file);
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(stderr, /^marketplace: [^\n]+ (cannot be read: ENOENT[^\n]*|must be a file)\n$/);
     }
@@ -190,12 +159,7 @@ describe('stats', () => {
   );
 
   test('prints how many offers accept each value of a field, and the prices of these offers', async (t) => {
-    const { code, stdout, stderr } = await runMarketplace([
-      'catalog',
-      'stats',
-      writeCatalog(t, pretty(catalog)),
-      '--json',
-    ]);
+    const { code, stdout, stderr } = await runMarketplace(['catalog', 'stats', writeCatalog(t, catalog), '--json']);
     assert.deepEqual([code, stderr], [0, '']);
     const stats = JSON.parse(stdout);
     assert.deepEqual([stats.lenders, stats.offers, stats.never_shown], [1, 2, []]);
@@ -223,7 +187,7 @@ describe('stats', () => {
 
   test('lists offers that no borrower can see', async (t) => {
     const bands = { '700-749': plainBand({ note_rate_percent: { min: 36, max: 36 }, origination_fee_percent: 5 }) };
-    const file = writeCatalog(t, pretty(catalogOf([plainOffer(), plainOffer({ id: 'too-expensive', bands })])));
+    const file = writeCatalog(t, catalogOf([plainOffer(), plainOffer({ id: 'too-expensive', bands })]));
     const { code, stdout } = await runMarketplace(['catalog', 'stats', file]);
     assert.equal(code, 0);
     assert.match(stdout, /\nnever shown +too-expensive\n/);

@@ -92,13 +92,20 @@ test('records the rows of an NDJSON file and writes rejected rows as NDJSON', as
   };
   const lines = [JSON.stringify(row), '', '{"txid":', '[1]', JSON.stringify({ ...row, amount: '40' })];
   const path = write('payouts.ndjson', lines.join('\n'));
-  const ran = await confirm(path, '--url', url, '--rejected', join(folder, 'out.ndjson'));
-  assert.deepEqual([ran.code, ran.stdout], [4, '4 rows: 1 accepted, 0 repeated, 3 rejected\n'], ran.stderr);
+  const rejectedPath = join(folder, 'out.ndjson');
+  const ran = await confirm(path, '--url', url, '--rejected', rejectedPath, '--json');
+  assert.deepEqual([ran.code, ran.stderr], [4, '']);
+  assert.deepEqual(JSON.parse(ran.stdout), {
+    rows: 4,
+    accepted: 1,
+    repeated: 0,
+    rejected: 3,
+    reasons: { not_json: 1, not_an_object: 1, amount_invalid: 1 },
+    rejected_file: rejectedPath,
+  });
+  const rejected = readFileSync(rejectedPath, 'utf8').trimEnd().split('\n');
   assert.deepEqual(
-    readFileSync(join(folder, 'out.ndjson'), 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
+    rejected.map((line) => JSON.parse(line)),
     [
       { row: '{"txid":', reason: 'not_json' },
       { row: [1], reason: 'not_an_object' },
@@ -106,22 +113,12 @@ test('records the rows of an NDJSON file and writes rejected rows as NDJSON', as
     ],
   );
   assert.equal(await confirmedUsd('ndjson'), 40);
-  const json = await confirm(path, '--url', url, '--rejected', join(folder, 'out.ndjson'), '--json');
-  assert.deepEqual([json.code, json.stderr], [4, '']);
-  assert.deepEqual(JSON.parse(json.stdout), {
-    rows: 4,
-    accepted: 0,
-    repeated: 1,
-    rejected: 3,
-    reasons: { not_json: 1, not_an_object: 1, amount_invalid: 1 },
-    rejected_file: join(folder, 'out.ndjson'),
-  });
 
   // Without rejected rows, the file is deleted.
   write('payouts.ndjson', `${JSON.stringify(row)}\n`);
-  const clean = await confirm(path, '--url', url, '--rejected', join(folder, 'out.ndjson'));
+  const clean = await confirm(path, '--url', url, '--rejected', rejectedPath);
   assert.deepEqual(clean, { code: 0, stdout: '1 rows: 0 accepted, 1 repeated, 0 rejected\n', stderr: '' });
-  assert.equal(existsSync(join(folder, 'out.ndjson')), false);
+  assert.equal(existsSync(rejectedPath), false);
 });
 
 const head = 'click_id,txid,status,amount,occurred_at\n';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { CommandLineError } from '../../src/cli/command.ts';
 import { ConfirmationClient } from '../../src/cli/commands/confirmation-client.ts';
@@ -12,10 +13,8 @@ type Outcome = 'accepted' | 'repeated' | 'rejected' | 'unknown';
 async function serverWith(t: TestContext, ...answers: readonly (readonly Outcome[] | number | 'cut' | string)[]) {
   const requests: unknown[][] = [];
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
     const answer = answers[Math.min(requests.length, answers.length - 1)];
-    requests.push(JSON.parse(Buffer.concat(chunks).toString()) as unknown[]);
+    requests.push((await json(request)) as unknown[]);
     if (answer === 'cut') return response.destroy();
     if (typeof answer === 'number') return response.writeHead(answer).end();
     if (typeof answer === 'string') return response.end(answer);
@@ -23,10 +22,7 @@ async function serverWith(t: TestContext, ...answers: readonly (readonly Outcome
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  t.after(() => server.close().closeAllConnections());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { requests, sender: new ConfirmationClient(url, 'token', { retryMs: 1 }) };
 }

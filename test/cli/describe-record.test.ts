@@ -16,56 +16,40 @@ const createdMs = Date.UTC(2026, 4, 20, 12);
 const sub = subIdBytes({ createdMs, serial: 7 });
 const common = { at: '2026-05-20T12:00:00.000Z', sub_id: formatSubId(sub) };
 
-test('describes each kind of record with the names of its members', () => {
-  assert.deepEqual(describeRecord(sessionCreatedRecord(sub, { tag: 'hero', device: 2, metadata: '{"a":1}' })), {
-    kind: 'session_created',
-    ...common,
-    referrer_tag: 'hero',
-    key_number: 1,
-    device: 'mobile',
-    metadata: '{"a":1}',
-  });
-  assert.deepEqual(describeRecord(offersViewedRecord(sub, ['one', 'two'], createdMs)), {
-    kind: 'offers_viewed',
-    ...common,
-    catalog_version: 'catalog-1',
-    offer_ids: ['one', 'two'],
-  });
-  assert.deepEqual(
-    describeRecord(offerClickedRecord(sub, 'one', { lender: 'Lender', valueMicros: 5, wallMs: createdMs })),
-    {
-      kind: 'offer_clicked',
-      ...common,
-      catalog_version: 'catalog-1',
-      offer_id: 'one',
-      lender_name: 'Lender',
-      value_micros: 5,
-    },
-  );
-});
-
-test('describes widget records with the names of event types and with hexadecimal ids', () => {
+test('describes records with the names of their members, of devices and of event types, and with hexadecimal ids', () => {
+  const shown = { kind: 'offers_viewed', catalog_version: 'catalog-1' };
+  const widget = { load: 5, wallMs: createdMs };
   const load = '0000000000000005';
-  for (const again of [true, false]) {
-    assert.deepEqual(describeRecord(widgetViewedRecord(sub, ['one'], { load: 5, again, wallMs: createdMs })), {
-      kind: 'offers_viewed',
-      ...common,
-      catalog_version: 'catalog-1',
-      offer_ids: ['one'],
-      load,
-      again,
-    });
+  for (const [record, members] of [
+    [
+      sessionCreatedRecord(sub, { tag: 'hero', device: 2, metadata: '{"a":1}' }),
+      { kind: 'session_created', referrer_tag: 'hero', key_number: 1, device: 'mobile', metadata: '{"a":1}' },
+    ],
+    [offersViewedRecord(sub, ['one', 'two'], createdMs), { ...shown, offer_ids: ['one', 'two'] }],
+    [
+      offerClickedRecord(sub, 'one', { lender: 'Lender', valueMicros: 5, wallMs: createdMs }),
+      { ...shown, kind: 'offer_clicked', offer_id: 'one', lender_name: 'Lender', value_micros: 5 },
+    ],
+    ...[true, false].map(
+      (again) =>
+        [
+          widgetViewedRecord(sub, ['one'], { ...widget, again }),
+          { ...shown, offer_ids: ['one'], load, again },
+        ] as const,
+    ),
+    [
+      widgetEventsRecord(sub, ['widget_loaded', 'offer_click', 7], { ...widget, firstEvent: 255, offerId: 'one' }),
+      {
+        kind: 'widget_reported',
+        load,
+        event_ids: ['00000000000000ff', '0000000000000100', '0000000000000101'],
+        types: ['widget_loaded', 'offer_click', 7],
+        offer_ids: ['one', 'one', 'one'],
+      },
+    ],
+  ] as const) {
+    assert.deepEqual(describeRecord(record), { ...common, ...members });
   }
-  const types = ['widget_loaded', 'offer_click', 7] as const;
-  const options = { load: 5, firstEvent: 255, offerId: 'one', wallMs: createdMs };
-  assert.deepEqual(describeRecord(widgetEventsRecord(sub, types, options)), {
-    kind: 'widget_reported',
-    ...common,
-    load,
-    event_ids: ['00000000000000ff', '0000000000000100', '0000000000000101'],
-    types: ['widget_loaded', 'offer_click', 7],
-    offer_ids: ['one', 'one', 'one'],
-  });
 });
 
 test('describes unexpected member values as they are, with bytes in hexadecimal', () => {

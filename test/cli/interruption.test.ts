@@ -1,44 +1,36 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { rebuildAnalyticsStore } from '../../src/analytics/ledger-follower.ts';
 import { nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
-import { dataPaths } from '../../src/files/data-paths.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { createSampleData } from './sample-data-folder.ts';
+import { createFolder, createSampleData } from './sample-data-folder.ts';
 
 const bin = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 const rowsOfTwoBatches = 501;
 
 /** Creates a folder with rows to confirm, and a server that rejects the first batch and never responds to the second batch. */
 async function createBlockedConfirmation(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-interruption-'));
+  const folder = createFolder(t);
   let batches = 0;
   const second = Promise.withResolvers<void>();
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const rows = JSON.parse(Buffer.concat(chunks).toString()) as unknown[];
+    const rows = (await json(request)) as unknown[];
     if (++batches === 2) return second.resolve();
     const results = rows.map((_, index) => ({ index, outcome: 'rejected', reason: 'unknown_click' }));
     response.end(JSON.stringify({ results }));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  runAfterTest(t, () => {
-    server.closeAllConnections();
-    server.close();
-    rmSync(folder, { recursive: true });
-  });
+  runAfterTest(t, () => server.close().closeAllConnections());
   const file = join(folder, 'payouts.ndjson');
   writeFileSync(file, '{"txid":"a"}\n'.repeat(rowsOfTwoBatches));
   writeFileSync(join(folder, 'operator-token'), `svc_operator_${'0'.repeat(64)}\n`);
@@ -65,24 +57,6 @@ for (const [signal, code] of [
     assert.deepEqual(readdirSync(folder).sort(), ['operator-token', 'payouts.ndjson']);
   });
 }
-
-test('an interrupted rebuild of the analytics leaves the store unchanged and no temporary file', async (t) => {
-  const { folder, marketplace } = await createSampleData(t);
-  await marketplace.close();
-  const files = dataPaths(folder);
-  const before = readFileSync(files.analyticsStoreFile);
-  const stop = new AbortController();
-  const rebuilding = rebuildAnalyticsStore({
-    files,
-    upToPosition: 7,
-    onProgress: () => stop.abort(new Error('stopped')),
-    onMissingRecords: assert.fail,
-    signal: stop.signal,
-  });
-  await assert.rejects(rebuilding, /^Error: stopped$/);
-  assert.deepEqual(readFileSync(files.analyticsStoreFile), before);
-  assert.ok(!existsSync(`${files.analyticsStoreFile}.rebuilt`));
-});
 
 test('an interrupted log verification stops before the end of the log', async (t) => {
   const { folder, marketplace, partner } = await createSampleData(t);

@@ -25,16 +25,11 @@ const firstMs = Date.UTC(2026, 4, 20, 12);
 async function sixSessions(t: TestContext) {
   const { folder: dataFolder, run } = marketplaceOnFreshFolder(t);
   const ledger = join(dataFolder, 'ledger');
-  const open = () => openEventLog({ folder: ledger, durability: 'fsync' });
-  for (const serials of [
-    [0, 1, 2],
-    [3, 4, 5],
-  ]) {
-    const log = await open();
-    for (const serial of serials) {
-      await log.append(
-        sessionCreatedRecord(subIdBytes({ createdMs: firstMs + serial * 1_000, serial }), { tag: `tag_${serial}` }),
-      )!.durable;
+  for (const firstSerial of [0, 3]) {
+    const log = await openEventLog({ folder: ledger, durability: 'fsync' });
+    for (let serial = firstSerial; serial < firstSerial + 3; serial++) {
+      const sub = subIdBytes({ createdMs: firstMs + serial * 1_000, serial });
+      await log.append(sessionCreatedRecord(sub, { tag: `tag_${serial}` }))!.durable;
     }
     await log.close();
   }
@@ -42,7 +37,7 @@ async function sixSessions(t: TestContext) {
     .sort()
     .map((name) => join(ledger, name));
   rmSync(endMark!);
-  return { dataFolder, ledger, run, open, first: first!, second: second! };
+  return { dataFolder, ledger, run, first: first!, second: second! };
 }
 
 /** Flips a bit in the first record of a segment. */
@@ -54,41 +49,39 @@ function damage(file: string): void {
 
 const cutOf = (file: string): string => `${basename(file)}:${segmentHeaderBytes}`;
 
-test('verify prints the contents of an intact log', async (t) => {
-  const { ledger, run, first, second } = await sixSessions(t);
+test('verify prints the contents of an intact log, also while a server uses the data folder', async (t) => {
+  const { dataFolder, ledger, run, first, second } = await sixSessions(t);
+  const lock = lockFolder(dataFolder);
   const { code, stdout, stderr } = await run('log', 'verify');
+  lock.release();
   assert.deepEqual([code, stderr], [0, '']);
-  assert.equal(
-    stdout,
-    [
-      `folder    ${ledger}`,
-      'segments  2',
-      `bytes     ${readFileSync(first).length + readFileSync(second).length}`,
-      'records   6, at positions 1 to 6',
-      'first     2026-05-20T12:00:00.000Z',
-      'last      2026-05-20T12:00:05.000Z',
-      'state     intact',
-      '',
-    ].join('\n'),
-  );
+  assert.deepEqual(stdout.split('\n'), [
+    `folder    ${ledger}`,
+    'segments  2',
+    `bytes     ${readFileSync(first).length + readFileSync(second).length}`,
+    'records   6, at positions 1 to 6',
+    'first     2026-05-20T12:00:00.000Z',
+    'last      2026-05-20T12:00:05.000Z',
+    'state     intact',
+    '',
+  ]);
 });
 
 test('verify accepts any log folder and an incomplete record at the end of the log, and --json prints one object', async (t) => {
   const { dataFolder, ledger, run, second } = await sixSessions(t);
-  symlinkSync(ledger, join(dataFolder, 'other'));
+  const other = join(dataFolder, 'other');
+  symlinkSync(ledger, other);
   appendFileSync(second, Buffer.alloc(7, 1));
-  const plain = await run('log', 'verify', join(dataFolder, 'other'));
-  assert.equal(plain.code, 0);
+  const plain = await run('log', 'verify', other);
   assert.match(
     plain.stdout,
     /intact; ends with 7 bytes of an incomplete record \(a write in progress or a torn tail; /,
   );
-  const { code, stdout } = await run('log', 'verify', join(dataFolder, 'other'), '--json');
-  assert.equal(code, 0);
-  const { folder, bytes, ...rest } = JSON.parse(stdout);
-  assert.equal(folder, join(dataFolder, 'other'));
-  assert.ok(bytes > 500);
+  const { code, stdout } = await run('log', 'verify', other, '--json');
+  const { bytes, ...rest } = JSON.parse(stdout);
+  assert.deepEqual([plain.code, code, bytes > 500], [0, 0, true]);
   assert.deepEqual(rest, {
+    folder: other,
     segments: 2,
     records: 6,
     first_position: 1,
@@ -100,49 +93,19 @@ test('verify accepts any log folder and an incomplete record at the end of the l
   });
 });
 
-test('verify can read a log while the service uses it', async (t) => {
-  const { dataFolder, run, open } = await sixSessions(t);
-  const lock = lockFolder(dataFolder);
-  const log = await open();
-  t.after(() => log.close());
-  await log.append(sessionCreatedRecord(subIdBytes({ createdMs: firstMs, serial: 6 })))!.durable;
-  const { code, stdout } = await run('log', 'verify', '--json');
-  assert.equal(code, 0);
-  const { records, tail_bytes: tailBytes } = JSON.parse(stdout);
-  assert.deepEqual([records, tailBytes], [7, 0]);
-  lock.release();
-});
-
 test('verify prints the file, offset and reason of any damage, and exits with code 3', async (t) => {
   const { run, second } = await sixSessions(t);
   damage(second);
-  const text = await run('log', 'verify');
-  assert.equal(text.code, 3);
-  assert.match(text.stdout, /records {3}3, at positions 1 to 3\n.*\n.*\nstate {5}damaged after these records\n$/);
-  assert.match(text.stderr, new RegExp(`log repair --cut ${cutOf(second)} `));
-  assert.ok(
-    text.stderr.includes(`marketplace: ${second}: damaged at byte ${segmentHeaderBytes}: record 4 is incomplete`),
-  );
+  const { code, stdout, stderr } = await run('log', 'verify');
+  assert.equal(code, 3);
+  assert.match(stdout, /records {3}3, at positions 1 to 3\n.*\n.*\nstate {5}damaged after these records\n$/);
+  assert.match(stderr, new RegExp(`log repair --cut ${cutOf(second)} `));
+  assert.ok(stderr.includes(`marketplace: ${second}: damaged at byte ${segmentHeaderBytes}: record 4 is incomplete`));
 
   const json = await run('log', 'verify', '--json');
-  assert.equal(json.code, 3);
   const { records, last_position: last, damage: found } = JSON.parse(json.stdout);
-  assert.deepEqual([records, last, found.file, found.offset], [3, 3, second, segmentHeaderBytes]);
+  assert.deepEqual([json.code, records, last, found.file, found.offset], [3, 3, 3, second, segmentHeaderBytes]);
   assert.match(found.what, /^record 4 is incomplete/);
-});
-
-test('an unreadable last record after a clean stop counts as damage, and repair reports the record as lost', async (t) => {
-  const { run, open, second } = await sixSessions(t);
-  await (await open()).close();
-  const bytes = readFileSync(second);
-  bytes[bytes.length - 1]! ^= 1;
-  writeFileSync(second, bytes);
-  const verify = await run('log', 'verify', '--json');
-  assert.equal(verify.code, 3);
-  const { records, damage: found } = JSON.parse(verify.stdout);
-  assert.deepEqual([records, found.file, found.what], [5, second, 'record 6 is missing or incomplete']);
-  const repair = await run('log', 'repair', '--cut', `${second}:${found.offset}`);
-  assert.match(repair.stdout, /kept {5}5 records.*\n.*\n {9}no readable records; 1 unreadable\n/);
 });
 
 test('repair creates a missing journal if no server uses the data folder, and rejects invalid options', async (t) => {
@@ -172,23 +135,16 @@ test('verify reports that the log is missing', async (t) => {
   assert.equal(stderr, `marketplace: there is no log at ${join(folder, 'ledger')} yet (see SVC_DATA_DIR)\n`);
 });
 
-test('inspect --from and --count print the given number of records from a position', async (t) => {
+test('inspect prints the given number of records from a position; --json prints one object per line', async (t) => {
   const { run } = await sixSessions(t);
   const { code, stdout, stderr } = await run('log', 'inspect', '--from', '3', '--count', '2');
   assert.deepEqual([code, stderr], [0, '']);
-  const lines = stdout.trimEnd().split('\n');
-  assert.equal(lines.length, 2);
   assert.match(
-    lines[0]!,
-    /^3 {2}session_created {2}2026-05-20T12:00:02.000Z {2}sub_[0-9a-f]{64} {2}referrer_tag="tag_2" {2}key_number=1 /,
+    stdout,
+    /^3 {2}session_created {2}2026-05-20T12:00:02.000Z {2}sub_[0-9a-f]{64} {2}referrer_tag="tag_2" {2}key_number=1 .*\n4 .* referrer_tag="tag_3" .*\n$/,
   );
-  assert.match(lines[1]!, /^4 {2}session_created .* referrer_tag="tag_3" /);
-});
-
-test('inspect --json prints one object per line up to the end of the log', async (t) => {
-  const { run } = await sixSessions(t);
-  const { stdout } = await run('log', 'inspect', '--json');
-  const records = stdout
+  const all = await run('log', 'inspect', '--json');
+  const records = all.stdout
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
@@ -197,7 +153,7 @@ test('inspect --json prints one object per line up to the end of the log', async
     [0, 1, 2, 3, 4, 5].map((serial) => [serial + 1, `tag_${serial}`]),
   );
   const beyond = await run('log', 'inspect', '--from', '7');
-  assert.deepEqual([beyond.code, beyond.stdout, beyond.stderr], [0, '', 'The last record of the log is 6.\n']);
+  assert.deepEqual(beyond, { code: 0, stdout: '', stderr: 'The last record of the log is 6.\n' });
 });
 
 test('inspect prints the records before the damage, including a record that cannot be decoded', async (t) => {
@@ -227,12 +183,8 @@ test('repair without --yes only prints the changes that it would make', async (t
   const before = readFileSync(second);
   const { code, stdout, stderr } = await run('log', 'repair', '--cut', cutOf(second));
   assert.equal(code, 0);
-  assert.match(stdout, /^Would do:/);
-  assert.match(stdout, /kept {5}3 records, up to position 3\n/);
-  assert.match(
-    stdout,
-    new RegExp(`moved {4}${before.length - segmentHeaderBytes} bytes at the end of ${basename(second)}\n`),
-  );
+  assert.match(stdout, /^Would do:\n\nkept {5}3 records, up to position 3\nmoved {4}/);
+  assert.ok(stdout.includes(`${before.length - segmentHeaderBytes} bytes at the end of ${basename(second)}\n`));
   assert.match(stdout, /2 readable records, from \S+:04.000Z to \S+:05.000Z; 1 unreadable\n/);
   assert.match(stderr, /--yes/);
   assert.ok(readFileSync(second).equals(before));

@@ -55,73 +55,45 @@ test('help is printed to standard output, also for subcommands', async () => {
   assert.deepEqual(await runMarketplace(['help', 'help']), await runMarketplace(['--help']));
 });
 
-test('help for an unknown command is an error', async () => {
-  for (const [args, message, parent] of [
-    [['help', 'serv'], /unknown command 'serv'; did you mean serve\?\n/, 'marketplace'],
-    [['help', 'keys', 'crate'], /unknown command 'crate'; did you mean create\?\n/, 'marketplace keys'],
-    [['keys', 'help', 'crate'], /unknown command 'crate'; did you mean create\?\n/, 'marketplace keys'],
-    [['keys', 'crate', '--help'], /unknown command 'crate'; did you mean create\?\n/, 'marketplace keys'],
-    [['hlep', 'keys'], /unknown command 'hlep'; did you mean help\?\n/, 'marketplace'],
-    [['help', 'secret', 'rotate', 'now'], /unknown command 'now'\n/, 'marketplace secret rotate'],
+test('a usage error suggests the nearest name, and names the command whose help to read', async () => {
+  for (const [line, message, parent] of [
+    ['help serv', /unknown command 'serv'; did you mean serve\?\n/, ''],
+    ['hlep keys', /unknown command 'hlep'; did you mean help\?\n/, ''],
+    ['keys craete', /; did you mean create\?\n/, ' keys'],
+    ['help keys crate', /unknown command 'crate'; did you mean create\?\n/, ' keys'],
+    ['keys help crate', /unknown command 'crate'; did you mean create\?\n/, ' keys'],
+    ['keys crate --help', /unknown command 'crate'; did you mean create\?\n/, ' keys'],
+    ['help secret rotate now', /unknown command 'now'\n/, ' secret rotate'],
+    ['keys list --jsno', /; did you mean --json\?\n/, ' keys list'],
+    ['keys create --acount x', /; did you mean --account\?\n/, ' keys create'],
+    ['capacity --keys 10 --slo-p9 50', /; did you mean --slo-p99\?\n/, ' capacity'],
+    ['analytics daily --account a --tag abc --mode tset', /live, test\. Did you mean test\?\n/, ' analytics daily'],
+    ['keys create --account a --mode test --vertical personal-loan', /mean personal-loans\?/, ' keys create'],
+    ['keys create --mode test', /: required option '--account <name>' not specified\n/, ' keys create'],
+    ['capacity --keys 10', /: required option '--slo-p99 <ms>' not specified\n/, ' capacity'],
   ] as const) {
-    const ran = await runMarketplace(args);
-    assert.deepEqual([ran.code, ran.stdout], [2, ''], args.join(' '));
-    assert.match(ran.stderr, message);
-    assert.ok(ran.stderr.endsWith(`\nTry: ${parent} --help\n`), ran.stderr);
+    const { code, stdout, stderr } = await runMarketplace(line.split(' '));
+    assert.deepEqual([code, stdout], [2, ''], line);
+    assert.match(stderr, message);
+    assert.match(stderr, new RegExp(`^marketplace: [^\\n]+\\nTry: marketplace${parent} --help\\n$`));
   }
 });
 
-test('a misspelt command, option, value or setting is an error with a suggestion', async () => {
-  for (const [args, settings, code, message] of [
-    [['keys', 'craete'], {}, 2, /; did you mean create\?\n/],
-    [['keys', 'list', '--jsno'], {}, 2, /; did you mean --json\?\n/],
-    [['keys', 'create', '--acount', 'x'], {}, 2, /; did you mean --account\?\n/],
-    [['capacity', '--keys', '10', '--slo-p9', '50'], {}, 2, /; did you mean --slo-p99\?\n/],
-    [
-      ['analytics', 'daily', '--account', 'a', '--tag', 'abc', '--mode', 'tset'],
-      {},
-      2,
-      /live, test\. Did you mean test\?\n/,
-    ],
-    [
-      ['keys', 'create', '--account', 'a', '--mode', 'test', '--vertical', 'personal-loan'],
-      {},
-      2,
-      /Did you mean personal-loans\?/,
-    ],
-    [['check-config'], { SVC_LISTENER: 'nod' }, 1, /^marketplace: SVC_LISTENER .*did you mean node\?\n$/],
-    [['serve'], { SVC_PROT: '1' }, 1, /^marketplace: SVC_PROT is set, .*did you mean SVC_PORT\?\n$/],
-    [
-      ['keys', 'list'],
-      { SVC_DATA_DRI: '/x' },
-      1,
-      /^marketplace: SVC_DATA_DRI is set, .*did you mean SVC_DATA_DIR\?\n$/,
-    ],
-  ] as const) {
-    const ran = await runMarketplace(args, settings);
-    assert.deepEqual([ran.code, ran.stdout], [code, ''], args.join(' '));
-    assert.match(ran.stderr, message);
-    assert.ok(ran.stderr.startsWith('marketplace: '), ran.stderr);
-  }
-});
-
-test('control characters of the command line are escaped in errors', async () => {
+test('a line break in an option is escaped in the error', async () => {
   const { code, stderr } = await runMarketplace(['keys', 'list', '--x\n(Did you mean\u001b[2J']);
   assert.equal(code, 2);
-  assert.equal(
-    stderr,
-    "marketplace: unknown option '--x\\u000a(Did you mean\\u001b[2J'\nTry: marketplace keys list --help\n",
-  );
+  assert.match(stderr, /^marketplace: unknown option '--x\\u000a\(Did you mean\\u001b\[2J'\nTry: /);
 });
 
-test('the error for a missing required option names the option', async () => {
-  for (const [args, flags] of [
-    [['keys', 'create', '--mode', 'test', '--vertical', 'personal-loans'], '--account <name>'],
-    [['capacity', '--keys', '10'], '--slo-p99 <ms>'],
+test('a misspelt setting or value of a setting is an error with a suggestion', async () => {
+  for (const [command, settings, message] of [
+    ['check-config', { SVC_LISTENER: 'nod' }, /^marketplace: SVC_LISTENER .*did you mean node\?\n$/],
+    ['serve', { SVC_PROT: '1' }, /^marketplace: SVC_PROT is set, .*did you mean SVC_PORT\?\n$/],
+    ['keys list', { SVC_DATA_DRI: '/x' }, /^marketplace: SVC_DATA_DRI is set, .*did you mean SVC_DATA_DIR\?\n$/],
   ] as const) {
-    const ran = await runMarketplace(args);
-    assert.deepEqual([ran.code, ran.stdout], [2, ''], args.join(' '));
-    assert.ok(ran.stderr.includes(`: required option '${flags}' not specified\n`), ran.stderr);
+    const { code, stdout, stderr } = await runMarketplace(command.split(' '), settings);
+    assert.deepEqual([code, stdout], [1, ''], command);
+    assert.match(stderr, message);
   }
 });
 

@@ -25,70 +25,61 @@ class OneLineTerminal implements ProgressStream {
   }
 }
 
-function setUp(terminal: OneLineTerminal, total: number, unit = 'bytes') {
+function setUp(total: number, { unit = 'bytes', ...size }: { unit?: string; isTTY?: boolean; columns?: number } = {}) {
   const clock = new ManualClock();
+  const terminal = new OneLineTerminal(size);
   const bar = createProgressBar(terminal, { total, unit, clock });
   const advance = (ms: number, amount: number): string => {
     clock.advance(ms);
     bar.advance(amount);
     return terminal.shown;
   };
-  return { bar, advance };
+  return { terminal, bar, advance };
 }
 
 test('shows the percentage, the amounts and the remaining time', () => {
-  const { advance } = setUp(new OneLineTerminal(), 10 * 1024 * 1024);
+  const { advance } = setUp(10 * 1024 * 1024);
   assert.equal(advance(2_000, 2.5 * 1024 * 1024), ' 25% [######------------------] 2.5 MiB of 10.0 MiB, 6 s left');
   assert.equal(advance(2_000, 7.5 * 1024 * 1024), '100% [########################] 10.0 MiB of 10.0 MiB, 0 s left');
+  assert.match(setUp(500, { unit: 'rows' }).advance(10_000, 50), / 50 rows of 500 rows, 1 min 30 s left$/);
 });
 
-test('shows units other than bytes as plain counts, and long times in minutes', () => {
-  const { advance } = setUp(new OneLineTerminal(), 500, 'rows');
-  assert.equal(advance(10_000, 50), ' 10% [##----------------------] 50 rows of 500 rows, 1 min 30 s left');
+test('truncates the bar on a narrow terminal and assumes 80 columns if the width is unknown', () => {
+  assert.equal(setUp(100, { columns: 20 }).advance(2_000, 50), ' 50% [############-');
+  assert.match(setUp(100, { columns: 0 }).advance(2_000, 50), /, 2 s left$/);
 });
 
-test('draws no progress bar for work that finishes quickly', () => {
-  const terminal = new OneLineTerminal();
-  const { bar, advance } = setUp(terminal, 100);
-  for (let i = 0; i < 9; i++) advance(bounds.progressBarDelayMs / 10, 10);
-  bar.clear();
-  assert.equal(terminal.writes, 0);
+test('shows 100% if there is more work than expected, or no work', () => {
+  assert.match(setUp(100).advance(2_000, 150), /^100% .* 150 bytes of 150 bytes, 0 s left$/);
+  assert.match(setUp(0).advance(2_000, 0), /^100% .* 0 bytes of 0 bytes, 0 s left$/);
+});
+
+test('draws no progress bar for work that finishes quickly, or if the stream is not a terminal', () => {
+  for (const [isTTY, ms] of [
+    [true, bounds.progressBarDelayMs / 10],
+    [false, 10_000],
+  ] as const) {
+    const { terminal, bar, advance } = setUp(100, { isTTY });
+    for (let i = 0; i < 9; i++) advance(ms, 10);
+    bar.clear();
+    assert.equal(terminal.writes, 0);
+  }
 });
 
 test('redraws the bar a few times per second, even if the work advances more often', () => {
-  const terminal = new OneLineTerminal();
-  const { advance } = setUp(terminal, 100_000);
+  const { terminal, advance } = setUp(100_000);
   for (let ms = 0; ms < 3_000; ms++) for (let i = 0; i < 10; i++) advance(0.1, 1);
   const expected = (3_000 - bounds.progressBarDelayMs) / bounds.progressBarRedrawIntervalMs;
   assert.ok(Math.abs(terminal.writes - expected) <= 1, `${terminal.writes} writes`);
 });
 
-test('the progress bar writes nothing if the stream is not a terminal', () => {
-  const terminal = new OneLineTerminal({ isTTY: false });
-  const { bar, advance } = setUp(terminal, 100);
-  advance(10_000, 50);
-  bar.clear();
-  assert.equal(terminal.writes, 0);
-});
-
 test('clear removes the progress bar, and later calls draw nothing', () => {
-  const terminal = new OneLineTerminal();
-  const { bar, advance } = setUp(terminal, 1_000_000_000);
+  const { terminal, bar, advance } = setUp(1_000_000_000);
   advance(2_000, 999_999_999);
   bar.clear();
   assert.equal(terminal.shown, '');
   bar.clear();
   assert.equal(advance(2_000, 1), '');
-});
-
-test('truncates the bar on a narrow terminal and assumes 80 columns if the width is unknown', () => {
-  assert.equal(setUp(new OneLineTerminal({ columns: 20 }), 100).advance(2_000, 50), ' 50% [############-');
-  assert.match(setUp(new OneLineTerminal({ columns: 0 }), 100).advance(2_000, 50), /, 2 s left$/);
-});
-
-test('shows 100% if there is more work than expected, or no work', () => {
-  assert.match(setUp(new OneLineTerminal(), 100).advance(2_000, 150), /^100% .* 150 bytes of 150 bytes, 0 s left$/);
-  assert.match(setUp(new OneLineTerminal(), 0).advance(2_000, 0), /^100% .* 0 bytes of 0 bytes, 0 s left$/);
 });
 
 function setUpRecovery(isTTY: boolean) {

@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import { dayMs, dayNumberOf, formatIsoDate } from '../../src/domain/calendar.ts';
 import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
 import { createMarketplace, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
+import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
@@ -73,50 +74,44 @@ before(async () => {
 });
 after(() => rmSync(root, { recursive: true }));
 
-/** Copies a data folder that the service has used since day 0, and creates a clock at the end of the last run. */
+/** Copies a data folder that the service has used since day 0. `open` starts the service at the end of the last run. */
 function copyHistory(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);
   cpSync(join(root, 'data'), folder, { recursive: true });
-  const { endMs, ...others } = history;
-  return { folder, run, clock: new ManualClock(endMs), store: join(folder, 'analytics.sqlite'), ...others };
+  const { endMs, key, subIds, clickIds } = history;
+  const clock = new ManualClock(endMs);
+  const open = (options: Partial<MarketplaceOptions> = {}) =>
+    createMarketplace({ dataDir: folder, clock, durability: 'write', ...options });
+  /** Runs the service until retention has deleted all but this number of segments. */
+  const runUntilDeleted = async (segments: number, days = retentionDays): Promise<void> => {
+    const marketplace = await open({ retentionDays: days });
+    await waitUntilDeleted(folder, segments);
+    await marketplace.close();
+  };
+  return { folder, run, clock, open, runUntilDeleted, key, subIds, clickIds, store: join(folder, 'analytics.sqlite') };
 }
 
 /** Returns the analytics of all tags over all dates. */
-async function figuresOf(marketplace: Marketplace, key: string, clock: ManualClock, ids: readonly string[]) {
-  const partner = marketplace.partner(key);
-  const dates = {
-    date_from: formatIsoDate(dayNumberOf(clock.wallMs()) - 200),
-    date_to: formatIsoDate(dayNumberOf(clock.wallMs())),
-  };
+async function figuresOf(marketplace: Marketplace) {
+  const partner = marketplace.partner(history.key);
+  const [date_from, date_to] = [dayNumberOf(history.endMs) - 200, dayNumberOf(history.endMs)].map(formatIsoDate);
+  const dates = { date_from: date_from!, date_to: date_to! };
   const byTag = [];
   const daily = [];
   const rows = [];
-  for (const tag of tags) {
-    const {
-      sessions_kept_from: _,
-      as_of: __,
-      ...summary
-    } = ok(await partner.queryAnalytics({ referrer_tag: tag, ...dates }));
+  for (const referrer_tag of tags) {
+    const query = { referrer_tag, ...dates };
+    const { sessions_kept_from: _, as_of: __, ...summary } = ok(await partner.queryAnalytics(query));
     byTag.push(summary);
-    for (let cursor: string | undefined; ; ) {
-      const page = ok(
-        await partner.queryAnalytics({ granularity: 'daily', referrer_tag: tag, ...dates, ...(cursor && { cursor }) }),
-      );
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = ok(await partner.queryAnalytics({ granularity: 'daily', ...query, ...(cursor && { cursor }) }));
       daily.push(...page.data);
-      if (page.next_cursor === null) break;
       cursor = page.next_cursor;
     }
-    rows.push(...ok(await partner.queryAnalytics({ granularity: 'row', referrer_tag: tag, ...dates })).data);
+    rows.push(...ok(await partner.queryAnalytics({ granularity: 'row', ...query })).data);
   }
-  const byIds = ok(await partner.queryAnalytics({ sub_id_list: ids, ...dates }));
+  const byIds = ok(await partner.queryAnalytics({ sub_id_list: history.subIds.flat(), ...dates }));
   return { byTag, daily, rows, byIds };
-}
-
-/** Starts the service, and stops the service when retention has deleted old segments. */
-async function runUntilDeleted(options: MarketplaceOptions, segments: number): Promise<void> {
-  const marketplace = await createMarketplace(options);
-  await waitUntilDeleted(options.dataDir, segments);
-  await marketplace.close();
 }
 
 /** Waits for retention, which runs in the background after the start. */
@@ -126,37 +121,46 @@ async function waitUntilDeleted(folder: string, segments: number): Promise<void>
 
 /** Returns the names of the log segments that contain records. */
 function segmentsOf(log: string): string[] {
+  const sizeOf = (name: string) => statSync(join(log, name), { throwIfNoEntry: false })?.size;
   return readdirSync(log)
-    .filter(
-      (name) =>
-        name.endsWith('.log') && statSync(join(log, name), { throwIfNoEntry: false })?.size !== segmentHeaderBytes,
-    )
+    .filter((name) => name.endsWith('.log') && sizeOf(name) !== segmentHeaderBytes)
     .sort();
 }
 
+/** Flips a bit in the middle of a file. Returns the content before. */
+function damage(file: string): Buffer {
+  const whole = readFileSync(file);
+  const damaged = Buffer.from(whole);
+  damaged[200]! ^= 1;
+  writeFileSync(file, damaged);
+  return whole;
+}
+
+/** Logger that collects lines of level warn and above. */
+function collectWarnings() {
+  const lines: string[] = [];
+  return { lines, logger: pino({ level: 'warn' }, { write: (line) => void lines.push(line) }) };
+}
+
 test('retention deletes old records and preserves all analytics by tag, also after a rebuild', async (t) => {
-  const { folder, run, clock, key, subIds, clickIds, store } = copyHistory(t);
-  const options = { dataDir: folder, clock, durability: 'write' } as const;
-  const all = subIds.flat();
-  const keeper = await createMarketplace(options);
-  const before = await figuresOf(keeper, key, clock, all);
+  const { folder, run, clock, open, key, subIds, clickIds, store } = copyHistory(t);
+  const keeper = await open();
+  const before = await figuresOf(keeper);
   await keeper.close();
-  assert.equal(before.rows.length, 30);
-  assert.equal(before.byIds.sessions_total, 30);
-  assert.equal(before.byIds.sessions_kept_from, null);
+  assert.deepEqual([before.rows.length, before.byIds.sessions_total, before.byIds.sessions_kept_from], [30, 30, null]);
   assert.equal(before.byTag[0]!.rev_confirmed, 7 * 40.25);
 
   // Day 150: sessions of days 0 and 3 are older than 140 days.
-  const first = await createMarketplace({ ...options, retentionDays });
+  const first = await open({ retentionDays });
   await waitUntilDeleted(folder, 3);
-  const after = await figuresOf(first, key, clock, all);
-  assert.deepEqual(after.byTag, before.byTag);
-  assert.deepEqual(after.daily, before.daily);
-  const kept = subIds.slice(2).flat();
-  assert.deepEqual(after.rows.map(({ sub_id }) => sub_id).sort(), kept.sort());
-  assert.equal(after.byIds.sessions_total, 18);
-  assert.equal(after.byIds.ids_outside_dates, 0);
-  assert.equal(after.byIds.sessions_kept_from, formatIsoDate(dayNumberOf(firstDayMs) + 150 - retentionDays));
+  const after = await figuresOf(first);
+  assert.deepEqual([after.byTag, after.daily], [before.byTag, before.daily]);
+  assert.deepEqual(after.rows.map(({ sub_id }) => sub_id).sort(), subIds.slice(2).flat().sort());
+  const { sessions_total, ids_outside_dates, sessions_kept_from } = after.byIds;
+  assert.deepEqual(
+    [sessions_total, ids_outside_dates, sessions_kept_from],
+    [18, 0, formatIsoDate(dayNumberOf(firstDayMs) + 150 - retentionDays)],
+  );
 
   // Confirmations of a deleted session are rejected as too late; a newer session is unchanged.
   const late = {
@@ -165,23 +169,16 @@ test('retention deletes old records and preserves all analytics by tag, also aft
     status: 'funded',
     occurred_at: new Date(clock.wallMs()).toISOString(),
   } as const;
-  const { results } = ok(
-    await first.confirmations.submit([
-      { ...late, click_id: clickIds[0]! },
-      { ...late, click_id: clickIds[19]! },
-    ]),
-  );
-  assert.deepEqual(results, [
+  const rows = [clickIds[0]!, clickIds[19]!].map((click_id) => ({ ...late, click_id }));
+  assert.deepEqual(ok(await first.confirmations.submit(rows)).results, [
     { index: 0, outcome: 'rejected', reason: 'too_late' },
     { index: 1, outcome: 'accepted' },
   ]);
-  const settled = await figuresOf(first, key, clock, all);
+  const settled = await figuresOf(first);
   await first.close();
 
   const stored = figuresInStore(store);
-  assert.equal((stored.sessions as unknown[]).length, 18);
-  assert.equal((stored.clicks as unknown[]).length, 18);
-  assert.equal((stored.metadata as unknown[]).length, 18);
+  for (const table of ['sessions', 'clicks', 'metadata']) assert.equal((stored[table] as unknown[]).length, 18, table);
   const rebuilt = await run('analytics', 'rebuild');
   assert.equal(rebuilt.code, 0, rebuilt.stderr);
   assert.doesNotMatch(rebuilt.stderr, /leave/);
@@ -189,8 +186,8 @@ test('retention deletes old records and preserves all analytics by tag, also aft
 
   // Deleted sessions stay deleted if the store is rebuilt and retention is disabled.
   for (const suffix of ['', '-wal', '-shm']) rmSync(store + suffix, { force: true });
-  const second = await createMarketplace({ ...options, maxReferrerTags: 3 });
-  assert.deepEqual(await figuresOf(second, key, clock, all), settled);
+  const second = await open({ maxReferrerTags: 3 });
+  assert.deepEqual(await figuresOf(second), settled);
   // A tag still counts towards the limit of tags when all of its sessions are deleted.
   const fourth = await second.partner(key).createSession({ referrer_tag: 'variant-c' });
   assert.ok(!fourth.ok && fourth.error.error === 'TAG_LIMIT_EXCEEDED');
@@ -202,13 +199,12 @@ test('retention deletes old records and preserves all analytics by tag, also aft
 });
 
 test('a deleted archive is written again from the analytics store', async (t) => {
-  const { folder, run, clock, store } = copyHistory(t);
-  const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
+  const { folder, run, open, runUntilDeleted, store } = copyHistory(t);
   const sealed = join(folder, 'sealed');
-  await runUntilDeleted(options, 3);
+  await runUntilDeleted(3);
   const stored = figuresInStore(store);
   rmSync(sealed, { recursive: true });
-  const again = await createMarketplace(options);
+  const again = await open({ retentionDays });
   while (!existsSync(sealed) || readdirSync(sealed).length === 0) await pause(10);
   await again.close();
   assert.deepEqual(segmentsOf(sealed), ['0000000000000001.log']);
@@ -224,99 +220,82 @@ test('a deleted archive is written again from the analytics store', async (t) =>
 });
 
 test('a damaged archive causes an error that names the file, and the store remains unchanged', async (t) => {
-  const { folder, run, clock, store } = copyHistory(t);
-  const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
-  await runUntilDeleted(options, 3);
+  const { folder, run, open, runUntilDeleted, store } = copyHistory(t);
+  await runUntilDeleted(4, 148);
+  await runUntilDeleted(3);
   const stored = figuresInStore(store);
-  const [name] = segmentsOf(join(folder, 'sealed'));
-  const file = join(folder, 'sealed', name!);
-  const whole = readFileSync(file);
-  const damaged = Buffer.from(whole);
-  damaged[200]! ^= 1;
-  writeFileSync(file, damaged);
-  await assert.rejects(createMarketplace(options), (error: Error) => error.message.includes(file));
-  const refused = await run('analytics', 'rebuild');
-  assert.deepEqual([refused.code, refused.stderr.includes(file)], [3, true]);
+  const files = segmentsOf(join(folder, 'sealed')).map((name) => join(folder, 'sealed', name));
+  assert.equal(files.length, 2);
+  const setStoreVersion = (version: number) => {
+    const database = new Database(store);
+    const before = database.pragma('user_version', { simple: true });
+    database.pragma(`user_version = ${version}`);
+    database.close();
+    return before as number;
+  };
+  // A store of another version is rebuilt at the start, which reads the older segment too.
+  const version = setStoreVersion(1);
+  for (const [file, storeVersion] of [
+    [files[0]!, 1],
+    [files[1]!, version],
+  ] as const) {
+    setStoreVersion(storeVersion);
+    const whole = damage(file);
+    await assert.rejects(open({ retentionDays }), (error: Error) => error.message.includes(file));
+    const refused = await run('analytics', 'rebuild');
+    assert.deepEqual([refused.code, refused.stderr.includes(file)], [3, true]);
+    assert.deepEqual(figuresInStore(store), stored);
+    writeFileSync(file, whole);
+  }
+  await (await open({ retentionDays })).close();
   assert.deepEqual(figuresInStore(store), stored);
-  writeFileSync(file, whole);
-  await (await createMarketplace(options)).close();
-  assert.deepEqual(figuresInStore(store), stored);
-});
-
-test('a rebuild finds damage in an older archive segment before it replaces the store', async (t) => {
-  const { folder, clock, store } = copyHistory(t);
-  const options = { dataDir: folder, clock, durability: 'write' } as const;
-  await runUntilDeleted({ ...options, retentionDays: 148 }, 4);
-  await runUntilDeleted({ ...options, retentionDays }, 3);
-  const sealings = segmentsOf(join(folder, 'sealed'));
-  assert.equal(sealings.length, 2);
-  const file = join(folder, 'sealed', sealings[0]!);
-  const damaged = readFileSync(file);
-  damaged[200]! ^= 1;
-  writeFileSync(file, damaged);
-  const database = new Database(store);
-  const days = database.prepare('SELECT * FROM day_counter').all();
-  database.pragma('user_version = 1');
-  database.close();
-  await assert.rejects(createMarketplace(options), (error: Error) => error.message.includes(file));
-  const kept = new Database(store);
-  assert.deepEqual(kept.prepare('SELECT * FROM day_counter').all(), days);
-  kept.close();
 });
 
 test('a backup that copies the ledger before the archive has complete analytics even if retention runs meanwhile', async (t) => {
-  const { folder, clock, key, subIds } = copyHistory(t);
-  const options = { dataDir: folder, clock, durability: 'write' } as const;
+  const { folder, open } = copyHistory(t);
   const backup = join(folder, '..', 'backup');
   mkdirSync(backup);
   const copy = (...names: string[]) => {
     for (const name of names) cpSync(join(folder, name), join(backup, name), { recursive: true });
   };
   copy('ledger');
-  const service = await createMarketplace({ ...options, retentionDays });
+  const service = await open({ retentionDays });
   await waitUntilDeleted(folder, 3);
-  const figures = await figuresOf(service, key, clock, subIds.flat());
+  const figures = await figuresOf(service);
   await service.close();
   copy('sealed', 'journal', 'keys.sqlite', 'secrets.json');
-  const restored = await createMarketplace({ ...options, dataDir: backup });
-  assert.deepEqual(await figuresOf(restored, key, clock, subIds.flat()), figures);
+  const restored = await open({ dataDir: backup });
+  assert.deepEqual(await figuresOf(restored), figures);
   await restored.close();
 });
 
 test('a ledger that ends before the deleted records is logged, and retention deletes no further records', async (t) => {
-  const { folder, clock, key, store } = copyHistory(t);
-  const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
-  await runUntilDeleted(options, 3);
+  const { folder, open, runUntilDeleted, key, store } = copyHistory(t);
+  await runUntilDeleted(3);
   // Simulates a repair that removed all segments, because the oldest segment header was damaged.
   for (const name of readdirSync(join(folder, 'ledger'))) rmSync(join(folder, 'ledger', name));
-  const logged: string[] = [];
-  const logger = pino({ level: 'warn' }, { write: (line) => void logged.push(line) });
+  const { lines, logger } = collectWarnings();
   for (let run = 0; run < 3; run++) {
-    const marketplace = await createMarketplace({ ...options, logger });
+    const marketplace = await open({ retentionDays, logger });
     const partner = marketplace.partner(key);
     await partner.createSession({ referrer_tag: 'after' });
     assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'after' })).sessions_total, run + 1);
     await marketplace.close();
   }
-  assert.match(logged.join(''), /ledger ends before record \d+/);
+  assert.match(lines.join(''), /ledger ends before record \d+/);
   assert.equal(segmentsOf(join(folder, 'ledger')).length, 3);
   assert.equal((figuresInStore(store).sessions as unknown[]).length, 3);
 });
 
 test('paging through rows works without duplicates while retention deletes sessions', async (t) => {
-  const { folder, clock, key, subIds } = copyHistory(t);
-  const options = { dataDir: folder, clock, durability: 'write' } as const;
-  const query = {
-    granularity: 'row',
-    referrer_tag: tags[0]!,
-    limit: 2,
-    date_from: formatIsoDate(dayNumberOf(clock.wallMs()) - 200),
-  } as const;
-  const first = await createMarketplace(options);
+  const { folder, clock, open, key, subIds } = copyHistory(t);
+  const date_from = formatIsoDate(dayNumberOf(clock.wallMs()) - 200);
+  const query = { granularity: 'row', referrer_tag: tags[0]!, limit: 2, date_from } as const;
+  const first = await open();
   const page = ok(await first.partner(key).queryAnalytics(query));
   await first.close();
   assert.equal(page.sessions_kept_from, null);
-  const second = await createMarketplace({ ...options, retentionDays });
+  const second = await open({ retentionDays });
   await waitUntilDeleted(folder, 3);
   const seen: string[] = [];
   for (let cursor = page.next_cursor; cursor !== null; ) {
@@ -326,21 +305,18 @@ test('paging through rows works without duplicates while retention deletes sessi
     cursor = next.next_cursor;
   }
   await second.close();
-  assert.deepEqual(
-    seen,
-    subIds.slice(2).flatMap((ids) => ids.filter((_, serial) => serial % 2 === 0)),
-  );
+  const ofTag = subIds.slice(2).flatMap((ids) => ids.filter((_, serial) => serial % 2 === 0));
+  assert.deepEqual(seen, ofTag);
 });
 
 test('a failed write of the archive is logged, and retention deletes nothing', async (t) => {
-  const { folder, clock, key, subIds } = copyHistory(t);
-  const options = { dataDir: folder, clock, durability: 'write', retentionDays } as const;
+  const { folder, open } = copyHistory(t);
   mkdirSync(join(folder, 'sealed', '0000000000000001.log.new'), { recursive: true });
-  const logged = Promise.withResolvers<string>();
-  const logger = pino({ level: 'warn' }, { write: logged.resolve });
-  const marketplace = await createMarketplace({ ...options, logger });
-  assert.match(await logged.promise, /could not be deleted/);
-  const { rows, byIds } = await figuresOf(marketplace, key, clock, subIds.flat());
+  const { lines, logger } = collectWarnings();
+  const marketplace = await open({ retentionDays, logger });
+  while (lines.length === 0) await pause(10);
+  assert.match(lines[0]!, /could not be deleted/);
+  const { rows, byIds } = await figuresOf(marketplace);
   assert.deepEqual([rows.length, byIds.sessions_total, byIds.sessions_kept_from], [30, 30, null]);
   assert.deepEqual(marketplace.notReadyReasons(), []);
   await marketplace.close();
@@ -350,23 +326,17 @@ test('a failed write of the archive is logged, and retention deletes nothing', a
 test('the server deletes sessions older than SVC_RETENTION_DAYS', async (t) => {
   const { folder, key } = copyHistory(t);
   const server = await serveMarketplace(folder, { SVC_RETENTION_DAYS: '140' });
-  await waitUntilDeleted(folder, 3);
-  // The last sessions are 20 days old, so the ledger has no record of those 20 days.
-  const [keptFrom, from] = [
-    formatIsoDate(dayNumberOf(firstDayMs) + 150 - 140),
-    formatIsoDate(dayNumberOf(Date.now()) - 200),
-  ];
-  const path = `/v1/personal-loans/analytics?referrer_tag=variant-a&date_from=${from}`;
   const http = new HttpClient(server.port);
   runAfterTest(t, () => http.close());
-  const ask = async (more = '') => {
-    const { text } = await http.send({ path: path + more, headers: { authorization: `Bearer ${key}` } });
-    return JSON.parse(text) as Record<string, unknown>;
-  };
-  const summary = await ask();
-  const rows = await ask('&granularity=row');
+  await waitUntilDeleted(folder, 3);
+  const caller = new ApiCaller(http, 'personal-loans', key);
+  // The last sessions are 20 days old, so the ledger has no record of those 20 days.
+  const keptFrom = formatIsoDate(dayNumberOf(firstDayMs) + 150 - 140);
+  const query = { referrer_tag: 'variant-a', date_from: formatIsoDate(dayNumberOf(Date.now()) - 200) };
+  const summary = await caller.summary(query);
+  const rows = await caller.rows(query);
   await server.stop();
   assert.deepEqual([summary.sessions_total, summary.sessions_kept_from], [15, keptFrom]);
-  assert.deepEqual([(rows.data as unknown[]).length, rows.sessions_kept_from], [9, keptFrom]);
+  assert.deepEqual([rows.data.length, rows.sessions_kept_from], [9, keptFrom]);
   assert.equal((figuresInStore(join(folder, 'analytics.sqlite')).sessions as unknown[]).length, 18);
 });

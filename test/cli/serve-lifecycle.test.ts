@@ -85,32 +85,31 @@ test('a stop closes connections with pending requests when the drain deadline ex
   served.signal('SIGTERM');
   await busy.closed;
   assert.equal(busy.rest, '');
-  assert.equal(
-    (await served.logged('drain deadline exceeded; connections with pending requests closed')).requestsInFlight,
-    1,
-  );
+  const line = await served.logged('drain deadline exceeded; connections with pending requests closed');
+  assert.equal(line.requestsInFlight, 1);
   assert.deepEqual(await served.ended, { code: 0, signal: null });
 });
 
-for (const [signal, moment] of [
-  ['SIGTERM', 'src/cli/command-line.ts'],
-  ['SIGINT', 'src/server/start-service.ts'],
+for (const [moment, settings, preload] of [
+  [
+    'the command line is loading',
+    { LOADING: 'src/cli/command-line.ts', SIGNAL: 'SIGTERM' },
+    'signals-while-loading.ts',
+  ],
+  ['the service is loading', { LOADING: 'src/server/start-service.ts', SIGNAL: 'SIGINT' }, 'signals-while-loading.ts'],
+  ['the service is starting', {}, 'stops-while-starting.ts'],
 ] as const) {
-  test(`${signal} while ${moment} is loading cancels the start without writing a file`, async (t) => {
+  test(`a signal to stop while ${moment} cancels the start and unlocks the data folder`, async (t) => {
     const folder = createFolder(t);
-    const settings = { SVC_DATA_DIR: folder, LOADING: moment, SIGNAL: signal };
-    const served = new ServedProcess(t, settings, 'signals-while-loading.ts');
-    await assertStartCanceled(served);
-    assert.deepEqual(readdirSync(folder), []);
+    const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings }, preload);
+    assert.deepEqual(await served.ended, { code: 0, signal: null });
+    await assert.rejects(served.greeting);
+    assert.deepEqual([served.log.map(({ msg }) => msg), served.complaints], [['start canceled by a signal'], []]);
+    // Before the service starts, no file may be written.
+    assert.equal(readdirSync(folder).length === 0, preload === 'signals-while-loading.ts');
+    lockFolder(folder).release();
   });
 }
-
-test('SIGTERM during the start cancels the start and unlocks the data folder', async (t) => {
-  const folder = createFolder(t);
-  await assertStartCanceled(new ServedProcess(t, { SVC_DATA_DIR: folder }, 'stops-while-starting.ts'));
-  assert.notDeepEqual(readdirSync(folder), []);
-  lockFolder(folder).release();
-});
 
 test('SIGHUP during the start does not stop the server', async (t) => {
   const settings = { SVC_DATA_DIR: createFolder(t), LOADING: 'src/cli/commands/serve.ts', SIGNAL: 'SIGHUP' };
@@ -130,12 +129,6 @@ test('a stop during a catalog reload cancels the reload without logging an error
     ['service started', 'service draining', 'service stopped'],
   );
 });
-
-async function assertStartCanceled(served: ServedProcess): Promise<void> {
-  assert.deepEqual(await served.ended, { code: 0, signal: null });
-  await assert.rejects(served.greeting);
-  assert.deepEqual([served.log.map(({ msg }) => msg), served.complaints], [['start canceled by a signal'], []]);
-}
 
 for (const [signal, origin, message] of [
   ['SIGUSR2', 'uncaughtException', 'a bug'],
@@ -192,13 +185,10 @@ for (const [engine, reason, preload] of [
     });
     assert.match(String(httpEngineReason), reason);
     const warnings = served.log.filter((each) => each.level === 40);
-    const engineWarnings = warnings.filter((each) => each.reason !== undefined);
+    const reasons = warnings.flatMap((each) => each.reason ?? []);
+    assert.deepEqual(reasons, engine === 'uws' ? [] : [httpEngineReason]);
     assert.deepEqual(
-      engineWarnings.map((each) => each.reason),
-      engine === 'uws' ? [] : [httpEngineReason],
-    );
-    assert.deepEqual(
-      warnings.filter((each) => !engineWarnings.includes(each)).map((each) => each.msg),
+      warnings.flatMap((each) => (each.reason === undefined ? each.msg : [])),
       [
         'SVC_FLAVOUR is set, but no setting has this name.',
         'SVC_WIDGET_URL has port 6000, which browsers and fetch block; choose another port.',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { HttpClient } from '../support/http-client.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
+import { Scrape } from '../support/scrape.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 import { ServiceConnection } from '../support/service-connection.ts';
 import { createFolder } from './sample-data-folder.ts';
@@ -35,10 +36,7 @@ test('serves HTTPS and reloads the certificate on SIGHUP and when its files chan
   );
   const operations = new HttpClient(ports.operations, false);
   runAfterTest(t, () => operations.close());
-  const metric = async (name: string): Promise<number> => {
-    const { text } = await operations.send({ path: '/metrics' });
-    return Number(new RegExp(`^marketplace_certificate_${name} (\\S+)$`, 'm').exec(text)?.[1]);
-  };
+  const metric = async (name: string) => (await Scrape.of(operations)).value(`marketplace_certificate_${name}`);
   const expiry = await served.logged('certificate expires soon');
   assert.equal(expiry.file, certificateFile);
   assert.ok((await metric('expires_in_seconds')) <= 10 * 86_400);

@@ -17,16 +17,11 @@ export interface LogLine {
   readonly [member: string]: unknown;
 }
 
-interface Ended {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
-
 /** `bin/marketplace serve` on free ports, with its parsed log. Killed at the end of the test `t`, if there is one. */
 export class ServedProcess {
   readonly child: ChildProcess;
   /** Resolves with the exit code or signal when all output has been read. */
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
   readonly log: LogLine[] = [];
   /** Lines on standard output. */
   readonly printed: string[] = [];
@@ -82,16 +77,15 @@ export class ServedProcess {
 
   /** Waits for the log line with this message; `index` counts lines with the same message. */
   async logged(msg: string, index = 0): Promise<LogLine> {
-    const found = () => this.log.filter((one) => one.msg === msg)[index];
+    let hasEnded = false;
     for (;;) {
-      const line = found();
+      const line = this.log.filter((one) => one.msg === msg)[index];
       if (line !== undefined) return line;
-      await Promise.race([
-        this.#lineRead.promise,
-        this.ended.then(() => {
-          if (found() === undefined) throw new Error(`the process exited without logging: ${msg}`);
-        }),
-      ]);
+      assert.ok(!hasEnded, `the process exited without logging: ${msg}`);
+      const end = this.ended.then(() => {
+        hasEnded = true;
+      });
+      await Promise.race([this.#lineRead.promise, end]);
     }
   }
 
@@ -114,28 +108,17 @@ export class ServedProcess {
   }
 }
 
-export interface ServedMarketplace {
-  readonly port: number;
-  readonly operationsPort: number;
-  /** Lines on standard output so far. */
-  readonly printed: readonly string[];
-  /** Drains the server. Resolves with its exit code. */
-  stop(): Promise<number | null>;
-}
+export type ServedMarketplace = Awaited<ReturnType<typeof serveMarketplace>>;
 
 /** Runs `marketplace serve` in its own process on free ports. Resolves when it serves and, at a first start, has printed its keys. */
 export async function serveMarketplace(
   dataDir: string,
   settings: Readonly<Record<string, string>> = {},
   command?: string,
-): Promise<ServedMarketplace> {
+) {
   const isFirstStart = !existsSync(keyFilePath(dataDir));
-  const served = new ServedProcess(
-    null,
-    { SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn', ...settings },
-    undefined,
-    command,
-  );
+  const allSettings = { SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'warn', ...settings };
+  const served = new ServedProcess(null, allSettings, undefined, command);
   const { public: port, operations: operationsPort } = await served.ports();
   if (isFirstStart) await served.firstKeys();
   return { port, operationsPort, printed: served.printed, stop: () => served.stop() };

@@ -113,13 +113,8 @@ async function writeReaderFiles(folder: string): Promise<void> {
     const visit = await marketplace.followClick(offers[0]!.click_url);
     assert.ok(visit.kind === 'redirect');
     const click_id = [...new URL(visit.location).searchParams.values()].find((value) => value.length > 60)!;
-    const row = {
-      click_id,
-      txid: 'tx-1',
-      status: 'funded',
-      amount: 40,
-      occurred_at: new Date().toISOString(),
-    } as const;
+    const occurred_at = new Date().toISOString();
+    const row = { click_id, txid: 'tx-1', status: 'funded', amount: 40, occurred_at } as const;
     ok(await marketplace.confirmations.submit([row]));
     const more = { ...row, txid: 'tx-2' };
     writeFileSync(join(folder, 'payouts.csv'), `${Object.keys(more)}\n${Object.values(more)}\n`);
@@ -145,11 +140,7 @@ test('docs/command-line.md lists every command', () => {
 
 describe('the commands of the documentation', () => {
   const root = mkdtempSync(join(tmpdir(), 'marketplace-docs-'));
-  const [folder, readerFiles, socket] = ['documents', 'reader', 'commands.sock'].map((name) => join(root, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [folder, readerFiles, socket] = [join(root, 'documents'), join(root, 'reader'), join(root, 'commands.sock')];
   let server: ServedMarketplace | undefined;
   let commandHost: Server | undefined;
   before(async () => {
@@ -207,21 +198,14 @@ describe('the commands of the documentation', () => {
   for (const each of commands) {
     const command = commandPath(each);
     test(`the examples in the help of ${command} succeed`, async () => {
-      const lines = helpOf(each).examples.join('\n');
+      const lines = helpOf(each).examples.join('\n').replaceAll('10.0.0.5:9090', '127.0.0.1:$SVC_OPS_PORT');
       const where = mkdtempSync(join(root, 'help-'));
       cpSync(readerFiles, where, { recursive: true, verbatimSymlinks: true });
       // The example confirms clicks in the copied data folder, so the test starts a server on that folder.
       const confirming = command === 'marketplace confirm' ? await serveMarketplace(join(where, 'data')) : null;
       try {
-        await assertRuns(
-          where,
-          helpPreparations[command] ?? '',
-          lines.replaceAll('10.0.0.5:9090', '127.0.0.1:$SVC_OPS_PORT'),
-          {
-            COMMANDS: socket,
-            SVC_OPS_PORT: String(confirming?.operationsPort ?? 0),
-          },
-        );
+        const settings = { COMMANDS: socket, SVC_OPS_PORT: String(confirming?.operationsPort ?? 0) };
+        await assertRuns(where, helpPreparations[command] ?? '', lines, settings);
       } finally {
         await confirming?.stop();
       }
@@ -229,14 +213,9 @@ describe('the commands of the documentation', () => {
   }
 
   test('every listed preparation and every listed skipped line is in use', () => {
-    const known = new Set(commands.map(commandPath));
-    assert.deepEqual(
-      Object.keys(helpPreparations).filter((command) => !known.has(command)),
-      [],
-    );
-    assert.deepEqual(
-      skippedLines.filter((each) => !usedSkips.has(each)).map(({ why }) => why),
-      [],
-    );
+    const known = commands.map(commandPath);
+    const unusedPreparations = Object.keys(helpPreparations).filter((command) => !known.includes(command));
+    const unusedSkips = skippedLines.filter((each) => !usedSkips.has(each)).map(({ why }) => why);
+    assert.deepEqual([unusedPreparations, unusedSkips], [[], []]);
   });
 });

@@ -5,7 +5,6 @@ import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { browsers } from '../support/browsers.ts';
 import { startChromium } from '../support/chromium.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { type StartedLandingPage, startLandingPage, useMarketplace } from './landing-page-fixture.ts';
 
 useMarketplace();
@@ -79,8 +78,7 @@ async function pressOn(page: Page, name: string, key: 'Enter' | 'Space'): Promis
 async function assertEarned({ site, landings, complaints }: Visit, tag: string, views: number): Promise<void> {
   assert.equal(landings.length, 1);
   assert.match(new URL(landings[0]!).hostname, /\.example$/);
-  const caller = site.market.callerWithKey(personalLoansFixture, site.key);
-  const { sessions_total, marketplace_views, offer_clicks } = await caller.summary({ referrer_tag: tag });
+  const { sessions_total, marketplace_views, offer_clicks } = await site.caller.summary({ referrer_tag: tag });
   assert.deepEqual([sessions_total, marketplace_views, offer_clicks], [1, views, 1]);
   assert.deepEqual(complaints, []);
   assert.equal(site.log(), '');

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import process from 'node:process';
 import { after, before, type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { MarketplaceApi } from '../../examples/landing-page/api/marketplace-api.ts';
 import { LandingPage } from '../../examples/landing-page/landing-page.ts';
 import { createPageServer } from '../../examples/landing-page/page-server.ts';
 import { readSettings } from '../../examples/landing-page/settings.ts';
+import type { ApiCaller } from '../support/api-caller.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { type ApiKeyOptions, RunningMarketplace, type StartOptions } from '../support/running-marketplace.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
@@ -16,6 +14,8 @@ import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 export interface StartedLandingPage {
   readonly market: RunningMarketplace;
   readonly key: string;
+  /** API client with the key of the page. */
+  readonly caller: ApiCaller;
   /** Origin of the landing page, such as `http://127.0.0.1:43210`. */
   readonly origin: string;
   /** Returns the text that the page has logged so far. */
@@ -27,8 +27,8 @@ export interface Wanted {
   readonly market?: StartOptions;
   readonly key?: ApiKeyOptions;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Starts a proxy between the page and the API with this URL. Returns the URL of the proxy. */
-  readonly between?: (apiUrl: string) => Promise<string>;
+  /** Port of a proxy between the page and the API. */
+  readonly proxyPort?: number;
 }
 
 let shared: RunningMarketplace;
@@ -55,11 +55,10 @@ export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Pro
   if (market !== shared) runAfterTest(t, () => market.close());
   const account = `landing page ${++pages}`;
   const { key } = market.issueKey(personalLoansFixture, { account, ...wanted.key });
-  const apiUrl = apiUrlOf(market);
   const settings = readSettings({
     ...wanted.settings,
     API_KEY: key,
-    API_URL: wanted.between === undefined ? apiUrl : await wanted.between(apiUrl),
+    API_URL: wanted.proxyPort === undefined ? apiUrlOf(market) : apiUrlAt(wanted.proxyPort),
   });
   let logged = '';
   const log = (line: string): void => {
@@ -71,48 +70,19 @@ export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Pro
   runAfterTest(t, () => server.close().closeAllConnections());
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   market.marketplace.origins.allow(account, origin);
-  return { market, key, origin, log: () => logged };
+  return { market, key, caller: market.callerWithKey(personalLoansFixture, key), origin, log: () => logged };
 }
 
-export function apiUrlOf(market: RunningMarketplace): string {
-  return `http://127.0.0.1:${market.marketplace.ports!.public}/v1/personal-loans`;
+export function apiUrlOf({ marketplace }: RunningMarketplace): string {
+  return apiUrlAt(marketplace.ports!.public);
 }
 
-/** Starts the program of the landing page with only these settings. */
-export function spawnLandingPage(settings: Readonly<Record<string, string>>) {
-  const main = fileURLToPath(new URL('../../examples/landing-page/main.ts', import.meta.url));
-  const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, [main], { env: { PATH, PORT: '0', ...settings } });
-  const ended = once(child, 'close');
-  let printed = '';
-  let log = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    log += text;
-  });
-  return {
-    log: () => log,
-    async opened(): Promise<string> {
-      for (;;) {
-        const [, origin] = /(http:\/\/\S+)\/results/.exec(printed) ?? [];
-        if (origin !== undefined) return origin;
-        if (child.exitCode !== null) throw new Error(`the page ended before it opened: ${log}`);
-        await Promise.race([once(child.stdout, 'data'), ended]);
-      }
-    },
-    async ended(): Promise<number | null> {
-      await ended;
-      return child.exitCode;
-    },
-    async stop(signal: NodeJS.Signals): Promise<number | null> {
-      child.kill(signal);
-      await ended;
-      return child.exitCode;
-    },
-  };
+export function apiUrlAt(port: number): string {
+  return `http://127.0.0.1:${port}/v1/personal-loans`;
 }
+
+/** Port of the API that the landing pages of a test file share. */
+export const sharedApiPort = (): number => shared.marketplace.ports!.public;
 
 /** Response in a visitor's browser. */
 interface Seen {

@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { readSettings } from '../../examples/landing-page/settings.ts';
 import { bounds } from '../../src/bounds.ts';
+import { browsers } from '../support/browsers.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import {
+  apiUrlAt,
   apiUrlOf,
   goodAnswers,
   type StartedLandingPage,
-  spawnLandingPage,
+  sharedApiPort,
   startLandingPage,
   useMarketplace,
   Visitor,
@@ -30,15 +36,12 @@ async function visiting(t: TestContext, variant: 'a' | 'b', wanted: Wanted = {})
   return { page, visitor, landing };
 }
 
-function figures({ market, key }: StartedLandingPage, variant: 'a' | 'b') {
-  return market.callerWithKey(personalLoansFixture, key).summary({ referrer_tag: tags[variant] });
+function figures({ caller }: StartedLandingPage, variant: 'a' | 'b') {
+  return caller.summary({ referrer_tag: tags[variant] });
 }
 
-/** Returns the sessions of a variant as analytics rows. */
-async function sessions({ market, key }: StartedLandingPage, variant: 'a' | 'b') {
-  const query = { referrer_tag: tags[variant], granularity: 'row' };
-  const { text } = await market.callerWithKey(personalLoansFixture, key).get('analytics', query);
-  return JSON.parse(text).data as { sub_id: string; device: string; metadata: unknown }[];
+async function sessions({ caller }: StartedLandingPage, variant: 'a' | 'b') {
+  return (await caller.rows({ referrer_tag: tags[variant] })).data;
 }
 
 function policyOf(headers: Headers): Map<string, string> {
@@ -89,16 +92,14 @@ test('variant B asks one question per page and shows offers as cards, whose clic
   assert.match(text, /No credit decision has been made/);
 
   const [session] = await sessions(page, 'b');
-  const caller = page.market.callerWithKey(personalLoansFixture, page.key);
-  const answered = await caller.offers(session!.sub_id, { max_offers: 10 });
+  const answered = await page.caller.offers(session!.sub_id, { max_offers: 10 });
   assert.deepEqual(
     clickUrls(offers.text),
     answered.offers.map(({ click_url }) => click_url),
   );
   assert.equal(policyOf(offers.headers).get('img-src'), `'self' ${new URL(answered.offers[0]!.logo_url).origin}`);
 
-  const click = await caller.click(clickUrls(offers.text)[0]!);
-  assert.equal(click.status, 302);
+  assert.equal((await page.caller.click(clickUrls(offers.text)[0]!)).status, 302);
   const { sessions_total, marketplace_views, offer_clicks, rev_attributed } = await figures(page, 'b');
   // The request for the question page above caused another view.
   assert.deepEqual([sessions_total, marketplace_views, offer_clicks], [1, 2, 1]);
@@ -158,12 +159,8 @@ test('variant A has one form, and shows equally many offers in an iframe, with t
 test('the form shows an error beside each invalid field, and retains the entered values', async (t) => {
   const { visitor } = await visiting(t, 'a');
   const hostile = `"><script>alert(1)</script>`;
-  const refused = await visitor.post('/answers', {
-    ...goodAnswers,
-    loan_amount: '500',
-    annual_income: hostile,
-    state: '',
-  });
+  const invalid = { loan_amount: '500', annual_income: hostile, state: '' };
+  const refused = await visitor.post('/answers', { ...goodAnswers, ...invalid });
   assert.equal(refused.status, 422);
   assert.equal(errorBeside(refused.text, 'loan_amount'), 'Please enter an amount from $1,000 to $100,000.');
   assert.equal(errorBeside(refused.text, 'annual_income'), 'Please enter whole dollars, such as 15,000.');
@@ -200,9 +197,8 @@ test('a field that does not apply to the loan purpose is not submitted to the se
   const debts = { ...goodAnswers, monthly_debt_payments: '500' };
   await visitor.posted('/answers', { ...debts, loan_purpose: 'moving' });
   const [session] = await sessions(page, 'a');
-  const caller = page.market.callerWithKey(personalLoansFixture, page.key);
   const missing = async (): Promise<readonly string[]> =>
-    (await caller.submitFields(session!.sub_id, { loan_purpose: 'debt_consolidation' })).missing_conditional;
+    (await page.caller.submitFields(session!.sub_id, { loan_purpose: 'debt_consolidation' })).missing_conditional;
   assert.deepEqual(await missing(), ['monthly_debt_payments']);
   // The value is also removed from the session if the loan purpose changes later.
   await visitor.posted('/answers', { ...debts, loan_purpose: 'debt_consolidation' });
@@ -222,12 +218,8 @@ test('a request for offers before the last question shows the first unanswered q
 
 test('a borrower without matching offers sees a message that no offer fits', async (t) => {
   const { visitor } = await visiting(t, 'a');
-  await visitor.posted('/answers', {
-    ...goodAnswers,
-    loan_amount: '100000',
-    credit_score_range: '300-579',
-    annual_income: '0',
-  });
+  const poor = { loan_amount: '100000', credit_score_range: '300-579', annual_income: '0' };
+  await visitor.posted('/answers', { ...goodAnswers, ...poor });
   const { status, text } = await visitor.get('/offers?embed=json');
   assert.equal(status, 200);
   assert.match(textOf(text), /No offer fits right now/);
@@ -279,13 +271,10 @@ test('a page load creates a session with the device of the visitor; prefetches a
   assert.equal(head.status, 200);
   assert.equal((await visitor.get('/?variant=a', { 'Sec-Purpose': 'prefetch;prerender' })).status, 503);
   assert.equal((await figures(page, 'a')).sessions_total, 0);
-  const phone =
-    'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
-  await visitor.get('/?variant=a', { 'User-Agent': phone });
-  assert.deepEqual(
-    (await sessions(page, 'a')).map(({ device }) => device),
-    ['mobile'],
-  );
+  const { userAgent } = browsers.find(({ device }) => device === 'mobile')!;
+  await visitor.get('/?variant=a', { 'User-Agent': userAgent });
+  const [session, ...others] = await sessions(page, 'a');
+  assert.deepEqual([session?.device, others], ['mobile', []]);
 });
 
 test('no response contains the API key, and no cookie contains the sub_id in plain text', async (t) => {
@@ -361,29 +350,19 @@ test('shows a page with the waiting time if a limit of the API is reached', asyn
 });
 
 test('creates one session if the first response of the API is lost', async (t) => {
-  let lost = 0;
-  const between = async (apiUrl: string) => {
-    const losing = createServer(async (asked, answer) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of asked) chunks.push(chunk as Buffer);
-      const headers = Object.entries(asked.headers).filter(
-        ([name]) => !/^(host|connection|content-length)$/.test(name),
-      );
-      const { method = '', url } = asked;
-      const body = method === 'POST' ? { body: Buffer.concat(chunks) } : {};
-      const got = await fetch(apiUrl + url, { method, headers: Object.fromEntries(headers) as never, ...body });
-      const text = await got.text();
-      if (url === '/session' && lost++ === 0) asked.socket.destroy();
-      else answer.writeHead(got.status, { 'Content-Type': 'application/json' }).end(text);
-    });
-    losing.listen(0, '127.0.0.1');
-    await once(losing, 'listening');
-    runAfterTest(t, () => losing.close().closeAllConnections());
-    return `http://127.0.0.1:${(losing.address() as AddressInfo).port}`;
-  };
-  const { page, landing } = await visiting(t, 'a', { between });
+  let connections = 0;
+  const losing = createServer((client) => {
+    const api = connect(sharedApiPort(), '127.0.0.1');
+    client.on('error', () => {}).pipe(api);
+    if (connections++ === 0) api.once('data', () => client.destroy());
+    else api.pipe(client);
+    client.once('close', () => api.destroy());
+  });
+  await once(losing.listen(0, '127.0.0.1'), 'listening');
+  runAfterTest(t, () => losing.close());
+  const { page, landing } = await visiting(t, 'a', { proxyPort: (losing.address() as AddressInfo).port });
   assert.equal(landing.status, 200);
-  assert.equal(lost, 2);
+  assert.equal(connections, 2);
   assert.equal((await figures(page, 'a')).sessions_total, 1);
 });
 
@@ -429,6 +408,12 @@ test('shows the results page only to the local machine or with the password', as
   assert.equal((await fetch(`${locked.origin}/results`, { headers: basic('me:sesame: open') })).status, 200);
 });
 
+test('the offers page shows a notice if the API key is a test key', async (t) => {
+  const { visitor } = await visiting(t, 'a', { key: { mode: 'test' } });
+  await visitor.posted('/answers', goodAnswers);
+  assert.match(textOf((await visitor.get('/offers?embed=json')).text), /Made up by the sandbox/);
+});
+
 test('cookies are restricted to HTTPS if the page runs behind a proxy', async (t) => {
   const page = await startLandingPage(t, { settings: { BEHIND_PROXY: '1' } });
   const landing = await fetch(`${page.origin}/`);
@@ -437,17 +422,18 @@ test('cookies are restricted to HTTPS if the page runs behind a proxy', async (t
   for (const cookie of cookies) assert.match(cookie, /^__Host-\w+=.*; Secure$/);
 });
 
-test('the offers page shows a notice if the API key is a test key', async (t) => {
-  const { visitor } = await visiting(t, 'b', { key: { mode: 'test' } });
-  await visitor.get('/?variant=a');
-  await visitor.posted('/answers', goodAnswers);
-  assert.match(textOf((await visitor.get('/offers?embed=json')).text), /Made up by the sandbox/);
-});
+/** Starts the program of the landing page with only these settings. */
+function spawnLandingPage(settings: Readonly<Record<string, string>>) {
+  const main = fileURLToPath(new URL('../../examples/landing-page/main.ts', import.meta.url));
+  const { PATH = '' } = process.env;
+  const child = spawn(process.execPath, [main], { env: { PATH, PORT: '0', ...settings } });
+  return { child, ended: once(child, 'close').then(() => child.exitCode), log: text(child.stderr) };
+}
 
 test('the landing page prints the reason of a failed start on one line', async (t) => {
   const { page } = await visiting(t, 'a');
   const url = apiUrlOf(page.market);
-  const nobody = `http://127.0.0.1:${await findFreePort()}/v1/personal-loans`;
+  const nobody = apiUrlAt(await findFreePort());
   const other = new URL(page.origin).port;
   for (const [settings, reason] of [
     [{ API_KEY: 'a key' }, /API_KEY holds characters/],
@@ -465,22 +451,26 @@ test('the landing page prints the reason of a failed start on one line', async (
     [{ ...known, API_URL: url.replace('personal-loans', 'mortgage') }, /does not serve this page.*404 NOT_FOUND/],
     [{ ...known, PORT: other }, /cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)/],
   ] as const) {
-    const child = spawnLandingPage(settings as Record<string, string>);
-    assert.equal(await child.ended(), 1);
-    assert.match(child.log(), reason);
-    assert.match(child.log(), /^landing page: [^\n]+\n$/);
-    assert.ok(!child.log().includes(page.key));
+    const { ended, log } = spawnLandingPage(settings as Record<string, string>);
+    assert.equal(await ended, 1);
+    assert.match(await log, reason);
+    assert.match(await log, /^landing page: [^\n]+\n$/);
+    assert.ok(!(await log).includes(page.key));
   }
 });
 
 test('SIGINT and SIGTERM stop the landing page with exit code 0', async (t) => {
   const { page } = await visiting(t, 'a');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    const child = spawnLandingPage({ API_KEY: page.key, API_URL: apiUrlOf(page.market) });
-    const origin = await child.opened();
+    const { child, ended, log } = spawnLandingPage({ API_KEY: page.key, API_URL: apiUrlOf(page.market) });
+    let printed = '';
+    for await (const line of createInterface({ input: child.stdout })) {
+      printed += line;
+      if (printed.includes('/results')) break;
+    }
     // A keep-alive connection does not delay the stop.
-    assert.equal((await fetch(`${origin}/?variant=a`)).status, 200);
-    assert.equal(await child.stop(signal), 0);
-    assert.equal(child.log(), '');
+    assert.equal((await fetch(`${/(http:\/\/\S+)\/results/.exec(printed)![1]}/?variant=a`)).status, 200);
+    child.kill(signal);
+    assert.deepEqual([await ended, await log], [0, '']);
   }
 });

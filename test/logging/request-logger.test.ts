@@ -53,42 +53,26 @@ const reply = (status: number, code?: 'INVALID_REQUEST' | 'SERVICE_UNAVAILABLE' 
   ...(code !== undefined && { error: { code, ...(param !== undefined && { param }) } }),
 });
 
+const requestMembers = {
+  requestId: 'abc-1',
+  route: 'inputs',
+  method: 'POST',
+  keyId: 'key_7',
+  account: 'account 3',
+  durationMs: 12,
+};
+
 test('logs the request, the caller and the reason of a rejection', () => {
   const { log, lines } = requestLog();
   log.logErrorReply(request, reply(400, 'INVALID_REQUEST', 'fields'));
-  assert.deepEqual(lines(), [
-    {
-      level: 30,
-      requestId: 'abc-1',
-      route: 'inputs',
-      method: 'POST',
-      status: 400,
-      code: 'INVALID_REQUEST',
-      param: 'fields',
-      keyId: 'key_7',
-      account: 'account 3',
-      durationMs: 12,
-      msg: 'request rejected: invalid request',
-    },
-  ]);
+  const error = { status: 400, code: 'INVALID_REQUEST', param: 'fields', msg: 'request rejected: invalid request' };
+  assert.deepEqual(lines(), [{ ...requestMembers, level: 30, ...error }]);
 });
 
 test('at level debug, logs successful requests and all rejected requests', () => {
   const { log, lines } = requestLog('debug');
   log.logSuccess?.(request, reply(200));
-  assert.deepEqual(lines(), [
-    {
-      level: 20,
-      requestId: 'abc-1',
-      route: 'inputs',
-      method: 'POST',
-      status: 200,
-      keyId: 'key_7',
-      account: 'account 3',
-      durationMs: 12,
-      msg: 'request answered',
-    },
-  ]);
+  assert.deepEqual(lines(), [{ ...requestMembers, level: 20, status: 200, msg: 'request answered' }]);
   for (let i = 0; i < 100; i++) log.logErrorReply(request, reply(401, 'UNAUTHORIZED'));
   assert.equal(lines().length, 100);
   assert.equal(requestLog('info').log.logSuccess, undefined);
@@ -102,12 +86,9 @@ test('each API error code has a distinct log message', () => {
 test('logs an unknown HTTP method as `other`', () => {
   const { log, lines } = requestLog('trace');
   log.logErrorReply({ ...request, routeIndex: 0, method: 'JANE' }, reply(404));
-  const written = lines();
-  assert.deepEqual(
-    written.map(({ route, method }) => [route, method]),
-    [['other', 'other']],
-  );
-  assert.ok(!/jane/i.test(JSON.stringify(written)));
+  const [line] = lines();
+  assert.deepEqual([line?.route, line?.method], ['other', 'other']);
+  assert.doesNotMatch(JSON.stringify(line), /jane/i);
 });
 
 test('logs server errors at level warn or error, and client errors at level info', () => {
@@ -148,13 +129,8 @@ test('limits the log lines of each kind of rejection and reports the number of d
     [...Array.from({ length: bounds.refusalLogLinesBurst }, () => 'UNAUTHORIZED'), 'INVALID_REQUEST'],
   );
   await once(stream, 'readable');
-  assert.deepEqual(lines(), [
-    {
-      level: 40,
-      dropped: { UNAUTHORIZED: 100 - bounds.refusalLogLinesBurst },
-      msg: 'log lines dropped: too many rejected requests',
-    },
-  ]);
+  const dropped = { UNAUTHORIZED: 100 - bounds.refusalLogLinesBurst };
+  assert.deepEqual(lines(), [{ level: 40, dropped, msg: 'log lines dropped: too many rejected requests' }]);
   // Nothing is rejected in the next second.
   await once(stream, 'readable');
   assert.deepEqual(

@@ -40,18 +40,10 @@ function finalContent(keyword: string): string {
 }
 
 test('the Dockerfile passes the linter', () => {
-  const { ERROR: error } = ValidationSeverity;
-  const diagnostics = validate(text, {
-    deprecatedMaintainer: error,
-    directiveCasing: error,
-    emptyContinuationLine: error,
-    instructionCasing: error,
-    instructionCmdMultiple: error,
-    instructionEntrypointMultiple: error,
-    instructionHealthcheckMultiple: error,
-    instructionJSONInSingleQuotes: error,
-    instructionWorkdirRelative: error,
-  });
+  const rules = `deprecatedMaintainer directiveCasing emptyContinuationLine instructionCasing instructionCmdMultiple
+    instructionEntrypointMultiple instructionHealthcheckMultiple instructionJSONInSingleQuotes instructionWorkdirRelative`;
+  const settings = Object.fromEntries(rules.split(/\s+/).map((rule) => [rule, ValidationSeverity.ERROR]));
+  const diagnostics = validate(text, settings);
   assert.deepEqual(
     diagnostics.map(({ range, message }) => `line ${range.start.line + 1}: ${message}`),
     [],
@@ -84,7 +76,8 @@ test('the entry point, command and health check use no shell, so that signals re
   assert.equal(finalContent('STOPSIGNAL'), 'SIGTERM');
 });
 
-test('the data folder is the only volume of the image, and the operations port is not exposed', () => {
+test('the data folder is the only volume, the operations port is not exposed, and the label names the licence', () => {
+  assert.match(finalContent('LABEL'), new RegExp(`image\\.licenses="${manifest.license}"`));
   assert.match(finalContent('ENV'), new RegExp(`\\bSVC_DATA_DIR=${finalContent('VOLUME')} `));
   assert.equal(finalContent('EXPOSE'), '8080');
   assert.doesNotMatch(finalContent('ENV'), /SVC_OPS_HOST/);
@@ -105,8 +98,4 @@ test('make install-production runs the commands of the build stage', () => {
     ([, command]) => command,
   );
   assert.deepEqual(makeCommands, contentsOf(buildStage, 'RUN'));
-});
-
-test('the image label names the licence of the package', () => {
-  assert.match(finalContent('LABEL'), new RegExp(`image\\.licenses="${manifest.license}"`));
 });

@@ -36,29 +36,18 @@ async function runNpm(args: readonly string[], folder: string): Promise<string> 
 const excludedPaths =
   /^(node_modules|\.node|\.git|dist|data|test-artefacts|bench\/results|src\/web\/widget\/dist)(\/|$)/;
 
-interface PackedFile {
-  readonly path: string;
-  readonly size: number;
-}
-
-export interface InstalledPackage {
-  /** Folder of a project in which only the package is installed. */
-  readonly project: string;
-  /** Folder of the installed package. */
-  readonly home: string;
-  /** Files and size of the tarball. */
-  readonly files: readonly PackedFile[];
-  readonly packedBytes: number;
-  remove(): void;
-}
-
 /** Commands of docs/embedding.md, which install the tarball in the current folder and then run `program.mjs`. */
 export const documentedCommands = commandsOf(readFileSync(join(checkout, 'docs/embedding.md'), 'utf8'))
   .trim()
   .split('\n');
 
-/** Packs a clean copy of the checkout, and installs the tarball in an empty folder with the commands of docs/embedding.md. */
-export async function installPackage(): Promise<InstalledPackage> {
+export type InstalledPackage = Awaited<ReturnType<typeof installPackage>>;
+
+/**
+ * Packs a clean copy of the checkout, and installs the tarball in an empty folder with the commands of docs/embedding.md. Returns the folder of
+ * the project, the folder of the installed package, and the files and size of the tarball.
+ */
+export async function installPackage() {
   const root = mkdtempSync(join(tmpdir(), 'marketplace-package-'));
   const remove = () => rmSync(root, { recursive: true, force: true });
   try {
@@ -75,7 +64,7 @@ export async function installPackage(): Promise<InstalledPackage> {
     const pack = join(source, 'bin', 'pack-package.ts');
     const report = await runToEnd(process.execPath, [pack, '--json', '--pack-destination', project], source);
     // Some versions of npm print other lines before the report.
-    const [packed] = JSON.parse(report.slice(report.search(/^\[$/m))) as [PackReport];
+    const [packed] = JSON.parse(report.slice(report.search(/^\[$/m))) as [{ size: number; files: { path: string }[] }];
     for (const command of documentedCommands.slice(0, -1)) {
       const [program, ...args] = command.split(' ');
       assert.equal(program, 'npm');
@@ -87,9 +76,4 @@ export async function installPackage(): Promise<InstalledPackage> {
     remove();
     throw error;
   }
-}
-
-interface PackReport {
-  readonly size: number;
-  readonly files: readonly PackedFile[];
 }

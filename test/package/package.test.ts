@@ -177,20 +177,22 @@ test('the examples of docs/embedding.md compile with the type declarations of th
     writeFileSync(join(project, `example-${at}.mts`), example);
     return `example-${at}.mts`;
   });
-  const compilerOptions = {
-    ...{
-      target: 'es2022',
-      module: 'node16',
-      moduleResolution: 'node16',
-      strict: true,
-      skipLibCheck: false,
-      noEmit: true,
-    },
-    ...{ typeRoots: [join(checkout, 'node_modules', '@types')], types: ['node'] },
-  };
+  const typeRoots = [join(checkout, 'node_modules', '@types')];
+  const checks = { strict: true, skipLibCheck: false, noEmit: true, typeRoots, types: ['node'] };
+  const compilerOptions = { target: 'es2022', module: 'node16', moduleResolution: 'node16', ...checks };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
   const tsc = join(checkout, 'node_modules', 'typescript', 'bin', 'tsc');
   assert.equal(await runToEnd(process.execPath, [tsc, '-p', 'tsconfig.json'], project), '');
+});
+
+test('the capacity command of the package uses the shipped benchmark result, and --check requires a checkout', async () => {
+  const command = join(installed.project, 'node_modules', '.bin', 'marketplace');
+  const args = ['capacity', '--keys', '3', '--slo-p99', '50', '--json'];
+  const { box, beyond_measured: beyond } = JSON.parse(await runToEnd(command, args, installed.project));
+  assert.equal(box.quick, false);
+  assert.match(beyond[0], /^This machine was not measured: .* make bench/);
+  const refusal = /"--check is available only in a checkout; run make capacity-check KEYS=n SLO=ms there"/;
+  await assert.rejects(runToEnd(command, [...args, '--check'], installed.project), refusal);
 });
 
 test('npx marketplace --version prints the version of the package', async () => {

@@ -46,42 +46,37 @@ describe('Hmac', () => {
     );
   });
 
-  it('throws for a message longer than the maximum', () => {
+  it('throws for a message longer than the maximum, an empty key, or a key longer than a hash block', () => {
     const hmac = new Hmac(Buffer.from('key'), 8);
     const mac = Buffer.alloc(32);
     hmac.sign(Buffer.alloc(8), 8, mac, 0, 32);
     assert.throws(() => hmac.sign(Buffer.alloc(9), 9, mac, 0, 32), RangeError);
-  });
-
-  it('throws for an empty key or a key longer than a hash block', () => {
-    assert.throws(() => new Hmac(Buffer.alloc(0), 8), RangeError);
-    assert.throws(() => new Hmac(Buffer.alloc(65), 8), RangeError);
+    for (const bytes of [0, 65]) assert.throws(() => new Hmac(Buffer.alloc(bytes), 8), RangeError);
   });
 });
 
 describe('RandomPool', () => {
-  it('RandomPool never returns the same bytes twice', () => {
+  it('never returns the same bytes twice, and returns all byte values', () => {
     const pool = new RandomPool();
-    const seen = new Set<string>();
+    const [texts, values] = [new Set<string>(), new Set<number>()];
     const target = Buffer.alloc(10);
     for (let i = 0; i < 5_000; i++) {
       pool.writeRandomBytes(target, 0, 10);
-      seen.add(target.toString('hex'));
+      texts.add(target.toString('hex'));
+      for (const value of target) values.add(value);
     }
-    assert.equal(seen.size, 5_000);
+    assert.deepEqual([texts.size, values.size], [5_000, 256]);
+    // More bytes than the pool holds.
+    const large = Buffer.alloc(8_192);
+    pool.writeRandomBytes(large, 0, large.length);
+    assert.equal(new Set(large).size, 256);
   });
 
-  it('RandomPool writes only the requested byte range', () => {
+  it('writes only the requested byte range', () => {
     const target = Buffer.alloc(64);
     new RandomPool().writeRandomBytes(target, 16, 32);
     assert.deepEqual(target.subarray(0, 16), Buffer.alloc(16));
     assert.deepEqual(target.subarray(48), Buffer.alloc(16));
     assert.notDeepEqual(target.subarray(16, 48), Buffer.alloc(32));
-  });
-
-  it('RandomPool returns all byte values', () => {
-    const target = Buffer.alloc(8_192);
-    new RandomPool().writeRandomBytes(target, 0, target.length);
-    assert.equal(new Set(target).size, 256);
   });
 });

@@ -21,73 +21,47 @@ function filesFor(t: TestContext): CertificateFiles {
   return writeCertificate(folder, createSelfSignedCertificate('one.test', Date.UTC(2040, 0, 2, 3, 4, 5)));
 }
 
-test('reads a certificate, its key and its expiry date', (t) => {
-  const certificate = readCertificate(filesFor(t));
-  assert.equal(certificate.expiresAtMs, Date.UTC(2040, 0, 2, 3, 4, 5));
-  assert.match(certificate.certificatePem.toString(), /^-----BEGIN CERTIFICATE-----/);
-});
-
-test('reads a certificate file with a chain', (t) => {
+test('reads a certificate, its key and its expiry date, also from a file with a chain', (t) => {
   const files = filesFor(t);
-  const { certificate, key } = createSelfSignedCertificate('two.test', Date.UTC(2030, 0, 1));
-  writeFileSync(files.certificateFile, certificate + createSelfSignedCertificate('authority.test').certificate);
-  writeFileSync(files.keyFile, key);
-  assert.equal(readCertificate(files).expiresAtMs, Date.UTC(2030, 0, 1));
+  for (const chain of ['', createSelfSignedCertificate('authority.test').certificate]) {
+    writeFileSync(files.certificateFile, chain, { flag: 'a' });
+    const certificate = readCertificate(files);
+    assert.equal(certificate.expiresAtMs, Date.UTC(2040, 0, 2, 3, 4, 5));
+    assert.match(certificate.certificatePem.toString(), /^-----BEGIN CERTIFICATE-----/);
+  }
 });
 
 const secretText = 'not-to-be-repeated';
 
-const invalid: Readonly<Record<string, (files: CertificateFiles) => 'certificate' | 'key'>> = {
-  'a certificate file that is missing': ({ certificateFile }) => {
-    rmSync(certificateFile);
-    return 'certificate';
-  },
-  'a folder instead of the key file': ({ keyFile }) => {
-    rmSync(keyFile);
-    mkdirSync(keyFile);
-    return 'key';
-  },
-  'a key with a passphrase': ({ keyFile }) => {
-    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    const encrypted = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: secretText } as const;
-    writeFileSync(keyFile, privateKey.export(encrypted));
-    return 'key';
-  },
-  'a chain with an incomplete certificate': ({ certificateFile, keyFile }) => {
-    const { certificate, key } = createSelfSignedCertificate('one.test');
-    writeFileSync(certificateFile, `${certificate}-----BEGIN CERTIFICATE-----\n${secretText}\n`);
-    writeFileSync(keyFile, key);
-    return 'certificate';
-  },
-};
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const encrypted = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: secretText } as const;
+const incomplete = `-----BEGIN CERTIFICATE-----\n${secretText}\n`;
+
 for (const [what, part, content] of [
+  ['a certificate file that is missing', 'certificate', null],
   ['a certificate file without a certificate', 'certificate', secretText],
   ['an empty certificate file', 'certificate', ''],
   ['a certificate file that is too large', 'certificate', Buffer.alloc(bounds.certificateFileBytesMax + 1)],
+  ['a chain with an incomplete certificate', 'certificate', (own: string) => own + incomplete],
+  ['a folder instead of the key file', 'key', null],
   ['a key file without a key', 'key', secretText],
+  ['a key with a passphrase', 'key', privateKey.export(encrypted)],
   ['a key of another certificate', 'key', createSelfSignedCertificate('other.test').key],
 ] as const) {
-  Object.assign(invalid, {
-    [what]: ({ certificateFile, keyFile }: CertificateFiles) => {
-      writeFileSync(part === 'key' ? keyFile : certificateFile, content);
-      return part;
-    },
-  });
-}
-
-for (const [what, write] of Object.entries(invalid)) {
   test(`the error for ${what} contains the file name and no file content`, (t) => {
     const files = filesFor(t);
-    const part = write(files);
+    const file = part === 'key' ? files.keyFile : files.certificateFile;
+    const own = readFileSync(file, 'utf8');
+    rmSync(file);
+    if (content !== null) writeFileSync(file, typeof content === 'function' ? content(own) : content);
+    else if (part === 'key') mkdirSync(file);
     assert.throws(
       () => readCertificate(files),
-      (error) => {
-        assert.ok(error instanceof InvalidCertificateError);
-        assert.equal(error.part, part);
-        assert.ok(error.message.startsWith(part === 'key' ? files.keyFile : files.certificateFile));
-        assert.ok(!error.message.includes(secretText));
-        return true;
-      },
+      (error) =>
+        error instanceof InvalidCertificateError &&
+        error.part === part &&
+        error.message.startsWith(file) &&
+        !error.message.includes(secretText),
     );
   });
 }

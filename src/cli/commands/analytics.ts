@@ -32,8 +32,9 @@ import type { Vertical } from '../../verticals/vertical.ts';
 import {
   type CommandDefinition,
   CommandLineError,
-  createChoiceOption,
   createCommandGroup,
+  createModeOption,
+  createVerticalOption,
   defineCommand,
   exitCodes,
   parseAccountName,
@@ -47,17 +48,8 @@ import { checkLogWithProgress, resolveLogFolder } from './log-folder.ts';
 
 type AnalyticsReportKind = 'summary' | 'daily' | 'sessions';
 
-const metricMembers = {
-  sessions_total: 'sessions created',
-  marketplace_views: 'times that offers were shown to these sessions',
-  offer_clicks: 'offers clicked, each counted once per session',
-  click_rate: 'clicks per view',
-  rev_attributed: 'revenue expected from the clicks, in USD',
-  rev_confirmed: 'revenue that lenders confirmed, in USD',
-  rev_per_session: 'confirmed revenue per session, in USD',
-} as const;
-
-const positionMember = 'position of the last ledger record that is counted';
+const metricMembers =
+  'sessions_total, marketplace_views, offer_clicks, click_rate, rev_attributed, rev_confirmed, rev_per_session';
 
 const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandDefinition>> = {
   summary: {
@@ -67,29 +59,11 @@ const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandDefinition>
       'marketplace analytics summary --account acme --tag hero-short-form',
       'marketplace analytics summary --account acme --tag hero-short-form --from 2026-11-01 --to 2026-11-30 --json | jq .rev_confirmed',
     ],
-    json: {
-      output: 'one object: the response of the API (docs/api.md) and the position in the ledger',
-      members: {
-        referrer_tag: 'referrer tag of the sessions',
-        ...metricMembers,
-        top_lenders: 'one object per lender: `lender`, `clicks`, `rev_confirmed`',
-        granularity: '`summary`',
-        date_from: 'first day of the sessions, UTC',
-        date_to: 'last day of the sessions, UTC',
-        sessions_kept_from:
-          'first day whose single sessions are retained; earlier days are included in the figures; or null',
-        ids_outside_dates: '0',
-        matured_from: 'first day of the three matured figures: the requested day, or 180 days ago by default; or null',
-        matured_to: 'last day of the matured figures, or null',
-        sessions_matured: 'sessions older than 45 days',
-        rev_per_session_matured: 'confirmed revenue per matured session in USD, or null',
-        rev_per_session_ci95: 'its 95 % confidence interval: an object with `low` and `high`, or null',
-        by_device: 'one object per device class with the seven figures',
-        widget_events: 'number of widget events by type',
-        as_of: 'time of the last record that is counted, ISO 8601, or null',
-        as_of_position: positionMember,
-      },
-    },
+    json:
+      'one object: the response of the API (docs/api.md) and the position in the ledger: ' +
+      `referrer_tag, ${metricMembers}, top_lenders, granularity, date_from, date_to, sessions_kept_from, ids_outside_dates, ` +
+      'matured_from, matured_to, sessions_matured, rev_per_session_matured, rev_per_session_ci95, by_device, widget_events, ' +
+      'as_of, as_of_position',
   },
   daily: {
     summary: 'print the figures of an experiment by day',
@@ -98,16 +72,7 @@ const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandDefinition>
       'marketplace analytics daily --account acme --tag hero-short-form',
       'marketplace analytics daily --account acme --tag hero-short-form --from 2026-01-01 --json | jq -r .date',
     ],
-    json: {
-      output: 'one object per line and day, as in the API (docs/api.md)',
-      members: {
-        date: 'UTC day',
-        ...metricMembers,
-        widget_events: 'number of widget events by type',
-        matured: 'whether the sessions are older than 45 days',
-        as_of_position: positionMember,
-      },
-    },
+    json: `one object per line and day, as in the API (docs/api.md): date, ${metricMembers}, widget_events, matured, as_of_position`,
   },
   sessions: {
     summary: 'print the sessions of an experiment',
@@ -117,24 +82,9 @@ const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandDefinition>
       'marketplace analytics sessions --account acme --tag hero-short-form --from 2026-01-01',
       `marketplace analytics sessions --account acme --tag hero-short-form --json | jq -r 'select(.rev_confirmed > 0) | .sub_id'`,
     ],
-    json: {
-      output: 'one object per line and session, as in the API (docs/api.md)',
-      members: {
-        sub_id: 'id of the session',
-        referrer_tag: 'referrer tag of the session',
-        created_at: 'ISO 8601, as all times',
-        sandbox: 'whether its key is a test key',
-        device: 'device class',
-        metadata: 'metadata from the request that created the session, or null',
-        marketplace_views: 'times that offers were shown',
-        offer_clicks: 'offers clicked, each counted once',
-        rev_attributed: metricMembers.rev_attributed,
-        rev_confirmed: metricMembers.rev_confirmed,
-        last_event_at: 'time of the last event that is counted',
-        lenders: 'one object per lender with a click: `lender`, `clicks`, `rev_confirmed`',
-        as_of_position: positionMember,
-      },
-    },
+    json:
+      'one object per line and session, as in the API (docs/api.md): sub_id, referrer_tag, created_at, sandbox, device, metadata, ' +
+      'marketplace_views, offer_clicks, rev_attributed, rev_confirmed, last_event_at, lenders, as_of_position',
   },
 };
 
@@ -147,16 +97,12 @@ function analyticsReportCommand(kind: AnalyticsReportKind): Command {
     .requiredOption('--account <name>', 'account of the sessions', parseAccountName)
     .requiredOption('--tag <tag>', 'referrer tag of the sessions', parseReferrerTag)
     .addOption(
-      createChoiceOption(
-        '--vertical <segment>',
-        'vertical of the sessions',
-        servedVerticals,
-        ({ segment }) => segment,
-      ).default(servedVerticals[0], servedVerticals[0]!.segment),
+      createVerticalOption('vertical of the sessions', servedVerticals).default(
+        servedVerticals[0],
+        servedVerticals[0]!.segment,
+      ),
     )
-    .addOption(
-      createChoiceOption('--mode <mode>', 'sessions of live keys or of test keys', ['live', 'test']).default('live'),
-    )
+    .addOption(createModeOption('sessions of live keys or of test keys').default('live'))
     .option(
       '--from <date>',
       `first UTC day on which the sessions were created (default: ${bounds.analyticsDefaultDays} days before the last one)`,
@@ -204,16 +150,9 @@ function tagsCommand(): Command {
       'marketplace analytics tags',
       `marketplace analytics tags --json | jq -r '.[] | select(.tags > 50000) | .account'`,
     ],
-    json: {
-      output: 'array with one object per account, vertical and mode, the highest count first',
-      members: {
-        account: 'name of the account, or null if the key file has no key of it',
-        vertical: 'path segment of the vertical, or null if this version does not know it',
-        mode: '`live` or `test`',
-        tags: 'number of different referrer tags',
-        as_of_position: positionMember,
-      },
-    },
+    json:
+      'array with one object per account, vertical and mode, the highest count first: account, vertical, mode, tags, ' +
+      'as_of_position',
   })
     .option('--json', 'print an array of JSON objects')
     .action(printTagCounts);
@@ -231,17 +170,7 @@ function rebuildCommand(): Command {
       'SVC_DATA_DIR=/backup/data marketplace analytics rebuild --json | jq .left_out',
     ],
     exitCodes: { 3: 'the ledger is damaged; the store is unchanged', 130: null },
-    json: {
-      output: 'one object',
-      members: {
-        store: 'path of the store',
-        replaced: 'whether there was a store before',
-        records: 'number of ledger records read',
-        left_out: 'object with the number of records that are not counted, by reason',
-        missing: 'sentences about missing records that the figures leave out',
-        tail_bytes: 'bytes after the last complete record; the next start of the service moves them to a file',
-      },
-    },
+    json: 'one object: store, replaced, records, left_out, missing, tail_bytes',
   })
     .option('--json', 'print one JSON object')
     .action(rebuildAnalytics);
@@ -434,16 +363,12 @@ async function rebuildFromLedger(
   const { damage, position, records, tornBytes } = await checkLogWithProgress(ledgerFolder, options, { signal });
   if (damage !== null) throw damage;
   const bar = createProgressBar(progressStreamFor(options), { total: records, unit: 'records' });
-  try {
-    const { records: counted, ...leftOut } = await rebuildAnalyticsStore({
-      files: dataPaths(dirname(ledgerFolder)),
-      upToPosition: position,
-      onProgress: (more) => bar.advance(more),
-      onMissingRecords: (sentence) => missing.push(sentence),
-      signal,
-    });
-    return { records: counted, leftOut, tornBytes };
-  } finally {
-    bar.clear();
-  }
+  const { records: counted, ...leftOut } = await rebuildAnalyticsStore({
+    files: dataPaths(dirname(ledgerFolder)),
+    upToPosition: position,
+    onProgress: (more) => bar.advance(more),
+    onMissingRecords: (sentence) => missing.push(sentence),
+    signal,
+  }).finally(() => bar.clear());
+  return { records: counted, leftOut, tornBytes };
 }

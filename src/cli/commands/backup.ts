@@ -26,14 +26,7 @@ export function createCommand(): Command {
       'marketplace backup /backup/marketplace/2026-11-22 --json | jq .ledger_records',
     ],
     exitCodes: { 3: null, 130: null },
-    json: {
-      output: 'one object',
-      members: {
-        folder: 'path of the copy',
-        ledger_records: 'number of ledger records in the copy',
-        has_secrets: 'false if the secret file is outside the data folder',
-      },
-    },
+    json: 'one object: folder, ledger_records, has_secrets',
   })
     .argument('<folder>', 'target folder; created if it does not exist')
     .option('--json', 'print one JSON object')

@@ -5,7 +5,7 @@ import type {
   ResourceName,
   ServerResource,
 } from '../../capacity/plan.ts';
-import { formatTable } from '../output.ts';
+import { formatNameValues, formatTable } from '../output.ts';
 
 /** Converts a capacity plan to JSON. Rates are per second, memory sizes are in MiB, CPU times are in cores. */
 export function planToJson(plan: CapacityPlan, check: CapacityCheckResult | null) {
@@ -98,25 +98,24 @@ const checkRowTitles: Readonly<Record<CapacityCheckRow['figure'], string>> = {
 export function formatPlan(plan: CapacityPlan): string {
   const { request, box, key, load, boxes, keysPerBox, bottleneck } = plan;
   const commit = box.commit === null ? '' : `, commit ${box.commit}`;
+  const machine = `${box.cpu}, ${formatCount(box.cores, 'core')}, ${formatBytes(box.memoryMiB * 2 ** 20)}`;
   return [
     [
       `${formatCount(request.keys, 'key')}, p99 within ${request.sloP99Ms} ms: ${formatCount(boxes, 'server')}`,
       `One server can serve ${formatCount(keysPerBox, 'key')}. Bottleneck: ${resourceTitles[bottleneck]}.`,
     ].join('\n'),
-    [
+    formatNameValues(
       [
-        'server',
-        `${box.cpu}, ${formatCount(box.cores, 'core')}, ${formatBytes(box.memoryMiB * 2 ** 20)}, measured ${box.measuredAt}${commit}`,
+        ['server', `${machine}, measured ${box.measuredAt}${commit}`],
+        ['key', `${formatNumber(key.requestsPerSecond, 1)} requests/s at most (limit: ${key.boundBy})`],
+        [
+          '',
+          `${formatNumber(key.sessionsPerDay)} sessions a day, ${formatNumber(key.liveSessions)} of them live at the same time`,
+        ],
+        ['reserve', `${formatNumber(request.headroom * 100, 1)} % of every capacity`],
       ],
-      ['key', `${formatTenths(key.requestsPerSecond)} requests/s at most (limit: ${key.boundBy})`],
-      [
-        '',
-        `${formatInteger(key.sessionsPerDay)} sessions a day, ${formatInteger(key.liveSessions)} of them live at the same time`,
-      ],
-      ['reserve', `${formatTenths(request.headroom * 100)} % of every capacity`],
-    ]
-      .map(([name, value]) => `${name?.padEnd(11)}${value}`)
-      .join('\n'),
+      11,
+    ),
     formatTable(
       ['RESOURCE OF ONE SERVER', 'CAPACITY', 'ENOUGH FOR', `USED BY ${formatCount(load.keys, 'KEY')}`, ''],
       plan.resources.map((resource) => resourceCells(resource, load.keys, resource.name === bottleneck)),
@@ -130,10 +129,10 @@ export function formatCheck({ request }: CapacityPlan, { rows, measurements, car
   const { seconds, keys, liveSessions, refused, failed, offeredPerSecond, clientSaturated, residentMiB } = measurements;
   const verdict = carried ? 'met' : 'did NOT meet';
   return [
-    `Checked for ${formatTenths(seconds)} s: the server ${verdict} the target of p99 within ${request.sloP99Ms} ms at ${formatInteger(offeredPerSecond)} requests/s.`,
+    `Checked for ${formatNumber(seconds, 1)} s: the server ${verdict} the target of p99 within ${request.sloP99Ms} ms at ${formatNumber(offeredPerSecond)} requests/s.`,
     formatTable(['FIGURE', 'PREDICTED', 'MEASURED', 'ERROR'], rows.map(checkCells)),
     [
-      `${formatCount(keys, 'key')}, ${formatCount(liveSessions, 'live session')} at the end, ${formatInteger(refused)} refused, ${formatInteger(failed)} failed.`,
+      `${formatCount(keys, 'key')}, ${formatCount(liveSessions, 'live session')} at the end, ${formatNumber(refused)} refused, ${formatNumber(failed)} failed.`,
       ...(residentMiB === null
         ? []
         : [`Resident memory before garbage collection: ${formatBytes(residentMiB * 2 ** 20)}.`]),
@@ -149,56 +148,50 @@ function resourceCells(
 ): string[] {
   return [
     resourceTitles[name],
-    `${formatInteger(capacity)} ${unit}`,
+    `${formatNumber(capacity)} ${unit}`,
     formatCount(Math.floor(keys), 'key'),
-    `${formatTenths(((load * perKey) / capacity) * 100)} %`,
+    `${formatNumber(((load * perKey) / capacity) * 100, 1)} %`,
     isBottleneck ? 'bottleneck' : '',
   ];
 }
 
 function formatPrediction({ load, predicted, box }: CapacityPlan): string {
-  const lines = [
-    ['requests/s', formatInteger(load.requestsPerSecond)],
-    ['p99', `${formatTenths(predicted.p99Ms)} ms`],
+  const { p99Ms, socketThreadCores, allThreadsCores, memoryMiB, diskBytesPerDay } = predicted;
+  const cores = `${formatNumber(socketThreadCores, 2)} of the socket thread's core, ${formatNumber(allThreadsCores, 2)}`;
+  const lines = formatNameValues(
     [
-      'CPU',
-      `${formatHundredths(predicted.socketThreadCores)} of the socket thread's core, ${formatHundredths(predicted.allThreadsCores)} of ${box.cores}`,
+      ['  requests/s', formatNumber(load.requestsPerSecond)],
+      ['  p99', `${formatNumber(p99Ms, 1)} ms`],
+      ['  CPU', `${cores} of ${box.cores}`],
+      ['  live', `${formatNumber(load.liveSessions)} sessions, ${formatBytes(memoryMiB * 2 ** 20)} of memory`],
+      ['  disk', diskBytesPerDay === null ? 'unknown' : `${formatBytes(diskBytesPerDay)} more per day`],
     ],
-    ['live', `${formatInteger(load.liveSessions)} sessions, ${formatBytes(predicted.memoryMiB * 2 ** 20)} of memory`],
-    ['disk', predicted.diskBytesPerDay === null ? 'unknown' : `${formatBytes(predicted.diskBytesPerDay)} more per day`],
-  ];
-  const title = `Predicted for a server with ${formatCount(load.keys, 'key')}:`;
-  return [title, ...lines.map(([name, value]) => `  ${name?.padEnd(11)}${value}`)].join('\n');
+    13,
+  );
+  return `Predicted for a server with ${formatCount(load.keys, 'key')}:\n${lines}`;
 }
 
 function checkCells({ figure, unit, predicted, measured, errorPercent }: CapacityCheckRow): string[] {
   const formatValue = (value: number) =>
-    unit === 'requests/s' ? formatInteger(value) : `${formatHundredths(value)} ${unit}`;
+    unit === 'requests/s' ? formatNumber(value) : `${formatNumber(value, 2)} ${unit}`;
   return [
     checkRowTitles[figure],
     formatValue(predicted),
     measured === null ? 'unknown' : formatValue(measured),
-    errorPercent === null ? '-' : `${errorPercent < 0 ? '' : '+'}${formatTenths(errorPercent)} %`,
+    errorPercent === null ? '-' : `${errorPercent < 0 ? '' : '+'}${formatNumber(errorPercent, 1)} %`,
   ];
 }
 
 function formatCount(count: number, one: string): string {
   const plural = one === one.toUpperCase() ? 'S' : 's';
-  return `${formatInteger(count)} ${one}${count === 1 ? '' : plural}`;
+  return `${formatNumber(count)} ${one}${count === 1 ? '' : plural}`;
 }
 
-function formatInteger(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
-}
-
-function formatTenths(value: number): string {
-  return (Math.round(value * 10) / 10).toLocaleString('en-US');
-}
-
-function formatHundredths(value: number): string {
-  return (Math.round(value * 100) / 100).toLocaleString('en-US');
+/** Formats a number with at most this number of decimals, and with a comma between thousands. */
+function formatNumber(value: number, decimals = 0): string {
+  return (Math.round(value * 10 ** decimals) / 10 ** decimals).toLocaleString('en-US');
 }
 
 function formatBytes(bytes: number): string {
-  return bytes < 2 ** 30 ? `${formatTenths(bytes / 2 ** 20)} MiB` : `${formatTenths(bytes / 2 ** 30)} GiB`;
+  return bytes < 2 ** 30 ? `${formatNumber(bytes / 2 ** 20, 1)} MiB` : `${formatNumber(bytes / 2 ** 30, 1)} GiB`;
 }

@@ -44,26 +44,9 @@ export function createCommand(): Command {
       1: 'no plan is possible, or the server did not meet the target',
       130: 'a check was ended by Ctrl-C; 143 by SIGTERM',
     },
-    json: {
-      output: 'one object; rates are per second, memory is in MiB, CPU time in cores',
-      members: {
-        keys: 'as on the command line',
-        slo_p99_ms: 'as on the command line',
-        headroom: 'share of every capacity that is kept in reserve',
-        boxes: 'number of servers',
-        keys_per_box: 'number of keys per server',
-        bottleneck: 'name of the resource that limits the number of keys',
-        resources:
-          'one object per resource: `name`, `unit`, `capacity`, `per_key`, `keys` that it can serve, `used_share` at the load of one server',
-        key: 'load of one key at its limits: `bound_by`, `requests_per_second`, `rates_per_second`, `sessions_per_day`, `live_sessions`',
-        box: 'the measured server: `cpu`, `cores`, `memory_mib`, `measured_at`, `commit`, `quick`',
-        load: 'load of one server: `keys`, `requests_per_second`, `rates_per_second`, `sessions_per_day`, `live_sessions`',
-        predicted:
-          'predicted figures of one server: `p99_ms`, `socket_thread_cores`, `all_threads_cores`, `memory_mib`, `disk_bytes_per_day`',
-        beyond_measured: 'sentences about assumptions that the measurements do not cover',
-        check: 'result of the check, or null without --check',
-      },
-    },
+    json:
+      'one object; rates are per second, memory is in MiB, CPU time in cores: keys, slo_p99_ms, headroom, boxes, keys_per_box, ' +
+      'bottleneck, resources, key, box, load, predicted, beyond_measured, check',
   })
     .requiredOption('--keys <n>', 'number of API keys', createIntegerParser(bounds.plannedKeysMax))
     .requiredOption(

@@ -19,13 +19,6 @@ import { CommandLineError, createCommandGroup, defineCommand } from '../command.
 import { formatNameValues, formatTable, printChunk, printJson, printResult } from '../output.ts';
 import { jsonErrorPosition, locateJsonPaths, type TextPosition } from './json-positions.ts';
 
-const positionMembers = {
-  path: 'path in the catalog',
-  line: 'line of the text, from 1, or null',
-  column: 'column in UTF-16 units, from 1, or null',
-  problem: 'description',
-} as const;
-
 function catalogValidateCommand(): Command {
   return defineCommand('validate', {
     summary: 'validate a catalog file',
@@ -40,21 +33,7 @@ function catalogValidateCommand(): Command {
       0: 'the file is valid',
       1: 'the file is not valid or cannot be read; the reason is on standard error',
     },
-    json: {
-      output: 'one object, also for an invalid catalog',
-      members: {
-        file: 'path of the file',
-        valid: 'whether a server would accept it',
-        vertical: 'path segment of its vertical; this and the next three only for a valid file',
-        lenders: 'number of lenders',
-        offers: 'number of offers',
-        versions: 'versions that the log and responses show: an object with `live` and `test`',
-        faults: 'array with one object per error, in the order of the text, at most 1,000',
-        ...Object.fromEntries(Object.entries(positionMembers).map(([name, meaning]) => [`faults[].${name}`, meaning])),
-        rest: 'sentence about further errors, or null',
-        notes: 'notes about a valid file: objects like those of `faults`',
-      },
-    },
+    json: 'one object, also for an invalid catalog: file, valid, vertical, lenders, offers, versions, faults, rest, notes',
   })
     .argument('<file>', 'catalog file')
     .option('--json', 'print one JSON object')
@@ -70,25 +49,9 @@ function catalogStatsCommand(): Command {
       'marketplace catalog stats offers.json',
       `marketplace catalog stats offers.json --json | jq '.coverage[] | select(.field == "state").offers.AR'`,
     ],
-    json: {
-      output: 'one object; a distribution is null or an object with `min`, `median` and `max`',
-      members: {
-        file: 'path of the file',
-        vertical: 'path segment of its vertical',
-        lenders: 'number of lenders',
-        offers: 'number of offers',
-        versions: 'versions that the log and responses show: an object with `live` and `test`',
-        term_months: 'all terms in months, ascending',
-        payouts:
-          'by payout model, `cost_per_lead` and `cost_per_click`: an object with `offers` and the distribution `usd`',
-        never_shown: 'ids of offers that no borrower can see',
-        bands:
-          'one object per credit band: `band`, `offers`, and distributions of `note_rate_percent`, `apr_percent`, `origination_fee_percent`, `approval_likelihood` and `click_usd`',
-        coverage:
-          'one object per field: `field`, `offers` that accept each value, and `not_told`: offers that accept borrowers without a value',
-        using: 'number of offers that use each optional member',
-      },
-    },
+    json:
+      'one object; a distribution is null or an object with `min`, `median` and `max`: file, vertical, lenders, offers, ' +
+      'versions, term_months, payouts, never_shown, bands, coverage, using',
   })
     .argument('<file>', 'catalog file')
     .option('--json', 'print one JSON object')
@@ -160,7 +123,7 @@ async function validateCatalogFile(file: string, options: { readonly json?: true
     await printChunk(
       `${file} is valid: ${offers} offers of ${lenders} lenders for ${vertical}; version ${versions.live} for live keys, ${versions.test} for test keys`,
     );
-    if (notes.length > 0) await printChunk(notes.map((note) => formatNoteLine(file, note)).join('\n'));
+    for (const note of notes) await printChunk(formatErrorLine(file, { ...note, path: `note: ${note.path}` }));
   }
   if (located.length > 0) {
     throw new CommandLineError(
@@ -229,10 +192,6 @@ function byPosition(one: LocatedError, other: LocatedError): number {
 /** Formats an error with file, line and column, as compilers do, so that editors and terminals can link to the position. */
 function formatErrorLine(file: string, { path, line, column, problem }: LocatedError): string {
   return `${file}${line === null ? '' : `:${line}:${column}`}: ${path}: ${problem}`;
-}
-
-function formatNoteLine(file: string, note: LocatedError): string {
-  return formatErrorLine(file, { ...note, path: `note: ${note.path}` });
 }
 
 function formatErrorCount(count: number): string {

@@ -26,15 +26,7 @@ export function createCommand(): Command {
       'marketplace check-config --json | jq -r .settings.SVC_DATA_DIR.value',
     ],
     exitCodes: { 0: 'all settings are valid', 1: 'a setting is invalid; standard error names it' },
-    json: {
-      output: 'one object',
-      members: {
-        settings: 'object with all settings by name',
-        'settings.*.value': 'value: a string, a number, an array of strings, or null',
-        'settings.*.from': '`environment` or `default`',
-        warnings: 'array of sentences about risky or probably unintended values',
-      },
-    },
+    json: 'one object: settings, warnings',
   })
     .option('--json', 'print one JSON object')
     .action(printConfig);

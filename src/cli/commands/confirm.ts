@@ -36,17 +36,7 @@ export function createCommand(): Command {
       4: null,
       130: null,
     },
-    json: {
-      output: 'one object',
-      members: {
-        rows: 'rows in the file',
-        accepted: 'rows booked by this run',
-        repeated: 'rows booked before',
-        rejected: 'all other rows',
-        reasons: 'object with the number of rejected rows by reason; docs/confirmations.md lists the reasons',
-        rejected_file: 'file of rejected rows, or null if there are none',
-      },
-    },
+    json: 'one object: rows, accepted, repeated, rejected, reasons, rejected_file',
   })
     .argument('<file>', '.csv with column names in the first line, or .ndjson', parseConfirmationFile)
     .option('--url <url>', 'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)', parseUrl)
@@ -68,31 +58,18 @@ function parseUrl(text: string): string {
   throw new InvalidArgumentError('It must be an http or https URL like http://127.0.0.1:9090.');
 }
 
-interface ConfirmFileOptions {
-  readonly path: string;
-  readonly reader: ConfirmationReader;
-  readonly client: Pick<ConfirmationClient, 'send'>;
-  /** Path of the file of rejected rows. An existing file with this path is deleted. */
-  readonly rejectedPath: string;
-  /** Called after each batch with the number of bytes of the file that were read since the previous call. */
-  readonly onProgress: (bytes: number) => void;
-}
-
-interface ConfirmFileResult {
-  readonly rows: number;
-  readonly accepted: number;
-  readonly repeated: number;
-  /** Number of rejected rows by reason. The reason `unknown` means that the server may or may not have booked the row. */
-  readonly rejectedByReason: ReadonlyMap<string, number>;
-}
-
 /**
  * Sends a file of confirmations to a server in batches, so that memory use does not depend on the size of the file. An interrupted run can
- * be repeated, because sending the same row again does not change the result.
+ * be repeated, because sending the same row again does not change the result. `onProgress` is called after each batch with the number of
+ * bytes of the file that were read since the previous call.
  */
-async function sendConfirmationFile(options: ConfirmFileOptions): Promise<ConfirmFileResult> {
-  const { path, reader, client, onProgress } = options;
-  const rejected = new RejectedRowsFile(options.rejectedPath, reader);
+async function sendConfirmationFile(
+  path: string,
+  reader: ConfirmationReader,
+  client: ConfirmationClient,
+  rejected: RejectedRowsFile,
+  onProgress: (bytes: number) => void,
+): Promise<{ readonly rows: number; readonly accepted: number; readonly repeated: number }> {
   const counts = { rows: 0, accepted: 0, repeated: 0 };
   let batch: { readonly row: ConfirmationRow; readonly item: object }[] = [];
   let batchBytes = 0;
@@ -102,6 +79,7 @@ async function sendConfirmationFile(options: ConfirmFileOptions): Promise<Confir
     const outcomes = batch.length === 0 ? [] : await client.send(batch.map(({ item }) => item));
     for (const [index, { outcome, reason }] of outcomes.entries()) {
       if (outcome === 'accepted' || outcome === 'repeated') counts[outcome]++;
+      // The reason `unknown` means that the server may or may not have booked the row.
       else rejected.add(batch[index]!.row, reason ?? outcome);
     }
     onProgress(bytesRead);
@@ -125,42 +103,35 @@ async function sendConfirmationFile(options: ConfirmFileOptions): Promise<Confir
     yield decode();
   };
 
-  try {
-    for await (const row of reader.readRows(readText())) {
-      counts.rows++;
-      if (!row.parsed.ok) {
-        rejected.add(row, row.parsed.reason);
-        continue;
-      }
-      const { item } = row.parsed;
-      // 3 bytes for the comma before the item and the brackets of the array.
-      const bytes = Buffer.byteLength(JSON.stringify(item)) + 3;
-      if (
-        batch.length === bounds.confirmationRowsPerRequestMax ||
-        batchBytes + bytes > bounds.confirmationBodyBytesMax
-      ) {
-        await flush();
-      }
-      batch.push({ row, item });
-      batchBytes += bytes;
+  for await (const row of reader.readRows(readText())) {
+    counts.rows++;
+    if (!row.parsed.ok) {
+      rejected.add(row, row.parsed.reason);
+      continue;
     }
-    await flush();
-    rejected.finish();
-  } catch (error) {
-    rejected.discard();
-    throw error;
+    const { item } = row.parsed;
+    // 3 bytes for the comma before the item and the brackets of the array.
+    const bytes = Buffer.byteLength(JSON.stringify(item)) + 3;
+    if (batch.length === bounds.confirmationRowsPerRequestMax || batchBytes + bytes > bounds.confirmationBodyBytesMax) {
+      await flush();
+    }
+    batch.push({ row, item });
+    batchBytes += bytes;
   }
-  return { ...counts, rejectedByReason: rejected.countByReason };
+  await flush();
+  return counts;
 }
 
 /** File of rejected rows. The first rejected row creates the file under a temporary name; `finish` gives the file its final name. */
 class RejectedRowsFile {
+  /** Number of rejected rows by reason. */
   readonly countByReason = new Map<string, number>();
   readonly #path: string;
   readonly #temporaryPath: string;
   readonly #reader: ConfirmationReader;
   #file: number | null = null;
 
+  /** Deletes an existing file with this path. */
   constructor(path: string, reader: ConfirmationReader) {
     this.#path = path;
     this.#temporaryPath = `${path}.unfinished`;
@@ -242,30 +213,26 @@ async function confirmRevenueFromFile(file: ConfirmationFile, options: ConfirmOp
   printNotice(`The rejected rows are in ${rejectedPath}.`);
 }
 
-async function sendFile(
-  file: ConfirmationFile,
-  rejectedPath: string,
-  options: ConfirmOptions,
-  signal: AbortSignal,
-): Promise<ConfirmFileResult> {
+async function sendFile(file: ConfirmationFile, rejectedPath: string, options: ConfirmOptions, signal: AbortSignal) {
   const env = readEnv();
   const path = resolve(file.path);
-  const client = new ConfirmationClient(options.url ?? operationsUrl(env), readToken(options.tokenFile, env), {
-    signal,
-  });
-  const progress = createProgressBar(progressStreamFor(options), {
-    total: fileBytes(path, rejectedPath),
-    unit: 'bytes',
-  });
+  const url = options.url ?? operationsUrl(env);
+  const client = new ConfirmationClient(url, readToken(options.tokenFile, env), { signal });
+  const total = fileBytes(path, rejectedPath);
+  const progress = createProgressBar(progressStreamFor(options), { total, unit: 'bytes' });
   const reader = createConfirmationReader(file.format);
+  const rejected = new RejectedRowsFile(rejectedPath, reader);
   let hasSent = false;
   const onProgress = (bytes: number): void => {
     hasSent = true;
     progress.advance(bytes);
   };
   try {
-    return await sendConfirmationFile({ path, reader, client, rejectedPath, onProgress });
+    const counts = await sendConfirmationFile(path, reader, client, rejected, onProgress);
+    rejected.finish();
+    return { ...counts, rejectedByReason: rejected.countByReason };
   } catch (error) {
+    rejected.discard();
     if (!hasSent) throw error;
     const advice = 'Earlier rows may be booked; sending the file again changes nothing';
     if (error instanceof InterruptedError) throw new InterruptedError(error.signal, `${error.message}. ${advice}`);

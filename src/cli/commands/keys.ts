@@ -11,29 +11,19 @@ import type { Mode } from '../../domain/mode.ts';
 import { type KnownVertical, knownVerticals, servedVerticals } from '../../verticals/registry.ts';
 import {
   CommandLineError,
-  createChoiceOption,
   createCommandGroup,
   createIntegerParser,
+  createModeOption,
+  createVerticalOption,
   defineCommand,
   parseAccountName,
   parseFutureExpiry,
 } from '../command.ts';
 import { formatTable, formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 
-/** Descriptions of the members of the object that `toIssuedKeyJson` returns. */
-const keyJsonMembers = {
-  id: 'id of the key: `key_` and twelve hexadecimal digits',
-  account: 'name of the account',
-  vertical: 'path segment of the vertical',
-  mode: '`live` or `test`',
-  state: '`active`, `expired` or `revoked`',
-  created_at: 'ISO 8601, as all times',
-  expires_at: 'null if it does not expire',
-  revoked_at: 'null if it is not revoked',
-  requests_per_minute: 'limit of this key, or null for the default of the service',
-  analytics_per_minute: 'the same for analytics queries per minute',
-  sessions_per_day: 'the same for sessions per UTC day',
-} as const;
+/** Members of the object that `toIssuedKeyJson` returns. */
+const keyJsonMembers =
+  'id, account, vertical, mode, state, created_at, expires_at, revoked_at, requests_per_minute, analytics_per_minute, sessions_per_day';
 
 function keysCreateCommand(): Command {
   return defineCommand('create', {
@@ -44,26 +34,16 @@ function keysCreateCommand(): Command {
       'marketplace keys create --account acme --vertical personal-loans --mode live --expires 2030-12-31 --requests-per-minute 2000',
       'KEY=$(marketplace keys create --account acme --vertical personal-loans --mode test --raw)',
     ],
-    json: { output: 'one object', members: { key: 'the key itself; no other command prints it', ...keyJsonMembers } },
+    json: `one object: key, ${keyJsonMembers}`,
   })
     .requiredOption(
       '--account <name>',
       'owner of the key; keys of one account and vertical share sessions and figures',
       parseAccountName,
     )
+    .addOption(createVerticalOption('vertical that the key is valid for', knownVerticals).makeOptionMandatory())
     .addOption(
-      createChoiceOption(
-        '--vertical <segment>',
-        'vertical that the key is valid for',
-        knownVerticals,
-        ({ segment }) => segment,
-      ).makeOptionMandatory(),
-    )
-    .addOption(
-      createChoiceOption('--mode <mode>', 'live: real users and revenue; test: synthetic offers, no revenue', [
-        'live',
-        'test',
-      ]).makeOptionMandatory(),
+      createModeOption('live: real users and revenue; test: synthetic offers, no revenue').makeOptionMandatory(),
     )
     .option(
       '--expires <when>',
@@ -99,7 +79,7 @@ function keysListCommand(): Command {
       'marketplace keys list',
       `marketplace keys list --json | jq -r '.[] | select(.state == "active") | .id'`,
     ],
-    json: { output: 'array with one object per key, oldest first', members: keyJsonMembers },
+    json: `array with one object per key, oldest first: ${keyJsonMembers}`,
   })
     .option('--json', 'print an array of JSON objects')
     .action(printKeys);
@@ -114,10 +94,7 @@ function keysRevokeCommand(): Command {
       `marketplace keys list --json | jq -r '.[] | select(.account == "acme") | .id' | xargs -n 1 marketplace keys revoke`,
     ],
     exitCodes: { 0: 'the key is revoked, now or before', 1: null },
-    json: {
-      output: 'one object',
-      members: { ...keyJsonMembers, revoked_before: 'whether it was revoked before' },
-    },
+    json: `one object: ${keyJsonMembers}, revoked_before`,
   })
     .argument('<id>', 'id of the key from keys list; not the key itself')
     .option('--json', 'print one JSON object')

@@ -21,15 +21,10 @@ export async function checkLogWithProgress(
   output: { readonly json?: true },
   options: Pick<VerifyLogOptions, 'onRecord' | 'signal'>,
 ): Promise<LogVerification> {
-  const bar = createProgressBar(progressStreamFor(output), {
-    total: logSizeBytes(nodeLogFiles, folder),
-    unit: 'bytes',
-  });
-  try {
-    return await verifyLog(nodeLogFiles, folder, { ...options, onBytesRead: (bytes) => bar.advance(bytes) });
-  } finally {
-    bar.clear();
-  }
+  const total = logSizeBytes(nodeLogFiles, folder);
+  const bar = createProgressBar(progressStreamFor(output), { total, unit: 'bytes' });
+  const onBytesRead = (bytes: number): void => bar.advance(bytes);
+  return verifyLog(nodeLogFiles, folder, { ...options, onBytesRead }).finally(() => bar.clear());
 }
 
 /** Times of the first and the last record of a sequence, in Unix milliseconds. Records without a time are ignored. */

@@ -39,23 +39,9 @@ export function logRepairCommand(): Command {
       1: 'refused or failed; the reason is on standard error',
       130: null,
     },
-    json: {
-      output: 'one object',
-      members: {
-        outcome:
-          '`cut`, `would_cut` without --yes, or `nothing_to_cut`; with --accept-missing-journal `journal_created`, ' +
-          '`would_create_journal` or `journal_not_missing`. Only the first two have the other members',
-        kept_records: 'number of records that stay',
-        kept_to_position: 'position of the last one; 0 if there is none',
-        moved_bytes: 'bytes cut off the last segment that stays',
-        moved_segments: 'number of files moved as a whole',
-        moved_records: 'number of readable records that are moved',
-        moved_first_at: 'time of the oldest of them, ISO 8601, or null',
-        moved_last_at: 'time of the newest of them, or null',
-        lost_records: 'number of unreadable records that are moved',
-        removed_folder: 'folder that they are moved to',
-      },
-    },
+    json:
+      'one object: outcome, kept_records, kept_to_position, moved_bytes, moved_segments, moved_records, moved_first_at, ' +
+      'moved_last_at, lost_records, removed_folder',
   })
     .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
     .option('--cut <file:offset>', 'position of the damage, as log verify prints it', parseLogLocation)

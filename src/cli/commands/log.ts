@@ -28,24 +28,9 @@ function logVerifyCommand(): Command {
       'Reads every record of a log and verifies that each follows the one before it. Changes nothing; a server may be running.',
     examples: ['marketplace log verify', 'marketplace log verify /backup/data/ledger --json | jq .records'],
     exitCodes: { 0: 'the log is intact', 1: null, 3: 'the log is damaged', 130: null },
-    json: {
-      output: 'one object; for a damaged log, it describes the part before the damage',
-      members: {
-        folder: 'path of the log',
-        segments: 'number of files',
-        bytes: 'size of all files',
-        records: 'number of complete records',
-        first_position: 'position of the oldest record, or null',
-        last_position: 'position of the newest record, or null',
-        first_at: 'time of the oldest record, ISO 8601, or null',
-        last_at: 'time of the newest record, or null',
-        tail_bytes: 'bytes after the last complete record: a write in progress, or a torn tail',
-        damage: 'null for an intact log',
-        'damage.file': 'damaged file',
-        'damage.offset': 'byte offset in the file',
-        'damage.what': 'description',
-      },
-    },
+    json:
+      'one object; for a damaged log, it describes the part before the damage: folder, segments, bytes, records, ' +
+      'first_position, last_position, first_at, last_at, tail_bytes, damage',
   })
     .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
     .option('--json', 'print one JSON object')
@@ -62,16 +47,7 @@ function logInspectCommand(): Command {
       'marketplace log inspect --count 1000000 --json | jq -r .kind | sort | uniq -c',
     ],
     exitCodes: { 3: 'a requested record is damaged; those before it are printed' },
-    json: {
-      output: 'one object per line and record',
-      members: {
-        position: 'number of the record in the log, from 1',
-        kind: 'kind of the record, such as `session_created`; docs/ledger.md lists all of them',
-        at: 'time of the event, ISO 8601',
-        sub_id: 'session of the event; further members depend on the kind',
-        error: 'only with the position, for a record that cannot be decoded',
-      },
-    },
+    json: 'one object per line and record: position, kind, at, sub_id, error',
   })
     .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
     .option(

@@ -29,7 +29,6 @@ const changeDefinitions = {
     account: 'account of the widgets; an account is created with its first key',
     argument: 'scheme, host, and port unless it is the default one, as browsers send it',
     success: 'the origins are allowed, now or before',
-    outcomes: '`allowed` or `already_allowed`',
     examples: [
       'marketplace origins allow --account acme https://www.example.com',
       'marketplace origins allow --account acme https://shop.example.com http://localhost:3000',
@@ -42,7 +41,6 @@ const changeDefinitions = {
     account: 'account of the widgets',
     argument: 'origin, as in marketplace origins list',
     success: 'the origins are not on the list, whether they were before or not',
-    outcomes: '`removed` or `not_allowed`',
     examples: [
       'marketplace origins remove --account acme https://shop.example.com',
       'marketplace origins remove --account acme https://shop.example.com --json | jq .count',
@@ -51,22 +49,13 @@ const changeDefinitions = {
 } as const;
 
 function changeOriginsCommand(change: keyof typeof changeDefinitions): Command {
-  const { summary, description, account, argument, success, outcomes, examples } = changeDefinitions[change];
+  const { summary, description, account, argument, success, examples } = changeDefinitions[change];
   return defineCommand(change, {
     summary,
     description,
     examples,
     exitCodes: { 0: success },
-    json: {
-      output: 'one object',
-      members: {
-        account: 'account of the widgets',
-        origins: 'array with one object per origin, in the order of the command line',
-        'origins[].origin': 'the origin',
-        'origins[].outcome': outcomes,
-        count: 'number of origins that the account allows now',
-      },
-    },
+    json: 'one object: account, origins, count',
   })
     .requiredOption('--account <name>', account, parseAccountName)
     .argument('<origin...>', argument)
@@ -82,10 +71,7 @@ function originsListCommand(): Command {
     summary: 'list the allowed origins',
     description: 'Lists the origins that may embed the widgets of each account.',
     examples: ['marketplace origins list', "marketplace origins list --account acme --json | jq -r '.[].origin'"],
-    json: {
-      output: 'array with one object per origin, ordered by account',
-      members: { account: 'account of the widgets', origin: 'origin that may embed them' },
-    },
+    json: 'array with one object per origin, ordered by account: account, origin',
   })
     .option('--account <name>', 'only this account', parseAccountName)
     .option('--json', 'print an array of JSON objects')

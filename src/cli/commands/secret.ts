@@ -23,10 +23,7 @@ function rotateCommand(): Command {
       'used in analytics as long as their rows are retained; lenders confirm click_ids up to 90 days after the click. ' +
       'The command does not print secrets.',
     examples: ['marketplace secret rotate', 'SVC_SECRET_FILE=/etc/marketplace/secrets.json marketplace secret rotate'],
-    json: {
-      output: 'one object',
-      members: { number: 'number of the new secret, which is part of ids and tokens', file: 'path of the secret file' },
-    },
+    json: 'one object: number, file',
   })
     .option('--json', 'print one JSON object')
     .action(rotateSecret);
