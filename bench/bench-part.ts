@@ -81,8 +81,4 @@ export interface BenchPart {
   /** Short description for `--help`. */
   readonly description: string;
   measure(context: BenchContext): Promise<Partial<BenchResult>>;
-  /**
-   * Returns error messages about wrong results of this part. If there are any messages, the run writes its result and exits with an error.
-   */
-  findProblems?(found: Partial<BenchResult>): readonly string[];
 }

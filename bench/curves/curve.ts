@@ -7,10 +7,6 @@ export interface CurveScale {
   readonly saturationSeconds: number;
   /** Duration of the load at each point. */
   readonly seconds: number;
-  /** Planned duration of a load that sends each request once. */
-  readonly singleUseSeconds: number;
-  /** Expected replies per second of a load that sends each request once. If the service is faster, the load ends early. */
-  readonly singleUseRatePerSecondMax: number;
   /** Duration of the warm-up before each open-loop load. The results exclude the warm-up. */
   readonly warmUpSeconds: number;
   /** Rates of the offered-load curve, as shares of the saturation rate. */
@@ -20,43 +16,27 @@ export interface CurveScale {
   /** Maximum share of saturation at which the baseline `bare` is also measured. At higher loads, queueing dominates the latency. */
   readonly bareServerShareMax: number;
   readonly liveSessions: readonly number[];
-  readonly catalogOffers: readonly number[];
-  readonly matcherThreads: readonly number[];
-  readonly keys: readonly number[];
 }
 
 const fullCurveScale: CurveScale = {
   saturationSeconds: 2,
   seconds: 6,
-  singleUseSeconds: 4,
-  singleUseRatePerSecondMax: 30_000,
   warmUpSeconds: 1,
   saturationShares: [0.05, 0.1, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.15],
   extraLoads: 4,
   bareServerShareMax: 0.8,
   liveSessions: [1_000, 10_000, 100_000, 1_000_000],
-  catalogOffers: [40, 200, 1_000, 10_000],
-  matcherThreads: [0, 1, 2],
-  keys: [1_000, 5_000, 20_000, 50_000],
 };
 
 const quickCurveScale: CurveScale = {
   saturationSeconds: 0.2,
   seconds: 0.3,
-  singleUseSeconds: 0.3,
-  singleUseRatePerSecondMax: 12_000,
   warmUpSeconds: 0.1,
   saturationShares: [0.05, 0.5, 1.2],
   extraLoads: 0,
   bareServerShareMax: 0,
   liveSessions: [1_000, 10_000],
-  catalogOffers: [40, 400],
-  matcherThreads: [0, 1],
-  keys: [1_000, 5_000],
 };
-
-/** Maximum utilization in a capacity plan, as a share of saturation. The remaining capacity is headroom for peaks. */
-export const targetUtilization = 0.6;
 
 function curveScale({ quick, scale }: BenchContext): CurveScale {
   const curves = quick ? quickCurveScale : fullCurveScale;
@@ -69,7 +49,7 @@ interface CurveFindings extends Omit<CurveResult, 'name'> {
 }
 
 /**
- * Defines a benchmark part that measures the service for several values of one variable, such as the catalog size. Each
+ * Defines a benchmark part that measures the service for several values of one variable, such as the number of live sessions. Each
  * curve is a separate part, so that a failed run keeps the results of earlier curves.
  */
 export function createCurvePart(

@@ -3,8 +3,8 @@ import { personalLoans } from '../../src/verticals/personal-loans/personal-loans
 import type { CurvePoint, MemoryResult } from '../result/bench-result.ts';
 import { readMemoryAfterGc, readUsageWhenIdle } from '../target/load-target.ts';
 import { runChildProcess } from '../target/owned-resources.ts';
-import { createCurvePart, targetUtilization } from './curve.ts';
-import { steadyLoadRequests, steadyLoadTitle } from './curve-requests.ts';
+import { createCurvePart } from './curve.ts';
+import { steadyLoadRequests } from './curve-requests.ts';
 import { measureSaturation, rateAtSaturationShare } from './load-point.ts';
 import { withBareServer, withSeededService } from './seeded-service.ts';
 
@@ -59,6 +59,8 @@ export function parseSessionsMax(output: string): number {
   return Number(value);
 }
 
+/** Offered load, as a share of the saturation with the fewest sessions. */
+const saturationShare = 0.6;
 /** Number of API keys, large enough that each key stays below its rate limit. */
 const liveSessionsKeys = 1_000;
 /** Number of sessions that the load uses. The data of these sessions is larger than the CPU caches. */
@@ -88,18 +90,16 @@ export const liveSessionsCurve = createCurvePart(
         // Every point has the same warm-up. The saturation at the first point determines the request rate of all points.
         const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
         const saturation = await measureSaturation(sender, target, closedLoop);
-        perSecond ||= rateAtSaturationShare(targetUtilization, saturation, scale.seconds);
+        perSecond ||= rateAtSaturationShare(saturationShare, saturation, scale.seconds);
         progress.showStep(`live-sessions: ${perSecond} requests per second with ${count} sessions`);
         await withBareServer(target, sender, scale, requests, async (measure) => {
-          points.push(await measure(count, perSecond, targetUtilization, points.length));
+          points.push(await measure(count, perSecond, saturationShare, points.length));
         });
       });
     }
-    const share = Math.round(targetUtilization * 100);
+    const share = Math.round(saturationShare * 100);
     return {
-      title: `${steadyLoadTitle}, at ${share} % of the saturation with ${Math.min(...scale.liveSessions)} sessions`,
-      xLabel: 'live sessions',
-      logarithmic: true,
+      title: `80 % GET /marketplace, 20 % POST /inputs, at ${share} % of the saturation with ${Math.min(...scale.liveSessions)} sessions`,
       points,
       memory: estimateSessionMemory(memory, personalLoans.required.length, await readSessionsMax()),
     };

@@ -13,7 +13,7 @@ import { type LiveSessionsOptions, type WrittenSession, writeLiveSessions } from
 import type { CurveScale } from './curve.ts';
 import { type LoadSender, measureLoadPoint } from './load-point.ts';
 
-export interface SeededServiceOptions extends Pick<ServiceTargetOptions, 'keys' | 'catalogOffers' | 'settings'> {
+export interface SeededServiceOptions extends Pick<ServiceTargetOptions, 'keys' | 'catalogOffers'> {
   /** Live sessions that exist when the service starts. */
   readonly sessions: Pick<LiveSessionsOptions, 'count' | 'fields' | 'sampleSize'>;
 }

@@ -79,8 +79,7 @@ class SessionCreator {
 const createSessionCalls = 200;
 
 export const createSessionBenchmark: MicroBenchmark = {
-  name: 'operations/create-session: all but the log',
-  call: 'one session: body judged, id issued, put in the store, its record given to a log that does nothing',
+  name: 'operations/create-session: create a session without ledger',
   prepare: () => {
     const creator = new SessionCreator();
     let created: SessionView[] = [];
@@ -101,8 +100,7 @@ export const createSessionBenchmark: MicroBenchmark = {
 const itemCount = 1_000;
 
 export const validateFieldsBenchmark: MicroBenchmark = perItemBenchmark(
-  'verticals/validate-fields: all fields of a borrower',
-  'one submission',
+  'verticals/pocket-fields: validate all fields of a borrower',
   () => {
     const random = seededRandom(3);
     const items = Array.from({ length: itemCount }, () => drawBorrower(random));
@@ -111,8 +109,7 @@ export const validateFieldsBenchmark: MicroBenchmark = perItemBenchmark(
 );
 
 export const sessionResponseBenchmark: MicroBenchmark = perItemBenchmark(
-  'http/routes/api-routes: write the reply for a session',
-  'JSON text of one Session object, and its bytes',
+  'http/routes/api-routes: serialize a session',
   async () => {
     const creator = new SessionCreator();
     const items = await Promise.all(Array.from({ length: itemCount }, () => creator.create()));

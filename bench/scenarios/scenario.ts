@@ -16,7 +16,6 @@ export interface Scenario {
   /** Name of the scenario for the option `--only`. */
   readonly name: string;
   readonly title: string;
-  /** Targets for the throughput ratios to baselines, highest first. */
   readonly targets: RouteResult['targets'];
   /** Kinds of requests in the load. For each kind, the baselines send the same replies as the service. */
   readonly kinds: readonly RequestKind[];

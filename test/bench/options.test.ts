@@ -19,7 +19,7 @@ test('without options, selects all parts at full scale with the default clients'
 test('accepts names of parts and groups, and runs the parts in their fixed order', () => {
   const { only } = parseBenchOptions(['--only', 'micro', '--only', 'click', '--client', 'wrk']);
   assert.deepEqual(selected(...only), ['click', 'micro']);
-  assert.deepEqual(selected('curves'), ['offered-load', 'live-sessions', 'catalog-size', 'matcher-threads', 'keys']);
+  assert.deepEqual(selected('curves'), ['offered-load', 'live-sessions']);
 });
 
 test('rejects an unknown part, client or option, and lists the known names', () => {

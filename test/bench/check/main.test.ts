@@ -45,7 +45,7 @@ test('compares runs with the stored baseline and exits with 1 for a loss', async
 
   const slower = run('--baseline', baseline, '--from', await resultFile('4.json', 800));
   assert.equal(slower.status, 1, slower.stderr);
-  assert.match(slower.stdout, /^LOSS: a\/b: c: cost in calibrations: 0\.505 -> 0\.8, /);
+  assert.match(slower.stdout, /^LOSS: a\/b: c, relative to the calibration: 0\.505 -> 0\.8, /);
   assert.equal(slower.stdout.match(/^LOSS/gm)!.length, 1);
 
   const faster = run('--baseline', baseline, '--from', await resultFile('5.json', 250));

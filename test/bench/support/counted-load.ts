@@ -2,7 +2,7 @@
  * Load clients that send a fixed number of real requests, without a time limit, and report invented latencies and
  * rates. The result of a test with these clients does not depend on the speed of the machine.
  */
-import { HttpCaller } from '../../../bench/load/http-caller.ts';
+import { HttpCaller, type HttpResponse } from '../../../bench/load/http-caller.ts';
 import type { LoadClient } from '../../../bench/load/load-clients.ts';
 import { readRequests } from '../../../bench/load/prepared-request.ts';
 import type { OpenLoopPlan, OpenLoopRunner } from '../../../bench/open-loop/open-loop-plan.ts';
@@ -61,8 +61,7 @@ type Load = Pick<OpenLoopPlan, 'port' | 'requestsFile' | 'expectedStatus' | 'als
 async function sendSome({ port, requestsFile, expectedStatus, alsoExpected = [] }: Load) {
   const requests = (await readRequests(requestsFile)).slice(0, requestsMax);
   const caller = new HttpCaller(port, connections);
-  const statuses = await caller.countStatuses(requests, requests.length).finally(() => caller.close());
-  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
-  const expected = sum([expectedStatus, ...alsoExpected].map((status) => statuses.get(status) ?? 0));
-  return { answered: sum([...statuses.values()]), expected };
+  const answers = await caller.callAll(requests).finally(() => caller.close());
+  const isExpected = ({ status }: HttpResponse) => status === expectedStatus || alsoExpected.includes(status);
+  return { answered: answers.length, expected: answers.filter(isExpected).length };
 }
