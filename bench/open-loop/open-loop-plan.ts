@@ -10,10 +10,6 @@ export interface OpenLoopPlan {
   readonly singleUse: boolean;
   /** Requests per second; null for a closed loop, in which each connection sends its next request after a reply. */
   readonly perSecond: number | null;
-  /** Distribution of request times: `poisson` for independent visitors, `even` for equal intervals. */
-  readonly arrivals: 'even' | 'poisson';
-  /** Seed of the random request times. */
-  readonly seed: number;
   /** Duration of the warm-up at the same rate. The result excludes the warm-up. */
   readonly warmUpSeconds: number;
   readonly seconds: number;
@@ -37,7 +33,8 @@ export interface OpenLoopResult {
   readonly expected: number;
   /** Number of replies with status 429 or 503. */
   readonly refused: number;
-  readonly failed: FailureCounts;
+  /** Number of requests with another unexpected status, without a reply before the deadline, or that could not be sent. */
+  readonly failed: number;
   /** Expected replies per second during the schedule; never above the offered rate. */
   readonly achievedPerSecond: number;
   /**
@@ -49,21 +46,6 @@ export interface OpenLoopResult {
   readonly lagMs: LatencyMs;
   /** Busy share of the client's event loop, from 0 to 1. */
   readonly busy: number;
-  readonly clientCpuSeconds: number;
   /** Number of replies including the warm-up. The CPU time per request of the server is divided by this number. */
   readonly answered: number;
-}
-
-export interface FailureCounts {
-  /** Number of replies with an unexpected status other than 429 and 503. */
-  readonly status: number;
-  /** Number of requests that failed because of a lost connection or a malformed response. */
-  readonly connection: number;
-  readonly deadline: number;
-  /** Number of requests that were not sent because the queue was full. */
-  readonly notSent: number;
-}
-
-export function totalFailures({ status, connection, deadline, notSent }: FailureCounts): number {
-  return status + connection + deadline + notSent;
 }

@@ -44,12 +44,11 @@ export function countedOpenLoop(saturationPerSecond: (closedLoop: number) => num
       due: answered,
       expected,
       refused: 0,
-      failed: { status: answered - expected, connection: 0, deadline: 0, notSent: 0 },
+      failed: answered - expected,
       achievedPerSecond: Math.min(plan.perSecond ?? saturation, saturation),
       latencyMs: countedLatencyMs,
       lagMs: countedLatencyMs,
       busy: 0.1,
-      clientCpuSeconds: 0.1,
       answered,
     };
   };
