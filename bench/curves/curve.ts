@@ -1,5 +1,4 @@
-import type { BenchContext, BenchPart } from '../bench-part.ts';
-import type { CurveResult, MemoryResult } from '../result/bench-result.ts';
+import type { BenchContext } from '../bench-part.ts';
 
 /** Durations of the loads, and values of the variables in all curves. */
 export interface CurveScale {
@@ -38,32 +37,7 @@ const quickCurveScale: CurveScale = {
   liveSessions: [1_000, 10_000],
 };
 
-function curveScale({ quick, scale }: BenchContext): CurveScale {
+export function curveScale({ quick, scale }: Pick<BenchContext, 'quick' | 'scale'>): CurveScale {
   const curves = quick ? quickCurveScale : fullCurveScale;
-  return { ...curves, liveSessions: curves.liveSessions.filter((count) => count <= scale.liveSessions) };
-}
-
-interface CurveFindings extends Omit<CurveResult, 'name'> {
-  /** Memory per session. Only the curve of live sessions measures the memory. */
-  readonly memory?: MemoryResult | null;
-}
-
-/**
- * Defines a benchmark part that measures the service for several values of one variable, such as the number of live sessions. Each
- * curve is a separate part, so that a failed run keeps the results of earlier curves.
- */
-export function createCurvePart(
-  name: CurveResult['name'],
-  description: string,
-  measure: (context: BenchContext, scale: CurveScale) => Promise<CurveFindings>,
-) {
-  return {
-    name,
-    group: 'curves',
-    description,
-    measure: async (context: BenchContext, scale = curveScale(context)) => {
-      const { memory = null, ...curve } = await measure(context, scale);
-      return { curves: [{ name, ...curve }], ...(memory === null ? {} : { memory }) };
-    },
-  } satisfies BenchPart;
+  return { ...curves, liveSessions: curves.liveSessions.filter((count) => count <= scale.sessionsMax) };
 }

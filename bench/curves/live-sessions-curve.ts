@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import type { BenchContext, BenchPart } from '../bench-part.ts';
 import type { CurvePoint, MemoryResult } from '../result/bench-result.ts';
 import { readMemoryAfterGc, readUsageWhenIdle } from '../target/load-target.ts';
 import { runChildProcess } from '../target/owned-resources.ts';
-import { createCurvePart } from './curve.ts';
+import { curveScale } from './curve.ts';
 import { steadyLoadRequests } from './curve-requests.ts';
 import { measureSaturation, rateAtSaturationShare } from './load-point.ts';
 import { withBareServer, withSeededService } from './seeded-service.ts';
@@ -70,10 +71,11 @@ const loadedSessions = 20_000;
  * Measures the same rate with an increasing number of live sessions, each on a new service. Memory is read before the load,
  * because the load adds a cached ranking to each session.
  */
-export const liveSessionsCurve = createCurvePart(
-  'live-sessions',
-  'latency by number of live sessions, and memory per session',
-  async (context, scale) => {
+export const liveSessionsCurve = {
+  name: 'live-sessions',
+  group: 'curves',
+  description: 'latency by number of live sessions, and memory per session',
+  measure: async (context: BenchContext, scale = curveScale(context)) => {
     const { progress } = context;
     const points: CurvePoint[] = [];
     const memory: MemoryPoint[] = [];
@@ -98,10 +100,10 @@ export const liveSessionsCurve = createCurvePart(
       });
     }
     const share = Math.round(saturationShare * 100);
+    const title = `80 % GET /marketplace, 20 % POST /inputs, at ${share} % of the saturation with ${Math.min(...scale.liveSessions)} sessions`;
     return {
-      title: `80 % GET /marketplace, 20 % POST /inputs, at ${share} % of the saturation with ${Math.min(...scale.liveSessions)} sessions`,
-      points,
+      curves: [{ name: 'live-sessions', title, points } as const],
       memory: estimateSessionMemory(memory, personalLoans.required.length, await readSessionsMax()),
     };
   },
-);
+} satisfies BenchPart;

@@ -1,5 +1,6 @@
+import type { BenchContext, BenchPart } from '../bench-part.ts';
 import type { CurvePoint } from '../result/bench-result.ts';
-import { createCurvePart } from './curve.ts';
+import { curveScale } from './curve.ts';
 import { pageLoadRequests, uncachedOfferRequests } from './curve-requests.ts';
 import { measureSaturation, rateAtSaturationShare, sendEachRequestOnce } from './load-point.ts';
 import { withBareServer, withSeededService } from './seeded-service.ts';
@@ -11,10 +12,11 @@ const keepingUpShare = 0.95;
 const extraLoadFactor = 1.25;
 
 /** Measures latency and throughput at different offered loads, from below to above saturation. */
-export const offeredLoadCurve = createCurvePart(
-  'offered-load',
-  'throughput and latency by offered load, up to above saturation',
-  async (context, scale) => {
+export const offeredLoadCurve = {
+  name: 'offered-load',
+  group: 'curves',
+  description: 'throughput and latency by offered load, up to above saturation',
+  measure: async (context: BenchContext, scale = curveScale(context)) => {
     const { progress } = context;
     progress.showStep('offered-load: starting the service');
     const wanted = {
@@ -45,10 +47,12 @@ export const offeredLoadCurve = createCurvePart(
           isKeepingUp = await offer(share);
         }
       });
-      return {
+      const curve = {
+        name: 'offered-load',
         title: `80 % GET /marketplace with a cached ranking, 20 % POST /session; saturation ${Math.round(saturation)} replies per second`,
         points,
-      };
+      } as const;
+      return { curves: [curve] };
     });
   },
-);
+} satisfies BenchPart;

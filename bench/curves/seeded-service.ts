@@ -26,8 +26,6 @@ export interface SeededService {
   readonly sender: LoadSender;
 }
 
-const sessionsSeed = 23;
-
 /**
  * Starts a service with live sessions, calls `use` and stops the service. If `use` fails, the error contains the end of the service log.
  */
@@ -40,7 +38,7 @@ export async function withSeededService<Result>(
   try {
     let written: readonly WrittenSession[] = [];
     const prepareDataDir = async (dataDir: string) => {
-      written = await writeLiveSessions(dataDir, { ...wanted, keys: options.keys, seed: sessionsSeed });
+      written = await writeLiveSessions(dataDir, { ...wanted, keys: options.keys });
     };
     return await withServiceTarget({ ...options, folder: folder.path, prepareDataDir }, (target) => {
       const sessions = written.map((session, at) => ({ ...session, key: target.keys[at % target.keys.length]! }));

@@ -115,7 +115,7 @@ async function folderBytes(folder: string): Promise<number> {
 export const historyPart: BenchPart = {
   name: 'history',
   description: 'restart with live sessions, and projection into the analytics store',
-  measure: async ({ scale: { rounds, historySessions: sessions }, folder: parent, progress }) => {
+  measure: async ({ scale: { rounds, sessionsMax: sessions }, folder: parent, progress }) => {
     const history: HistoryMeasurement[] = [];
     for (const measure of [measureRestart, measureProjection]) {
       progress.showStep(`history: ${measure.name}`);

@@ -18,7 +18,7 @@ import { mergeFieldsBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
 
 /** All micro benchmarks in the order in which a request uses the functions; benchmarks that use much memory come last. */
-export function listMicroBenchmarks(quick: boolean, liveSessions: number): MicroBenchmark[] {
+export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroBenchmark[] {
   return [
     calibrationBenchmark,
     apiKeyBenchmark,
@@ -39,7 +39,7 @@ export function listMicroBenchmarks(quick: boolean, liveSessions: number): Micro
     ...recordBenchmarks,
     ...ledgerAppendBenchmarks,
     projectionBenchmark,
-    ...sessionStoreBenchmarks(storeSizes.filter((size) => size <= liveSessions)),
+    ...sessionStoreBenchmarks(storeSizes.filter((size) => size <= sessionsMax)),
   ];
 }
 
@@ -90,7 +90,7 @@ export const microPart: BenchPart = {
   description: 'single functions',
   measure: async ({ quick, folder, scale, progress }) => {
     const micro: MicroBenchmarkResult[] = [];
-    for (const benchmark of listMicroBenchmarks(quick, scale.liveSessions)) {
+    for (const benchmark of listMicroBenchmarks(quick, scale.sessionsMax)) {
       progress.showStep(`micro: ${benchmark.name}`);
       micro.push(await measureRepeatedly(benchmark, { quick, folder }));
     }

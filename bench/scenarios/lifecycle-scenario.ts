@@ -36,7 +36,7 @@ export function lifecycleRequestCounts(about: number): Record<RouteName, number>
 }
 
 /** Shuffles items (Fisher-Yates); the same seed gives the same order. */
-export function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
+function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
   const mixed = [...items];
   for (let at = mixed.length - 1; at > 0; at--) {
     const other = Math.floor(random() * (at + 1));

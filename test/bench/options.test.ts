@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { formatUsage, parseBenchOptions, selectParts } from '../../bench/options.ts';
+import { parseBenchOptions, selectParts } from '../../bench/options.ts';
 import { benchParts } from '../../bench/parts.ts';
 import { type BenchResult, mergePartResult } from '../../bench/result/bench-result.ts';
 import { writeResult } from '../../bench/result/result-file.ts';
@@ -26,14 +26,6 @@ test('rejects an unknown part, client or option, and lists the known names', () 
   assert.throws(() => parseBenchOptions(['--only', 'sessions']), /routes, session, .*click/);
   assert.throws(() => parseBenchOptions(['--client', 'curl']), /wrk or autocannon/);
   assert.throws(() => parseBenchOptions(['--fast']), /--fast/);
-});
-
-test('all parts and groups have different names, and the help text lists every part', () => {
-  const groups = new Set(benchParts.flatMap(({ group }) => group ?? []));
-  const all = [...groups, ...benchParts.map(({ name }) => name)];
-  assert.equal(new Set(all).size, all.length);
-  for (const { name, description } of benchParts)
-    assert.ok(formatUsage().includes(`${name} `) && formatUsage().includes(description));
 });
 
 test('appends to lists of a result and replaces other values, without changing the original result', () => {

@@ -58,10 +58,7 @@ describe('demo with a running server', () => {
     );
     for (let number = 2; number <= 12; number++) {
       const found = '(no offer|\\d+ offers?, first by \\w+: .+ % \\$\\d+/month( -> \\S+)?)';
-      assert.match(
-        stdout,
-        new RegExp(`^ +${number} [AB] {2}\\$[\\d,]+ for \\w+, .*: \\w+, ${found}$`, 'm'),
-      );
+      assert.match(stdout, new RegExp(`^ +${number} [AB] {2}\\$[\\d,]+ for \\w+, .*: \\w+, ${found}$`, 'm'));
     }
     assert.match(stdout, /^ +(demo-\S+-a) +demo-\S+-b$/m);
     assert.match(stdout, /^ +sessions_total +6 +6$/m);

@@ -63,8 +63,7 @@ export const smallResult: BenchResult = {
     connections: 64,
     roundRequests: 3_000,
     keys: 2_000,
-    historySessions: 20_000,
-    liveSessions: 20_000,
+    sessionsMax: 20_000,
   },
   routes: [sessionRoute],
   curves: [
