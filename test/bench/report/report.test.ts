@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { lastSustainedPoint } from '../../../bench/report/curves-section.ts';
 import { replaceResultsSection, toMarkdown } from '../../../bench/report/markdown.ts';
 import { cpuRatios, throughputRatios } from '../../../bench/report/ratios.ts';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
 import { curvePoint, measurement, sessionRoute, smallResult } from '../support/small-result.ts';
 
-const main = fileURLToPath(new URL('../../../bench/report/main.ts', import.meta.url));
 const empty: BenchResult = { ...smallResult, routes: [], curves: [], memory: null, micro: [], history: [] };
 
 describe('ratios of servers in a route result', () => {
@@ -82,24 +77,4 @@ test('replaces only the text between the markers of bench/README.md, and throws 
   assert.ok(once.includes('first\n') && !twice.includes('first\n') && twice.includes('second\n'));
   assert.equal(replaceResultsSection(twice, 'first\n'), once);
   assert.throws(() => replaceResultsSection('# A README\n', 'first\n'), /no markers/);
-});
-
-test('prints the tables of a result file, and reports an invalid file with a one-line error', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'report-'));
-  t.after(() => rm(folder, { recursive: true }));
-  const run = async (text: string) => {
-    const file = join(folder, 'result.json');
-    await writeFile(file, text);
-    return spawnSync(process.execPath, [main, file], { encoding: 'utf8' });
-  };
-  const { status, stdout } = await run(JSON.stringify(smallResult));
-  assert.deepEqual({ status, stdout }, { status: 0, stdout: toMarkdown(smallResult) });
-  for (const [text, problem] of [
-    ['', /^report: not a benchmark result: invalid JSON\n$/],
-    ['null', /^report: benchmark result does not have format 2; .*\n$/],
-  ] as const) {
-    const { status, stdout, stderr } = await run(text);
-    assert.deepEqual([status, stdout], [1, '']);
-    assert.match(stderr, problem);
-  }
 });

@@ -5,7 +5,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { createTemporaryFolder } from '../../../bench/target/owned-resources.ts';
 import { createApiKeys } from '../../../bench/target/service-target.ts';
 import { writeLiveSessions } from '../../../bench/target/write-live-sessions.ts';
 import { hashApiKey } from '../../../src/auth/api-key.ts';
@@ -76,13 +75,6 @@ test('creates many valid API keys of one account in one call', async () => {
   assert.equal(new Set(issued.map(({ number }) => number)).size, 3_000);
   const { id: _, number: __, ...first } = issued[0]!;
   for (const { id: _, number: __, ...other } of issued) assert.deepEqual(other, first);
-});
-
-test('remove deletes an owned folder, unless keep was called before', async () => {
-  const [removed, kept] = [await createTemporaryFolder(folder, 'a-'), await createTemporaryFolder(folder, 'b-')];
-  kept.keepFolder();
-  for (const each of [removed, kept]) await each.remove();
-  assert.deepEqual([existsSync(removed.path), existsSync(kept.path)], [false, true]);
 });
 
 test('deletes the folder and stops the server if the process is interrupted', () => {
