@@ -70,9 +70,9 @@ async function buildStore(folder: string, ledger: SampleLedger): Promise<string>
   const ms = performance.now() - startedMs;
   follower.close();
   const bytes = statSync(files.analyticsStoreFile).size;
-  printLine(`applied ${records} records of ${ledger.sessions} sessions at ${Math.round(records / ms)} k/s`);
-  printLine(`store ${Math.round(bytes / 1e6)} MB, ${Math.round(bytes / ledger.sessions)} bytes per session`);
-  printLine(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
+  console.log(`applied ${records} records of ${ledger.sessions} sessions at ${Math.round(records / ms)} k/s`);
+  console.log(`store ${Math.round(bytes / 1e6)} MB, ${Math.round(bytes / ledger.sessions)} bytes per session`);
+  console.log(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
   return files.analyticsStoreFile;
 }
 
@@ -111,18 +111,14 @@ function runQueries(file: string, ledger: SampleLedger, runs: number): void {
       times.push(performance.now() - startedAt);
       cpuTimes.push((user + system) / 1_000);
     }
-    printLine(`${name.padEnd(34)} ms: ${formatQuantiles(times)}; CPU ms: ${formatQuantiles(cpuTimes)}`);
+    console.log(`${name.padEnd(34)} ms: ${formatQuantiles(times)}; CPU ms: ${formatQuantiles(cpuTimes)}`);
   }
   store.close();
-  printLine(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
+  console.log(`resident memory ${Math.round(process.memoryUsage.rss() / 1e6)} MB`);
 }
 
 function formatQuantiles(values: number[]): string {
   values.sort((a, b) => a - b);
   const [p50, p99, last] = [0.5, 0.99, 1].map((share) => values[Math.ceil(share * values.length) - 1]!.toFixed(2));
   return `p50 ${p50}  p99 ${p99}  max ${last}`;
-}
-
-function printLine(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -1,26 +1,16 @@
+import type { LoadPlan } from '../load/load-clients.ts';
 import type { LatencyMs } from '../result/bench-result.ts';
 
 /** Plan of a load with scheduled times, or of a closed loop if `perSecond` is null. */
-export interface OpenLoopPlan {
-  /** Port of the server on the address 127.0.0.1. */
-  readonly port: number;
-  /** Path of a file that `writeRequests` wrote. The requests are sent in order, and repeated unless `singleUse` is true. */
-  readonly requestsFile: string;
-  /** Whether the load sends each request at most once and ends with the last one. */
-  readonly singleUse: boolean;
+export interface OpenLoopPlan extends LoadPlan {
   /** Requests per second; null for a closed loop, in which each connection sends its next request after a reply. */
   readonly perSecond: number | null;
   /** Duration of the warm-up at the same rate. The result excludes the warm-up. */
   readonly warmUpSeconds: number;
-  readonly seconds: number;
-  readonly connections: number;
   /** Maximum number of requests that can wait for a free connection. A request fails if the queue is full. */
   readonly queueMax: number;
   /** Maximum time from the scheduled time to the reply. A later reply counts as a failure. */
   readonly deadlineMs: number;
-  readonly expectedStatus: number;
-  /** Additional expected statuses, for a mix of routes. */
-  readonly alsoExpected?: readonly number[];
 }
 
 /** Function that runs an open-loop plan. */

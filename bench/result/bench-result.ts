@@ -19,7 +19,7 @@ export interface LatencyMs {
 
 /** Result of one server under one load. Values that the system does not report are null. */
 export interface ServerMeasurement {
-  /** Number of expected replies. Any other reply makes the load fail. */
+  /** Number of answered requests. An unexpected reply makes the measurement fail. */
   readonly requests: number;
   readonly seconds: number;
   readonly perSecond: number;

@@ -8,7 +8,6 @@ import {
 import { type Random, seededRandom } from '../population/random.ts';
 import {
   analyticsRequest,
-  basePath,
   clickRequests,
   createSessions,
   incomeChangeRequests,
@@ -18,7 +17,7 @@ import {
   sessionRequest,
   withRotatingKeys,
 } from './requests.ts';
-import { analyticsSessionCount } from './route-scenarios.ts';
+import { analyticsSessionCount, routeScenarios } from './route-scenarios.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
@@ -56,14 +55,7 @@ export const lifecycleScenario: Scenario = {
   name: 'lifecycle',
   title: 'all routes, in the ratio of an assumed traffic mix',
   targets: {},
-  kinds: [
-    { method: 'POST', path: `${basePath}/session`, status: 200 },
-    { method: 'POST', path: `${basePath}/inputs`, status: 200 },
-    { method: 'GET', path: `${basePath}/marketplace`, status: 200 },
-    { method: 'GET', path: '/c', status: 302 },
-    { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=summary', status: 200 },
-    { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=row', status: 200 },
-  ],
+  kinds: routeScenarios.flatMap(({ kinds }) => kinds),
   singleUse: true,
   prepareRequests: async (stage, round) => {
     // Creates the sessions for the analytics queries once, before the first round.

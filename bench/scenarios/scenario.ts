@@ -6,7 +6,7 @@ import type { RouteResult } from '../result/bench-result.ts';
 export interface RequestKind {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Text in the query string that distinguishes requests to the same path. */
+  /** Text in the query string that distinguishes requests to the same path; absent for every query string. */
   readonly query?: string;
   readonly status: number;
 }
