@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseBenchOptions, selectParts } from '../../bench/options.ts';
 import { benchParts } from '../../bench/parts.ts';
 import { type BenchResult, mergePartResult } from '../../bench/result/bench-result.ts';
-import { writeResult } from '../../bench/result/result-file.ts';
 
 const selected = (...only: string[]) => selectParts(only).map(({ name }) => name);
 
@@ -39,14 +35,4 @@ test('appends to lists of a result and replaces other values, without changing t
   );
   assert.deepEqual(after.memory, memory);
   assert.deepEqual([before.micro.length, before.memory], [1, null]);
-});
-
-test('writeResult creates the missing folder of a result file, and replaces an existing file', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-result-'));
-  t.after(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'results', 'latest.json');
-  await writeResult(file, { quick: true } as BenchResult);
-  await writeResult(file, { quick: false } as BenchResult);
-  assert.deepEqual(JSON.parse(await readFile(file, 'utf8')), { quick: false });
-  assert.deepEqual(await readdir(join(folder, 'results')), ['latest.json']);
 });

@@ -62,5 +62,7 @@ async function sendSome({ port, requestsFile, expectedStatus, alsoExpected = [] 
   const caller = new HttpCaller(port, connections);
   const answers = await caller.callAll(requests).finally(() => caller.close());
   const isExpected = ({ status }: HttpResponse) => status === expectedStatus || alsoExpected.includes(status);
+  const other = answers.find((answer) => !isExpected(answer));
+  if (other !== undefined) console.error(`unexpected status ${other.status}: ${other.body.slice(0, 300)}`);
   return { answered: answers.length, expected: answers.filter(isExpected).length };
 }
