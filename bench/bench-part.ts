@@ -13,10 +13,8 @@ export interface BenchScale {
   readonly roundRequests: number;
   /** Number of API keys with default limits. The requests use these keys in turn. */
   readonly keys: number;
-  /** Number of sessions in the ledger that `history/` measures. */
-  readonly historySessions: number;
-  /** Maximum number of live sessions in a curve. */
-  readonly liveSessions: number;
+  /** Maximum number of sessions in a curve, in a micro benchmark and in the measured ledger. */
+  readonly sessionsMax: number;
 }
 
 export const fullScale: BenchScale = {
@@ -25,8 +23,7 @@ export const fullScale: BenchScale = {
   connections: 64,
   roundRequests: 20_000,
   keys: 12_000,
-  historySessions: 1_000_000,
-  liveSessions: 1_000_000,
+  sessionsMax: 1_000_000,
 };
 
 /** Scale of a quick run, which takes less than two minutes. */
@@ -36,8 +33,7 @@ export const quickScale: BenchScale = {
   connections: 64,
   roundRequests: 3_000,
   keys: 2_000,
-  historySessions: 10_000,
-  liveSessions: 10_000,
+  sessionsMax: 10_000,
 };
 
 /** Prints the current step on stderr: one line that is overwritten on a terminal, else one line per step. */
@@ -81,8 +77,4 @@ export interface BenchPart {
   /** Short description for `--help`. */
   readonly description: string;
   measure(context: BenchContext): Promise<Partial<BenchResult>>;
-  /**
-   * Returns error messages about wrong results of this part. If there are any messages, the run writes its result and exits with an error.
-   */
-  findProblems?(found: Partial<BenchResult>): readonly string[];
 }

@@ -1,15 +1,8 @@
 import { readFileSync } from 'node:fs';
+import type { RequestKind } from '../scenarios/scenario.ts';
 
 /** Recorded response of the service. A baseline server sends the same response. */
-export interface BaselineResponse {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  /**
-   * Text in the query string that distinguishes requests to the same path. A response without `query` applies
-   * to every query string.
-   */
-  readonly query?: string;
-  readonly status: number;
+export interface BaselineResponse extends RequestKind {
   /** Response headers. A baseline server omits the headers that its HTTP library writes. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;

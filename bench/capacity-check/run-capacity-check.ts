@@ -7,7 +7,6 @@ import { withSeededService } from '../curves/seeded-service.ts';
 import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
-import { totalFailures } from '../open-loop/open-loop-plan.ts';
 import { type BorrowerSession, clickRequests } from '../scenarios/requests.ts';
 import { observeLoad, readMemoryAfterGc } from '../target/load-target.ts';
 import { buildMixedLoad, computeCheckScale, warmUpSeconds } from './mixed-load.ts';
@@ -63,7 +62,7 @@ export async function runCapacityCheck(
       offeredPerSecond: result.due / seconds,
       achievedPerSecond: result.achievedPerSecond,
       refused: result.refused,
-      failed: totalFailures(result.failed),
+      failed: result.failed,
       p99Ms: result.latencyMs.p99,
       socketThreadCores: cores(usage?.mainThreadSeconds),
       allThreadsCores: cores(usage?.allThreadsSeconds),

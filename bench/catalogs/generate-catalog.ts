@@ -2,6 +2,7 @@ import type { CatalogCriterion } from '../../src/catalogs/catalog-schema.ts';
 import { choiceValues } from '../../src/verticals/field-vector.ts';
 import type { LoanBand, LoanCatalog, LoanLender, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
+import { pickWeighted } from '../population/random.ts';
 import { type LenderKind, lenderKinds, uniqueLenderName } from './lender-kinds.ts';
 import { type RandomSource, randomBoolean, randomElement, randomInteger, seededRandom } from './seeded-random.ts';
 
@@ -33,7 +34,7 @@ export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCat
     max_apr_percent: 36,
     state_rules: randomStateRules(random, vertical, 0.2, true),
     lenders: Array.from({ length: count }, (_, at) => {
-      // Number of offers of this lender. Number of offers of this lender. The offers are divided among the lenders as evenly as possible.
+      // Number of offers of this lender. The offers are divided among the lenders as evenly as possible.
       const share = Math.floor(((at + 1) * offers) / count) - Math.floor((at * offers) / count);
       return addDailyCaps(capRandom, randomLender(random, vertical, share, names));
     }),
@@ -41,7 +42,10 @@ export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCat
 }
 
 function randomLender(random: RandomSource, vertical: Vertical, offers: number, names: Set<string>): LoanLender {
-  const kind = randomLenderKind(random);
+  const kind = pickWeighted(
+    random,
+    lenderKinds.map((each) => [each, each.share]),
+  );
   const name = uniqueLenderName(random, kind, names);
   const slug = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
   const states = randomStateCriterion(random, kind, vertical);
@@ -275,15 +279,6 @@ function randomChoiceCriterion(random: RandomSource, field: string, values: read
   // Criteria that accept employed borrowers also accept retired ones (docs/contract.md#fairness).
   if (values.includes('retired')) return { field, in: [...new Set([...few, 'employed', 'retired'])] };
   return randomBoolean(random, 0.5) || few.length === values.length ? { field, in: few } : { field, not_in: few };
-}
-
-function randomLenderKind(random: RandomSource): LenderKind {
-  let left = random();
-  for (const kind of lenderKinds) {
-    left -= kind.share;
-    if (left < 0) return kind;
-  }
-  return lenderKinds[0]!;
 }
 
 function otherPayoutModel(model: Vertical['revenueModel']): Vertical['revenueModel'] {

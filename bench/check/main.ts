@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { type LoadClient, parseClientName } from '../load/load-clients.ts';
 import { describeCommit, describeMachine } from '../machine.ts';
 import { parseResult } from '../result/result-file.ts';
-import { resultsFolder, runMain } from '../run-main.ts';
+import { parseIntegerOption, resultsFolder, runMain } from '../run-main.ts';
 import {
   type Baseline,
   busyMachineWarning,
@@ -66,10 +66,12 @@ async function check(): Promise<void> {
     process.stdout.write(usage);
     return;
   }
-  const repeat = Number(values.repeat ?? (values.store ? storedRuns : comparedRuns));
-  if (!Number.isInteger(repeat) || repeat < 1 || repeat > runsMax) {
-    throw new Error(`--repeat must be an integer from 1 to ${runsMax}`);
-  }
+  const repeat = parseIntegerOption(
+    '--repeat',
+    values.repeat ?? String(values.store ? storedRuns : comparedRuns),
+    1,
+    runsMax,
+  );
   const options = { ...values, repeat, client: parseClientName(values.client) };
   await (values.store ? storeBaseline(options) : checkAgainstBaseline(options));
 }

@@ -12,8 +12,7 @@ const checkRunScale: BenchScale = {
   connections: 64,
   roundRequests: 8_000,
   keys: 1_000,
-  historySessions: 1_000,
-  liveSessions: 1_000,
+  sessionsMax: 1_000,
 };
 
 /** Benchmark parts whose ratios are compared with the baseline. */

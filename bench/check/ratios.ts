@@ -47,22 +47,19 @@ function routeRatios(route: RouteResult): CheckedRatio[] {
     value,
   });
   return [
-    ...(throughput === null ? [] : [figure('throughput over bare', throughput.median)]),
-    ...(cpu === null ? [] : [figure('CPU of bare over that of the service', cpu.median)]),
+    ...(throughput === null ? [] : [figure('throughput ratio to bare', throughput.median)]),
+    ...(cpu === null ? [] : [figure('CPU ratio to bare', cpu.median)]),
   ];
 }
 
-/**
- * Divides the time per call of each benchmark by the time of the calibration benchmark. Benchmarks of disk syncs and of
- * single calls are omitted.
- */
+/** Divides the time per call of each benchmark by the time of the calibration benchmark. */
 function microRatios(results: readonly MicroBenchmarkResult[]): CheckedRatio[] {
   const unit = results.find(({ name }) => name === calibrationName)?.medianNs;
   if (unit === undefined || !(unit > 0)) return [];
   return results
-    .filter(({ name, worstNs }) => name !== calibrationName && worstNs === undefined && !name.endsWith(', synced'))
+    .filter(({ name }) => name !== calibrationName)
     .map(({ name, medianNs }) => ({
-      name: `${name}: cost in calibrations`,
+      name: `${name}, relative to the calibration`,
       part: 'micro',
       better: 'lower',
       value: medianNs / unit,

@@ -1,9 +1,6 @@
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import { type BorrowerSession, inputsRequest, marketplaceRequest, sessionRequest } from '../scenarios/requests.ts';
 
-/** Text that describes the page load in the titles of its curves. */
-export const pageLoadTitle = '4 in 5 GET /marketplace with the ranking known, 1 in 5 POST /session';
-
 const shownOffers = 5;
 /** Minimum number of different requests in a load, so that the load uses many sessions. */
 const pageLoadRequestsMin = 20_000;
@@ -27,11 +24,7 @@ export function uncachedOfferRequests(sessions: readonly BorrowerSession[]): Pre
   return sessions.map((session) => marketplaceRequest(session, shownOffers));
 }
 
-/** Text that describes the steady load in the titles of its curves. */
-export const steadyLoadTitle = '4 in 5 GET /marketplace, 1 in 5 POST /inputs';
-
-const looksPerInput = 4;
-const steadyLoadOffers = 5;
+const offerRequestsPerInput = 4;
 
 /**
  * Returns requests that do not change the number of live sessions. Each session is used once per lap: in one of the
@@ -40,14 +33,14 @@ const steadyLoadOffers = 5;
  */
 export function steadyLoadRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {
   const requests: PreparedRequest[] = [];
-  for (let lap = 0; lap <= looksPerInput; lap++) {
+  for (let lap = 0; lap <= offerRequestsPerInput; lap++) {
     for (const [at, session] of sessions.entries()) {
       // The sessions change their inputs in different laps, so that `inputs` requests are spread evenly over the load.
-      const isInput = (lap + at) % (looksPerInput + 1) === 0;
+      const isInput = (lap + at) % (offerRequestsPerInput + 1) === 0;
       requests.push(
         isInput
           ? inputsRequest(session, { annual_income: session.borrower.annual_income + 1 })
-          : marketplaceRequest(session, steadyLoadOffers),
+          : marketplaceRequest(session, shownOffers),
       );
     }
   }

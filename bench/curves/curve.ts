@@ -1,5 +1,4 @@
-import type { BenchContext, BenchPart } from '../bench-part.ts';
-import type { CurveResult, MemoryResult } from '../result/bench-result.ts';
+import type { BenchContext } from '../bench-part.ts';
 
 /** Durations of the loads, and values of the variables in all curves. */
 export interface CurveScale {
@@ -7,10 +6,6 @@ export interface CurveScale {
   readonly saturationSeconds: number;
   /** Duration of the load at each point. */
   readonly seconds: number;
-  /** Planned duration of a load that sends each request once. */
-  readonly singleUseSeconds: number;
-  /** Expected replies per second of a load that sends each request once. If the service is faster, the load ends early. */
-  readonly singleUseRatePerSecondMax: number;
   /** Duration of the warm-up before each open-loop load. The results exclude the warm-up. */
   readonly warmUpSeconds: number;
   /** Rates of the offered-load curve, as shares of the saturation rate. */
@@ -20,70 +15,29 @@ export interface CurveScale {
   /** Maximum share of saturation at which the baseline `bare` is also measured. At higher loads, queueing dominates the latency. */
   readonly bareServerShareMax: number;
   readonly liveSessions: readonly number[];
-  readonly catalogOffers: readonly number[];
-  readonly matcherThreads: readonly number[];
-  readonly keys: readonly number[];
 }
 
 const fullCurveScale: CurveScale = {
   saturationSeconds: 2,
   seconds: 6,
-  singleUseSeconds: 4,
-  singleUseRatePerSecondMax: 30_000,
   warmUpSeconds: 1,
   saturationShares: [0.05, 0.1, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.15],
   extraLoads: 4,
   bareServerShareMax: 0.8,
   liveSessions: [1_000, 10_000, 100_000, 1_000_000],
-  catalogOffers: [40, 200, 1_000, 10_000],
-  matcherThreads: [0, 1, 2],
-  keys: [1_000, 5_000, 20_000, 50_000],
 };
 
 const quickCurveScale: CurveScale = {
   saturationSeconds: 0.2,
   seconds: 0.3,
-  singleUseSeconds: 0.3,
-  singleUseRatePerSecondMax: 12_000,
   warmUpSeconds: 0.1,
   saturationShares: [0.05, 0.5, 1.2],
   extraLoads: 0,
   bareServerShareMax: 0,
   liveSessions: [1_000, 10_000],
-  catalogOffers: [40, 400],
-  matcherThreads: [0, 1],
-  keys: [1_000, 5_000],
 };
 
-/** Maximum utilization in a capacity plan, as a share of saturation. The remaining capacity is headroom for peaks. */
-export const targetUtilization = 0.6;
-
-function curveScale({ quick, scale }: BenchContext): CurveScale {
+export function curveScale({ quick, scale }: Pick<BenchContext, 'quick' | 'scale'>): CurveScale {
   const curves = quick ? quickCurveScale : fullCurveScale;
-  return { ...curves, liveSessions: curves.liveSessions.filter((count) => count <= scale.liveSessions) };
-}
-
-interface CurveFindings extends Omit<CurveResult, 'name'> {
-  /** Memory per session. Only the curve of live sessions measures the memory. */
-  readonly memory?: MemoryResult | null;
-}
-
-/**
- * Defines a benchmark part that measures the service for several values of one variable, such as the catalog size. Each
- * curve is a separate part, so that a failed run keeps the results of earlier curves.
- */
-export function createCurvePart(
-  name: CurveResult['name'],
-  description: string,
-  measure: (context: BenchContext, scale: CurveScale) => Promise<CurveFindings>,
-) {
-  return {
-    name,
-    group: 'curves',
-    description,
-    measure: async (context: BenchContext, scale = curveScale(context)) => {
-      const { memory = null, ...curve } = await measure(context, scale);
-      return { curves: [{ name, ...curve }], ...(memory === null ? {} : { memory }) };
-    },
-  } satisfies BenchPart;
+  return { ...curves, liveSessions: curves.liveSessions.filter((count) => count <= scale.sessionsMax) };
 }

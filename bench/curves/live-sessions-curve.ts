@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
+import type { BenchContext, BenchPart } from '../bench-part.ts';
 import type { CurvePoint, MemoryResult } from '../result/bench-result.ts';
 import { readMemoryAfterGc, readUsageWhenIdle } from '../target/load-target.ts';
 import { runChildProcess } from '../target/owned-resources.ts';
-import { createCurvePart, targetUtilization } from './curve.ts';
-import { steadyLoadRequests, steadyLoadTitle } from './curve-requests.ts';
+import { curveScale } from './curve.ts';
+import { steadyLoadRequests } from './curve-requests.ts';
 import { measureSaturation, rateAtSaturationShare } from './load-point.ts';
 import { withBareServer, withSeededService } from './seeded-service.ts';
 
@@ -59,6 +60,8 @@ export function parseSessionsMax(output: string): number {
   return Number(value);
 }
 
+/** Offered load, as a share of the saturation with the fewest sessions. */
+const saturationShare = 0.6;
 /** Number of API keys, large enough that each key stays below its rate limit. */
 const liveSessionsKeys = 1_000;
 /** Number of sessions that the load uses. The data of these sessions is larger than the CPU caches. */
@@ -68,10 +71,11 @@ const loadedSessions = 20_000;
  * Measures the same rate with an increasing number of live sessions, each on a new service. Memory is read before the load,
  * because the load adds a cached ranking to each session.
  */
-export const liveSessionsCurve = createCurvePart(
-  'live-sessions',
-  'latency by number of live sessions, and memory per session',
-  async (context, scale) => {
+export const liveSessionsCurve = {
+  name: 'live-sessions',
+  group: 'curves',
+  description: 'latency by number of live sessions, and memory per session',
+  measure: async (context: BenchContext, scale = curveScale(context)) => {
     const { progress } = context;
     const points: CurvePoint[] = [];
     const memory: MemoryPoint[] = [];
@@ -88,20 +92,18 @@ export const liveSessionsCurve = createCurvePart(
         // Every point has the same warm-up. The saturation at the first point determines the request rate of all points.
         const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
         const saturation = await measureSaturation(sender, target, closedLoop);
-        perSecond ||= rateAtSaturationShare(targetUtilization, saturation, scale.seconds);
+        perSecond ||= rateAtSaturationShare(saturationShare, saturation, scale.seconds);
         progress.showStep(`live-sessions: ${perSecond} requests per second with ${count} sessions`);
         await withBareServer(target, sender, scale, requests, async (measure) => {
-          points.push(await measure(count, perSecond, targetUtilization, points.length));
+          points.push(await measure(count, perSecond, saturationShare, points.length));
         });
       });
     }
-    const share = Math.round(targetUtilization * 100);
+    const share = Math.round(saturationShare * 100);
+    const title = `80 % GET /marketplace, 20 % POST /inputs, at ${share} % of the saturation with ${Math.min(...scale.liveSessions)} sessions`;
     return {
-      title: `${steadyLoadTitle}, at ${share} % of the saturation with ${Math.min(...scale.liveSessions)} sessions`,
-      xLabel: 'live sessions',
-      logarithmic: true,
-      points,
+      curves: [{ name: 'live-sessions', title, points } as const],
       memory: estimateSessionMemory(memory, personalLoans.required.length, await readSessionsMax()),
     };
   },
-);
+} satisfies BenchPart;

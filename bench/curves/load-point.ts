@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { BenchContext } from '../bench-part.ts';
 import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
-import { type OpenLoopPlan, type OpenLoopResult, totalFailures } from '../open-loop/open-loop-plan.ts';
+import type { OpenLoopPlan, OpenLoopResult } from '../open-loop/open-loop-plan.ts';
 import type { CurvePoint } from '../result/bench-result.ts';
 import { cpuPerRequest, type LoadTarget, observeLoad, readUsageWhenIdle } from '../target/load-target.ts';
 
@@ -28,12 +28,10 @@ type PlannedLoad = Pick<
   'port' | 'requestsFile' | 'singleUse' | 'perSecond' | 'warmUpSeconds' | 'seconds'
 >;
 
-/** Returns the plan of an open-loop load with Poisson arrivals, or of a closed loop if `perSecond` is null. */
+/** Returns the plan of an open-loop load, or of a closed loop if `perSecond` is null. */
 export function createLoadPlan(load: PlannedLoad): OpenLoopPlan {
   return {
     ...load,
-    arrivals: 'poisson',
-    seed: 17,
     connections: load.perSecond === null ? closedLoopConnections : openLoopConnections,
     queueMax: Math.ceil((load.perSecond ?? 0) * queueSeconds),
     deadlineMs: 5_000,
@@ -90,7 +88,7 @@ export async function measureLoadPoint(
     achievedPerSecond,
     latencyMs,
     refused,
-    failed: totalFailures(failed),
+    failed,
     cpuMicros: answered === 0 ? null : cpuPerRequest(usage, answered).cpuMicros,
     process,
     client: { lagMs, busy, saturated: isOpenLoopClientSaturated(result) },
@@ -99,7 +97,7 @@ export async function measureLoadPoint(
 
 async function runClosedLoop(sender: LoadSender, target: LoadTarget, load: PointLoad): Promise<OpenLoopResult> {
   const result = await sender.sendOpenLoop(await planLoad(sender, target, null, load));
-  const unexpected = result.refused + totalFailures(result.failed);
+  const unexpected = result.refused + result.failed;
   if (unexpected > 0) throw new Error(`${unexpected} of ${result.due} replies did not have status ${expectedStatus}`);
   if (result.expected === 0) throw new Error('the closed loop got no replies');
   return result;

@@ -13,7 +13,7 @@ import { type LiveSessionsOptions, type WrittenSession, writeLiveSessions } from
 import type { CurveScale } from './curve.ts';
 import { type LoadSender, measureLoadPoint } from './load-point.ts';
 
-export interface SeededServiceOptions extends Pick<ServiceTargetOptions, 'keys' | 'catalogOffers' | 'settings'> {
+export interface SeededServiceOptions extends Pick<ServiceTargetOptions, 'keys' | 'catalogOffers'> {
   /** Live sessions that exist when the service starts. */
   readonly sessions: Pick<LiveSessionsOptions, 'count' | 'fields' | 'sampleSize'>;
 }
@@ -25,8 +25,6 @@ export interface SeededService {
   /** Client with a folder for request files, which is deleted when the service is closed. */
   readonly sender: LoadSender;
 }
-
-const sessionsSeed = 23;
 
 /**
  * Starts a service with live sessions, calls `use` and stops the service. If `use` fails, the error contains the end of the service log.
@@ -40,7 +38,7 @@ export async function withSeededService<Result>(
   try {
     let written: readonly WrittenSession[] = [];
     const prepareDataDir = async (dataDir: string) => {
-      written = await writeLiveSessions(dataDir, { ...wanted, keys: options.keys, seed: sessionsSeed });
+      written = await writeLiveSessions(dataDir, { ...wanted, keys: options.keys });
     };
     return await withServiceTarget({ ...options, folder: folder.path, prepareDataDir }, (target) => {
       const sessions = written.map((session, at) => ({ ...session, key: target.keys[at % target.keys.length]! }));

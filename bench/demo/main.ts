@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { chance, pickWeighted, type Random, seededRandom, type WeightedTable } from '../population/random.ts';
+import { parseIntegerOption, runMain } from '../run-main.ts';
 import {
   type ApiResponse,
   expectStatus,
@@ -19,7 +20,6 @@ import {
   formatBorrowerLine,
   formatOffersTable,
   formatVariantsTable,
-  print,
   printNote,
   printRequestAndResponse,
   printTitle,
@@ -51,7 +51,7 @@ const userAgents: WeightedTable<string> = [
   [`Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) ${safari}`, 5],
 ];
 
-try {
+await runMain('demo', async () => {
   const { values } = parseArgs({
     options: {
       url: { type: 'string', default: process.env.API_URL || 'http://127.0.0.1:8080/v1/personal-loans' },
@@ -72,10 +72,7 @@ try {
       throw new Error('there is no API key; start the demo with `make demo`, or pass a key with --key');
     await run(new MarketplaceClient(values.url, values.key, printWait), borrowers, seed, values.full);
   }
-} catch (error) {
-  process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+});
 
 function printWait(seconds: number): void {
   printNote(`rate limit reached: waiting ${seconds} s (Retry-After)`);
@@ -102,7 +99,7 @@ async function run(client: MarketplaceClient, count: number, seed: number, full:
     if (verbose) printTitle(`Borrower ${number}, step by step: ${describeBorrower(borrower)}`);
     else if (number === 2) printTitle(`Borrowers 2 to ${count}`);
     const outcome = await walkBorrower(client, plan);
-    if (!verbose) print(formatBorrowerLine(number, variant.name, borrower, outcome));
+    if (!verbose) console.log(formatBorrowerLine(number, variant.name, borrower, outcome));
   }
 
   printTitle('Analytics of the two variants');
@@ -114,7 +111,7 @@ async function run(client: MarketplaceClient, count: number, seed: number, full:
     if (tag === tags[0])
       printRequestAndResponse(`GET /analytics?${new URLSearchParams(query)}`, undefined, answer.status, answer.body);
   }
-  print(`\n${formatVariantsTable(summaries)}\n`);
+  console.log(`\n${formatVariantsTable(summaries)}\n`);
   printNote(
     'rev_attributed is preliminary. rev_confirmed, and rev_per_session with it, stays 0 until lenders confirm funded loans, ' +
       '14 to 45 days after the clicks.',
@@ -162,7 +159,7 @@ async function walkBorrower(client: MarketplaceClient, plan: BorrowerPlan): Prom
   const answer = await client.get('/marketplace', query);
   const marketplace = expectStatus<MarketplaceResponse>(answer, 200, 'GET /marketplace');
   show(`GET /marketplace?${new URLSearchParams(query)}`, undefined, answer);
-  if (plan.verbose && marketplace.offers.length > 0) print(`\n${formatOffersTable(marketplace.offers)}`);
+  if (plan.verbose && marketplace.offers.length > 0) console.log(`\n${formatOffersTable(marketplace.offers)}`);
 
   let clickedHost: string | null = null;
   if (plan.follows && marketplace.offers.length > 0) {
@@ -184,12 +181,4 @@ async function walkBorrower(client: MarketplaceClient, plan: BorrowerPlan): Prom
 function splitInputs(borrower: Borrower): readonly Partial<Borrower>[] {
   const { loan_amount, loan_purpose, ...rest } = borrower;
   return [{ loan_amount, loan_purpose }, rest];
-}
-
-function parseIntegerOption(name: string, text: string, lowest: number, highest: number): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < lowest || value > highest) {
-    throw new Error(`${name} must be an integer from ${lowest} to ${highest}`);
-  }
-  return value;
 }

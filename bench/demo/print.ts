@@ -2,28 +2,19 @@ import { styleText } from 'node:util';
 import type { Borrower } from '../population/borrower.ts';
 import type { MarketplaceResponse, Offer, SummaryResponse } from './marketplace-client.ts';
 
-// `styleText` omits colours without a terminal and with NO_COLOR.
-const heading = (text: string) => styleText(['bold', 'cyan'], text, { stream: process.stdout });
-const bold = (text: string) => styleText('bold', text, { stream: process.stdout });
-const dim = (text: string) => styleText('dim', text, { stream: process.stdout });
-
-export function print(text = ''): void {
-  process.stdout.write(`${text}\n`);
-}
-
 export function printTitle(text: string): void {
-  print(`\n${heading(text)}`);
+  console.log(`\n${styleText(['bold', 'cyan'], text)}`);
 }
 
 export function printNote(text: string): void {
-  print(dim(text));
+  console.log(styleText('dim', text));
 }
 
 export function printRequestAndResponse(request: string, sent: unknown, status: number, body: unknown): void {
-  print(`\n${bold(request)}`);
-  if (sent !== undefined) print(indent(JSON.stringify(sent, null, 2)));
-  print(dim(`  status: ${status}`));
-  if (body !== null) print(indent(JSON.stringify(body, null, 2)));
+  console.log(`\n${styleText('bold', request)}`);
+  if (sent !== undefined) console.log(indent(JSON.stringify(sent, null, 2)));
+  console.log(styleText('dim', `  status: ${status}`));
+  if (body !== null) console.log(indent(JSON.stringify(body, null, 2)));
 }
 
 export function describeBorrower(borrower: Borrower): string {

@@ -19,14 +19,8 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
   return fastest !== undefined && isClientBottleneck(fastest.rounds);
 }
 
-/** Figures of a load that show whether the client or the server was the bottleneck. */
-export type BottleneckFigures = Pick<
-  ServerMeasurement,
-  'clientCpuSeconds' | 'seconds' | 'mainThreadCpuMicros' | 'perSecond'
->;
-
 /** Whether the client limited loads on one server with a single socket thread. */
-export function isClientBottleneck(loads: readonly BottleneckFigures[]): boolean {
+function isClientBottleneck(loads: readonly ServerMeasurement[]): boolean {
   const client = median(loads.map(({ clientCpuSeconds, seconds }) => clientCpuSeconds / seconds));
   // Systems without `/proc` do not report the CPU time of the server.
   const server = loads.flatMap(({ mainThreadCpuMicros, perSecond }) =>

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { LatencyMs } from '../result/bench-result.ts';
+import type { ServerMeasurement } from '../result/bench-result.ts';
 import { runChildProcess } from '../target/owned-resources.ts';
 import { autocannonClient } from './autocannon-client.ts';
 
@@ -22,15 +22,10 @@ export interface LoadPlan {
   readonly alsoExpected?: readonly number[];
 }
 
-export interface LoadResult {
-  /** Number of answered requests. */
-  readonly requests: number;
-  readonly seconds: number;
+/** Result of a load, without the figures of the server. */
+export interface LoadResult extends Pick<ServerMeasurement, 'requests' | 'seconds' | 'latencyMs' | 'clientCpuSeconds'> {
   /** Number of replies with an unexpected status and of failed requests. */
   readonly unexpected: number;
-  readonly latencyMs: LatencyMs;
-  /** CPU time of the client in seconds. A value near `seconds` means that its only thread is the bottleneck. */
-  readonly clientCpuSeconds: number;
 }
 
 export interface LoadClient {

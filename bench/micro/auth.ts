@@ -3,8 +3,7 @@ import { generateApiKey, hashApiKey, parseBearerKey } from '../../src/auth/api-k
 import { Authenticator } from '../../src/auth/authenticator.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
-import { DailyCounter } from '../../src/auth/key-usage.ts';
-import { defaultKeyLimits, type KeyLimits, noLimitOverrides, SlidingWindow } from '../../src/auth/rate-limits.ts';
+import { defaultKeyLimits, type KeyLimits, noLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
 import { bounds } from '../../src/bounds.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
@@ -15,8 +14,7 @@ import { type MicroBenchmark, perItemBenchmark } from './micro-benchmark.ts';
 const issuedKeyCount = 500;
 
 export const apiKeyBenchmark: MicroBenchmark = perItemBenchmark<string>(
-  `auth/api-key: hash a key and find it among ${issuedKeyCount}`,
-  'one Authorization header: key, hash, directory',
+  `auth/api-key: hash and look up one of ${issuedKeyCount} keys`,
   async ({ folder }) => {
     const owned = await createTemporaryFolder(folder, 'keys-');
     const path = keyFilePath(owned.path);
@@ -91,110 +89,26 @@ function createAuthenticator(defaultLimits: KeyLimits) {
 }
 
 export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
-  perItemBenchmark(
-    'auth/authenticator: admit, 5,000 keys at their limit',
-    'one request that the limits just admit',
-    () => {
-      const { authenticator, headers, forward } = createAuthenticator(defaultKeyLimits);
-      return {
-        items: headers,
-        run: (header) => {
-          forward(authenticatorStepMs);
-          return authenticator.admit(header, personalLoans, 'get_marketplace').ok ? 1 : 0;
-        },
-      };
-    },
-  ),
-  perItemBenchmark(
-    'auth/authenticator: reject, 5,000 keys over their limit',
-    'one request more than a minute admits',
-    () => {
-      const { authenticator, headers } = createAuthenticator(lowLimits);
-      const admit = (header: string) => authenticator.admit(header, personalLoans, 'get_marketplace');
-      for (let taken = 0; taken < lowLimits.requestsPerMinute; taken++) headers.forEach(admit);
-      return {
-        items: headers,
-        run: (header) => {
-          const admission = admit(header);
-          return !admission.ok && admission.error.code === 'RATE_LIMIT_EXCEEDED' ? 1 : 0;
-        },
-      };
-    },
-  ),
-];
-
-const slidingWindowCalls = 1_000;
-const slidingWindowLimit = bounds.requestsPerMinuteDefault;
-/** Benchmark in which each request arrives at the time at which the oldest request leaves the window. */
-const slidingWindowStepMs = bounds.rateLimitWindowMs / slidingWindowLimit;
-
-export const slidingWindowBenchmarks: readonly MicroBenchmark[] = [
-  {
-    name: 'auth/sliding-window: admit at the limit',
-    call: 'one request of 500 a minute: forget the oldest, look, take',
-    prepare: () => {
-      const window = new SlidingWindow(slidingWindowLimit);
-      let nowMs = 0;
-      return {
-        calls: slidingWindowCalls,
-        run: () => {
-          let admitted = 0;
-          for (let i = 0; i < slidingWindowCalls; i++) {
-            nowMs += slidingWindowStepMs;
-            if (window.remainingRequests(nowMs) === 0) continue;
-            window.admit(nowMs);
-            admitted++;
-          }
-          if (admitted !== slidingWindowCalls) throw new Error('requests below the limit were rejected');
-          return admitted;
-        },
-      };
-    },
-  },
-  {
-    name: 'auth/sliding-window: reject at the limit',
-    call: 'one request too many: look, and how long to wait',
-    prepare: () => {
-      const window = new SlidingWindow(slidingWindowLimit);
-      for (let taken = 0; taken < slidingWindowLimit; taken++) window.admit(taken);
-      return {
-        calls: slidingWindowCalls,
-        run: () => {
-          let waitMs = 0;
-          for (let i = 0; i < slidingWindowCalls; i++) {
-            const nowMs = slidingWindowLimit + i;
-            if (window.remainingRequests(nowMs) > 0) throw new Error('a request above the limit was admitted');
-            waitMs += window.retryAfterMs(nowMs);
-          }
-          return waitMs;
-        },
-      };
-    },
-  },
-];
-
-const dayCountCalls = 1_000;
-/** Low number of requests per simulated day, so that the benchmark includes changes of the day. */
-const sessionsPerDay = 5;
-
-export const dayCountBenchmark: MicroBenchmark = {
-  name: 'auth/key-usage: reserve in the daily quota and release every fourth',
-  call: 'one session asked for',
-  prepare: () => {
-    let today = 20_000;
+  perItemBenchmark('auth/authenticator: admit a request, 5,000 keys at their limit', () => {
+    const { authenticator, headers, forward } = createAuthenticator(defaultKeyLimits);
     return {
-      calls: dayCountCalls,
-      run: () => {
-        const sessions = new DailyCounter();
-        let counted = 0;
-        for (let i = 0; i < dayCountCalls; i++) {
-          if (i % sessionsPerDay === 0) today++;
-          counted += sessions.count(today);
-          const reservation = sessions.reserve(today);
-          if (i % 4 === 3) reservation.release();
-        }
-        return counted;
+      items: headers,
+      run: (header) => {
+        forward(authenticatorStepMs);
+        return authenticator.admit(header, personalLoans, 'get_marketplace').ok ? 1 : 0;
       },
     };
-  },
-};
+  }),
+  perItemBenchmark('auth/authenticator: reject a request, 5,000 keys over their limit', () => {
+    const { authenticator, headers } = createAuthenticator(lowLimits);
+    const admit = (header: string) => authenticator.admit(header, personalLoans, 'get_marketplace');
+    for (let taken = 0; taken < lowLimits.requestsPerMinute; taken++) headers.forEach(admit);
+    return {
+      items: headers,
+      run: (header) => {
+        const admission = admit(header);
+        return !admission.ok && admission.error.code === 'RATE_LIMIT_EXCEEDED' ? 1 : 0;
+      },
+    };
+  }),
+];

@@ -19,11 +19,11 @@ function issueSubIds() {
 }
 
 export const subIdBenchmarks: readonly MicroBenchmark[] = [
-  perItemBenchmark('ids/sub-id: issue', 'one id: its bytes, random ones among them, signed and written', () => {
+  perItemBenchmark('ids/sub-id: issue a session ID', () => {
     const { issue } = issueSubIds();
     return { items: fill((at) => at), run: (at) => issue(at).length };
   }),
-  perItemBenchmark('ids/sub-id: verify', 'one id: read and its signature checked', () => {
+  perItemBenchmark('ids/sub-id: verify a session ID', () => {
     const { subIds, issue } = issueSubIds();
     return { items: fill(issue), run: (subId) => (subIds.verify(subId) === null ? 0 : 1) };
   }),
@@ -42,11 +42,11 @@ function issueClickIds() {
 }
 
 export const clickIdBenchmarks: readonly MicroBenchmark[] = [
-  perItemBenchmark('ids/click-id: issue', 'one id: put together, encrypted, signed, written', () => {
+  perItemBenchmark('ids/click-tokens: issue a click ID', () => {
     const { clickIds, clicks } = issueClickIds();
     return { items: clicks, run: (click) => clickIds.issue(click).length };
   }),
-  perItemBenchmark('ids/click-id: verify', 'one id: read, its signature checked, decrypted', () => {
+  perItemBenchmark('ids/click-tokens: verify a click ID', () => {
     const { clickIds, clicks } = issueClickIds();
     const items = clicks.map((click) => clickIds.issue(click));
     return { items, run: (text) => (clickIds.verify(text) === null ? 0 : 1) };
@@ -58,11 +58,11 @@ const randomSubs = () => fill(() => randomBytes(subIdByteLength));
 const tokenContent = { catalogVersion: '0123456789abcdef', creditBand: 3 };
 
 export const clickTokenBenchmarks: readonly MicroBenchmark[] = [
-  perItemBenchmark('ids/click-token-cipher: encrypt', 'one value for a session, encrypted and written', () => {
+  perItemBenchmark('ids/click-tokens: encrypt a click token', () => {
     const cipher = new ClickTokenCipher(createSecretRing(), new RandomPool());
     return { items: randomSubs(), run: (sub) => cipher.encrypt(sub, tokenContent).length };
   }),
-  perItemBenchmark('ids/click-token-cipher: decrypt', 'one value of a session, read and decrypted', () => {
+  perItemBenchmark('ids/click-tokens: decrypt a click token', () => {
     const cipher = new ClickTokenCipher(createSecretRing(), new RandomPool());
     const items = randomSubs().map((sub) => ({ sub, text: cipher.encrypt(sub, tokenContent) }));
     return { items, run: ({ sub, text }) => cipher.decrypt(sub, text)?.creditBand ?? 0 };
@@ -70,11 +70,11 @@ export const clickTokenBenchmarks: readonly MicroBenchmark[] = [
 ];
 
 export const widgetTokenBenchmarks: readonly MicroBenchmark[] = [
-  perItemBenchmark('ids/widget-token: issue', 'one token of a session, signed and written', () => {
+  perItemBenchmark('ids/widget-token: issue a widget token', () => {
     const tokens = new WidgetTokens(createSecretRing());
     return { items: randomSubs(), run: (sub) => tokens.issue(sub, createdMs).length };
   }),
-  perItemBenchmark('ids/widget-token: verify', 'one token of a session, read and its signature checked', () => {
+  perItemBenchmark('ids/widget-token: verify a widget token', () => {
     const tokens = new WidgetTokens(createSecretRing());
     const items = randomSubs().map((sub) => ({ sub, text: tokens.issue(sub, createdMs) }));
     return { items, run: ({ sub, text }) => tokens.verify(sub, text) ?? 0 };

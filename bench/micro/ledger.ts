@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Encoder } from '@msgpack/msgpack';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { computeFrameCrc, encodeMarkedFrame, RecordDecoder } from '../../src/event-log/log-format.ts';
+import { encodeMarkedFrame, RecordDecoder } from '../../src/event-log/log-format.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import type { SessionCreated } from '../../src/ledger/ledger-record.ts';
 import { oneMonthLedger, writeSampleLedger } from '../history/sample-ledger.ts';
@@ -20,38 +20,15 @@ function encodedRecords(): Uint8Array[] {
 }
 
 export const recordBenchmarks: readonly MicroBenchmark[] = [
-  perItemBenchmark(
-    'ledger/ledger-record: encode',
-    'one record to msgpack; sessions, views of five offers and clicks in turn',
-    () => {
-      const encoder = new Encoder();
-      return { items: randomRecords(recordCount), run: (record) => encoder.encodeSharedRef(record).length };
-    },
-  ),
-  perItemBenchmark(
-    'event-log/log-format: decode',
-    'one record from msgpack, bounds looked at; sessions, views of five offers and clicks in turn',
-    () => {
-      const decoder = new RecordDecoder();
-      return { items: encodedRecords(), run: (payload) => decoder.decode(payload).length };
-    },
-  ),
-  perItemBenchmark(
-    'event-log/log-format: CRC of a frame',
-    'one record, its place in the chain and the CRC before it',
-    () => {
-      let position = 0;
-      let crc = 0;
-      return {
-        items: encodedRecords(),
-        run: (payload) => {
-          crc = computeFrameCrc(++position, crc, payload);
-          return 1 + crc;
-        },
-      };
-    },
-  ),
-  perItemBenchmark('event-log/log-format: encode a frame', 'one record in a frame of its own, CRC included', () => {
+  perItemBenchmark('ledger/ledger-record: encode a record', () => {
+    const encoder = new Encoder();
+    return { items: randomRecords(recordCount), run: (record) => encoder.encodeSharedRef(record).length };
+  }),
+  perItemBenchmark('event-log/log-format: decode a record', () => {
+    const decoder = new RecordDecoder();
+    return { items: encodedRecords(), run: (payload) => decoder.decode(payload).length };
+  }),
+  perItemBenchmark('event-log/log-format: encode a frame', () => {
     let position = 0;
     let previousCrc = 0;
     return {
@@ -65,41 +42,34 @@ export const recordBenchmarks: readonly MicroBenchmark[] = [
   }),
 ];
 
-const groupSizes = [64, 1_024];
-const durabilities = ['write', 'fsync'] as const;
-
-/** Benchmarks of one session record in the log: encoded, framed, checksummed and written in a group, with and without sync. */
-export const ledgerAppendBenchmarks: readonly MicroBenchmark[] = durabilities.flatMap((durability) =>
-  groupSizes.map((calls) => ({
-    name: `event-log/file-event-log: append, ${calls.toLocaleString('en-US')} sessions per group, ${durability === 'fsync' ? 'synced' : 'not synced'}`,
-    call: `one of ${calls.toLocaleString('en-US')} callers that wait for the same group`,
-    prepare: async ({ folder }) => {
-      const owned = await createTemporaryFolder(folder, 'log-');
-      const log = await openEventLog({ folder: join(owned.path, 'ledger'), durability });
-      const record: SessionCreated = [1, 1_760_000_000_000, randomBytes(32), 'bench_variant-a', 12, 1, null];
-      return {
-        calls,
-        run: async () => {
-          const waiting = Array.from({ length: calls }, () => log.append(record)!.durable);
-          await Promise.all(waiting);
-          return log.durablePosition;
-        },
-        close: async () => {
-          await log.close();
-          await owned.remove();
-        },
-      };
-    },
-  })),
-);
+/** Benchmarks of one session record in the log: encoded, framed, checksummed and written in a group, without sync. */
+export const ledgerAppendBenchmarks: readonly MicroBenchmark[] = [64, 1_024].map((calls) => ({
+  name: `event-log/file-event-log: append without sync, ${calls.toLocaleString('en-US')} concurrent callers`,
+  prepare: async ({ folder }) => {
+    const owned = await createTemporaryFolder(folder, 'log-');
+    const log = await openEventLog({ folder: join(owned.path, 'ledger'), durability: 'write' });
+    const record: SessionCreated = [1, 1_760_000_000_000, randomBytes(32), 'bench_variant-a', 12, 1, null];
+    return {
+      calls,
+      run: async () => {
+        const waiting = Array.from({ length: calls }, () => log.append(record)!.durable);
+        await Promise.all(waiting);
+        return log.durablePosition;
+      },
+      close: async () => {
+        await log.close();
+        await owned.remove();
+      },
+    };
+  },
+}));
 
 const sessionCounts = { full: 10_000, quick: 4_000 };
 
 export const projectionBenchmark: MicroBenchmark = {
-  name: 'analytics/ledger-follower: apply sessions, views and clicks',
-  call: 'one record: read, decoded, counted, and committed with its batch',
+  name: 'analytics/ledger-follower: apply a record',
   prepare: async ({ folder, quick }) => {
-    const owned = await createTemporaryFolder(folder, 'fold-');
+    const owned = await createTemporaryFolder(folder, 'projection-');
     const files = dataPaths(owned.path);
     const sessions = quick ? sessionCounts.quick : sessionCounts.full;
     const records = await writeSampleLedger(files.ledgerFolder, oneMonthLedger(sessions));

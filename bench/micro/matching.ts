@@ -20,26 +20,27 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 
 const catalogSizes = [40, 200, 1_000, 10_000];
 const population = 1_000;
-const matchCalls = 100;
-/** Maximum number of offers in a quick run. One run over a larger catalog takes half a second. */
+const warmCalls = 100;
+/** Maximum number of offers of a new catalog in a quick run. One run over a larger catalog takes half a second. */
 const quickColdMax = 1_000;
 
 const compileTables = (offers: number) => compileLoanTables(generateCatalog(200, offers), personalLoans);
+const rankName = (offers: number) =>
+  `verticals/personal-loans/rank-loans: rank ${offers.toLocaleString('en-US')} offers in all four orders`;
 
-/** Benchmark that ranks a thousand borrowers, a hundred per run, with all indexes built. */
-const warmBenchmarks: readonly MicroBenchmark[] = catalogSizes.map((offers) => ({
-  name: `matching/ranker: rank ${offers.toLocaleString('en-US')} offers in all four orders`,
-  call: 'one borrower, every index made before',
+/** Ranks a thousand borrowers, a hundred per run, with all indexes built. */
+const warmBenchmark = (offers: number): MicroBenchmark => ({
+  name: rankName(offers),
   prepare: () => {
     const tables = compileTables(offers);
     const borrowers = randomBorrowerVectors(population, 5);
     for (let pass = 0; pass < 3; pass++) for (const borrower of borrowers) rankLoans(tables, borrower, fixedToday);
     let next = 0;
     return {
-      calls: matchCalls,
+      calls: warmCalls,
       run: () => {
         let total = 0;
-        for (let i = 0; i < matchCalls; i++) {
+        for (let i = 0; i < warmCalls; i++) {
           total += rankLoans(tables, borrowers[next]!, fixedToday).total;
           next = (next + 1) % population;
         }
@@ -47,17 +48,16 @@ const warmBenchmarks: readonly MicroBenchmark[] = catalogSizes.map((offers) => (
       },
     };
   },
-}));
+});
 
-/** Benchmarks of a new catalog without indexes: the first request, and the mean of the first thousand requests. */
-const coldBenchmark = (offers: number, count: number): MicroBenchmark => ({
-  name: `matching/ranker: ${count === 1 ? 'the first request' : 'each of the first 1,000 requests'} after a change to ${offers.toLocaleString('en-US')} offers`,
-  call: count === 1 ? 'one borrower, the indexes they need included' : 'one of 1,000 borrowers, all indexes included',
+/** Ranks the first borrowers after a change of the catalog. The times include building the indexes. */
+const coldBenchmark = (offers: number, calls: number): MicroBenchmark => ({
+  name: `${rankName(offers)}, ${calls === 1 ? 'first request' : 'mean of the first 1,000 requests'} for a new catalog`,
   prepare: () => {
     const tables = compileTables(offers);
-    const borrowers = randomBorrowerVectors(count, 5);
+    const borrowers = randomBorrowerVectors(calls, 5);
     return {
-      calls: count,
+      calls,
       run: () => {
         const rank = createRanker(recommendedScore);
         let total = 0;
@@ -71,7 +71,7 @@ const coldBenchmark = (offers: number, count: number): MicroBenchmark => ({
 export function matchBenchmarks(quick: boolean): MicroBenchmark[] {
   const coldSizes = catalogSizes.filter((offers) => !quick || offers <= quickColdMax);
   return [
-    ...warmBenchmarks,
+    ...catalogSizes.map(warmBenchmark),
     ...coldSizes.flatMap((offers) => [coldBenchmark(offers, 1), coldBenchmark(offers, population)]),
   ];
 }
@@ -85,63 +85,39 @@ function createBatch(): MatchBatch {
   return { requests, unavailable: [] };
 }
 
-function createBatchAnswers(): WorkerResult[] {
-  const tables = compileLoanTables(generateCatalog(200, 200), personalLoans);
+function createBatchResults(): WorkerResult[] {
+  const tables = compileTables(200);
   return randomBorrowerVectors(batchCalls, 5).map((borrower) => rankLoans(tables, borrower, fixedToday));
 }
 
+/** Benchmarks one message between the main thread and a matching thread. */
+function batchBenchmark<Input>(
+  work: string,
+  createInput: () => Input,
+  run: (input: Input) => { readonly length: number },
+): MicroBenchmark {
+  return {
+    name: `matching/match-batch: ${work}, in a batch of ${batchCalls}`,
+    prepare: () => {
+      const input = createInput();
+      return { calls: batchCalls, run: () => run(input).length };
+    },
+  };
+}
+
 export const matchBatchBenchmarks: readonly MicroBenchmark[] = [
-  {
-    name: `matching/match-batch: encode ${batchCalls} requests`,
-    call: `one request of a batch of ${batchCalls}, to msgpack`,
-    prepare: () => {
-      const batch = createBatch();
-      return { calls: batchCalls, run: () => encodeBatch(batch).length };
-    },
-  },
-  {
-    name: `matching/match-batch: decode ${batchCalls} requests`,
-    call: `one request of a batch of ${batchCalls}, from msgpack`,
-    prepare: () => {
-      const bytes = encodeBatch(createBatch());
-      return {
-        calls: batchCalls,
-        run: () => {
-          let values = 0;
-          for (const request of decodeBatch(bytes).requests) values += request.length;
-          return values;
-        },
-      };
-    },
-  },
-  {
-    name: `matching/match-batch: encode ${batchCalls} results`,
-    call: `one ranking of a batch of ${batchCalls}, packed and to msgpack`,
-    prepare: () => {
-      const answers = createBatchAnswers();
-      return { calls: batchCalls, run: () => encodeResults(answers).length };
-    },
-  },
-  {
-    name: `matching/match-batch: decode ${batchCalls} results`,
-    call: `one ranking of a batch of ${batchCalls}, from msgpack and unpacked`,
-    prepare: () => {
-      const bytes = encodeResults(createBatchAnswers());
-      return {
-        calls: batchCalls,
-        run: () => {
-          let offers = 0;
-          for (const answer of decodeResults(bytes)) if ('total' in answer) offers += answer.orders.length;
-          return offers;
-        },
-      };
-    },
-  },
+  batchBenchmark('encode a request', createBatch, encodeBatch),
+  batchBenchmark(
+    'decode a request',
+    () => encodeBatch(createBatch()),
+    (bytes) => decodeBatch(bytes).requests,
+  ),
+  batchBenchmark('encode a result', createBatchResults, encodeResults),
+  batchBenchmark('decode a result', () => encodeResults(createBatchResults()), decodeResults),
 ];
 
 export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offersShown) => ({
-  name: `verticals/personal-loans/offer-view: render and write ${offersShown} offers`,
-  call: `all ${offersShown} offers of one answer, and their bytes`,
+  name: `verticals/personal-loans/offer-view: serialize ${offersShown} offers`,
   prepare: () => {
     const catalog = compileCatalog(generateCatalog(200, 200), personalLoans, {
       mode: 'live',

@@ -1,7 +1,7 @@
 import { Bench, type FnReturnedObject } from 'tinybench';
 import type { BenchPart } from '../bench-part.ts';
-import { apiKeyBenchmark, authenticatorBenchmarks, dayCountBenchmark, slidingWindowBenchmarks } from './auth.ts';
-import { errorReplyBenchmark, replyTextBenchmark, requestCounterBenchmarks } from './http.ts';
+import { apiKeyBenchmark, authenticatorBenchmarks } from './auth.ts';
+import { errorReplyBenchmark, replyTextBenchmark } from './http.ts';
 import { clickIdBenchmarks, clickTokenBenchmarks, subIdBenchmarks, widgetTokenBenchmarks } from './ids.ts';
 import { ledgerAppendBenchmarks, projectionBenchmark, recordBenchmarks } from './ledger.ts';
 import { matchBatchBenchmarks, matchBenchmarks, offerJsonBenchmarks } from './matching.ts';
@@ -10,7 +10,6 @@ import {
   type MicroBenchmark,
   type MicroBenchmarkContext,
   type MicroBenchmarkResult,
-  type RepeatedBenchmark,
 } from './micro-benchmark.ts';
 import { createSessionBenchmark, sessionResponseBenchmark, validateFieldsBenchmark } from './operations.ts';
 import { mergeFieldsBenchmark, sessionStoreBenchmarks } from './sessions.ts';
@@ -19,13 +18,11 @@ import { mergeFieldsBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
 
 /** All micro benchmarks in the order in which a request uses the functions; benchmarks that use much memory come last. */
-export function listMicroBenchmarks(quick: boolean, liveSessions: number): MicroBenchmark[] {
+export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroBenchmark[] {
   return [
     calibrationBenchmark,
     apiKeyBenchmark,
     ...authenticatorBenchmarks,
-    ...slidingWindowBenchmarks,
-    dayCountBenchmark,
     ...subIdBenchmarks,
     createSessionBenchmark,
     sessionResponseBenchmark,
@@ -37,13 +34,12 @@ export function listMicroBenchmarks(quick: boolean, liveSessions: number): Micro
     ...offerJsonBenchmarks,
     replyTextBenchmark,
     errorReplyBenchmark,
-    ...requestCounterBenchmarks,
     ...widgetTokenBenchmarks,
     ...clickIdBenchmarks,
     ...recordBenchmarks,
     ...ledgerAppendBenchmarks,
     projectionBenchmark,
-    ...sessionStoreBenchmarks(storeSizes.filter((size) => size <= liveSessions)),
+    ...sessionStoreBenchmarks(storeSizes.filter((size) => size <= sessionsMax)),
   ];
 }
 
@@ -53,12 +49,12 @@ const quickTimes = { warmupTime: 30, warmupIterations: 1, time: 50, iterations: 
 
 /** Runs a benchmark repeatedly with tinybench. Throws if a run returns a value that is not positive, which means that the run failed. */
 export async function measureRepeatedly(
-  micro: RepeatedBenchmark,
-  place: MicroBenchmarkContext,
-): Promise<Pick<MicroBenchmarkResult, 'medianNs' | 'p99Ns'>> {
-  const prepared = await micro.prepare(place);
+  micro: MicroBenchmark,
+  context: MicroBenchmarkContext,
+): Promise<MicroBenchmarkResult> {
+  const prepared = await micro.prepare(context);
   try {
-    const times = place.quick ? quickTimes : fullTimes;
+    const times = context.quick ? quickTimes : fullTimes;
     const bench = new Bench({ ...times, throws: true });
     const checkResult = (result: number): void => {
       if (!(result > 0)) throw new Error(`${micro.name} returned ${result} instead of a positive number`);
@@ -83,7 +79,7 @@ export async function measureRepeatedly(
     const { result } = task!;
     if (result.state !== 'completed') throw new Error(`${micro.name} did not complete`);
     const nsOfCall = (ms: number) => (ms * 1e6) / prepared.calls;
-    return { medianNs: nsOfCall(result.latency.p50), p99Ns: nsOfCall(result.latency.p99) };
+    return { name: micro.name, medianNs: nsOfCall(result.latency.p50), p99Ns: nsOfCall(result.latency.p99) };
   } finally {
     await prepared.close?.();
   }
@@ -93,13 +89,10 @@ export const microPart: BenchPart = {
   name: 'micro',
   description: 'single functions',
   measure: async ({ quick, folder, scale, progress }) => {
-    const place = { quick, folder };
     const micro: MicroBenchmarkResult[] = [];
-    for (const benchmark of listMicroBenchmarks(quick, scale.liveSessions)) {
-      const { name, call } = benchmark;
-      progress.showStep(`micro: ${name}`);
-      const times = 'measure' in benchmark ? await benchmark.measure(place) : await measureRepeatedly(benchmark, place);
-      micro.push({ name, call, ...times });
+    for (const benchmark of listMicroBenchmarks(quick, scale.sessionsMax)) {
+      progress.showStep(`micro: ${benchmark.name}`);
+      micro.push(await measureRepeatedly(benchmark, { quick, folder }));
     }
     return { micro };
   },

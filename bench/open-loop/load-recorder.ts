@@ -1,6 +1,6 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { percentilesMs } from '../statistics.ts';
-import type { FailureCounts, OpenLoopResult } from './open-loop-plan.ts';
+import type { OpenLoopResult } from './open-loop-plan.ts';
 
 /** Largest time that the histogram can record, in microseconds. */
 const highestMicros = 120_000_000;
@@ -17,12 +17,7 @@ export class LoadRecorder {
   #refused = 0;
   #answered = 0;
   #expectedInTime = 0;
-  readonly #failed: { -readonly [Way in keyof FailureCounts]: number } = {
-    status: 0,
-    connection: 0,
-    deadline: 0,
-    notSent: 0,
-  };
+  #failed = 0;
 
   /** @param countedFromMs end of the warm-up on the client's clock */
   constructor(expectedStatuses: Iterable<number>, countedFromMs: number) {
@@ -45,13 +40,14 @@ export class LoadRecorder {
       if (nowMs <= this.#endMs) this.#expectedInTime++;
       this.#latency.record(toMicros(nowMs - dueMs));
     } else if (status === 429 || status === 503) this.#refused++;
-    else this.#failed.status++;
+    else this.#failed++;
   }
 
-  recordFailure(dueMs: number, nowMs: number, way: Exclude<keyof FailureCounts, 'status'>): void {
+  /** Counts a request without a reply. `waited` is true if the client waited for a reply until the deadline. */
+  recordFailure(dueMs: number, nowMs: number, waited: boolean): void {
     if (!this.#isAfterWarmUp(dueMs)) return;
-    this.#failed[way]++;
-    if (way === 'deadline') this.#latency.record(toMicros(nowMs - dueMs));
+    this.#failed++;
+    if (waited) this.#latency.record(toMicros(nowMs - dueMs));
   }
 
   /** Ends the schedule. Replies after `endMs` do not count towards the throughput. */
@@ -59,13 +55,13 @@ export class LoadRecorder {
     this.#endMs = endMs;
   }
 
-  result(): Omit<OpenLoopResult, 'busy' | 'clientCpuSeconds'> {
+  result(): Omit<OpenLoopResult, 'busy'> {
     const seconds = (this.#endMs - this.#countedFromMs) / 1_000;
     return {
       due: this.#due,
       expected: this.#expected,
       refused: this.#refused,
-      failed: { ...this.#failed },
+      failed: this.#failed,
       achievedPerSecond: seconds > 0 ? this.#expectedInTime / seconds : 0,
       latencyMs: percentilesMs(this.#latency),
       lagMs: percentilesMs(this.#lag),

@@ -5,26 +5,20 @@ import { LoadRecorder } from './load-recorder.ts';
 import type { OpenLoopPlan, OpenLoopResult } from './open-loop-plan.ts';
 import { monotonicMs, Pacer } from './pacer.ts';
 
+const arrivalsSeed = 17;
+
 /**
  * Returns the time of each request in milliseconds from the start, ascending. The warm-up and the load have exactly the
- * number of requests that the rate requires; `arrivals` determines the distribution of their times.
+ * number of requests that the rate requires. The times within each are random, like those of independent visitors.
  */
-export function scheduleArrivals({
-  perSecond,
-  warmUpSeconds,
-  seconds,
-  arrivals,
-  seed,
-}: Pick<OpenLoopPlan, 'warmUpSeconds' | 'seconds' | 'arrivals' | 'seed'> & { readonly perSecond: number }): number[] {
-  const random = seededRandom(seed);
-  const within = (fromMs: number, lengthMs: number): number[] => {
-    const count = Math.round((perSecond * lengthMs) / 1_000);
-    // The arrival times of a fixed number of independent visitors are uniformly distributed.
-    const place = arrivals === 'even' ? (at: number) => (at + 0.5) / count : random;
-    return Array.from({ length: count }, (_, at) => fromMs + place(at) * lengthMs).sort((a, b) => a - b);
-  };
-  const warmUpMs = warmUpSeconds * 1_000;
-  return [...within(0, warmUpMs), ...within(warmUpMs, seconds * 1_000)];
+export function scheduleArrivals(perSecond: number, warmUpSeconds: number, seconds: number): number[] {
+  const random = seededRandom(arrivalsSeed);
+  // The arrival times of a fixed number of independent visitors are uniformly distributed.
+  const within = (fromSeconds: number, length: number): number[] =>
+    Array.from({ length: Math.round(perSecond * length) }, () => 1_000 * (fromSeconds + random() * length)).sort(
+      (a, b) => a - b,
+    );
+  return [...within(0, warmUpSeconds), ...within(warmUpSeconds, seconds)];
 }
 
 /** Interval at which the client checks the deadlines of pending requests. */
@@ -76,8 +70,7 @@ export class OpenLoopClient {
   #endMs = 0;
   #recorder!: LoadRecorder;
   #started = false;
-  #cpuAtStart: NodeJS.CpuUsage | null = null;
-  #clientUsage: Pick<OpenLoopResult, 'busy' | 'clientCpuSeconds'> | null = null;
+  #busy: number | null = null;
   #loopAtStart: ReturnType<typeof performance.eventLoopUtilization> | null = null;
 
   /** @param requests encoded requests, at least one */
@@ -92,7 +85,7 @@ export class OpenLoopClient {
     const { perSecond, warmUpSeconds, seconds, expectedStatus, alsoExpected = [], singleUse: once } = this.#plan;
     await this.#openConnections();
     const loadSeconds = warmUpSeconds + seconds;
-    const times = perSecond === null ? [] : scheduleArrivals({ ...this.#plan, perSecond });
+    const times = perSecond === null ? [] : scheduleArrivals(perSecond, warmUpSeconds, seconds);
     if (once) times.length = Math.min(times.length, this.#requests.length);
     // A closed loop starts without a delay.
     const began = this.#deps.nowMs() + (perSecond === null ? 0 : startDelayMs);
@@ -110,7 +103,7 @@ export class OpenLoopClient {
     clearInterval(deadlines);
     for (const { connection } of this.#slots) connection.end();
     await pacer?.stop();
-    return { ...this.#recorder.result(), ...(this.#clientUsage ?? { busy: 0, clientCpuSeconds: 0 }) };
+    return { ...this.#recorder.result(), busy: this.#busy ?? 0 };
   }
 
   async #openConnections(): Promise<void> {
@@ -124,9 +117,7 @@ export class OpenLoopClient {
         connection: this.#deps.connect(this.#plan.port, {
           onResponse: (status) => this.#handleResponse(lane, status),
           onRequestLost: () =>
-            this.#completeRequest(lane, (dueMs) =>
-              this.#recorder.recordFailure(dueMs, this.#deps.nowMs(), 'connection'),
-            ),
+            this.#completeRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, this.#deps.nowMs(), false)),
           onIdle: () => {
             this.#handleIdleConnection(lane);
             if (this.#idleSlots.size === this.#plan.connections) opened.resolve();
@@ -157,7 +148,7 @@ export class OpenLoopClient {
       const lane = this.#takeIdleConnection();
       if (lane !== undefined) this.#send(lane, request);
       else if (this.#queue.length < this.#plan.queueMax) this.#queue.push(request);
-      else this.#recorder.recordFailure(dueMs, nowMs, 'notSent');
+      else this.#recorder.recordFailure(dueMs, nowMs, false);
     }
     if (this.#next === this.#dueMs.length) this.#endSchedule(this.#plan.singleUse ? nowMs : this.#endMs);
     this.#resolveWhenDone();
@@ -223,12 +214,12 @@ export class OpenLoopClient {
     const nowMs = this.#deps.nowMs();
     const isLate = (request: number) => this.#dueMs[request]! + this.#plan.deadlineMs <= nowMs;
     while (this.#queue.length > 0 && isLate(this.#queue[0]!)) {
-      this.#recorder.recordFailure(this.#dueMs[this.#queue.shift()!]!, nowMs, 'deadline');
+      this.#recorder.recordFailure(this.#dueMs[this.#queue.shift()!]!, nowMs, true);
     }
     for (const lane of this.#slots) {
       const { request } = lane;
       if (request === noRequest || !isLate(request)) continue;
-      this.#completeRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, nowMs, 'deadline'));
+      this.#completeRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, nowMs, true));
       lane.connection.abandon();
     }
     this.#resolveWhenDone();
@@ -243,18 +234,15 @@ export class OpenLoopClient {
   }
 
   #startUsageMeasurement(dueMs: number): void {
-    if (this.#cpuAtStart !== null || dueMs < this.#countedFromMs) return;
-    this.#cpuAtStart = process.cpuUsage();
+    if (this.#loopAtStart !== null || dueMs < this.#countedFromMs) return;
     this.#loopAtStart = performance.eventLoopUtilization();
   }
 
   /** Ends the schedule; afterwards the client only waits for replies. */
   #endSchedule(endMs: number): void {
-    if (this.#clientUsage !== null) return;
+    if (this.#busy !== null) return;
     this.#endMs = Math.min(this.#endMs, endMs);
     this.#recorder.setEndTime(this.#endMs);
-    const cpu = process.cpuUsage(this.#cpuAtStart ?? undefined);
-    const { utilization } = performance.eventLoopUtilization(this.#loopAtStart ?? undefined);
-    this.#clientUsage = { busy: utilization, clientCpuSeconds: (cpu.user + cpu.system) / 1e6 };
+    this.#busy = performance.eventLoopUtilization(this.#loopAtStart ?? undefined).utilization;
   }
 }

@@ -1,30 +1,16 @@
+import type { LoadPlan } from '../load/load-clients.ts';
 import type { LatencyMs } from '../result/bench-result.ts';
 
 /** Plan of a load with scheduled times, or of a closed loop if `perSecond` is null. */
-export interface OpenLoopPlan {
-  /** Port of the server on the address 127.0.0.1. */
-  readonly port: number;
-  /** Path of a file that `writeRequests` wrote. The requests are sent in order, and repeated unless `singleUse` is true. */
-  readonly requestsFile: string;
-  /** Whether the load sends each request at most once and ends with the last one. */
-  readonly singleUse: boolean;
+export interface OpenLoopPlan extends LoadPlan {
   /** Requests per second; null for a closed loop, in which each connection sends its next request after a reply. */
   readonly perSecond: number | null;
-  /** Distribution of request times: `poisson` for independent visitors, `even` for equal intervals. */
-  readonly arrivals: 'even' | 'poisson';
-  /** Seed of the random request times. */
-  readonly seed: number;
   /** Duration of the warm-up at the same rate. The result excludes the warm-up. */
   readonly warmUpSeconds: number;
-  readonly seconds: number;
-  readonly connections: number;
   /** Maximum number of requests that can wait for a free connection. A request fails if the queue is full. */
   readonly queueMax: number;
   /** Maximum time from the scheduled time to the reply. A later reply counts as a failure. */
   readonly deadlineMs: number;
-  readonly expectedStatus: number;
-  /** Additional expected statuses, for a mix of routes. */
-  readonly alsoExpected?: readonly number[];
 }
 
 /** Function that runs an open-loop plan. */
@@ -37,7 +23,8 @@ export interface OpenLoopResult {
   readonly expected: number;
   /** Number of replies with status 429 or 503. */
   readonly refused: number;
-  readonly failed: FailureCounts;
+  /** Number of requests with another unexpected status, without a reply before the deadline, or that could not be sent. */
+  readonly failed: number;
   /** Expected replies per second during the schedule; never above the offered rate. */
   readonly achievedPerSecond: number;
   /**
@@ -49,21 +36,6 @@ export interface OpenLoopResult {
   readonly lagMs: LatencyMs;
   /** Busy share of the client's event loop, from 0 to 1. */
   readonly busy: number;
-  readonly clientCpuSeconds: number;
   /** Number of replies including the warm-up. The CPU time per request of the server is divided by this number. */
   readonly answered: number;
-}
-
-export interface FailureCounts {
-  /** Number of replies with an unexpected status other than 429 and 503. */
-  readonly status: number;
-  /** Number of requests that failed because of a lost connection or a malformed response. */
-  readonly connection: number;
-  readonly deadline: number;
-  /** Number of requests that were not sent because the queue was full. */
-  readonly notSent: number;
-}
-
-export function totalFailures({ status, connection, deadline, notSent }: FailureCounts): number {
-  return status + connection + deadline + notSent;
 }

@@ -1,39 +1,28 @@
-import type { CurvePoint, CurveResult, LoadFigures, MemoryResult } from '../result/bench-result.ts';
+import type { CurvePoint, CurveResult, LoadFigures } from '../result/bench-result.ts';
 import { formatNumber, joinWords, type ReportSection, type ReportTable } from './markdown.ts';
 
-const shortTitles: Readonly<Record<CurveResult['name'], string>> = {
-  'offered-load': 'Offered load',
-  'live-sessions': 'Live sessions',
-  'catalog-size': 'Size of the catalog',
-  'matcher-threads': 'Matcher threads',
-  keys: 'API keys',
-};
+const curveLabels = {
+  'offered-load': { title: 'Offered load', x: 'offered requests per second' },
+  'live-sessions': { title: 'Live sessions', x: 'live sessions' },
+} as const;
 
 /** Minimum share of the offered load that a service answers as expected if it keeps up. */
 const sustainedShare = 0.99;
 
-export function curvesSection(curves: readonly CurveResult[]): ReportSection[] {
-  const measured = curves.filter(({ points }) => points.length > 0);
-  if (measured.length === 0) return [];
-  const hasBareServer = measured.some(({ points }) => points.some(({ bare }) => bare !== undefined));
-  return [
-    {
-      title: 'Curves',
-      text: [
-        'Requests are sent on a schedule made in advance, whatever the answers do, and latency counts from the moment a ' +
-          'request was scheduled for. Refusals (429, 503) and failures are no throughput.',
-        ...(hasBareServer
-          ? [
-              'Where the bare server is told of, it had the same load right before or after: its latency is that of the machine, the ' +
-                'client and the engine.',
-            ]
-          : []),
-        ...measured.flatMap(sustainedLoadText),
-        ...measured.flatMap(clientSaturatedText),
-      ],
-      tables: measured.map(curveTable),
-    },
-  ];
+export function curvesSection(curves: readonly CurveResult[]): ReportSection {
+  return {
+    title: 'Curves',
+    text: [
+      'The client sends requests on a fixed schedule. The latency starts at the scheduled time of a request. Rejected requests ' +
+        '(429, 503) and failed requests do not count as answered.',
+      ...(curves.some(({ points }) => points.some(({ bare }) => bare !== undefined))
+        ? ['The bare server received the same load. Its latency is that of machine, client and engine.']
+        : []),
+      ...curves.flatMap(sustainedLoadText),
+      ...curves.flatMap(clientSaturatedText),
+    ],
+    tables: curves.map(curveTable),
+  };
 }
 
 /** Returns the last point before the first one at which the service fell behind, a request failed or the client was saturated. */
@@ -52,32 +41,32 @@ function sustainedLoadText({ name, points }: CurveResult): string[] {
   const last = lastSustainedPoint(points);
   const sustained =
     last === null
-      ? 'It kept up with none of the offered loads'
-      : `It kept up with ${formatNumber(last.offeredPerSecond)} requests a second (p99 ${formatNumber(last.latencyMs.p99, 1)} ms)`;
-  return [`${sustained}; the most it answered as expected was ${formatNumber(most)} a second.`];
+      ? 'The service sustained none of the offered loads'
+      : `The service sustained ${formatNumber(last.offeredPerSecond)} requests per second (p99 ${formatNumber(last.latencyMs.p99, 1)} ms)`;
+  return [`${sustained}, and answered at most ${formatNumber(most)} requests per second.`];
 }
 
 /** Returns a note that lists the points at which a saturated client affected the latencies; empty without such points. */
-function clientSaturatedText({ name, xLabel, points }: CurveResult): string[] {
+function clientSaturatedText({ name, points }: CurveResult): string[] {
   const at = points.filter(({ client }) => client.saturated).map(({ x }) => formatNumber(x));
   if (at.length === 0) return [];
   return [
-    `${shortTitles[name]}: at ${joinWords(at)} ${xLabel} the client was also saturated, so these latencies are not those of the service alone.`,
+    `At ${joinWords(at)} ${curveLabels[name].x}, the client was saturated. These latencies include delays of the client.`,
   ];
 }
 
-function curveTable({ title, xLabel, name, points }: CurveResult): ReportTable {
-  const x = name === 'offered-load' ? [] : [xLabel];
+function curveTable({ title, name, points }: CurveResult): ReportTable {
+  const x = name === 'offered-load' ? [] : [curveLabels[name].x];
   return {
-    caption: `${shortTitles[name]}: ${title}`,
+    caption: `${curveLabels[name].title}: ${title}`,
     head: [
       ...x,
       'Offered/s',
       'Answered/s',
       'Latency ms p50 / p99 / p99.9',
-      'of the bare server',
-      'p99.9 over bare',
-      'Refused',
+      'Bare server',
+      'p99.9 ratio to bare',
+      'Rejected',
       'Failed',
       'CPU us/request',
       'Client lag ms p99',
@@ -105,27 +94,4 @@ function curveTable({ title, xLabel, name, points }: CurveResult): ReportTable {
 
 function formatLatencies({ latencyMs: { p50, p99, p999 } }: LoadFigures): string {
   return [p50, p99, p999].map((ms) => formatNumber(ms, 2)).join(' / ');
-}
-
-export function memorySection(memory: MemoryResult | null): ReportSection[] {
-  if (memory === null) return [];
-  const { fields, heapBytes, residentBytes, points, sessionsMax } = memory;
-  return [
-    {
-      title: 'Memory of live sessions',
-      text: [
-        `A live session with ${fields} fields takes ${formatNumber(residentBytes)} bytes of resident memory, ${formatNumber(Math.max(0, heapBytes))} of them on the JavaScript heap.`,
-        `The most live sessions this machine holds is ${formatNumber(sessionsMax)} (\`SVC_MAX_SESSIONS\`, as the service sets it itself); a new one beyond gets 503.`,
-      ],
-      tables: [
-        {
-          caption: 'Memory by live sessions',
-          head: ['Live sessions', 'Heap MiB', 'Resident MiB'],
-          rows: points.map(({ sessions, heapUsedMiB, rssMiB }) =>
-            [sessions, heapUsedMiB, rssMiB].map((each) => formatNumber(each)),
-          ),
-        },
-      ],
-    },
-  ];
 }

@@ -5,18 +5,15 @@ import { reportSections } from './sections.ts';
 
 /** Table of the report. A dash stands for an unknown value. Columns that contain only dashes are omitted. */
 export interface ReportTable {
-  readonly caption: string;
+  readonly caption?: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Section of the report. Captions are printed only if a section has several tables. */
 export interface ReportSection {
   readonly title: string;
   readonly text: readonly string[];
   readonly tables: readonly ReportTable[];
-  /** Blocks of Markdown that follow the tables. */
-  readonly charts?: readonly string[];
 }
 
 /** Formats a number with thousands separators and a fixed number of decimals. */
@@ -50,12 +47,12 @@ function describeConditions({ startedAt, commit, machine, scale, quick }: BenchR
   );
 }
 
-function formatSection({ title, text, tables, charts = [] }: ReportSection): string[] {
+function formatSection({ title, text, tables }: ReportSection): string[] {
   const blocks = tables.flatMap((table) => [
-    ...(tables.length > 1 ? [`**${escapeCell(table.caption)}**`] : []),
+    ...(table.caption === undefined ? [] : [`**${escapeCell(table.caption)}**`]),
     formatTable(table),
   ]);
-  return [`### ${title}`, ...text, ...blocks, ...charts];
+  return [`### ${title}`, ...text, ...blocks];
 }
 
 /** Pads columns to their widest cell, as the formatter of this project requires. */

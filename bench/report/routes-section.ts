@@ -12,11 +12,10 @@ const serverNames: Readonly<Record<ServerKind, string>> = {
 };
 
 /** Section that compares every route with the baselines. */
-export function routesSection(routes: readonly RouteResult[]): ReportSection[] {
-  if (routes.length === 0) return [];
+export function routesSection(routes: readonly RouteResult[]): ReportSection {
   const text = [
-    'Service over baseline, middle round (lowest to highest). The CPU ratio is baseline over service, CPU time of the thread ' +
-      'that serves the sockets, so more is better in both.',
+    'Each ratio is the median of the rounds, with the lowest and the highest value in brackets. The CPU ratio is the CPU time of ' +
+      "the baseline's socket thread, divided by that of the service. Higher is better in both columns.",
   ];
   const synced = routes.flatMap(({ name, client, servers }) => {
     const ratio = throughputRatios({ servers }, 'bare', 'synced');
@@ -24,8 +23,8 @@ export function routesSection(routes: readonly RouteResult[]): ReportSection[] {
   });
   if (synced.length > 0) {
     text.push(
-      'The server called synced is the bare one with a few bytes on disk before each answer: what that costs here, whatever else a ' +
-        `server does. Of the bare one's requests a second it has ${joinWords(synced)}.`,
+      'The baseline "synced" is bare uWebSockets.js with a disk write before each answer. Its throughput ratio to bare uWebSockets.js, ' +
+        `which shows the cost of durability on this machine, was ${joinWords(synced)}.`,
     );
   }
   const saturated = routes
@@ -33,12 +32,12 @@ export function routesSection(routes: readonly RouteResult[]): ReportSection[] {
     .map(({ name, client }) => `\`${name}\` (${client})`);
   if (saturated.length > 0) {
     text.push(
-      `The client was saturated before the fastest server in ${joinWords(saturated)}: that server could have answered more, and the ` +
-        'throughput ratio to it is too high. Read the ratio of CPU time.',
+      `The client was saturated in ${joinWords(saturated)}. There, the fastest server could have answered more requests, so the ` +
+        'throughput ratio to that server is too high. Use the CPU ratio.',
     );
   }
   const tables = [ratioTable(routes), absoluteTable(routes), processTable(routes)];
-  return [{ title: 'Routes', text, tables: tables.filter(({ rows }) => rows.length > 0) }];
+  return { title: 'Routes', text, tables: tables.filter(({ rows }) => rows.length > 0) };
 }
 
 function ratioTable(routes: readonly RouteResult[]): ReportTable {
@@ -46,7 +45,7 @@ function ratioTable(routes: readonly RouteResult[]): ReportTable {
     measuredBaselines(route).map((over) => {
       const throughput = throughputRatios(route, over);
       const cpu = cpuRatios(route, over);
-      const target = route.targets.find((each) => each.over === over)?.ratio ?? null;
+      const target = route.targets[over] ?? null;
       return [
         route.title,
         route.client,
@@ -59,8 +58,8 @@ function ratioTable(routes: readonly RouteResult[]): ReportTable {
     }),
   );
   return {
-    caption: 'Ratios to servers that only read the request and write an answer of the same size',
-    head: ['Route', 'Client', 'Over', 'Throughput ratio', 'CPU ratio (socket thread)', 'Target', 'Target is'],
+    caption: 'Ratios to the baselines',
+    head: ['Route', 'Client', 'Baseline', 'Throughput ratio', 'CPU ratio', 'Target', 'Result'],
     rows,
   };
 }
@@ -88,14 +87,14 @@ function absoluteTable(routes: readonly RouteResult[]): ReportTable {
     }),
   );
   return {
-    caption: 'Absolute figures, of the middle round',
+    caption: 'Absolute figures, median of the rounds',
     head: [
       'Route',
       'Server',
       'Body bytes',
       'Requests/s',
       'CPU us/request, all threads',
-      'socket thread',
+      'CPU us/request, socket thread',
       'Latency ms p50 / p99 / p99.9',
       'Client CPU',
     ],
@@ -129,16 +128,8 @@ function processTable(routes: readonly RouteResult[]): ReportTable {
     ];
   });
   return {
-    caption: 'Service during the load: event loop delay, memory at the end, garbage collection',
-    head: [
-      'Route',
-      'Loop delay ms p50 / p99 / max',
-      'Resident MiB',
-      'Heap MiB',
-      'Collections',
-      'Collecting ms',
-      'Longest ms',
-    ],
+    caption: 'Event loop delay, memory and garbage collection of the service',
+    head: ['Route', 'Loop delay ms p50 / p99 / max', 'Resident MiB', 'Heap MiB', 'GC count', 'GC ms', 'Longest GC ms'],
     rows,
   };
 }

@@ -1,5 +1,4 @@
 import type { BenchScale } from '../bench-part.ts';
-import type { MatcherCrossoverResult } from '../crossover/crossover-part.ts';
 import type { HistoryMeasurement } from '../history/history-part.ts';
 import type { Machine } from '../machine.ts';
 import type { MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
@@ -20,7 +19,7 @@ export interface LatencyMs {
 
 /** Result of one server under one load. Values that the system does not report are null. */
 export interface ServerMeasurement {
-  /** Number of expected replies. Any other reply makes the load fail. */
+  /** Number of answered requests. An unexpected reply makes the measurement fail. */
   readonly requests: number;
   readonly seconds: number;
   readonly perSecond: number;
@@ -54,7 +53,7 @@ export interface RouteResult {
   /** Body size of the responses of the baselines; equal to the median size of the service. */
   readonly bodyBytes: number;
   /** Minimum throughput ratios to baselines. */
-  readonly targets: readonly { readonly over: BaselineKind; readonly ratio: number }[];
+  readonly targets: Readonly<Partial<Record<BaselineKind, number>>>;
   /** Measurements of each server, one per round. In each round, the servers were measured one after the other. */
   readonly servers: readonly { readonly kind: ServerKind; readonly rounds: readonly ServerMeasurement[] }[];
   /** Whether the client was the bottleneck, so that the throughput ratio is too high. */
@@ -63,15 +62,13 @@ export interface RouteResult {
 
 /** Measurements of the service with increasing values of one variable. Each point is the result of one open-loop load. */
 export interface CurveResult {
-  readonly name: 'offered-load' | 'live-sessions' | 'catalog-size' | 'matcher-threads' | 'keys';
+  readonly name: 'offered-load' | 'live-sessions';
   readonly title: string;
-  /** Variable with its unit, such as `requests offered a second`. */
-  readonly xLabel: string;
-  readonly logarithmic: boolean;
   readonly points: readonly CurvePoint[];
 }
 
 export interface CurvePoint extends LoadFigures {
+  /** Value of the variable: the offered requests per second, or the number of live sessions. */
   readonly x: number;
   /** Result of the same load on the bare server; absent if the bare server was not measured. */
   readonly bare?: LoadFigures;
@@ -115,42 +112,6 @@ export interface MemoryResult {
   readonly sessionsMax: number;
 }
 
-/** Result of a test that sends more requests than a rate limit allows. */
-export interface LimitResult {
-  /** Name of the limit, such as `requests-per-minute`. */
-  readonly name: string;
-  readonly title: string;
-  readonly limit: number;
-  readonly connections: number;
-  readonly attempted: number;
-  readonly admitted: number;
-  /** Number of replies with status 429. */
-  readonly refused: number;
-  /** Number of other replies, which must be 0. */
-  readonly other: number;
-  /** Number of requests to admit. The limit is exact if `admitted` equals this number. */
-  readonly expected: number;
-  /** CPU time of all server threads per rejected request in microseconds. `admittedCpuMicros` is the time per admitted request. */
-  readonly refusalCpuMicros: number | null;
-  readonly admittedCpuMicros: number | null;
-  /** Rejections per second. */
-  readonly refusalsPerSecond: number;
-  /** Whether the client, not the server, was the bottleneck. */
-  readonly clientSaturated?: boolean;
-}
-
-/** Whether the number of admitted requests equals the limit and there are no other replies. */
-export function isLimitExact({ admitted, expected, other }: LimitResult): boolean {
-  return admitted === expected && other === 0;
-}
-
-/** Describes the difference between a limit and the measured replies; null if the limit was exact. */
-export function describeLimitFailure(limit: LimitResult): string | null {
-  if (isLimitExact(limit)) return null;
-  const { name, attempted, admitted, expected, other } = limit;
-  return `the limit ${name} is not exact: of ${attempted} requests ${admitted} were admitted instead of ${expected}, and ${other} had an unexpected status`;
-}
-
 export const benchResultFormat = 2;
 
 /** Result of one run of `make bench`. The report, the regression gate and the capacity planner read the result. */
@@ -166,11 +127,9 @@ export interface BenchResult {
   readonly scale: BenchScale;
   /** Results by route. This list and the following members are empty or null if their parts did not run. */
   readonly routes: readonly RouteResult[];
-  readonly limits: readonly LimitResult[];
   readonly curves: readonly CurveResult[];
   readonly memory: MemoryResult | null;
   readonly micro: readonly MicroBenchmarkResult[];
-  readonly crossover: readonly MatcherCrossoverResult[];
   readonly history: readonly HistoryMeasurement[];
 }
 

@@ -1,10 +1,8 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { rename, writeFile } from 'node:fs/promises';
 import { type BenchResult, benchResultFormat } from './bench-result.ts';
 
-/** Writes a result file atomically. Creates the folder if it is missing. */
+/** Writes a result file atomically. */
 export async function writeResult(file: string, result: BenchResult): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
   const draft = `${file}.part`;
   await writeFile(draft, `${JSON.stringify(result, null, 2)}\n`);
   await rename(draft, file);

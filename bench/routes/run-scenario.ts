@@ -1,10 +1,9 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BenchContext, BenchPart, ProgressPrinter } from '../bench-part.ts';
+import type { BenchContext, BenchPart } from '../bench-part.ts';
 import { isClientSaturated } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import type { LoadClient, LoadPlan } from '../load/load-clients.ts';
-import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
+import { writeRequests } from '../load/prepared-request.ts';
 import { type RouteResult, type ServerKind, type ServerMeasurement, serverKinds } from '../result/bench-result.ts';
 import type { Scenario, ScenarioContext } from '../scenarios/scenario.ts';
 import { startBaselineTarget } from '../target/baseline-target.ts';
@@ -44,62 +43,6 @@ async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPla
 /** Maximum duration of a load of single-use requests. */
 const singleUseSecondsMax = 60;
 
-interface RoundOptions {
-  readonly scenario: Scenario;
-  readonly stage: ScenarioContext;
-  /** The service and the baselines that are measured with it. */
-  readonly servers: ReadonlyMap<ServerKind, LoadTarget>;
-  readonly client: LoadClient;
-  readonly connections: number;
-  readonly seconds: number;
-  /** Number of the round, unique within `stage`. */
-  readonly round: number;
-  /** Start of the text that is printed as progress. */
-  readonly progressLabel: string;
-  readonly progress: ProgressPrinter;
-  readonly folder: string;
-}
-
-interface RoundResult {
-  readonly requests: readonly PreparedRequest[];
-  readonly measured: ReadonlyMap<ServerKind, ServerMeasurement>;
-}
-
-/** Sends the same requests to the servers, one server after the other. */
-async function runRound(options: RoundOptions): Promise<RoundResult> {
-  const { scenario, stage, servers, client, connections, seconds, round, progressLabel, progress, folder } = options;
-  progress.showStep(`${progressLabel}: preparing`);
-  const requests = await scenario.prepareRequests(stage, round);
-  const requestsFile = join(folder, `requests-${round}`);
-  await writeRequests(requestsFile, requests);
-  // Background work that the preparation caused must end before the load.
-  await readUsageWhenIdle(servers.get('service')!);
-
-  const [expectedStatus, ...alsoExpected] = [...new Set(scenario.kinds.map(({ status }) => status))];
-  const measured = new Map<ServerKind, ServerMeasurement>();
-  for (const [kind, target] of serverOrder([...servers], round)) {
-    progress.showStep(`${progressLabel}: load on ${kind}`);
-    // Baselines have no state, so the same requests can be sent again.
-    const once = scenario.singleUse && kind === 'service';
-    const plan: LoadPlan = {
-      port: target.port,
-      requestsFile,
-      connections,
-      seconds: once ? singleUseSecondsMax : seconds,
-      singleUse: once,
-      expectedStatus: expectedStatus!,
-      alsoExpected,
-    };
-    try {
-      measured.set(kind, await measureLoad(target, client, plan));
-    } catch (error) {
-      throw new Error(`load on ${kind}: ${error instanceof Error ? error.message : error}`, { cause: error });
-    }
-  }
-  await rm(requestsFile);
-  return { requests, measured };
-}
-
 /** Maximum number of rounds with the second client. */
 const crossCheckRounds = 3;
 
@@ -130,55 +73,66 @@ async function runOnService(
   service: ServiceTarget,
   folder: string,
 ): Promise<RouteResult[]> {
+  const { name, title, targets } = scenario;
   const caller = new HttpCaller(service.port, scale.connections);
-  const baselines: LoadTarget[] = [];
+  const servers = new Map<ServerKind, LoadTarget>();
   try {
-    const stage = createScenarioContext(caller, service.keys, scale.roundRequests);
-    progress.showStep(`${scenario.name}: sampling replies and starting the baselines`);
-    const answers = await sampleResponses(scenario, stage);
-    const kinds = serverKinds.filter((kind) => kind !== 'synced' || scenario.durable === true);
-    const servers = new Map<ServerKind, LoadTarget>();
-    for (const kind of kinds) {
-      if (kind !== 'service') baselines.push(await startBaselineTarget(kind, answers, folder));
-      servers.set(kind, kind === 'service' ? service : baselines.at(-1)!);
+    const context = createScenarioContext(caller, service.keys, scale.roundRequests);
+    progress.showStep(`${name}: sampling replies and starting the baselines`);
+    const answers = await sampleResponses(scenario, context);
+    for (const kind of serverKinds.filter((each) => each !== 'synced' || scenario.durable === true)) {
+      servers.set(kind, kind === 'service' ? service : await startBaselineTarget(kind, answers, folder));
     }
 
-    const common = { scenario, servers, connections: scale.connections, progress, folder };
-    await runRound({
-      ...common,
-      stage: { ...stage, roundRequests: Math.ceil(scale.roundRequests * warmUpShare) },
-      client,
-      seconds: scale.seconds * warmUpShare,
-      round: 0,
-      progressLabel: `${scenario.name}: warm-up`,
-    });
+    const [expectedStatus, ...alsoExpected] = [...new Set(scenario.kinds.map(({ status }) => status))];
+    const requestsFile = join(folder, 'requests');
+    let bodyBytes = 0;
+    let round = 0;
+    /** Sends the same requests to the servers, one server after the other. */
+    const runRound = async (roundClient: LoadClient, label: string, share = 1) => {
+      progress.showStep(`${name}: ${label}: preparing`);
+      const roundRequests = Math.ceil(scale.roundRequests * share);
+      const requests = await scenario.prepareRequests({ ...context, roundRequests }, round);
+      await writeRequests(requestsFile, requests);
+      bodyBytes = meanBodyBytes(requests, answers);
+      // Background work that the preparation caused must end before the load.
+      await readUsageWhenIdle(service);
+      const measured = new Map<ServerKind, ServerMeasurement>();
+      for (const [kind, target] of serverOrder([...servers], round++)) {
+        progress.showStep(`${name}: ${label}: load on ${kind}`);
+        // Baselines have no state, so the same requests can be sent again.
+        const singleUse = scenario.singleUse && kind === 'service';
+        const seconds = singleUse ? singleUseSecondsMax : scale.seconds * share;
+        const { connections } = scale;
+        const load = { port: target.port, requestsFile, connections, seconds, singleUse };
+        try {
+          measured.set(
+            kind,
+            await measureLoad(target, roundClient, { ...load, expectedStatus: expectedStatus!, alsoExpected }),
+          );
+        } catch (error) {
+          throw new Error(`load on ${kind}: ${error instanceof Error ? error.message : error}`, { cause: error });
+        }
+      }
+      return measured;
+    };
 
+    await runRound(client, 'warm-up', warmUpShare);
     const series = [{ client, rounds: scale.rounds }];
     if (crossCheck !== undefined) series.push({ client: crossCheck, rounds: Math.min(scale.rounds, crossCheckRounds) });
     const results: RouteResult[] = [];
-    let round = 1;
     for (const { client, rounds } of series) {
-      const figures: RoundResult[] = [];
-      while (figures.length < rounds) {
-        const progressLabel = `${scenario.name}: ${client.name}, round ${figures.length + 1} of ${rounds}`;
-        figures.push(
-          await runRound({ ...common, stage, client, seconds: scale.seconds, round: round++, progressLabel }),
-        );
+      const measured: ReadonlyMap<ServerKind, ServerMeasurement>[] = [];
+      while (measured.length < rounds) {
+        measured.push(await runRound(client, `${client.name}, round ${measured.length + 1} of ${rounds}`));
       }
-      const measured = kinds.map((kind) => ({ kind, rounds: figures.map(({ measured }) => measured.get(kind)!) }));
-      results.push({
-        name: scenario.name,
-        title: scenario.title,
-        client: client.name,
-        bodyBytes: meanBodyBytes(figures[0]!.requests, answers),
-        targets: scenario.targets,
-        servers: measured,
-        clientSaturated: isClientSaturated(measured),
-      });
+      const byServer = [...servers.keys()].map((kind) => ({ kind, rounds: measured.map((each) => each.get(kind)!) }));
+      const clientSaturated = isClientSaturated(byServer);
+      results.push({ name, title, client: client.name, bodyBytes, targets, servers: byServer, clientSaturated });
     }
     return results;
   } finally {
-    for (const target of baselines) await target.close();
+    for (const target of servers.values()) if (target !== service) await target.close();
     caller.close();
   }
 }

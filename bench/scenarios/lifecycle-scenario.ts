@@ -1,7 +1,13 @@
+import {
+  defaultTrafficMixFile,
+  numbersByRoute,
+  type RouteName,
+  routeNames,
+  toTrafficMix,
+} from '../../src/capacity/traffic-mix.ts';
 import { type Random, seededRandom } from '../population/random.ts';
 import {
   analyticsRequest,
-  basePath,
   clickRequests,
   createSessions,
   incomeChangeRequests,
@@ -11,37 +17,25 @@ import {
   sessionRequest,
   withRotatingKeys,
 } from './requests.ts';
-import { analyticsSessionCount } from './route-scenarios.ts';
+import { analyticsSessionCount, routeScenarios } from './route-scenarios.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
- * Numbers of requests per 100 sessions on a page where every visitor sees offers. A page of this kind is the most
- * expensive case. The shares of the other requests are assumptions: 30 of 100 visitors fill in the form in two steps,
- * 15 view their offers again, 22 click an offer, and 2 analytics queries are made.
+ * Default traffic mix, of a page where every visitor sees offers. A page of this kind is the most expensive case. The shares of the other
+ * requests are assumptions, such as 22 clicks per 100 sessions.
  */
-export const lifecycleMix = {
-  session: 100,
-  inputs: 130,
-  'marketplace, first look': 100,
-  'marketplace, another look': 15,
-  click: 22,
-  analytics: 2,
-} as const;
+const { perSession } = toTrafficMix(defaultTrafficMixFile);
+const requestsPerSession = routeNames.reduce((sum, name) => sum + perSession[name], 0);
 
-type LifecycleStep = keyof typeof lifecycleMix;
-
-const lifecycleSteps = Object.keys(lifecycleMix) as LifecycleStep[];
-const totalWeight = lifecycleSteps.reduce((sum, step) => sum + lifecycleMix[step], 0);
-
-/** Returns the number of requests per step for a total of approximately `about` requests, with at least two analytics queries. */
-export function lifecycleRequestCounts(about: number): Record<LifecycleStep, number> {
-  const count = (step: LifecycleStep) =>
-    Math.max(step === 'analytics' ? 2 : 1, Math.round((about * lifecycleMix[step]) / totalWeight));
-  return Object.fromEntries(lifecycleSteps.map((step) => [step, count(step)])) as Record<LifecycleStep, number>;
+/** Returns the number of requests per route for a total of approximately `about` requests, with at least two analytics queries. */
+export function lifecycleRequestCounts(about: number): Record<RouteName, number> {
+  return numbersByRoute((name) =>
+    Math.max(name === 'analytics' ? 2 : 1, Math.round((about * perSession[name]) / requestsPerSession)),
+  );
 }
 
 /** Shuffles items (Fisher-Yates); the same seed gives the same order. */
-export function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
+function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
   const mixed = [...items];
   for (let at = mixed.length - 1; at > 0; at--) {
     const other = Math.floor(random() * (at + 1));
@@ -54,28 +48,21 @@ export function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
 const offersShown = 20;
 
 /**
- * Load on all routes in the ratio of `lifecycleMix`. No request uses a session that the same round creates, because all requests are
+ * Load on all routes in the ratio of the default traffic mix. No request uses a session that the same round creates, because all requests are
  * prepared before the round. The requests are the same as in session lifecycles, but are shuffled with a seed.
  */
 export const lifecycleScenario: Scenario = {
   name: 'lifecycle',
-  title: 'whole life cycle: all routes, in the ratio of an assumed mix',
-  targets: [],
-  kinds: [
-    { method: 'POST', path: `${basePath}/session`, status: 200 },
-    { method: 'POST', path: `${basePath}/inputs`, status: 200 },
-    { method: 'GET', path: `${basePath}/marketplace`, status: 200 },
-    { method: 'GET', path: '/c', status: 302 },
-    { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=summary', status: 200 },
-    { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=row', status: 200 },
-  ],
+  title: 'all routes, in the ratio of an assumed traffic mix',
+  targets: {},
+  kinds: routeScenarios.flatMap(({ kinds }) => kinds),
   singleUse: true,
   prepareRequests: async (stage, round) => {
     // Creates the sessions for the analytics queries once, before the first round.
     await reusableSessions(stage, analyticsSessionCount, 17);
     const counts = lifecycleRequestCounts(stage.roundRequests);
-    const filled = await createSessions(stage, Math.max(counts['marketplace, first look'], counts.inputs), 3 * round);
-    const shown = await createSessions(stage, counts['marketplace, another look'], 3 * round + 1);
+    const filled = await createSessions(stage, Math.max(counts['marketplace-unknown'], counts.inputs), 3 * round);
+    const shown = await createSessions(stage, counts['marketplace-known'], 3 * round + 1);
     const another = shown.map((session) => marketplaceRequest(session, 5));
     await stage.caller.callAll(another, 200);
     const clicked = await createSessions(stage, counts.click, 3 * round + 2);
@@ -86,7 +73,7 @@ export const lifecycleScenario: Scenario = {
         ...Array.from({ length: counts.session }, () => sessionRequest(stage.nextKey())),
         ...withRotatingKeys(stage, [
           ...incomeChangeRequests(filled.slice(0, counts.inputs), counts.inputs, round),
-          ...filled.slice(0, counts['marketplace, first look']).map((session) => marketplaceRequest(session, 5)),
+          ...filled.slice(0, counts['marketplace-unknown']).map((session) => marketplaceRequest(session, 5)),
           ...another,
         ]),
         ...clicks.slice(0, counts.click),

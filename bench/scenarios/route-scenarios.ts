@@ -18,11 +18,7 @@ import type { Scenario } from './scenario.ts';
 export const sessionScenario: Scenario = {
   name: 'session',
   title: 'POST /session, durable',
-  targets: [
-    { over: 'bare', ratio: 0.6 },
-    { over: 'bare', ratio: 0.35 },
-    { over: 'fastify', ratio: 1.5 },
-  ],
+  targets: { bare: 0.35, fastify: 1.5 },
   kinds: [{ method: 'POST', path: `${basePath}/session`, status: 200 }],
   durable: true,
   singleUse: false,
@@ -36,11 +32,8 @@ export const sessionScenario: Scenario = {
  */
 export const inputsScenario: Scenario = {
   name: 'inputs',
-  title: 'POST /inputs, one changed field merged into a session with all, durable',
-  targets: [
-    { over: 'bare', ratio: 0.5 },
-    { over: 'fastify', ratio: 1.3 },
-  ],
+  title: 'POST /inputs, one changed field, durable',
+  targets: { fastify: 1.3 },
   kinds: [{ method: 'POST', path: `${basePath}/inputs`, status: 200 }],
   durable: true,
   singleUse: true,
@@ -57,12 +50,8 @@ const offersRequested = 5;
 /** Load of repeated requests for offers, from sessions with a cached ranking. */
 export const marketplaceKnownScenario: Scenario = {
   name: 'marketplace-known',
-  title: 'GET /marketplace, 5 offers, ranking known',
-  targets: [
-    { over: 'bare', ratio: 0.6 },
-    { over: 'bare', ratio: 0.4 },
-    { over: 'fastify', ratio: 1.3 },
-  ],
+  title: 'GET /marketplace, 5 offers, cached ranking',
+  targets: { bare: 0.4, fastify: 1.3 },
   kinds: [{ method: 'GET', path: `${basePath}/marketplace`, status: 200 }],
   singleUse: false,
   prepareRequests: async (stage) => {
@@ -93,12 +82,8 @@ export const marketplaceKnownScenario: Scenario = {
  */
 const marketplaceUnknownScenario: Scenario = {
   name: 'marketplace-unknown',
-  title: 'GET /marketplace, 5 of 200 offers, ranking not yet known',
-  targets: [
-    { over: 'bare', ratio: 0.35 },
-    { over: 'bare', ratio: 0.2 },
-    { over: 'fastify', ratio: 0.8 },
-  ],
+  title: 'GET /marketplace, 5 of 200 offers, new ranking',
+  targets: { bare: 0.2, fastify: 0.8 },
   kinds: [{ method: 'GET', path: `${basePath}/marketplace`, status: 200 }],
   singleUse: true,
   catalogOffers: 200,
@@ -121,11 +106,7 @@ const sessionsAtOnce = 200;
 export const clickScenario: Scenario = {
   name: 'click',
   title: 'GET /c, click redirect, durable',
-  targets: [
-    { over: 'bare', ratio: 0.6 },
-    { over: 'bare', ratio: 0.35 },
-    { over: 'fastify', ratio: 1.3 },
-  ],
+  targets: { bare: 0.35, fastify: 1.3 },
   kinds: [{ method: 'GET', path: '/c', status: 302 }],
   durable: true,
   singleUse: true,
@@ -150,8 +131,8 @@ export const analyticsSessionCount = 125 * referrerTags.length;
  */
 export const analyticsScenario: Scenario = {
   name: 'analytics',
-  title: 'GET /analytics of a tag, in turn the summary and a page of 100 sessions',
-  targets: [],
+  title: 'GET /analytics, in turn summary and 100 rows of a tag',
+  targets: {},
   kinds: [
     { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=summary', status: 200 },
     { method: 'GET', path: `${basePath}/analytics`, query: 'granularity=row', status: 200 },

@@ -6,7 +6,7 @@ import type { RouteResult } from '../result/bench-result.ts';
 export interface RequestKind {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Text in the query string that distinguishes requests to the same path. */
+  /** Text in the query string that distinguishes requests to the same path; absent for every query string. */
   readonly query?: string;
   readonly status: number;
 }
@@ -16,7 +16,6 @@ export interface Scenario {
   /** Name of the scenario for the option `--only`. */
   readonly name: string;
   readonly title: string;
-  /** Targets for the throughput ratios to baselines, highest first. */
   readonly targets: RouteResult['targets'];
   /** Kinds of requests in the load. For each kind, the baselines send the same replies as the service. */
   readonly kinds: readonly RequestKind[];

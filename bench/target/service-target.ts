@@ -8,7 +8,7 @@ import { defaultHeapMegabytes } from '../../bin/heap-megabytes.ts';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
-import { type KeyLimitOverrides, noLimitOverrides } from '../../src/auth/rate-limits.ts';
+import { noLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { generateCatalog } from '../../test/support/random-catalog.ts';
 import { findFreePort } from './free-port.ts';
@@ -20,11 +20,11 @@ import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
  * Creates live keys of one account in the key file of a server that is not running. The first key is created normally. The others are
  * copies of it with new secrets, written in one transaction, because ten thousand syncs would take half a minute.
  */
-export function createApiKeys(dataDir: string, count: number, limits: KeyLimitOverrides = noLimitOverrides): string[] {
+export function createApiKeys(dataDir: string, count: number): string[] {
   const register = KeyRegistry.open(keyFilePath(dataDir));
   const { keyPrefix } = personalLoans;
-  const wanted = { accountName: 'bench', vertical: personalLoans, mode: 'live', expiresAtMs: null, limits } as const;
-  const { key, issued } = register.create(wanted, Date.now());
+  const wanted = { accountName: 'bench', vertical: personalLoans, mode: 'live', expiresAtMs: null } as const;
+  const { key, issued } = register.create({ ...wanted, limits: noLimitOverrides }, Date.now());
   register.close();
 
   const database = new Database(keyFilePath(dataDir), { fileMustExist: true });
@@ -70,12 +70,8 @@ export interface ServiceTargetOptions {
   /** Existing folder on the measured disk. The data folder is created in this folder and deleted afterwards. */
   readonly folder: string;
   readonly keys: number;
-  /** Limits of additional keys, which are appended to `keys`. */
-  readonly ownLimits?: readonly KeyLimitOverrides[];
   /** Number of offers in a generated catalog. If absent, the service uses the example catalog. */
   readonly catalogOffers?: number | undefined;
-  /** Environment variables that differ from the defaults. */
-  readonly settings?: Readonly<Record<string, string>> | undefined;
   /** Writes data into the data folder before the service starts. The keys have account number 1 and key numbers from 1 on. */
   readonly prepareDataDir?: (dataDir: string) => Promise<void>;
 }
@@ -84,7 +80,6 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   const folder = await createTemporaryFolder(options.folder, 'data-');
   const dataDir = folder.path;
   const keys = createApiKeys(dataDir, options.keys);
-  for (const limits of options.ownLimits ?? []) keys.push(...createApiKeys(dataDir, 1, limits));
   await options.prepareDataDir?.(dataDir);
   const catalogFile = join(options.folder, 'catalog.json');
   if (options.catalogOffers !== undefined) {
@@ -100,9 +95,8 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'warn',
       ...(options.catalogOffers === undefined ? {} : { SVC_CATALOG: catalogFile }),
-      ...options.settings,
       // Without this option, the launcher would restart Node.js with a heap size, which would close the channel of the probe.
-      NODE_OPTIONS: `--max-old-space-size=${defaultHeapMegabytes()} ${options.settings?.NODE_OPTIONS ?? ''}`.trim(),
+      NODE_OPTIONS: `--max-old-space-size=${defaultHeapMegabytes()}`,
     }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -18,6 +18,7 @@ import { seededRandom } from '../population/random.ts';
 const distinctBorrowers = 1_000;
 /** Number of records that are appended before a wait, far below the limit of pending records. */
 const appendBatchSize = 2_000;
+const borrowersSeed = 23;
 const account = 1;
 
 export interface LiveSessionsOptions {
@@ -26,7 +27,6 @@ export interface LiveSessionsOptions {
   readonly keys: number;
   /** Fields that each session submits: only the required fields, or all fields of its borrower. */
   readonly fields: 'required' | 'all';
-  readonly seed: number;
   /** Number of returned sessions, spread evenly over all written sessions. */
   readonly sampleSize: number;
 }
@@ -53,7 +53,7 @@ export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOpt
     sessionTtlMs: bounds.sessionTtlMs,
     onFieldChanges: () => {},
   });
-  const random = seededRandom(wanted.seed);
+  const random = seededRandom(borrowersSeed);
   const borrowers = Array.from({ length: Math.min(distinctBorrowers, wanted.count) }, () => drawBorrower(random));
   const sample: WrittenSession[] = [];
   try {

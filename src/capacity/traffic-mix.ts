@@ -80,7 +80,7 @@ export interface TrafficMix {
   };
 }
 
-/** Default traffic mix: requests per session as in the session benchmarks. The default mix must equal bench/mixes/default.json. */
+/** Default traffic mix, also of the benchmark `lifecycle`. The default mix must equal bench/mixes/default.json. */
 export const defaultTrafficMixFile: TrafficMixFile = {
   format: 1,
   per_100_sessions: { inputs: 130, 'marketplace-unknown': 100, 'marketplace-known': 15, click: 22, analytics: 2 },

@@ -17,7 +17,7 @@ const statusCount = 500;
  * Counts replies by route and status, and measures their durations by route. Recording is fast, because it only
  * increments values in preallocated arrays.
  */
-export class RequestCounter {
+class RequestCounter {
   readonly routes: readonly string[];
   readonly durations: BucketHistogram;
   readonly #replies: Float64Array;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { lifecycleMix } from '../../bench/scenarios/lifecycle-scenario.ts';
 import {
   CapacityError,
   calculateLoadPerKey,
@@ -19,17 +18,6 @@ const near = (actual: number, expected: number) =>
 describe('parseTrafficMix', () => {
   test('parses the shipped file to the default mix', () => {
     assert.deepEqual(parseTrafficMix(shipped), toTrafficMix(defaultTrafficMixFile));
-  });
-
-  test('the default mix is the session life cycle of the benchmarks', () => {
-    assert.deepEqual(defaultTrafficMixFile.per_100_sessions, {
-      inputs: lifecycleMix.inputs,
-      'marketplace-unknown': lifecycleMix['marketplace, first look'],
-      'marketplace-known': lifecycleMix['marketplace, another look'],
-      click: lifecycleMix.click,
-      analytics: lifecycleMix.analytics,
-    });
-    assert.equal(lifecycleMix.session, 100);
   });
 
   test('uses the default limits of the service', () => {

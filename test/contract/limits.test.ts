@@ -42,6 +42,20 @@ describePersonalLoans('limits per minute', (door) => {
   });
 });
 
+for (const [name, limits] of [
+  ['minute', { requestsPerMinute: 20 }],
+  ['day', { sessionsPerDay: 20 }],
+] as const) {
+  describePersonalLoans(`concurrent requests and the limit per ${name}`, (door) => {
+    test('admits exactly as many concurrent requests as the limit allows', async () => {
+      const caller = door.market.caller(door.fixture, { limits });
+      const answers = await Promise.all(Array.from({ length: 60 }, () => create(caller)));
+      const statuses = Map.groupBy(answers, ({ status }) => status);
+      assert.deepEqual([statuses.get(200)?.length, statuses.get(429)?.length], [20, 40]);
+    });
+  });
+}
+
 describePersonalLoans('limits per day', (door) => {
   test('does not count a rejected session against the daily limit', async () => {
     const { market, fixture } = door;

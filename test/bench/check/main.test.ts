@@ -45,7 +45,7 @@ test('compares runs with the stored baseline and exits with 1 for a loss', async
 
   const slower = run('--baseline', baseline, '--from', await resultFile('4.json', 800));
   assert.equal(slower.status, 1, slower.stderr);
-  assert.match(slower.stdout, /^LOSS: a\/b: c: cost in calibrations: 0\.505 -> 0\.8, /);
+  assert.match(slower.stdout, /^LOSS: a\/b: c, relative to the calibration: 0\.505 -> 0\.8, /);
   assert.equal(slower.stdout.match(/^LOSS/gm)!.length, 1);
 
   const faster = run('--baseline', baseline, '--from', await resultFile('5.json', 250));
@@ -66,12 +66,18 @@ test('warns about noisy runs, and exits with 2 if runs and baseline have no rati
   assert.match(stderr, /the baseline has none of the measured ratios/);
 });
 
-test('exits with 2 for a missing or invalid baseline or an invalid option, and prints every option in the help text', async () => {
+test('exits with 2 for a missing or invalid baseline, an invalid result file or an invalid option, and prints every option in the help text', async () => {
   const missing = run('--baseline', join(folder, 'none.json'));
   assert.match(missing.stderr, /no baseline; .*bench\/check\/main\.ts --store/);
   const broken = join(folder, 'broken.json');
   await writeFile(broken, '{"format":9}');
-  for (const args of [['--baseline', broken], ['--repeat', '0'], ['--client', 'curl'], ['--fast']]) {
+  for (const args of [
+    ['--baseline', broken],
+    ['--store', '--from', broken],
+    ['--repeat', '0'],
+    ['--client', 'curl'],
+    ['--fast'],
+  ]) {
     const { status, stdout } = run(...args);
     assert.deepEqual([status, stdout], [2, ''], args.join(' '));
   }

@@ -7,9 +7,7 @@ import type { BenchContext } from '../../../bench/bench-part.ts';
 import { ProgressPrinter, quickScale } from '../../../bench/bench-part.ts';
 import type { CurveScale } from '../../../bench/curves/curve.ts';
 import { liveSessionsCurve } from '../../../bench/curves/live-sessions-curve.ts';
-import { offeredLoadCurve } from '../../../bench/curves/page-load-curves.ts';
-import { uncachedOfferCurves } from '../../../bench/curves/uncached-offer-curves.ts';
-import { type PreparedRequest, readRequests } from '../../../bench/load/prepared-request.ts';
+import { offeredLoadCurve } from '../../../bench/curves/offered-load-curve.ts';
 import type { OpenLoopPlan, OpenLoopRunner } from '../../../bench/open-loop/open-loop-plan.ts';
 import type { CurveResult } from '../../../bench/result/bench-result.ts';
 import { countedClient, countedLatencyMs, countedOpenLoop } from '../support/counted-load.ts';
@@ -23,35 +21,12 @@ after(() => rm(folder, { recursive: true }));
 const scale: CurveScale = {
   saturationSeconds: 0.1,
   seconds: 1,
-  singleUseSeconds: 0.1,
-  singleUseRatePerSecondMax: 1_000,
   warmUpSeconds: 0.1,
   saturationShares: [0.1, 0.3, 0.75],
   extraLoads: 4,
   bareServerShareMax: 0.7,
   liveSessions: [50, 500],
-  catalogOffers: [40],
-  matcherThreads: [],
-  keys: [],
 };
-
-interface SentLoad {
-  readonly plan: OpenLoopPlan;
-  readonly requests: readonly PreparedRequest[];
-}
-
-/** Returns a runner that records each load and its number of requests before the load starts. */
-function recording(send: OpenLoopRunner): {
-  readonly loads: readonly SentLoad[];
-  readonly sendOpenLoop: OpenLoopRunner;
-} {
-  const loads: SentLoad[] = [];
-  const sendOpenLoop: OpenLoopRunner = async (plan) => {
-    loads.push({ plan, requests: await readRequests(plan.requestsFile) });
-    return send(plan);
-  };
-  return { loads, sendOpenLoop };
-}
 
 function context(sendOpenLoop: OpenLoopRunner): BenchContext {
   return {
@@ -73,7 +48,12 @@ function assertAnswered({ points }: CurveResult): void {
 }
 
 test('measures offered load beyond saturation, and measures the bare server at loads far below saturation', async () => {
-  const { loads, sendOpenLoop } = recording(countedOpenLoop(() => 1_000));
+  const plans: OpenLoopPlan[] = [];
+  const send = countedOpenLoop(() => 1_000);
+  const sendOpenLoop: OpenLoopRunner = (plan) => {
+    plans.push(plan);
+    return send(plan);
+  };
   const [curve] = (await offeredLoadCurve.measure(context(sendOpenLoop), scale)).curves;
   // First the configured shares of saturation, then higher rates until the service responds at less than the offered rate.
   assert.deepEqual(
@@ -92,9 +72,9 @@ test('measures offered load beyond saturation, and measures the bare server at l
     ],
   );
   assertAnswered(curve!);
-  const service = loads[0]!.plan.port;
+  const service = plans[0]!.port;
   assert.deepEqual(
-    loads.map(({ plan }) => [plan.port === service ? 'service' : 'bare', plan.perSecond]),
+    plans.map(({ port, perSecond }) => [port === service ? 'service' : 'bare', perSecond]),
     [
       ['service', null],
       ['service', null],
@@ -130,24 +110,4 @@ test('sends the same request rate for every number of live sessions, and reports
     [50, 500],
   );
   assert.deepEqual(await readdir(folder), []);
-});
-
-test('creates enough sessions for the catalog curve to request the offers of each session once', async () => {
-  const { loads, sendOpenLoop } = recording(countedOpenLoop(() => 900));
-  const [curve] = (await uncachedOfferCurves[0].measure(context(sendOpenLoop), scale)).curves;
-  assert.deepEqual(
-    curve!.points.map(({ x, offeredPerSecond }) => [x, offeredPerSecond]),
-    [[40, 540]],
-  );
-  assertAnswered(curve!);
-  const [closedLoop, onSchedule] = loads;
-  assert.ok(loads.length === 2 && loads.every(({ plan }) => plan.singleUse));
-  // The number of requests, with warm-up, that the fastest assumed service can handle.
-  assert.ok(closedLoop!.requests.length >= scale.singleUseRatePerSecondMax * 1.5 * scale.saturationSeconds);
-  assert.ok(
-    onSchedule!.requests.length >=
-      0.6 * scale.singleUseRatePerSecondMax * (scale.warmUpSeconds + scale.singleUseSeconds),
-  );
-  const paths = loads.flatMap(({ requests }) => requests.map(({ path }) => path));
-  assert.equal(new Set(paths).size, paths.length);
 });

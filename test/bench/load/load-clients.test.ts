@@ -20,6 +20,7 @@ interface Received {
   readonly method: string;
   readonly path: string;
   readonly authorization: string;
+  readonly type: string;
   readonly body: string;
 }
 
@@ -41,6 +42,7 @@ async function load(
         method: req.method!,
         path: req.url!,
         authorization: req.headers.authorization ?? '',
+        type: req.headers['content-type'] ?? '',
         body,
       });
       res.writeHead(statusOf(req.url!)).end('ok');
@@ -93,7 +95,7 @@ for (const [name, client] of clients) {
       ];
       const prepared = new Set(
         requests.map(({ method, path, key, body = '' }) =>
-          JSON.stringify({ method, path, authorization: `Bearer ${key}`, body }),
+          JSON.stringify({ method, path, authorization: `Bearer ${key}`, type: body && 'application/json', body }),
         ),
       );
       const statusOf = (path: string) => (path === '/0' ? 429 : 200);

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { parseBaseline } from '../../../bench/check/baseline.ts';
 import { comparedParts } from '../../../bench/check/measure-ratios.ts';
+import { extractRatios } from '../../../bench/check/ratios.ts';
 import { calibrationName, type PreparedBenchmark } from '../../../bench/micro/micro-benchmark.ts';
 import { listMicroBenchmarks, measureRepeatedly } from '../../../bench/micro/micro-part.ts';
 
@@ -13,19 +15,21 @@ const micros = listMicroBenchmarks(true, 1_000);
 test('micro benchmarks have unique names that start with a folder of src', () => {
   const all = listMicroBenchmarks(false, 1_000_000);
   assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
-  for (const { name, call } of all) {
+  for (const { name } of all) {
     // The calibration belongs to no folder.
     if (name === calibrationName) continue;
     const folder = dirname(name.split(': ')[0]!);
     assert.ok(existsSync(new URL(`../../../src/${folder}`, import.meta.url)), `${name}: there is no src/${folder}`);
-    assert.ok(call.length > 0, name);
   }
 });
 
-test('limits the number of live sessions in the micro benchmark of the session store', () => {
-  const full = listMicroBenchmarks(false, 10_000).map(({ name }) => name);
-  assert.ok(full.some((name) => name.endsWith('get, 10,000 sessions')));
-  assert.ok(!full.some((name) => name.includes('100,000 sessions')));
+test('the stored baseline contains the micro benchmarks of a check', async () => {
+  const stored = parseBaseline(await readFile(new URL('../../../bench/baseline.json', import.meta.url), 'utf8'));
+  const measured = extractRatios({ routes: [], micro: micros.map(({ name }) => ({ name, medianNs: 1, p99Ns: 1 })) });
+  assert.deepEqual(
+    stored.figures.filter(({ part }) => part === 'micro').map(({ name }) => name),
+    measured.map(({ name }) => name),
+  );
 });
 
 test('runs every micro benchmark repeatedly and deletes its files', async (t) => {
@@ -35,11 +39,6 @@ test('runs every micro benchmark repeatedly and deletes its files', async (t) =>
   for (const micro of micros) {
     // Skips the largest catalog, whose preparation takes seconds and which differs only by its size.
     if (micro.name.includes('10,000 offers')) continue;
-    if ('measure' in micro) {
-      const { medianNs, p99Ns, worstNs } = await micro.measure(place);
-      assert.ok(medianNs > 0 && medianNs <= p99Ns && p99Ns <= worstNs, micro.name);
-      continue;
-    }
     const prepared = await micro.prepare(place);
     for (let run = 0; run < 2; run++) {
       prepared.beforeEach?.();
@@ -53,12 +52,12 @@ test('runs every micro benchmark repeatedly and deletes its files', async (t) =>
 test('the regression check measures only the routes and the micro benchmarks, including the calibration', () => {
   const names = comparedParts.map(({ name }) => name);
   for (const name of ['session', 'click', 'micro']) assert.ok(names.includes(name), name);
-  for (const other of ['limits', 'history', 'crossover']) assert.ok(!names.includes(other), other);
+  for (const other of ['offered-load', 'history']) assert.ok(!names.includes(other), other);
   assert.ok(micros.some(({ name }) => name === calibrationName));
 });
 
 const measure = (prepared: PreparedBenchmark) =>
-  measureRepeatedly({ name: 'a/b: c', call: 'one', prepare: () => prepared }, { folder: tmpdir(), quick: true });
+  measureRepeatedly({ name: 'a/b: c', prepare: () => prepared }, { folder: tmpdir(), quick: true });
 
 for (const [kind, given] of [
   ['synchronous', (runs: number) => runs],

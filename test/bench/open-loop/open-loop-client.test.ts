@@ -8,7 +8,7 @@ import {
   type OpenLoopDeps,
   scheduleArrivals,
 } from '../../../bench/open-loop/open-loop-client.ts';
-import { type OpenLoopPlan, type OpenLoopResult, totalFailures } from '../../../bench/open-loop/open-loop-plan.ts';
+import type { OpenLoopPlan, OpenLoopResult } from '../../../bench/open-loop/open-loop-plan.ts';
 
 /** Response to one request after a delay in milliseconds. Null: no response. `break`: the connection breaks. */
 type ScriptedAnswer = { readonly status: number; readonly afterMs: number } | 'break' | null;
@@ -117,8 +117,6 @@ async function scriptedLoad(
       requestsFile: '',
       singleUse: false,
       perSecond: 200,
-      arrivals: 'even',
-      seed: 1,
       warmUpSeconds: 0,
       seconds: 0.5,
       connections: 4,
@@ -142,7 +140,7 @@ async function scriptedLoad(
   }
   const result = await run;
   t.mock.timers.reset();
-  if (result.due !== result.expected + result.refused + totalFailures(result.failed)) {
+  if (result.due !== result.expected + result.refused + result.failed) {
     throw new Error(`not every request has one outcome: ${JSON.stringify(result)}`);
   }
   return { result, sent, underWayMax };
@@ -172,7 +170,7 @@ test('sends the warm-up requests and does not count them', async (t) => {
 });
 
 test('includes a stall of the server in the latency of every request that is scheduled during the stall', async (t) => {
-  // The server sends no response for 400 ms from the 100th request on. At 400 even arrivals per second, 160 requests are due in that time.
+  // The server sends no response for 400 ms from the 100th request on. At 400 arrivals per second, 160 requests are due in that time.
   const stallMs = 400;
   let stalledAtMs = 0;
   const answerTo = (n: number, nowMs: number) => {
@@ -198,15 +196,14 @@ test('includes the time that a request waits for a free connection in its latenc
 test('counts rejected and failed requests separately, and counts neither as throughput', async (t) => {
   const statuses = [200, 429, 503, 500, 404];
   const { result } = await scriptedLoad(t, {}, { answerTo: (n) => at(statuses[n % 5]!, 1) });
-  assert.deepEqual([result.expected, result.refused, result.achievedPerSecond], [20, 40, 40]);
-  assert.deepEqual(result.failed, { status: 40, connection: 0, deadline: 0, notSent: 0 });
+  assert.deepEqual([result.expected, result.refused, result.failed], [20, 40, 40]);
+  assert.ok(result.achievedPerSecond <= 40, String(result.achievedPerSecond));
 });
 
 test('fails a request without a response at its deadline, reports the deadline as latency, and continues', async (t) => {
   const plan = { connections: 2, deadlineMs: 3_000 };
   const { result } = await scriptedLoad(t, plan, { answerTo: (n) => (n === 10 ? null : at(200, 1)) });
-  assert.deepEqual(result.failed, { status: 0, connection: 0, deadline: 1, notSent: 0 });
-  assert.equal(result.expected, 99);
+  assert.deepEqual([result.failed, result.expected], [1, 99]);
   assert.ok(result.latencyMs.p999 >= 3_000 && result.latencyMs.p999 < 3_030, `p99.9 ${result.latencyMs.p999}`);
 });
 
@@ -215,7 +212,7 @@ test('opens another connection after a request without a response', async (t) =>
   const { result } = await scriptedLoad(t, plan, { answerTo: (n) => (n === 10 ? null : at(200, 1)) });
   // Requests that were due in the meantime miss their deadlines too.
   assert.ok(result.expected > 150 && result.expected < 200, String(result.expected));
-  assert.equal(result.failed.deadline, 200 - result.expected);
+  assert.equal(result.failed, 200 - result.expected);
 });
 
 test('fails a request if no connection is free and the queue is full', async (t) => {
@@ -223,13 +220,12 @@ test('fails a request if no connection is free and the queue is full', async (t)
   const { result, sent } = await scriptedLoad(t, plan, { answerTo: () => null });
   // Two requests are pending and five requests wait until their deadlines.
   assert.equal(sent.length, 2);
-  assert.deepEqual(result.failed, { status: 0, connection: 0, deadline: 7, notSent: 93 });
+  assert.equal(result.failed, 100);
 });
 
 test('loses only the pending request when a connection breaks', async (t) => {
   const { result } = await scriptedLoad(t, { connections: 1 }, { answerTo: (n) => (n === 19 ? 'break' : at(200, 1)) });
-  assert.deepEqual(result.failed, { status: 0, connection: 1, deadline: 0, notSent: 0 });
-  assert.equal(result.expected, 99);
+  assert.deepEqual([result.failed, result.expected], [1, 99]);
 });
 
 test('sends the next request after each response in a closed loop, with one pending request per connection', async (t) => {
@@ -242,18 +238,8 @@ test('rejects if the server accepts no connection', async (t) => {
   await assert.rejects(scriptedLoad(t, {}, { listens: false }), /does not accept connections/);
 });
 
-const poisson = { perSecond: 1_000, warmUpSeconds: 0, seconds: 50, arrivals: 'poisson', seed: 1 } as const;
-
-test('generates even arrivals at equal intervals, in the number that the rate requires', () => {
-  const times = scheduleArrivals({ ...poisson, perSecond: 200, seconds: 2, arrivals: 'even' });
-  assert.equal(times.length, 400);
-  for (const [place, ms] of times.entries()) assert.ok(Math.abs(ms - (2.5 + 5 * place)) < 1e-9, `${place}: ${ms}`);
-});
-
-test('generates Poisson arrivals in ascending order with the variance of independent visitors', () => {
-  const times = scheduleArrivals(poisson);
-  assert.deepEqual(scheduleArrivals(poisson), times);
-  assert.notDeepEqual(scheduleArrivals({ ...poisson, seed: 2 }), times);
+test('schedules the arrivals in ascending order with the variance of independent visitors', () => {
+  const times = scheduleArrivals(1_000, 0, 50);
   assert.equal(times.length, 50_000);
   const gaps = times.map((ms, place) => ms - (times[place - 1] ?? 0));
   assert.ok(gaps.every((gap) => gap >= 0));
@@ -263,10 +249,8 @@ test('generates Poisson arrivals in ascending order with the variance of indepen
   assert.ok(Math.abs(deviation - 1) < 0.05, String(deviation));
 });
 
-test('generates separate arrivals for the warm-up and the load', () => {
-  for (const arrivals of ['even', 'poisson'] as const) {
-    const times = scheduleArrivals({ ...poisson, perSecond: 30, warmUpSeconds: 1, seconds: 2, arrivals });
-    assert.equal(times.filter((ms) => ms < 1_000).length, 30);
-    assert.equal(times.filter((ms) => ms >= 1_000 && ms < 3_000).length, 60);
-  }
+test('schedules separate arrivals for the warm-up and the load', () => {
+  const times = scheduleArrivals(30, 1, 2);
+  assert.equal(times.filter((ms) => ms < 1_000).length, 30);
+  assert.equal(times.filter((ms) => ms >= 1_000 && ms < 3_000).length, 60);
 });

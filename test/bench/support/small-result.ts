@@ -1,4 +1,3 @@
-import type { MatcherCrossoverResult } from '../../../bench/crossover/crossover-part.ts';
 import type {
   BenchResult,
   CurvePoint,
@@ -26,7 +25,7 @@ export const sessionRoute: RouteResult = {
   title: 'POST /session',
   client: 'wrk',
   bodyBytes: 220,
-  targets: [{ over: 'bare', ratio: 0.35 }],
+  targets: { bare: 0.35 },
   servers: [
     { kind: 'service', rounds: [measurement(40, 10), measurement(60, 20), measurement(50, 50)] },
     { kind: 'bare', rounds: [measurement(100, 5), measurement(200, 5), measurement(100, 5)] },
@@ -51,20 +50,6 @@ export function curvePoint(offeredPerSecond: number, achievedPerSecond: number, 
 
 const bareLoad: LoadFigures = { ...curvePoint(1_000, 1_000), latencyMs: { p50: 0.25, p99: 1, p999: 4.9 } };
 
-export function crossoverResult(
-  offers: number,
-  batch: number,
-  inThread: number | null,
-  pool: number,
-): MatcherCrossoverResult {
-  return {
-    offers,
-    batch,
-    inThread: { frontEndMicros: inThread, perSecond: 300_000 },
-    pool: { frontEndMicros: pool, perSecond: 12_345 },
-  };
-}
-
 /** A result with one entry of every kind and with round numbers. */
 export const smallResult: BenchResult = {
   format: 2,
@@ -78,32 +63,13 @@ export const smallResult: BenchResult = {
     connections: 64,
     roundRequests: 3_000,
     keys: 2_000,
-    historySessions: 20_000,
-    liveSessions: 20_000,
+    sessionsMax: 20_000,
   },
   routes: [sessionRoute],
-  limits: [
-    {
-      name: 'requests-per-minute',
-      title: '500 a minute',
-      limit: 500,
-      connections: 8,
-      attempted: 900,
-      admitted: 500,
-      refused: 400,
-      other: 0,
-      expected: 500,
-      refusalCpuMicros: 10,
-      admittedCpuMicros: null,
-      refusalsPerSecond: 4_000,
-    },
-  ],
   curves: [
     {
       name: 'offered-load',
       title: 'Offered load',
-      xLabel: 'requests offered a second',
-      logarithmic: false,
       points: [{ ...curvePoint(1_000, 1_000), bare: bareLoad }, curvePoint(2_000, 1_400, 300)],
     },
   ],
@@ -114,12 +80,6 @@ export const smallResult: BenchResult = {
     points: [{ sessions: 1_000, heapUsedMiB: 50, rssMiB: 120.4 }],
     sessionsMax: 3_000_000,
   },
-  micro: [{ name: 'a/b: c', call: 'one c', medianNs: 1_234.4, p99Ns: 2_000 }],
-  crossover: [
-    crossoverResult(40, 1, 3, 25),
-    crossoverResult(40, 8, 2, 12),
-    crossoverResult(9_000, 1, 80, 26),
-    crossoverResult(9_000, 8, 70.04, 12),
-  ],
-  history: [{ name: 'records', value: '1 MB', beside: 'at most 2 MB' }],
+  micro: [{ name: 'a/b: c', medianNs: 1_234.4, p99Ns: 2_000 }],
+  history: [{ name: 'records', value: '1 MB', target: 'at most 2 MB' }],
 };

@@ -10,7 +10,7 @@ import { HttpCaller } from '../../../bench/load/http-caller.ts';
 import { encodeHttpRequest, type PreparedRequest } from '../../../bench/load/prepared-request.ts';
 import { serverKinds } from '../../../bench/result/bench-result.ts';
 import { createScenarioContext } from '../../../bench/routes/run-scenario.ts';
-import { meanBodyBytes, sampleResponses } from '../../../bench/routes/sample-responses.ts';
+import { sampleResponses } from '../../../bench/routes/sample-responses.ts';
 import { analyticsScenario, clickScenario, sessionScenario } from '../../../bench/scenarios/route-scenarios.ts';
 import type { ScenarioContext } from '../../../bench/scenarios/scenario.ts';
 import { startBaselineTarget } from '../../../bench/target/baseline-target.ts';
@@ -87,14 +87,6 @@ for (const kind of kinds) {
       }
     });
 
-    test('sends a response of the same size as the recorded one, and keeps the connection open', async () => {
-      const text = await rawAnswer(target.port, 'GET /v1/y?way=short HTTP/1.1\r\nHost: a\r\n\r\n', 1);
-      assert.equal(
-        text.length,
-        ['HTTP/1.1 200 OK', ...json.map((pair) => pair.join(': ')), '', '1'].join('\r\n').length,
-      );
-    });
-
     // Invalid JSON ends a server that catches no exceptions, so this test comes last.
     test('parses a POST body, and does not send the recorded response to invalid JSON', async () => {
       const headers = { 'content-type': 'application/json' };
@@ -168,14 +160,4 @@ describe('sampleResponses', () => {
     assert.equal(JSON.parse(summary!.body).granularity, 'summary');
     assert.equal(JSON.parse(rows!.body).data.length, 100);
   });
-});
-
-test('computes the mean body size over the requested queries', () => {
-  const kind = { method: 'GET', path: '/a', status: 200, headers: [] } as const;
-  const answers: readonly BaselineResponse[] = [
-    { ...kind, query: 'b=1', body: 'x'.repeat(100) },
-    { ...kind, query: 'b=2', body: 'x'.repeat(10) },
-  ];
-  const ask = (path: string): PreparedRequest => ({ method: 'GET', path });
-  assert.equal(meanBodyBytes([ask('/a?b=1'), ask('/a?b=2'), ask('/a?b=2')], answers), 40);
 });

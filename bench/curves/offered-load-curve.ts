@@ -1,0 +1,58 @@
+import type { BenchContext, BenchPart } from '../bench-part.ts';
+import type { CurvePoint } from '../result/bench-result.ts';
+import { curveScale } from './curve.ts';
+import { pageLoadRequests, uncachedOfferRequests } from './curve-requests.ts';
+import { measureSaturation, rateAtSaturationShare, sendEachRequestOnce } from './load-point.ts';
+import { withBareServer, withSeededService } from './seeded-service.ts';
+
+const sessionCount = 2_000;
+/** Minimum share of the offered load that the service answers if it is not saturated. */
+const keepingUpShare = 0.95;
+/** Factor between the request rates of two additional points. */
+const extraLoadFactor = 1.25;
+
+/** Measures latency and throughput at different offered loads, from below to above saturation. */
+export const offeredLoadCurve = {
+  name: 'offered-load',
+  group: 'curves',
+  description: 'throughput and latency by offered load, up to above saturation',
+  measure: async (context: BenchContext, scale = curveScale(context)) => {
+    const { progress } = context;
+    progress.showStep('offered-load: starting the service');
+    const wanted = {
+      keys: context.scale.keys,
+      sessions: { count: sessionCount, fields: 'all', sampleSize: sessionCount },
+    } as const;
+    return withSeededService(context, wanted, async ({ target, sessions, sender }) => {
+      await sendEachRequestOnce(sender, target, uncachedOfferRequests(sessions));
+      progress.showStep('offered-load: measuring saturation');
+      const requests = pageLoadRequests(sessions, target.keys);
+      const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
+      const saturation = await measureSaturation(sender, target, closedLoop);
+      const points: CurvePoint[] = [];
+      await withBareServer(target, sender, scale, requests, async (measure) => {
+        const offer = async (share: number): Promise<boolean> => {
+          const perSecond = rateAtSaturationShare(share, saturation, scale.seconds);
+          const percent = Math.round(share * 100);
+          progress.showStep(`offered-load: ${perSecond} requests per second, ${percent} % of saturation`);
+          const point = await measure(perSecond, perSecond, share, points.length);
+          points.push(point);
+          return point.achievedPerSecond >= keepingUpShare * point.offeredPerSecond;
+        };
+        let isKeepingUp = false;
+        for (const share of scale.saturationShares) isKeepingUp = await offer(share);
+        let share = Math.max(...scale.saturationShares);
+        for (let extra = 0; isKeepingUp && extra < scale.extraLoads; extra++) {
+          share *= extraLoadFactor;
+          isKeepingUp = await offer(share);
+        }
+      });
+      const curve = {
+        name: 'offered-load',
+        title: `80 % GET /marketplace with a cached ranking, 20 % POST /session; saturation ${Math.round(saturation)} replies per second`,
+        points,
+      } as const;
+      return { curves: [curve] };
+    });
+  },
+} satisfies BenchPart;
