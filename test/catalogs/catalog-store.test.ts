@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { getEventListeners } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -162,6 +163,13 @@ test('a reload can activate an earlier catalog version again', async () => {
   assert.notEqual(open([live(textWith('c'))]).findByVersion(first), null);
 });
 
+test('a reload with an earlier catalog version that has expired keeps the archive file of the version', async () => {
+  const { store, old } = await openReplaced();
+  clock.advance(bounds.replacedCatalogRetentionMs);
+  await change(store, textWith('a'));
+  assert.deepEqual(idsOf(store.archive.loadCatalog(old).catalog.lenders[0]!), ['a']);
+});
+
 test('keeps the current catalog if the catalog file is invalid, missing, a folder or a pipe', async () => {
   const store = open([live(textWith('a'))]);
   const file = fileOfOffers();
@@ -207,6 +215,7 @@ test('compiles a catalog in a thread, and reports a catalog that needs too much 
     kind: 'invalid',
     errors: ['catalog: needs more than 8 MB of memory'],
   });
+  assert.deepEqual(getEventListeners(signal, 'abort'), []);
 });
 
 test('reports an unexpected failure of a reload as an error and can reload afterwards', async () => {
