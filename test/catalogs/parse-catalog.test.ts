@@ -199,30 +199,6 @@ test('rejects repeated offer ids and lender names', () => {
   ]);
 });
 
-test('reports schema errors and semantic errors of a catalog together', () => {
-  const catalog = catalogOf([
-    plainOffer({ id: 'BAD', stars: 9 }),
-    plainOffer({ id: 'b', amount: { min: 3, max: 2 }, criteria: [{ field: 'nope', min: 1 }] }),
-  ]);
-  const paths = errorsOf({ ...catalog, vertical: 'mortgage' }).map((error) => error.slice(0, error.indexOf(':')));
-  assert.deepEqual(paths.sort(), [
-    'lenders[0].offers[0].id',
-    'lenders[0].offers[0].stars',
-    'lenders[0].offers[1].amount',
-    'lenders[0].offers[1].criteria[0].field',
-    'vertical',
-  ]);
-});
-
-test('reports a limited number of errors and counts the others', () => {
-  const catalog = catalogOf(
-    Array.from({ length: bounds.catalogErrorsReportedMax + 5 }, (_, id) => plainOffer({ id: `o${id}`, stars: 9 })),
-  );
-  const errors = errorsOf(catalog);
-  assert.equal(errors.length, bounds.catalogErrorsReportedMax + 1);
-  assert.equal(errors.at(-1), 'and 5 more');
-});
-
 test('skips the semantic validation of an offer with schema errors', () => {
   const errors = errorsOf(catalogOf(Array.from({ length: 2_500 }, () => ({}) as LoanOffer)));
   assert.equal(errors.length, bounds.catalogErrorsReportedMax + 1);
