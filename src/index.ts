@@ -21,7 +21,6 @@ import {
   assertMarketplaceOptions,
   type ClickVisit,
   type ConfirmationRow,
-  createKeyOptionNames,
   type FollowClickOutcome,
   type MarketplaceOptions,
   type NewPartnerKey,
@@ -219,7 +218,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     keys: {
       create: (properties) => {
         assertObject('the argument of keys.create', properties);
-        assertKnownOptionNames('', properties, createKeyOptionNames);
+        assertKnownOptionNames('', properties, ['account', 'vertical', 'mode', 'expiresAt', 'limits']);
         assertLimits(properties.limits ?? {});
         const { key, issued } = openService().keys.create(
           {

@@ -10,13 +10,10 @@ import {
   type CatalogCompileResult,
   compileCatalogInThread,
 } from './compile-catalog-in-thread.ts';
-import { parseCatalog, readCatalogText } from './parse-catalog.ts';
+import { type CatalogText, parseCatalogSource } from './parse-catalog.ts';
 
 /** Source of the catalog for a vertical and mode: the text of the catalog or the path of its file. */
-export type CatalogSource = { readonly vertical: Vertical; readonly mode: Mode } & (
-  | { readonly text: string }
-  | { readonly file: string }
-);
+export type CatalogSource = { readonly vertical: Vertical; readonly mode: Mode } & CatalogText;
 
 interface CatalogStoreOptions {
   /** Folder of the `CatalogArchive`. The store creates the folder if it does not exist. */
@@ -82,7 +79,7 @@ export class CatalogStore {
     this.archive = new CatalogArchive(options.archiveFolder, verticals);
     this.archive.createFolder();
     for (const source of options.catalogs) {
-      const read = this.#parseSource(source);
+      const read = parseCatalogSource(source, source.vertical);
       if (!read.ok) throw new InvalidCatalogError(source, read.errors);
       const current = this.#compileCatalog(read.catalog, source);
       this.archive.storeCatalog(current.version, { ...source, catalog: read.catalog });
@@ -196,7 +193,7 @@ export class CatalogStore {
     const old = served.current;
     const replacedMs = this.#options.clock.wallMs();
     try {
-      this.#deleteExpiredCatalogs();
+      this.#deleteExpiredCatalogs(version);
       if (this.#replaced.size >= bounds.replacedCatalogsMax) {
         throw new Error(`${this.#replaced.size} replaced catalogs are still retained; try again later`);
       }
@@ -214,11 +211,6 @@ export class CatalogStore {
     return { ok: true, version, changed: true };
   }
 
-  #parseSource(source: CatalogSource): ReturnType<typeof parseCatalog> {
-    const text = readSourceText(source);
-    return text.ok ? parseCatalog(text.text, source.vertical) : text;
-  }
-
   #compileCatalog(catalog: CatalogFile, { vertical, mode }: { vertical: Vertical; mode: Mode }): CompiledCatalog {
     return compileCatalog(catalog, vertical, { mode, cdnUrl: this.#options.cdnUrl });
   }
@@ -231,9 +223,10 @@ export class CatalogStore {
     return this.#options.clock.wallMs() - replacedMs < bounds.replacedCatalogRetentionMs;
   }
 
-  #deleteExpiredCatalogs(): void {
+  /** @param activated version that is about to be activated, whose archive file must stay */
+  #deleteExpiredCatalogs(activated: string): void {
     for (const [version, { replacedMs }] of this.#replaced) {
-      if (this.#isWithinRetention(replacedMs)) continue;
+      if (version === activated || this.#isWithinRetention(replacedMs)) continue;
       this.#replaced.delete(version);
       this.archive.removeCatalog(version);
     }
@@ -258,10 +251,4 @@ export class CatalogStore {
       }
     }
   }
-}
-
-function readSourceText(source: CatalogSource): { ok: true; text: string } | { ok: false; errors: readonly string[] } {
-  if ('text' in source) return { ok: true, text: source.text };
-  const read = readCatalogText(source.file);
-  return read.ok ? read : { ok: false, errors: [`catalog: ${read.problem}`] };
 }

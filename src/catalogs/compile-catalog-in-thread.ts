@@ -6,10 +6,10 @@ import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogArchive } from './catalog-archive.ts';
 import { type CompiledCatalogData, compileCatalogData } from './compile-catalog.ts';
 import { computeCatalogVersion } from './identifiers.ts';
-import { parseCatalog, readCatalogText } from './parse-catalog.ts';
+import { type CatalogText, parseCatalogSource } from './parse-catalog.ts';
 
 export interface CatalogCompileJob {
-  readonly source: { readonly text: string } | { readonly file: string };
+  readonly source: CatalogText;
   readonly vertical: Vertical;
   readonly mode: Mode;
   /** Version in use. If the source has this version, the result is `unchanged` and nothing is compiled. */
@@ -26,9 +26,7 @@ export type CatalogCompileResult =
 /** Reads, validates, compiles and archives a catalog in the calling thread. Throws if the archive cannot be written. */
 export function compileCatalogSource(job: CatalogCompileJob): CatalogCompileResult {
   const { source, vertical, mode, currentVersion, archiveFolder } = job;
-  const read = 'text' in source ? ({ ok: true, text: source.text } as const) : readCatalogText(source.file);
-  if (!read.ok) return { kind: 'invalid', errors: [`catalog: ${read.problem}`] };
-  const parsed = parseCatalog(read.text, vertical);
+  const parsed = parseCatalogSource(source, vertical);
   if (!parsed.ok) return { kind: 'invalid', errors: parsed.errors };
   const { catalog } = parsed;
   if (computeCatalogVersion(catalog, mode) === currentVersion) return { kind: 'unchanged' };
@@ -63,6 +61,7 @@ export function compileCatalogInThread(
     workerData: job,
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
   });
+  const end = () => void worker.terminate();
   return new Promise<CatalogCompileResult>((resolve, reject) => {
     let rest: Omit<CompiledCatalogData, 'offers'>;
     const offers: CompiledOffer[] = [];
@@ -81,8 +80,10 @@ export function compileCatalogInThread(
       else resolve({ kind: 'invalid', errors: [`catalog: needs more than ${heapMegabytes} MB of memory`] });
     });
     worker.on('exit', () => reject(new Error('catalog compiler thread exited')));
-    const end = () => void worker.terminate();
     if (stop.aborted) end();
-    else stop.addEventListener('abort', end, { once: true });
-  }).finally(() => worker.terminate());
+    else stop.addEventListener('abort', end);
+  }).finally(() => {
+    stop.removeEventListener('abort', end);
+    return worker.terminate();
+  });
 }

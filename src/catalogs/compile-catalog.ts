@@ -9,22 +9,19 @@ import { computeCatalogVersion } from './identifiers.ts';
  * Returns a copy of a value with all typed arrays in shared memory, so that messages to other threads do not copy the numbers. Accepts
  * plain objects, arrays, maps and typed arrays. Throws a TypeError for an instance of any other class, because messages lose the class.
  */
-export function shareTypedArrays<Value>(value: Value): Value {
-  return toShared(value) as Value;
-}
-
-type NumericArray = Float64Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
-
-function toShared(value: unknown): unknown {
+export function shareTypedArrays<Value>(value: Value): Value;
+export function shareTypedArrays(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (ArrayBuffer.isView(value)) return copyToSharedBuffer(value as NumericArray);
-  if (Array.isArray(value)) return value.map(toShared);
-  if (value instanceof Map) return new Map([...value].map(([key, member]) => [key, toShared(member)]));
+  if (Array.isArray(value)) return value.map(shareTypedArrays);
+  if (value instanceof Map) return new Map([...value].map(([key, member]) => [key, shareTypedArrays(member)]));
   if (Object.getPrototypeOf(value) !== Object.prototype) {
     throw new TypeError(`${value.constructor.name} cannot be sent to another thread`);
   }
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toShared(member)]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shareTypedArrays(member)]));
 }
+
+type NumericArray = Float64Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
 
 function copyToSharedBuffer(numbers: NumericArray): NumericArray {
   const OfKind = numbers.constructor as new (buffer: SharedArrayBuffer) => NumericArray;

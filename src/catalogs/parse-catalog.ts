@@ -13,14 +13,10 @@ export function readCatalogText(file: string): { ok: true; text: string } | { ok
     // The size is checked before reading, because the file may be huge, or a pipe that never ends.
     const stats = statSync(file);
     if (!stats.isFile()) return { ok: false, problem: 'must be a file' };
-    if (stats.size > bounds.catalogFileBytesMax) {
-      return { ok: false, problem: `must be at most ${bounds.catalogFileBytesMax} bytes long` };
-    }
+    if (stats.size > bounds.catalogFileBytesMax) return { ok: false, problem: tooLongProblem };
     const bytes = readFileSync(file);
     // The file may have grown since `statSync`.
-    if (bytes.length > bounds.catalogFileBytesMax) {
-      return { ok: false, problem: `must be at most ${bounds.catalogFileBytesMax} bytes long` };
-    }
+    if (bytes.length > bounds.catalogFileBytesMax) return { ok: false, problem: tooLongProblem };
     if (!isUtf8(bytes)) return { ok: false, problem: `must be UTF-8, but line ${firstInvalidUtf8Line(bytes)} is not` };
     // A byte order mark stays in the text, so that `parseCatalogJson` can report the mark as an error.
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
@@ -28,6 +24,8 @@ export function readCatalogText(file: string): { ok: true; text: string } | { ok
     return { ok: false, problem: `cannot be read: ${(error as Error).message}` };
   }
 }
+
+const tooLongProblem = `must be at most ${bounds.catalogFileBytesMax} bytes long`;
 
 /** Returns the number of the first line, from 1, that is not UTF-8. The line feed byte never occurs inside a multi-byte character. */
 function firstInvalidUtf8Line(bytes: Buffer): number {
@@ -45,9 +43,7 @@ function firstInvalidUtf8Line(bytes: Buffer): number {
  * counts as two values.
  */
 function textSizeProblem(text: string): string | null {
-  if (Buffer.byteLength(text) > bounds.catalogFileBytesMax) {
-    return `must be at most ${bounds.catalogFileBytesMax} bytes long`;
-  }
+  if (Buffer.byteLength(text) > bounds.catalogFileBytesMax) return tooLongProblem;
   let values = 1;
   // Number of members found so far in each object that is not closed yet, outermost first; null for a list.
   const members: (number | null)[] = [];
@@ -131,14 +127,21 @@ function listKind(path: readonly (string | number)[]): 'lenders' | 'offers' | 'o
   return path.length === 3 && path[2] === 'offers' ? 'offers' : 'other';
 }
 
-type ValidatedCatalog =
+type CatalogResult<Errors> =
   | { readonly ok: true; readonly catalog: CatalogFile }
-  | { readonly ok: false; readonly errors: CatalogErrors };
+  | { readonly ok: false; readonly errors: Errors };
 
-type ParsedCatalog =
-  | { readonly ok: true; readonly catalog: CatalogFile }
-  /** Errors, one line each, such as `lenders[0].offers[2].amount.min: must be >= 1`. */
-  | { readonly ok: false; readonly errors: readonly string[] };
+/** A valid catalog, or errors of one line each, such as `lenders[0].offers[2].amount.min: must be >= 1`. */
+type ParsedCatalog = CatalogResult<readonly string[]>;
+
+/** Text of a catalog, or the path of its file. */
+export type CatalogText = { readonly text: string } | { readonly file: string };
+
+/** Reads a catalog and parses the text with `parseCatalog`. */
+export function parseCatalogSource(source: CatalogText, vertical: Vertical): ParsedCatalog {
+  const read = 'file' in source ? readCatalogText(source.file) : ({ ok: true, text: source.text } as const);
+  return read.ok ? parseCatalog(read.text, vertical) : { ok: false, errors: [`catalog: ${read.problem}`] };
+}
 
 /** Parses and validates the text of a catalog file. The returned catalog can be compiled without further checks. */
 export function parseCatalog(text: string, vertical: Vertical): ParsedCatalog {
@@ -170,7 +173,7 @@ export function parseCatalogJson(
  * Validates a value from `parseCatalogJson`. Reports schema errors and semantic errors, up to `bounds.catalogErrorsReportedMax`. If an
  * offer has schema errors, its semantics are not validated. If a list is too long, errors of other kinds are not reported.
  */
-export function validateCatalogValue(value: unknown, vertical: Vertical): ValidatedCatalog {
+export function validateCatalogValue(value: unknown, vertical: Vertical): CatalogResult<CatalogErrors> {
   const errors = new CatalogErrors();
   checkListSizes(value, errors);
   if (errors.count > 0) return { ok: false, errors };

@@ -13,34 +13,34 @@ export function createLogo(file: string, svg: Uint8Array): Logo {
   return { file, hash: contentHash(svg), svg };
 }
 
-type ReadLogoResult =
-  | { readonly ok: true; readonly svg: Uint8Array }
-  /** `problem` is a predicate for the file name, such as `does not exist`. */
-  | { readonly ok: false; readonly problem: string };
+/** Reason why a logo file cannot be used: a predicate for the file name, such as `does not exist`. */
+interface UnusableLogo {
+  readonly problem: string;
+}
 
 /** Reads a logo file. Never rejects. */
-async function readLogo(path: string): Promise<ReadLogoResult> {
+async function readLogo(folder: string, name: string): Promise<Logo | UnusableLogo> {
   let file: FileHandle | null = null;
   try {
     // Without O_NONBLOCK, opening a named pipe would wait for a writer.
-    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    file = await open(join(folder, name), constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await file.stat();
-    if (!stats.isFile()) return { ok: false, problem: 'is not a regular file' };
+    if (!stats.isFile()) return { problem: 'is not a regular file' };
     if (stats.size > bounds.logoFileBytesMax) return tooLargeResult;
     const svg = await readUpTo(file, bounds.logoFileBytesMax + 1);
     if (svg.length > bounds.logoFileBytesMax) return tooLargeResult;
-    if (!isUtf8(svg)) return { ok: false, problem: 'is not a valid SVG image: it is not UTF-8' };
+    if (!isUtf8(svg)) return { problem: 'is not a valid SVG image: it is not UTF-8' };
     const problem = findSvgProblem(svg.toString());
-    return problem === null ? { ok: true, svg } : { ok: false, problem: `is not a valid SVG image: it ${problem}` };
+    return problem === null ? createLogo(name, svg) : { problem: `is not a valid SVG image: it ${problem}` };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return { ok: false, problem: code === 'ENOENT' ? 'does not exist' : `cannot be read: ${code ?? 'unknown error'}` };
+    return { problem: code === 'ENOENT' ? 'does not exist' : `cannot be read: ${code ?? 'unknown error'}` };
   } finally {
     await file?.close().catch(() => {});
   }
 }
 
-const tooLargeResult: ReadLogoResult = { ok: false, problem: `is larger than ${bounds.logoFileBytesMax} bytes` };
+const tooLargeResult: UnusableLogo = { problem: `is larger than ${bounds.logoFileBytesMax} bytes` };
 
 /** Reads at most `maxBytes` of a file. The file may have grown since its size was checked. */
 async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
@@ -55,11 +55,9 @@ async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
 }
 
 /** Reason why a lender gets a monogram instead of its logo file. */
-interface LogoProblem {
+interface LogoProblem extends UnusableLogo {
   readonly lenderIndex: number;
   readonly file: string;
-  /** Predicate for the file name, such as `does not exist`. */
-  readonly problem: string;
 }
 
 /** Images of all lenders. A lender without a valid logo file has a monogram. */
@@ -84,12 +82,12 @@ export async function readLogos(folder: string | null, lenders: readonly Lender[
   const problems: LogoProblem[] = [];
   const folderFound = folder !== null && (await isFolder(folder));
   // Results by file name, because several lenders may use the same file.
-  const files = new Map<string, Extract<ReadLogoResult, { ok: false }> | Logo>();
+  const files = new Map<string, Logo | UnusableLogo>();
   for (const [at, { name, logo: file }] of lenders.entries()) {
     if (at % bounds.monogramsPerTurn === bounds.monogramsPerTurn - 1) await nextTurn();
     let found = files.get(file) ?? null;
     if (found === null && folderFound) {
-      found = files.size < bounds.logoFilesPerCatalogMax ? await loadLogo(folder, file) : tooManyFiles;
+      found = files.size < bounds.logoFilesPerCatalogMax ? await readLogo(folder, file) : tooManyFiles;
       files.set(file, found);
     }
     if (found !== null && 'svg' in found) {
@@ -103,15 +101,9 @@ export async function readLogos(folder: string | null, lenders: readonly Lender[
   return { logos, problems, folderFound };
 }
 
-const tooManyFiles = {
-  ok: false,
+const tooManyFiles: UnusableLogo = {
   problem: `is ignored: a catalog has at most ${bounds.logoFilesPerCatalogMax} logo files`,
-} as const;
-
-async function loadLogo(folder: string, file: string) {
-  const read = await readLogo(join(folder, file));
-  return read.ok ? createLogo(file, read.svg) : read;
-}
+};
 
 async function isFolder(path: string): Promise<boolean> {
   try {

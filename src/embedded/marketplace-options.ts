@@ -149,22 +149,6 @@ const listenOptionNames = Object.keys({
   tls: true,
 } satisfies MemberNames<ListenOptions>);
 
-const tlsOptionNames = Object.keys({
-  certificateFile: true,
-  keyFile: true,
-  minVersion: true,
-} satisfies MemberNames<NonNullable<ListenOptions['tls']>>);
-
-const urlNames = Object.keys({ public: true, click: true, widget: true, cdn: true } satisfies MemberNames<PublicUrls>);
-
-export const createKeyOptionNames = Object.keys({
-  account: true,
-  vertical: true,
-  mode: true,
-  expiresAt: true,
-  limits: true,
-} satisfies MemberNames<NewPartnerKey>);
-
 /**
  * Validates the options. Throws a RangeError for an unknown option name and for an invalid path, number, URL or choice. The contents
  * of files and catalogs are validated later, when they are loaded.
@@ -177,7 +161,7 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   if (options.secretFile !== undefined) assertPath('secretFile', options.secretFile);
   if (options.urls) {
     assertObject('urls', options.urls);
-    assertKnownOptionNames('urls', options.urls, urlNames);
+    assertKnownOptionNames('urls', options.urls, ['public', 'click', 'widget', 'cdn']);
     for (const [name, url] of Object.entries(options.urls)) {
       if (url !== undefined && normalizeBaseUrl(url) === null)
         throw new RangeError(`urls.${name} must be ${baseUrlRule}`);
@@ -212,7 +196,7 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   assertChoice('listen.engine', listen.engine, engineChoices);
   if (!listen.tls) return;
   assertObject('listen.tls', listen.tls);
-  assertKnownOptionNames('listen.tls', listen.tls, tlsOptionNames);
+  assertKnownOptionNames('listen.tls', listen.tls, ['certificateFile', 'keyFile', 'minVersion']);
   assertPath('listen.tls.certificateFile', listen.tls.certificateFile);
   assertPath('listen.tls.keyFile', listen.tls.keyFile);
   assertChoice('listen.tls.minVersion', listen.tls.minVersion, tlsVersions);

@@ -6,25 +6,23 @@ import type { FieldRoles, PocketField, Vertical } from './vertical.ts';
 /** Largest encoded value. Sessions store encoded values as signed 32-bit integers; negative numbers stand for absent values. */
 const encodedMax = 2 ** 31 - 1;
 
-/** Returns the smallest and the largest encoded value of the field. */
-export function encodedValueRange(field: PocketField): readonly [least: number, largest: number] {
-  switch (field.kind) {
-    case 'integer':
-      return [field.min, field.max];
-    case 'choice':
-      return [0, field.values.length - 1];
-    case 'integer_choice':
-      return [Math.min(...field.values), Math.max(...field.values)];
-    case 'boolean':
-      return [0, 1];
-    case 'birthdate':
-      return [0, 9999_12_31];
-    case 'digits':
-      return [0, 10 ** field.length - 1];
-  }
-}
-
 type FieldKind = PocketField['kind'];
+
+/** Smallest and largest encoded value of a field, by kind. */
+const encodedValueRanges: {
+  readonly [Kind in FieldKind]: (field: Extract<PocketField, { kind: Kind }>) => readonly [number, number];
+} = {
+  integer: ({ min, max }) => [min, max],
+  choice: ({ values }) => [0, values.length - 1],
+  integer_choice: ({ values }) => [Math.min(...values), Math.max(...values)],
+  boolean: () => [0, 1],
+  birthdate: () => [0, 9999_12_31],
+  digits: ({ length }) => [0, 10 ** length - 1],
+};
+
+export function encodedValueRange(field: PocketField): readonly [least: number, largest: number] {
+  return encodedValueRanges[field.kind](field as never);
+}
 
 /** Kind of field that each role in `FieldRoles` requires, and whether a vertical may omit the role. */
 const roleKinds: Readonly<Record<keyof FieldRoles, { readonly kind: FieldKind; readonly optional?: true }>> = {
@@ -53,14 +51,7 @@ const verticalMembers = Object.keys({
   neverMatched: true,
 } satisfies Readonly<Record<keyof Vertical, true>>);
 
-const fieldKinds = Object.keys({
-  integer: true,
-  choice: true,
-  integer_choice: true,
-  boolean: true,
-  birthdate: true,
-  digits: true,
-} satisfies Readonly<Record<FieldKind, true>>);
+const fieldKinds = Object.keys(encodedValueRanges);
 
 /** Throws a RangeError that describes the first error in a vertical. The vertical may come from an application without type checks. */
 export function assertVertical(vertical: Vertical): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { getEventListeners } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -162,6 +163,13 @@ test('a reload can activate an earlier catalog version again', async () => {
   assert.notEqual(open([live(textWith('c'))]).findByVersion(first), null);
 });
 
+test('a reload with an earlier catalog version that has expired keeps the archive file of the version', async () => {
+  const { store, old } = await openReplaced();
+  clock.advance(bounds.replacedCatalogRetentionMs);
+  await change(store, textWith('a'));
+  assert.deepEqual(idsOf(store.archive.loadCatalog(old).catalog.lenders[0]!), ['a']);
+});
+
 test('keeps the current catalog if the catalog file is invalid, missing, a folder or a pipe', async () => {
   const store = open([live(textWith('a'))]);
   const file = fileOfOffers();
@@ -207,6 +215,7 @@ test('compiles a catalog in a thread, and reports a catalog that needs too much 
     kind: 'invalid',
     errors: ['catalog: needs more than 8 MB of memory'],
   });
+  assert.deepEqual(getEventListeners(signal, 'abort'), []);
 });
 
 test('reports an unexpected failure of a reload as an error and can reload afterwards', async () => {
@@ -272,27 +281,23 @@ test('treats a catalog as replaced at the start if its file changed while the se
   assert.equal(open([live(textWith('b'))]).findByVersion(old), null);
 });
 
-test('reports a damaged archived catalog and loads the others', async () => {
+test('reports an archived catalog that is damaged or has changed content, and loads the others', async () => {
   const { store, old: first } = await openReplaced();
   const second = store.currentCatalog(1, 'live').version;
   await change(store, textWith('c'));
-  writeFileSync(join(archiveFolder, `${first}.json`), '{"half');
-  const problems: string[] = [];
-  const reopened = open([live(textWith('c'))], { onArchiveError: (problem) => problems.push(problem) });
-  assert.equal(reopened.findByVersion(first), null);
-  assert.notEqual(reopened.findByVersion(second), null);
-  assert.equal(problems.length, 1);
-  assert.match(problems[0]!, new RegExp(`^catalog ${first} cannot be read`));
-});
-
-test('does not load an archived catalog with changed content', async () => {
-  const { old } = await openReplaced();
   const altered = { vertical: 'personal-loans', mode: 'live', catalog: JSON.parse(textWith('evil')) };
-  writeFileSync(join(archiveFolder, `${old}.json`), JSON.stringify(altered));
-  const problems: string[] = [];
-  const reopened = open([live(textWith('b'))], { onArchiveError: (problem) => problems.push(problem) });
-  assert.equal(reopened.findByVersion(old), null);
-  assert.match(problems[0]!, /is damaged: its content has another version/);
+  for (const [content, expected] of [
+    ['{"half', `^catalog ${first} cannot be read`],
+    [JSON.stringify(altered), `^catalog ${first} is damaged: its content has another version$`],
+  ] as const) {
+    writeFileSync(join(archiveFolder, `${first}.json`), content);
+    const problems: string[] = [];
+    const reopened = open([live(textWith('c'))], { onArchiveError: (problem) => problems.push(problem) });
+    assert.equal(reopened.findByVersion(first), null);
+    assert.notEqual(reopened.findByVersion(second), null);
+    assert.equal(problems.length, 1);
+    assert.match(problems[0]!, new RegExp(expected));
+  }
 });
 
 test('rewrites a damaged archive file of the current catalog', () => {

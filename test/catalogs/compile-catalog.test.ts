@@ -41,12 +41,6 @@ test('the value of a click is the payout times the confirm rate of the credit ba
   assert.equal(sandbox.clickValueMicros(0, band('700-749')), 0);
 });
 
-test('a click on a cost-per-click offer has the value of the payout', () => {
-  const catalog = compileLoans(JSON.parse(equipmentLeaseCatalog('live')), 'live', equipmentLeases);
-  const offer = catalog.offerIndex('live-lease-1-0');
-  assert.equal(catalog.clickValueMicros(offer, 0), 2_250_000);
-});
-
 test('applies the payout model of the offer instead of the payout model of the vertical', () => {
   const click = plainOffer({ payout_model: 'cost_per_click', payout_usd: 2.25 });
   assert.equal(compileLoans(catalogOf([click])).clickValueMicros(0, band('700-749')), 2_250_000);
@@ -79,11 +73,6 @@ test('the catalog version changes with every change of content or mode', () => {
   assert.equal(new Set(versions).size, versions.length);
 });
 
-test('renders the disclosure as JSON', () => {
-  const { offerRenderer } = compileLoans(catalogOf([plainOffer()], { disclosure: 'Paid "by" lenders.' }));
-  assert.equal(JSON.parse(offerRenderer.disclosureJson), 'Paid "by" lenders.');
-});
-
 test('renders logo URLs with the current hash', () => {
   const catalog = compileLoans(catalogOf([plainOffer()]));
   const url = () => /"logo_url":"([^"]*)"/.exec(catalog.offerRenderer.offerHeadJson(0, 0))?.[1];
@@ -111,20 +100,4 @@ test('copies the tables of a catalog into shared memory', () => {
 test('rejects catalog tables with values that a structured clone does not preserve', () => {
   class Index {}
   assert.throws(() => shareTypedArrays({ index: new Index() }), /Index cannot be sent to another thread/);
-});
-
-test('stores the daily caps by offer id', () => {
-  const offers = [
-    plainOffer({ id: 'b', daily_cap: 5 }),
-    plainOffer({ id: 'a' }),
-    plainOffer({ id: 'c', daily_cap: 7 }),
-  ];
-  const { dailyCaps } = compileLoans(catalogOf(offers));
-  assert.deepEqual(
-    dailyCaps,
-    new Map([
-      ['b', 5],
-      ['c', 7],
-    ]),
-  );
 });

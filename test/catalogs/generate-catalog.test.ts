@@ -27,22 +27,12 @@ for (const vertical of [personalLoans, equipmentLeases]) {
 
     test('generated catalogs use every member of the format that the vertical supports', () => {
       const text = JSON.stringify(generateCatalog({ seed: 1, offers: 300, vertical }));
-      const joint =
-        vertical.roles.coBorrower === undefined
-          ? []
-          : ['"joint_applications":"required"', '"joint_applications":"not_accepted"'];
-      const scores = vertical.creditScores === undefined ? [] : ['"min_credit_score"'];
+      const { roles, creditScores } = vertical;
       for (const member of [
-        ...['"min_age"', '"max_apr_percent"', '"min_amount"', '"in"', '"not_in"', '"min"', '"max"'],
-        ...[
-          '"max_debt_to_income_percent"',
-          '"payout_model"',
-          '"terms"',
-          '"confirm_rate"',
-          '"daily_cap"',
-          ...joint,
-          ...scores,
-        ],
+        ...['"min_age"', '"max_apr_percent"', '"min_amount"', '"in"', '"not_in"', '"min"', '"max"', '"terms"'],
+        ...['"max_debt_to_income_percent"', '"payout_model"', '"confirm_rate"', '"daily_cap"'],
+        ...(roles.coBorrower === undefined ? [] : ['_applications":"required"', '_applications":"not_accepted"']),
+        ...(creditScores === undefined ? [] : ['"min_credit_score"']),
       ]) {
         assert.ok(text.includes(member), member);
       }
@@ -52,13 +42,3 @@ for (const vertical of [personalLoans, equipmentLeases]) {
     });
   });
 }
-
-test('generated catalogs accept retired borrowers for every offer that accepts employed borrowers', () => {
-  for (const offer of offersOf(generateCatalog({ seed: 8, offers: 2_000, vertical: personalLoans }))) {
-    for (const criterion of offer.criteria) {
-      if (criterion.field !== 'employment_status') continue;
-      assert.ok(!criterion.in?.includes('employed') || criterion.in.includes('retired'), offer.id);
-      assert.equal(criterion.not_in, undefined);
-    }
-  }
-});

@@ -85,20 +85,6 @@ async function openService(t: TestContext, ...lenders: string[]) {
 }
 
 describe('LogoService', () => {
-  test('sets the hashes of logos and monograms in the catalog', async (t) => {
-    const { service, catalog, served } = await openService(t, 'A', 'B');
-    assert.deepEqual(served('a.svg', 'b.svg'), [image('red'), renderMonogram('B')]);
-    const hashOf = (file: string) => service.cache.find(file, undefined)!.hash;
-    assert.deepEqual(
-      catalog.hashes.at(-1),
-      new Map([
-        ['A', hashOf('a.svg')],
-        ['B', hashOf('b.svg')],
-      ]),
-    );
-    assert.deepEqual(service.problems, [{ lenderIndex: 1, file: 'b.svg', problem: 'does not exist' }]);
-  });
-
   test('serves the loaded logos of a catalog only after its activation', async (t) => {
     const { service, source, served, write } = await openService(t, 'A');
     write('a.svg', image('blue'));
@@ -107,6 +93,9 @@ describe('LogoService', () => {
     assert.deepEqual(served('a.svg', 'b.svg'), [image('red'), '']);
     service.activate(source, next);
     assert.deepEqual(served('a.svg', 'b.svg'), [image('blue'), renderMonogram('B')]);
+    const hashOf = (file: string) => service.cache.find(file, undefined)!.hash;
+    assert.deepEqual(Object.fromEntries(next.hashes.at(-1)!), { A: hashOf('a.svg'), B: hashOf('b.svg') });
+    assert.deepEqual(service.problems, [{ lenderIndex: 1, file: 'b.svg', problem: 'does not exist' }]);
   });
 
   test('a refresh reloads changed logo files until the service is closed', async (t) => {
@@ -135,13 +124,5 @@ describe('LogoService', () => {
     await refreshed;
     assert.equal(catalog.hashes.length, 1);
     assert.deepEqual(served('a.svg', 'b.svg'), [image('red'), renderMonogram('B')]);
-  });
-
-  test('loads logos that only a replaced catalog references', async (t) => {
-    const { service, source, served, write } = await openService(t, 'A');
-    write('a.svg', image('blue'));
-    write('c.svg', image('green'));
-    await service.loadReplacedLogos(source, new RecordingCatalog('A', 'B', 'C'));
-    assert.deepEqual(served('a.svg', 'b.svg', 'c.svg'), [image('red'), renderMonogram('B'), image('green')]);
   });
 });

@@ -1,47 +1,24 @@
 import assert from 'node:assert/strict';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
+import { test } from 'node:test';
+import { createMarketplace } from '../../src/index.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { totalClickUsd } from '../support/vertical-fixture.ts';
 import { equipmentLeasesFixture, personalLoansFixture } from '../support/vertical-fixtures.ts';
-
-function folderFor(t: TestContext): string {
-  const folder = temporaryFolder();
-  runAfterTest(t, () => rmSync(folder, { recursive: true }));
-  return folder;
-}
-
-async function started(t: TestContext, options: Partial<MarketplaceOptions> = {}): Promise<Marketplace> {
-  const marketplace = await createMarketplace({ dataDir: folderFor(t), durability: 'write', ...options });
-  runAfterTest(t, () => marketplace.close());
-  return marketplace;
-}
-
-function ok<Value>(result: Result<Value>): Value {
-  assert.ok(result.ok, JSON.stringify(result));
-  return result.value;
-}
-
-function refusal(result: Result<unknown>) {
-  assert.ok(!result.ok, JSON.stringify(result));
-  return result.error;
-}
-
-const newKey = { account: 'embedded', vertical: 'personal-loans', mode: 'live' } as const;
+import { folderFor, newKey, ok, refusal, startEmbedded } from './embedded-marketplace.ts';
 
 for (const listen of [false, { engine: 'uws' }] as const) {
   test(`the embedded API supports the life cycle of a session ${listen ? 'with' : 'without'} a listener`, async (t) => {
     const dataDir = folderFor(t);
-    const marketplace = await started(t, { dataDir, listen, matcherThreads: 1 });
+    const marketplace = await startEmbedded(t, { dataDir, listen, matcherThreads: 1 });
     assert.equal(marketplace.ports === null, listen === false);
     assert.equal(existsSync(join(dataDir, 'operator-token')), listen !== false);
     assert.deepEqual(marketplace.notReadyReasons(), []);
+    assert.equal(marketplace.reloadCertificate(), null);
     const { key } = marketplace.keys.create(newKey);
     const partner = marketplace.partner(key);
     const session = ok(await partner.createSession({ referrer_tag: 'lifecycle', metadata: { page: 1 } }));
@@ -81,7 +58,7 @@ for (const listen of [false, { engine: 'uws' }] as const) {
 }
 
 test('getMarketplace with explain: true returns the reasons of mismatches for test keys only', async (t) => {
-  const { keys, partner: partnerOf } = await started(t);
+  const { keys, partner: partnerOf } = await startEmbedded(t);
   for (const mode of ['test', 'live'] as const) {
     const partner = partnerOf(keys.create({ ...newKey, mode }).key);
     const { sub_id } = ok(await partner.createSession({ referrer_tag: 'explained' }));
@@ -94,7 +71,7 @@ test('getMarketplace with explain: true returns the reasons of mismatches for te
 
 test('the embedded API returns errors with the same status, code and members as HTTP responses', async (t) => {
   const clock = new ManualClock();
-  const marketplace = await started(t, { clock });
+  const marketplace = await startEmbedded(t, { clock });
   const partner = marketplace.partner(marketplace.keys.create({ ...newKey, limits: { analyticsPerMinute: 1 } }).key);
   const { sub_id } = ok(await partner.createSession({ referrer_tag: 'refusals' }));
 
@@ -121,7 +98,7 @@ test('the embedded API returns errors with the same status, code and members as 
 
 test('the embedded API rejects a key of another vertical, and throws for an unknown vertical', async (t) => {
   const catalogs = [...personalLoansFixture.catalogs, ...equipmentLeasesFixture.catalogs];
-  const marketplace = await started(t, { catalogs });
+  const marketplace = await startEmbedded(t, { catalogs });
   const { key } = marketplace.keys.create({ ...newKey, vertical: 'equipment-leases' });
   const { error } = refusal(await marketplace.partner(key, 'personal-loans').createSession({ referrer_tag: 'abc' }));
   assert.equal(error, 'VERTICAL_MISMATCH');
@@ -130,7 +107,7 @@ test('the embedded API rejects a key of another vertical, and throws for an unkn
 });
 
 test('followClick returns no redirect for an invalid click_url', async (t) => {
-  const marketplace = await started(t);
+  const marketplace = await startEmbedded(t);
   for (const url of [
     '',
     'https://example.test/',
@@ -143,8 +120,8 @@ test('followClick returns no redirect for an invalid click_url', async (t) => {
 
 test('two marketplaces in one process are independent', async (t) => {
   const [one, other] = [
-    await started(t, { listen: { engine: 'uws' } }),
-    await started(t, { listen: { engine: 'uws' } }),
+    await startEmbedded(t, { listen: { engine: 'uws' } }),
+    await startEmbedded(t, { listen: { engine: 'uws' } }),
   ];
   assert.notEqual(one.ports?.public, other.ports?.public);
   const { key } = one.keys.create(newKey);
@@ -161,7 +138,7 @@ test('a failed start unlocks the data folder', async (t) => {
   const dataDir = folderFor(t);
   const faulty = personalLoansFixture.catalogs.map(({ vertical, mode }) => ({ vertical, mode, text: '{' }));
   await assert.rejects(createMarketplace({ dataDir, catalogs: faulty, listen: { engine: 'uws' } }));
-  const blocker = await started(t, { listen: { engine: 'node' } });
+  const blocker = await startEmbedded(t, { listen: { engine: 'node' } });
   const taken = { engine: 'node', port: blocker.ports!.public } as const;
   await assert.rejects(createMarketplace({ dataDir, listen: taken }), { code: 'EADDRINUSE' });
   const marketplace = await createMarketplace({ dataDir, durability: 'write' });
@@ -169,7 +146,7 @@ test('a failed start unlocks the data folder', async (t) => {
 });
 
 test('close can be called repeatedly, and later API calls fail', async (t) => {
-  const marketplace = await started(t);
+  const marketplace = await startEmbedded(t);
   const { key } = marketplace.keys.create(newKey);
   const partner = marketplace.partner(key);
   const { sub_id } = ok(await partner.createSession({ referrer_tag: 'closed' }));

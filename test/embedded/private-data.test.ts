@@ -1,31 +1,25 @@
 import assert from 'node:assert/strict';
-import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
-import { createMarketplace } from '../../src/index.ts';
-import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
+import { folderFor, newKey, ok, startEmbedded } from './embedded-marketplace.ts';
 
 /** The usual umask of a program that embeds the service. Other users can read new files. */
 process.umask(0o022);
 
 /** Runs a marketplace that writes all kinds of files, in an existing folder with this mode. */
 async function livedIn(t: TestContext, mode: number) {
-  const dataDir = temporaryFolder();
-  runAfterTest(t, () => rmSync(dataDir, { recursive: true }));
+  const dataDir = folderFor(t);
   chmodSync(dataDir, mode);
   const warnings: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void warnings.push(JSON.parse(line).msg) });
-  const marketplace = await createMarketplace({ dataDir, logger, listen: {} });
-  runAfterTest(t, () => marketplace.close());
-  const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
-  const session = await marketplace.partner(key).createSession({ referrer_tag: 'private' });
-  assert.ok(session.ok);
-  const { sub_id } = session.value;
-  assert.ok((await marketplace.partner(key).submitInputs({ sub_id, fields: personalLoansFixture.complete })).ok);
+  const marketplace = await startEmbedded(t, { dataDir, logger, listen: {} });
+  const partner = marketplace.partner(marketplace.keys.create(newKey).key);
+  const { sub_id } = ok(await partner.createSession({ referrer_tag: 'private' }));
+  ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
   return { dataDir, warnings: warnings.filter((message) => message.includes('chmod failed')) };
 }
 

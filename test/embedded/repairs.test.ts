@@ -38,21 +38,6 @@ async function withThreads(t: TestContext) {
   return { market, threads, matcher, metric, logged };
 }
 
-test('the service restarts a matching thread that exits under load', async (t) => {
-  const { market, matcher, metric } = await withThreads(t);
-  const caller = market.caller(fixture);
-  const sessions = await Promise.all(
-    Array.from({ length: 50 }, () => caller.createSessionWithFields('matcher-dies', fixture.complete)),
-  );
-  assert.equal(await metric('marketplace_match_worker_failures_total'), 0);
-  const asked = sessions.map((subId) => caller.get('marketplace', { sub_id: subId, format: 'json' }));
-  await matcher.terminate();
-  for (const { status } of await Promise.all(asked)) assert.ok(status === 200 || status === 503, `${status}`);
-  for (const subId of sessions) assert.ok((await caller.offers(subId)).offers.length > 0);
-  assert.equal(await metric('marketplace_match_worker_failures_total'), 1);
-  assert.equal(await metric('marketplace_request_errors_total'), 0);
-});
-
 test('the service logs and restarts an idle matching thread that exits', async (t) => {
   const { market, threads, matcher, metric, logged } = await withThreads(t);
   const caller = market.caller(fixture);

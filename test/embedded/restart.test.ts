@@ -3,37 +3,17 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import {
-  type ConfirmationRow,
-  createMarketplace,
-  type Marketplace,
-  type OfferView,
-  type PartnerApi,
-  type Result,
-  type SessionView,
-} from '../../src/index.ts';
+import type { ConfirmationRow, Marketplace, OfferView, PartnerApi, SessionView } from '../../src/index.ts';
 import { addSecret } from '../../src/secrets/secret-file.ts';
-import { ApiCaller, WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
 import { ChangeableCatalogs, withDailyCap, withoutOffers } from '../support/changeable-catalogs.ts';
-import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
-import { temporaryFolder } from '../support/running-marketplace.ts';
-import { totalClickUsd } from '../support/vertical-fixture.ts';
+import { findListedOffer, totalClickUsd } from '../support/vertical-fixture.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
+import { folderFor, newKey, ok, refusal, startEmbedded } from './embedded-marketplace.ts';
 
 const hourMs = 60 * 60 * 1000;
 const sessionsPerDay = 5;
-
-function ok<Value>(result: Result<Value>): Value {
-  assert.ok(result.ok, JSON.stringify(result));
-  return result.value;
-}
-
-function refusal(result: Result<unknown>): string {
-  assert.ok(!result.ok, JSON.stringify(result));
-  return result.error.error;
-}
 
 /** The second of two services on one data folder, and what the first one returned. */
 interface SecondRun {
@@ -55,13 +35,10 @@ interface SecondRun {
 
 /** Runs a service on a folder, closes it, advances the clock, and starts another service with the same folder and key. */
 async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: string) => {}): Promise<SecondRun> {
-  const dataDir = temporaryFolder();
-  runAfterTest(t, () => rmSync(dataDir, { recursive: true }));
+  const dataDir = folderFor(t);
   const clock = new ManualClock();
-  const urls = { click: 'https://go.example' };
-  const first = await createMarketplace({ dataDir, clock, urls, durability: 'write' });
-  const limits = { sessionsPerDay };
-  const { key } = first.keys.create({ account: 'restarts', vertical: 'personal-loans', mode: 'live', limits });
+  const first = await startEmbedded(t, { dataDir, clock });
+  const { key } = first.keys.create({ ...newKey, limits: { sessionsPerDay } });
   const partner = first.partner(key);
   const { sub_id: subId } = ok(await partner.createSession({ referrer_tag: 'restart' }));
   ok(await partner.createSession({ referrer_tag: 'restart' }));
@@ -78,8 +55,7 @@ async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: 
 
   meanwhile(dataDir);
   clock.advance(pauseMs);
-  const marketplace = await createMarketplace({ dataDir, clock, urls, durability: 'write' });
-  runAfterTest(t, () => marketplace.close());
+  const marketplace = await startEmbedded(t, { dataDir, clock });
   return { clock, partner: marketplace.partner(key), marketplace, subId, offers, confirmation, retried };
 }
 
@@ -94,7 +70,7 @@ test('a restart retains sessions with their fields and offers, and the number of
   const cleared = ok(await partner.submitInputs({ sub_id: subId, fields: { state: null } }));
   assert.deepEqual(cleared.missing_required, ['state']);
   for (let count = 3; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
-  assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })), 'RATE_LIMIT_EXCEEDED');
+  assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })).error, 'RATE_LIMIT_EXCEEDED');
 });
 
 for (const [what, meanwhile] of [
@@ -122,7 +98,10 @@ for (const [what, meanwhile] of [
 
     const { body, options, session } = retried;
     assert.deepEqual(ok(await partner.createSession(body, options)), session);
-    assert.equal(refusal(await partner.createSession({ referrer_tag: 'other' }, options)), 'IDEMPOTENCY_MISMATCH');
+    assert.equal(
+      refusal(await partner.createSession({ referrer_tag: 'other' }, options)).error,
+      'IDEMPOTENCY_MISMATCH',
+    );
     assert.equal(ok(await partner.queryAnalytics(query)).sessions_total, 3);
   });
 }
@@ -134,15 +113,15 @@ test('sessions and Idempotency-Keys expire four hours after their creation, not 
   ok(await partner.submitInputs({ sub_id: subId, fields: {} }));
   assert.equal(ok(await partner.createSession(body, options)).sub_id, session.sub_id);
   clock.advance(1);
-  assert.equal(refusal(await partner.submitInputs({ sub_id: subId, fields: {} })), 'SUB_ID_EXPIRED');
+  assert.equal(refusal(await partner.submitInputs({ sub_id: subId, fields: {} })).error, 'SUB_ID_EXPIRED');
   assert.notEqual(ok(await partner.createSession(body, options)).sub_id, session.sub_id);
 });
 
 test('sessions that expired during the downtime are reported as expired and do not count on the next day', async (t) => {
   const { partner, subId } = await afterRestart(t, 12 * hourMs);
-  assert.equal(refusal(await partner.getMarketplace({ sub_id: subId })), 'SUB_ID_EXPIRED');
+  assert.equal(refusal(await partner.getMarketplace({ sub_id: subId })).error, 'SUB_ID_EXPIRED');
   for (let count = 0; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
-  assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })), 'RATE_LIMIT_EXCEEDED');
+  assert.equal(refusal(await partner.createSession({ referrer_tag: 'restart' })).error, 'RATE_LIMIT_EXCEEDED');
 });
 
 test('a restart retains the number of recorded clicks of a session', async (t) => {
@@ -160,54 +139,14 @@ test('a restart retains the number of recorded clicks of a session', async (t) =
   assert.equal(ok(await partner.queryAnalytics({ sub_id_list: [subId] })).offer_clicks, 1);
 });
 
-test('a widget works after a restart, and repeated loads and events are not counted twice', async (t) => {
-  const dataDir = temporaryFolder();
-  runAfterTest(t, () => rmSync(dataDir, { recursive: true }));
-  const start = async () => {
-    const marketplace = await createMarketplace({ dataDir, durability: 'write', listen: {} });
-    const http = new HttpClient(marketplace.ports!.public);
-    runAfterTest(t, () => http.close());
-    runAfterTest(t, () => marketplace.close());
-    return { marketplace, http };
-  };
-  const first = await start();
-  const { key } = first.marketplace.keys.create({ account: 'widgets', vertical: 'personal-loans', mode: 'live' });
-  const { subId, token } = await new ApiCaller(first.http, 'personal-loans', key).createWidget(
-    'widget',
-    fixture.complete,
-  );
-  const before = new WidgetCaller(first.http, subId, token);
-  await before.offers(widgetLoadId(1));
-  await before.offers(widgetLoadId(1), { sort: 'lowest_apr' });
-  const events = ['a', 'b'].map((id) => ({ event_id: id, type: 'offers_rendered' }));
-  assert.equal((await before.sendEvents({ load: widgetLoadId(1), events })).status, 204);
-  await first.marketplace.close();
-
-  const second = await start();
-  const after = new WidgetCaller(second.http, subId, token);
-  await after.offers(widgetLoadId(1), { sort: 'highest_amount' });
-  await after.offers(widgetLoadId(2));
-  const more = [...events, { event_id: 'c', type: 'offers_rendered' }];
-  assert.equal((await after.sendEvents({ load: widgetLoadId(1), events: more })).status, 204);
-  const summary = await new ApiCaller(second.http, 'personal-loans', key).summary({ referrer_tag: 'widget' });
-  assert.deepEqual([summary.marketplace_views, summary.widget_events!.offers_rendered], [2, 3]);
-});
-
 test('a restart retains the click counts for daily caps until UTC midnight, also for a new cap or a removed offer', async (t) => {
-  const dataDir = temporaryFolder();
-  runAfterTest(t, () => rmSync(dataDir, { recursive: true }));
+  const dataDir = folderFor(t);
   const catalogs = new ChangeableCatalogs(fixture);
   runAfterTest(t, () => catalogs.removeFiles());
   const clock = new ManualClock();
-  const urls = { click: 'https://go.example' };
-  const start = async () => {
-    const options = { dataDir, clock, urls, durability: 'write', catalogs: catalogs.sources } as const;
-    const marketplace = await createMarketplace(options);
-    runAfterTest(t, () => marketplace.close());
-    return marketplace;
-  };
+  const start = () => startEmbedded(t, { dataDir, clock, catalogs: catalogs.sources });
   const first = await start();
-  const { key } = first.keys.create({ account: 'caps', vertical: 'personal-loans', mode: 'live' });
+  const { key } = first.keys.create(newKey);
   /** Returns the click URL of the offer for a new session; undefined if the offer is at its cap. */
   const link = async (marketplace: Marketplace): Promise<string | undefined> => {
     const partner = marketplace.partner(key);
@@ -241,7 +180,11 @@ test('a restart retains the click counts for daily caps until UTC midnight, also
 
   catalogs.writeCatalog(withoutOffers(catalogs.initialCatalog, ['cobalt-prime']));
   const fourth = await start();
-  for (const url of links) assert.equal((await fourth.followClick(url)).kind, 'redirect');
+  const [landingUrl] = findListedOffer(fixture, 'cobalt-prime').offer.landing_url.split('{click_id}');
+  for (const url of links) {
+    const click = await fourth.followClick(url);
+    assert.ok(click.kind === 'redirect' && click.location.startsWith(landingUrl!));
+  }
   const summary = ok(await fourth.partner(key).queryAnalytics({ referrer_tag: 'caps' }));
   // The cap of four applied on both days, on the second day to the links of the removed offer.
   const worth = totalClickUsd(fixture, ['cobalt-prime']);

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { explainOffers, type MatchExplanation } from '../../src/matching/explain-offers.ts';
 import { listOffersById } from '../../src/matching/match-tables.ts';
 import { absentValue, type FieldVector } from '../../src/verticals/field-vector.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
-import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
+import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
-import { borrowerOf, catalogOf, goodBorrower, plainBand, plainOffer, today } from './loan-fixtures.ts';
+import { borrowerOf, catalogOf, goodBorrower, plainOffer, today } from './loan-fixtures.ts';
 
 function explain(
   catalog: LoanCatalog,
@@ -22,62 +22,6 @@ function explain(
 ): Promise<MatchExplanation> {
   return explainOffers(compileLoanTables(catalog, vertical), vertical, borrower, today, unavailable);
 }
-
-/** Returns the reasons why a good borrower with these fields changed does not get an offer, as `reason field`. */
-async function reasonsFor(offer: object, fields: object, catalog: Partial<LoanCatalog>): Promise<string> {
-  const file = catalogOf([plainOffer(offer as Partial<LoanOffer>)], catalog);
-  const { reasons } = await explain(file, borrowerOf({ ...goodBorrower, ...fields }));
-  return reasons.map(({ reason, field }) => `${reason} ${field}`).join(', ');
-}
-
-describe('explainOffers reports', () => {
-  const criteria = (...list: object[]) => ({ criteria: list });
-  const inCalifornia = (rules: object) => ({ state_rules: { CA: rules } });
-  const debtLimit = (max_debt_to_income_percent: number, ...term_months: number[]) =>
-    term_months.length === 0 ? { max_debt_to_income_percent } : { max_debt_to_income_percent, term_months };
-
-  for (const [expected, offer, fields = {}, catalog = {}] of [
-    ['', {}],
-    ['not_accepted state', criteria({ field: 'state', in: ['NY', 'TX'] })],
-    ['not_accepted state', criteria({ field: 'state', not_in: ['CA'] })],
-    ['not_accepted annual_income', criteria({ field: 'annual_income', min: 90_000 })],
-    ['not_told annual_income', criteria({ field: 'annual_income', min: 90_000 }), { annual_income: null }],
-    ['not_accepted monthly_debt_payments', criteria({ field: 'monthly_debt_payments', max: 100 })],
-    ['not_accepted birthdate', criteria({ field: 'birthdate', min_age: 30 }), { birthdate: '2000-08-01' }],
-    ['not_told birthdate', criteria({ field: 'birthdate', min_age: 30 })],
-    ['not_accepted co_borrower', criteria({ field: 'co_borrower', in: [true] }), { co_borrower: false }],
-    ['not_told co_borrower', criteria({ field: 'co_borrower', in: [true] })],
-    ['not_accepted loan_term_months', criteria({ field: 'loan_term_months', in: [60] }), { loan_term_months: 12 }],
-    ['not_told loan_term_months', criteria({ field: 'loan_term_months', in: [60] })],
-    // An offer that excludes the credit band has no prices to check.
-    ['not_accepted credit_score_range', { bands: { '800+': plainBand({ max_amount: 1_000 }) }, ...debtLimit(1) }],
-    ['amount_too_low loan_amount', { amount: { min: 20_000, max: 50_000 } }],
-    ['amount_too_high loan_amount', { amount: { min: 1_000, max: 9_000 } }],
-    ['amount_too_high loan_amount', { bands: { '700-749': plainBand({ max_amount: 14_999 }) } }],
-    ['amount_too_low_in_state state', {}, {}, inCalifornia({ min_amount: 15_001 })],
-    ['apr_above_cap state', {}, {}, inCalifornia({ max_apr_percent: 11.99 })],
-    ['not_accepted birthdate', {}, { birthdate: '2007-08-01' }, inCalifornia({ min_age: 21 })],
-    ['debt_to_income monthly_debt_payments', debtLimit(20)],
-    ['not_told monthly_debt_payments', debtLimit(20), { monthly_debt_payments: null }],
-    ['not_told annual_income', debtLimit(20), { annual_income: null }],
-    // 30 % leave 625 a month for the new payment: enough over 36 months (491.08), not over 24 (699.12).
-    ['', debtLimit(30, 24, 36)],
-    ['debt_to_income monthly_debt_payments', debtLimit(30, 12, 24)],
-    ['apr_above_cap state', debtLimit(30), {}, inCalifornia({ max_apr_percent: 5 })],
-    [
-      'apr_above_cap state, debt_to_income monthly_debt_payments',
-      debtLimit(20),
-      {},
-      inCalifornia({ max_apr_percent: 5 }),
-    ],
-    // Each reason of an offer is reported once.
-    ['not_accepted state', criteria({ field: 'state', in: ['NY'] }, { field: 'state', not_in: ['CA'] })],
-  ] as const satisfies readonly (readonly [expected: string, offer: object, fields?: object, catalog?: object])[]) {
-    test(`the reasons "${expected}" for ${JSON.stringify([offer, fields, catalog])}`, async () => {
-      assert.equal(await reasonsFor(offer, fields, catalog), expected);
-    });
-  }
-});
 
 test('counts an offer under each of its mismatch reasons, with the most common reason first', async () => {
   const inNewYork = { field: 'state', in: ['NY'] };

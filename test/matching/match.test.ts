@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { CatalogCriterion } from '../../src/catalogs/catalog-schema.ts';
+import { explainOffers } from '../../src/matching/explain-offers.ts';
 import { type SortOrder, sortOrders } from '../../src/matching/matcher.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
+import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import {
   borrowerOf,
@@ -17,15 +19,17 @@ import {
 
 // Examples of the rules. `match-reference.test.ts` compares all rules and orders with a reference for random borrowers.
 
-/** Whether the only offer of a catalog is shown to a good borrower with these fields changed. */
-function isShown(catalog: LoanCatalog, fields: object = {}): boolean {
-  return rankLoans(compileLoans(catalog).tables, borrowerOf({ ...goodBorrower, ...fields }), today).total === 1;
+/**
+ * Returns the reasons, as `reason field`, why a good borrower with these fields changed does not get the only offer of a catalog. Asserts
+ * that the matcher matches the offer if and only if there is no reason.
+ */
+async function reasonsFor(catalog: LoanCatalog, fields: object = {}): Promise<string> {
+  const { tables } = compileLoans(catalog);
+  const borrower = borrowerOf({ ...goodBorrower, ...fields });
+  const { reasons } = await explainOffers(tables, personalLoans, borrower, today, null);
+  assert.equal(rankLoans(tables, borrower, today).total, reasons.length === 0 ? 1 : 0);
+  return reasons.map(({ reason, field }) => `${reason} ${field}`).join(', ');
 }
-
-const matches = (offer: Partial<LoanOffer>, fields: object = {}, catalog: Partial<LoanCatalog> = {}) =>
-  isShown(catalogOf([plainOffer(offer)], catalog), fields);
-
-const meets = (criterion: CatalogCriterion, fields: object) => matches({ criteria: [criterion] }, fields);
 
 describe('eligibility', () => {
   for (const [criterion, met, unmet] of [
@@ -45,58 +49,100 @@ describe('eligibility', () => {
     [{ field: 'annual_income', max: 60_000 }, { annual_income: 60_000 }, { annual_income: 60_001 }],
     [{ field: 'birthdate', min_age: 21 }, { birthdate: '2005-08-01' }, { birthdate: '2005-08-02' }],
   ] as const) {
-    test(`matches borrowers by the criterion ${JSON.stringify(criterion)}`, () => {
-      assert.ok(meets(criterion as unknown as CatalogCriterion, met));
-      assert.ok(!meets(criterion as unknown as CatalogCriterion, unmet));
+    test(`matches borrowers by the criterion ${JSON.stringify(criterion)}`, async () => {
+      const catalog = catalogOf([plainOffer({ criteria: [criterion as unknown as CatalogCriterion] })]);
+      const { field } = criterion;
+      assert.equal(await reasonsFor(catalog, met), '');
+      assert.equal(await reasonsFor(catalog, unmet), `not_accepted ${field}`);
+      if (field !== 'state') assert.equal(await reasonsFor(catalog, { [field]: null }), `not_told ${field}`);
     });
   }
 
-  test('an offer requires the borrower to meet all criteria on a field', () => {
-    const criteria = [
+  const twoCriteria = {
+    criteria: [
       { field: 'state', in: ['CA', 'NY'] },
       { field: 'state', not_in: ['NY'] },
-    ];
-    assert.ok(matches({ criteria }));
-    assert.ok(!matches({ criteria }, { state: 'NY' }));
+    ],
+  };
+  const inCalifornia = (rules: object) => ({ state_rules: { CA: rules } });
+  const adults = inCalifornia({ min_age: 21 });
+  const amounts = { amount: { min: 5_000, max: 40_000 }, bands: { '700-749': plainBand({ max_amount: 20_000 }) } };
+  const priced = (max: number, origination_fee_percent: number) => ({
+    bands: { '700-749': plainBand({ note_rate_percent: { min: 30, max }, origination_fee_percent }) },
   });
+  const debtLimit = (max_debt_to_income_percent: number, ...term_months: number[]) =>
+    term_months.length === 0 ? { max_debt_to_income_percent } : { max_debt_to_income_percent, term_months };
 
-  for (const [joint_applications, expected] of [
-    ['accepted', [true, true, true]],
-    ['required', [false, false, true]],
-    ['not_accepted', [true, true, false]],
-  ] as const) {
-    test(`matches absent, false and true co_borrower with joint_applications ${joint_applications}`, () => {
-      const shown = [{}, { co_borrower: false }, { co_borrower: true }].map((fields) =>
-        matches({ joint_applications }, fields),
-      );
-      assert.deepEqual(shown, expected);
+  for (const [expected, offer, fields = {}, catalog = {}] of [
+    // An offer requires the borrower to meet all criteria on a field.
+    ['', twoCriteria],
+    ['not_accepted state', twoCriteria, { state: 'NY' }],
+    // The age of contract of a state does not apply to a borrower without a birthdate.
+    ['not_accepted birthdate', {}, { birthdate: '2005-08-02' }, adults],
+    ['', {}, { birthdate: '2005-08-01' }, adults],
+    ['', {}, { birthdate: '2005-08-02', state: 'NY' }, adults],
+    ['', {}, {}, adults],
+    // The amount must be within the ranges of both the offer and the credit band.
+    ['amount_too_low loan_amount', amounts, { loan_amount: 4_999 }],
+    ['', amounts, { loan_amount: 5_000 }],
+    ['', amounts, { loan_amount: 20_000 }],
+    ['amount_too_high loan_amount', amounts, { loan_amount: 20_001 }],
+    ['amount_too_high loan_amount', { amount: { min: 1_000, max: 9_000 } }],
+    ['amount_too_low_in_state state', {}, {}, inCalifornia({ min_amount: 15_001 })],
+    ['apr_above_cap state', {}, {}, inCalifornia({ max_apr_percent: 11.99 })],
+    // An APR of exactly 36 % is allowed. A fee raises the APR.
+    ['', priced(36, 0)],
+    ['', priced(35, 0)],
+    ['apr_above_cap state', priced(35, 2)],
+    // An offer that excludes the credit band has no prices to check.
+    ['not_accepted credit_score_range', { bands: { '800+': plainBand({ max_amount: 1_000 }) }, ...debtLimit(1) }],
+    // 15,000 USD at 11 % over 36 months cost 491.08 a month; 7,083.33 a month and 30 % leave 2,125 for debts.
+    ['', debtLimit(30), { monthly_debt_payments: 1_633 }],
+    ['debt_to_income monthly_debt_payments', debtLimit(30), { monthly_debt_payments: 1_634 }],
+    ['not_told monthly_debt_payments', debtLimit(30), { monthly_debt_payments: null }],
+    ['not_told annual_income', debtLimit(30), { annual_income: null }],
+    // The payment over 36 months is within the limit; the payments over 12 and 24 months are not.
+    ['', debtLimit(30, 24, 36)],
+    ['debt_to_income monthly_debt_payments', debtLimit(30, 12, 24)],
+    ['apr_above_cap state', debtLimit(30), {}, inCalifornia({ max_apr_percent: 5 })],
+    [
+      'apr_above_cap state, debt_to_income monthly_debt_payments',
+      debtLimit(20),
+      {},
+      inCalifornia({ max_apr_percent: 5 }),
+    ],
+  ] as const satisfies readonly (readonly [expected: string, offer: object, fields?: object, catalog?: object])[]) {
+    test(`the reasons "${expected}" for ${JSON.stringify([offer, fields, catalog])}`, async () => {
+      assert.equal(await reasonsFor(catalogOf([plainOffer(offer)], catalog), fields), expected);
     });
   }
 
-  test('excludes borrowers in credit bands without a price or below the minimum credit score', () => {
+  for (const [joint_applications, expected] of [
+    ['accepted', ['', '', '']],
+    ['required', ['not_told co_borrower', 'not_accepted co_borrower', '']],
+    ['not_accepted', ['', '', 'not_accepted co_borrower']],
+  ] as const) {
+    test(`matches absent, false and true co_borrower with joint_applications ${joint_applications}`, async () => {
+      const catalog = catalogOf([plainOffer({ joint_applications })]);
+      const reasons = [{}, { co_borrower: false }, { co_borrower: true }].map((fields) => reasonsFor(catalog, fields));
+      assert.deepEqual(await Promise.all(reasons), expected);
+    });
+  }
+
+  test('excludes borrowers in credit bands below the minimum credit score', async () => {
     const names = ['620-659', '660-699', '700-749', '750-799', '800+'];
     const bands = Object.fromEntries(names.map((name) => [name, plainBand()]));
-    const servedFrom = (min_credit_score: number) =>
-      names.filter((credit_score_range) => matches({ bands, min_credit_score }, { credit_score_range }));
-    assert.deepEqual(servedFrom(620), names);
-    assert.deepEqual(servedFrom(659), names);
-    assert.deepEqual(servedFrom(660), names.slice(1));
-    assert.deepEqual(servedFrom(850), ['800+']);
-    assert.ok(!matches({}, { credit_score_range: '660-699' }));
-  });
-
-  test('applies the age of contract of the state, but not to a borrower without a birthdate', () => {
-    const rules = { state_rules: { CA: { min_age: 21 } } };
-    assert.ok(!matches({}, { birthdate: '2005-08-02' }, rules));
-    assert.ok(matches({}, { birthdate: '2005-08-01' }, rules));
-    assert.ok(matches({}, { birthdate: '2005-08-02', state: 'NY' }, rules));
-    assert.ok(matches({}, {}, rules));
-  });
-
-  test('requires an amount within the ranges of both the offer and the credit band', () => {
-    const offer = { amount: { min: 5_000, max: 40_000 }, bands: { '700-749': plainBand({ max_amount: 20_000 }) } };
-    const shown = [4_999, 5_000, 20_000, 20_001].map((loan_amount) => matches(offer, { loan_amount }));
-    assert.deepEqual(shown, [false, true, true, false]);
+    for (const [min_credit_score, excluded] of [
+      [620, 0],
+      [659, 0],
+      [660, 1],
+      [850, 4],
+    ] as const) {
+      const catalog = catalogOf([plainOffer({ bands, min_credit_score })]);
+      const reasons = names.map((credit_score_range) => reasonsFor(catalog, { credit_score_range }));
+      const expected = names.map((_, at) => (at < excluded ? 'not_accepted credit_score_range' : ''));
+      assert.deepEqual(await Promise.all(reasons), expected);
+    }
   });
 
   for (const [rule, loose, strict, exempt] of [
@@ -108,21 +154,21 @@ describe('eligibility', () => {
     ],
     ['lowest APR cap', { max_apr_percent: 12 }, { max_apr_percent: 11.99 }, [{ state: 'NY' }]],
   ] as const) {
-    test(`applies the ${rule} of catalog, lender and offer`, () => {
-      const shownUnder = (rules: readonly object[], fields?: object) => {
+    test(`applies the ${rule} of catalog, lender and offer`, async () => {
+      const isShownUnder = async (rules: readonly object[], fields?: object) => {
         const [all, lender, offer] = rules.map((own) => ({ CA: own }));
         const catalog = catalogOf([plainOffer({ state_rules: offer! })], { state_rules: all! });
         catalog.lenders[0]!.state_rules = lender!;
-        return isShown(catalog, fields);
+        return (await reasonsFor(catalog, fields)) === '';
       };
-      assert.ok(shownUnder([loose, loose, loose]));
+      assert.ok(await isShownUnder([loose, loose, loose]));
       for (const rules of [
         [strict, loose, loose],
         [loose, strict, {}],
         [{}, loose, strict],
       ]) {
-        assert.ok(!shownUnder(rules));
-        for (const fields of exempt) assert.ok(shownUnder(rules, fields));
+        assert.ok(!(await isShownUnder(rules)));
+        for (const fields of exempt) assert.ok(await isShownUnder(rules, fields));
       }
     });
   }
@@ -140,22 +186,6 @@ describe('eligibility', () => {
     });
     assert.deepEqual(orderOf(catalog, 'lowest_apr', { state: 'CA' }), ['b']);
     assert.deepEqual(orderOf(catalog, 'lowest_apr', { state: 'NY' }), ['a', 'b', 'c']);
-  });
-
-  test('matches an offer with an APR of exactly 36 %, but not an offer whose fee raises the APR above 36 %', () => {
-    const at = (rate: number, origination_fee_percent: number) =>
-      matches({
-        bands: { '700-749': plainBand({ note_rate_percent: { min: 30, max: rate }, origination_fee_percent }) },
-      });
-    assert.deepEqual([at(36, 0), at(35, 0), at(35, 2)], [true, true, false]);
-  });
-
-  test('the debt-to-income limit counts the new payment, and excludes borrowers with unknown debts', () => {
-    // 15,000 USD at 11 % over 36 months cost 491.08 a month; 7,083.33 a month and 30 % leave 2,125 for debts.
-    const shown = [1_633, 1_634, null].map((monthly_debt_payments) =>
-      matches({ max_debt_to_income_percent: 30 }, { monthly_debt_payments }),
-    );
-    assert.deepEqual(shown, [true, false, false]);
   });
 
   test('matches no offer without amount, credit band or state', () => {

@@ -5,7 +5,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 
 const healthy = { ledger: { healthy: true }, journal: { healthy: true }, analytics: { healthy: true } };
 
-test('the drain deadline starts after the drain delay', async () => {
+test('the drain deadline starts after the drain delay, and stopNow sets both to 0', async () => {
   const clock = new ManualClock();
   const drain = { delayMs: 3_000, deadlineMs: 5_000 };
   const lifecycle = new ServiceLifecycle({ clock, drain, cleanup: new CleanupStack(), ...healthy });
@@ -18,16 +18,10 @@ test('the drain deadline starts after the drain delay', async () => {
   assert.equal(lifecycle.drainRemainingMs, 1_000);
   clock.advance(4_000);
   assert.equal(lifecycle.drainRemainingMs, 0);
-});
 
-test('stopNow sets the drain delay and the remaining drain time to 0', async () => {
-  const drain = { delayMs: 3_000, deadlineMs: 5_000 };
-  const lifecycle = new ServiceLifecycle({
-    ...{ clock: new ManualClock(), drain, cleanup: new CleanupStack() },
-    ...healthy,
-  });
-  await lifecycle.stopNow();
-  assert.deepEqual([lifecycle.drainDelayMs, lifecycle.drainRemainingMs], [0, 0]);
+  const stopped = new ServiceLifecycle({ clock, drain, cleanup: new CleanupStack(), ...healthy });
+  await stopped.stopNow();
+  assert.deepEqual([stopped.drainDelayMs, stopped.drainRemainingMs], [0, 0]);
 });
 
 test('reports the reasons why the service is not ready, and runs the cleanup once', async () => {

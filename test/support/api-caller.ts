@@ -102,6 +102,17 @@ export type { WidgetOffersView };
 type Query = Readonly<Record<string, string | number>>;
 type Headers = Readonly<Record<string, string>>;
 
+function queryText(query: Query): string {
+  return new URLSearchParams(query as Readonly<Record<string, string>>).toString();
+}
+
+/** Sends a string or bytes as the body without changes, and any other value as JSON. */
+function sendBody(http: HttpClient, path: string, body: unknown, headers: Headers): Promise<HttpResponse> {
+  const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  const length = { 'Content-Length': String(Buffer.byteLength(raw)) };
+  return http.send({ method: 'POST', path, headers: { ...length, ...headers }, body: raw });
+}
+
 /** Calls one vertical with one API key. `post` and `get` return any response; the other methods assert status 200. */
 export class ApiCaller {
   readonly http: HttpClient;
@@ -117,18 +128,8 @@ export class ApiCaller {
 
   /** Sends a string or bytes as the body without changes, and any other value as JSON. */
   post(operation: 'session' | 'inputs', body: unknown, headers: Headers = {}): Promise<HttpResponse> {
-    const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-    return this.http.send({
-      method: 'POST',
-      path: `${this.basePath}/${operation}`,
-      headers: {
-        Authorization: `Bearer ${this.key}`,
-        'Content-Type': 'application/json',
-        'Content-Length': String(Buffer.byteLength(raw)),
-        ...headers,
-      },
-      body: raw,
-    });
+    const ours = { Authorization: `Bearer ${this.key}`, 'Content-Type': 'application/json', ...headers };
+    return sendBody(this.http, `${this.basePath}/${operation}`, body, ours);
   }
 
   /** Sends a query string without changes, or encodes the members of a query object. */
@@ -138,12 +139,7 @@ export class ApiCaller {
     headers: Headers = {},
     method: 'GET' | 'HEAD' = 'GET',
   ): Promise<HttpResponse> {
-    const text =
-      typeof query === 'string'
-        ? query
-        : new URLSearchParams(
-            Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
-          ).toString();
+    const text = typeof query === 'string' ? query : queryText(query);
     return this.http.send({
       method,
       path: `${this.basePath}/${operation}?${text}`,
@@ -240,11 +236,7 @@ export class WidgetCaller {
 
   /** Returns the path of a widget route, with the parameters of the widget's link. */
   path(address: '' | '/offers' | '/events', query: Query = {}): string {
-    const parameters = Object.entries({ sub: this.subId, token: this.token, ...query }).map(([name, value]) => [
-      name,
-      String(value),
-    ]);
-    return `/w${address}?${new URLSearchParams(parameters as [string, string][])}`;
+    return `/w${address}?${queryText({ sub: this.subId, token: this.token, ...query })}`;
   }
 
   get(address: '' | '/offers', query: Query = {}, headers: Headers = {}, method = 'GET'): Promise<HttpResponse> {
@@ -257,17 +249,7 @@ export class WidgetCaller {
 
   /** Sends a string as the body without changes, and any other value as JSON. */
   sendEvents(body: unknown, headers: Headers = {}): Promise<HttpResponse> {
-    const raw = typeof body === 'string' ? body : JSON.stringify(body);
-    return this.http.send({
-      method: 'POST',
-      path: this.path('/events'),
-      headers: {
-        'Content-Type': 'text/plain;charset=UTF-8',
-        'Content-Length': String(Buffer.byteLength(raw)),
-        ...headers,
-      },
-      body: raw,
-    });
+    return sendBody(this.http, this.path('/events'), body, { 'Content-Type': 'text/plain;charset=UTF-8', ...headers });
   }
 }
 

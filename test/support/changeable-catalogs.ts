@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CatalogSource, Mode } from '../../src/index.ts';
-import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
+import type { CatalogSource } from '../../src/index.ts';
+import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 
 /** The catalogs of a fixture, with the live catalog in a file that a test can change. */
@@ -37,48 +37,33 @@ export class ChangeableCatalogs {
   }
 }
 
+/** Returns a catalog in which each offer is replaced by the returned offers, without the lenders that have no offer left. */
+function mapOffers(catalog: LoanCatalog, change: (offer: LoanOffer) => LoanOffer[]): LoanCatalog {
+  const lenders = catalog.lenders.map((lender) => ({ ...lender, offers: lender.offers.flatMap(change) }));
+  return { ...catalog, lenders: lenders.filter(({ offers }) => offers.length > 0) };
+}
+
 /** Returns a catalog without the offers with these ids. */
 export function withoutOffers(catalog: LoanCatalog, ids: readonly string[]): LoanCatalog {
-  const lenders = catalog.lenders.map((lender) => ({
-    ...lender,
-    offers: lender.offers.filter(({ id }) => !ids.includes(id)),
-  }));
-  return { ...catalog, lenders: lenders.filter(({ offers }) => offers.length > 0) };
+  return mapOffers(catalog, (offer) => (ids.includes(offer.id) ? [] : [offer]));
 }
 
 /** Returns a catalog with another landing URL and three times the payout for each offer, without the offers with these ids. */
 export function withChangedOffers(catalog: LoanCatalog, withoutIds: readonly string[]): LoanCatalog {
-  const rest = withoutOffers(catalog, withoutIds);
-  const lenders = rest.lenders.map((lender) => ({
-    ...lender,
-    offers: lender.offers.map((offer) => ({
-      ...offer,
-      landing_url: `https://moved.example/${offer.id}?c={click_id}`,
-      payout_usd: offer.payout_usd * 3,
-    })),
-  }));
-  return { ...rest, lenders };
+  return mapOffers(withoutOffers(catalog, withoutIds), (offer) => [
+    { ...offer, landing_url: `https://moved.example/${offer.id}?c={click_id}`, payout_usd: offer.payout_usd * 3 },
+  ]);
 }
 
-/** Returns a catalog in which all offers, or those with the given ids, have this daily cap; null for no cap. */
-export function withDailyCap(catalog: LoanCatalog, cap: number | null, ids?: readonly string[]): LoanCatalog {
-  return {
-    ...catalog,
-    lenders: catalog.lenders.map((lender) => ({
-      ...lender,
-      offers: lender.offers.map((offer) => {
-        if (ids !== undefined && !ids.includes(offer.id)) return offer;
-        const { daily_cap: _, ...uncapped } = offer;
-        return cap === null ? uncapped : { ...uncapped, daily_cap: cap };
-      }),
-    })),
-  };
+/** Returns a catalog in which all offers, or those with the given ids, have this daily cap. */
+export function withDailyCap(catalog: LoanCatalog, cap: number, ids?: readonly string[]): LoanCatalog {
+  return mapOffers(catalog, (offer) => [ids?.includes(offer.id) === false ? offer : { ...offer, daily_cap: cap }]);
 }
 
 /** Returns the catalogs of these verticals with the same daily cap for every offer. */
 export function cappedCatalogs(fixtures: readonly VerticalFixture[], cap: number): CatalogSource[] {
   return fixtures.flatMap(({ vertical, catalogFiles }) =>
-    (['live', 'test'] as const).map((mode: Mode) => ({
+    (['live', 'test'] as const).map((mode) => ({
       vertical,
       mode,
       text: JSON.stringify(withDailyCap(catalogFiles[mode], cap)),
@@ -88,14 +73,8 @@ export function cappedCatalogs(fixtures: readonly VerticalFixture[], cap: number
 
 /** Returns a catalog with `times` copies of every offer under new ids, large enough for the matching threads. */
 export function enlargedCatalog(catalog: LoanCatalog, times: number): LoanCatalog {
-  return {
-    ...catalog,
-    lenders: catalog.lenders.map((lender) => ({
-      ...lender,
-      offers: lender.offers.flatMap((offer) => [
-        offer,
-        ...Array.from({ length: times - 1 }, (_, copy) => ({ ...offer, id: `${offer.id}-copy-${copy + 1}` })),
-      ]),
-    })),
-  };
+  return mapOffers(catalog, (offer) => [
+    offer,
+    ...Array.from({ length: times - 1 }, (_, copy) => ({ ...offer, id: `${offer.id}-copy-${copy + 1}` })),
+  ]);
 }

@@ -29,8 +29,8 @@ export const echoMarker = 'zq7echo';
 
 /**
  * Sends requests one after another to one listener. Checks every response: no header is repeated, the common headers are
- * correct (`assertServiceHeaders`), and the response conforms to the OpenAPI document. Requests that need other clients use a
- * `ServiceConnection`, which makes the same checks.
+ * correct (`assertServiceHeaders`), and the response conforms to the OpenAPI document. Requests that this client cannot send use a
+ * `ServiceConnection`.
  */
 export class HttpClient {
   readonly port: number;

@@ -12,17 +12,23 @@ import type {
 } from '../../src/ledger/ledger-record.ts';
 import { widgetEventTypes, widgetIdBytes } from '../../src/ledger/ledger-record.ts';
 
-/** Properties of a sub_id. The remaining bytes depend on `serial`, so that different serials result in different ids. */
-interface SubIdOptions {
-  readonly createdMs: number;
-  readonly serial: number;
-  readonly account?: number;
-  readonly vertical?: number;
-  readonly mode?: Mode;
-}
-
-/** Returns the 32 bytes of a sub_id in the ledger, without a valid MAC, because the aggregator does not verify the MAC. */
-export function subIdBytes({ createdMs, serial, account = 1, vertical = 1, mode = 'live' }: SubIdOptions): Buffer {
+/**
+ * Returns the 32 bytes of a sub_id in the ledger, without a valid MAC, because the aggregator does not verify the MAC. Different serials
+ * result in different ids.
+ */
+export function subIdBytes({
+  createdMs,
+  serial,
+  account = 1,
+  vertical = 1,
+  mode = 'live',
+}: {
+  createdMs: number;
+  serial: number;
+  account?: number;
+  vertical?: number;
+  mode?: Mode;
+}): Buffer {
   const bytes = Buffer.alloc(subIdByteLength);
   bytes.writeUIntBE(createdMs, 0, 6);
   bytes.writeUInt32BE(account, 8);
@@ -56,15 +62,9 @@ export function offersViewedRecord(
 export function widgetViewedRecord(
   sub: Buffer,
   offerIds: readonly string[],
-  { load = 1, again = false, wallMs = sub.readUIntBE(0, 6) + 2_000 }: WidgetViewOptions = {},
+  { load = 1, again = false, wallMs = sub.readUIntBE(0, 6) + 2_000 } = {},
 ): OffersViewed {
   return [...offersViewedRecord(sub, offerIds, wallMs), widgetId(load), again] as unknown as OffersViewed;
-}
-
-interface WidgetViewOptions {
-  readonly load?: number;
-  readonly again?: boolean;
-  readonly wallMs?: number;
 }
 
 /** Returns the record of widget events, by default three seconds after the session's creation. Types are names or numbers. */

@@ -18,9 +18,6 @@ import { allFixtures } from './vertical-fixtures.ts';
 
 export type Engine = 'uws' | 'node';
 
-/** Engines of the contract suites. Only the listener suite and `test/openapi/every-status.test.ts` run on node:http. */
-export const engines: readonly Engine[] = ['uws'];
-
 export interface ApiKeyOptions {
   /** Account of the key. Default: a new account. */
   readonly account?: string;
@@ -36,7 +33,6 @@ export type StartOptions = Partial<Omit<MarketplaceOptions, 'dataDir' | 'clock' 
  * clock that the test controls.
  */
 export class RunningMarketplace {
-  readonly engine: Engine;
   readonly clock: ManualClock;
   readonly marketplace: Marketplace;
   readonly http: HttpClient;
@@ -45,10 +41,9 @@ export class RunningMarketplace {
   readonly folder: string;
   #accounts = 0;
 
-  private constructor(engine: Engine, clock: ManualClock, marketplace: Marketplace, folder: string) {
+  private constructor(clock: ManualClock, marketplace: Marketplace, folder: string) {
     const { ports } = marketplace;
     if (ports === null) throw new Error('no listeners');
-    this.engine = engine;
     this.clock = clock;
     this.marketplace = marketplace;
     this.http = new HttpClient(ports.public);
@@ -71,7 +66,7 @@ export class RunningMarketplace {
         clock,
         listen: { engine, operationsAllowedHosts: ['ops.test'] },
       });
-      return new RunningMarketplace(engine, clock, marketplace, folder);
+      return new RunningMarketplace(clock, marketplace, folder);
     } catch (fault) {
       rmSync(folder, { recursive: true });
       throw fault;

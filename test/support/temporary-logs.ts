@@ -2,31 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
+import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { type LogFiles, nodeLogFiles } from '../../src/event-log/log-files.ts';
 import { FileJournal, type FileJournalOptions } from '../../src/journal/file-journal.ts';
 import { type LedgerSubscriber, openLedger } from '../../src/ledger/ledger.ts';
-import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { FailingLogFiles, type WritingStep } from '../event-log/failing-log-files.ts';
 import { secretRingOf } from './identities.ts';
 import { ManualClock } from './manual-clock.ts';
 
-/** A real ledger in a temporary folder that is deleted after the test. */
-export interface TemporaryLedger {
-  readonly log: FileEventLog<LedgerRecord>;
-  readonly folder: string;
-  /** Makes all writes to files fail until `repair`. The log reports the failure with its next group. */
-  breakFiles(): void;
-  repairFiles(): void;
-  /** Closes the log. Returns the stored records. */
-  records(): Promise<unknown[][]>;
-}
+export type TemporaryLedger = Awaited<ReturnType<typeof openTemporaryLedger>>;
 
-export async function openTemporaryLedger(
-  t: TestContext,
-  ...subscribers: readonly LedgerSubscriber[]
-): Promise<TemporaryLedger> {
+/** Opens a real ledger in a temporary folder that is deleted after the test. */
+export async function openTemporaryLedger(t: TestContext, ...subscribers: readonly LedgerSubscriber[]) {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
   const options = { folder, durability: 'write' } as const;
   let broken = false;
@@ -43,12 +31,14 @@ export async function openTemporaryLedger(
   return {
     log,
     folder,
+    /** Makes all writes to files fail until `repairFiles`. The log reports the failure with its next group. */
     breakFiles() {
       broken = true;
     },
     repairFiles() {
       broken = false;
     },
+    /** Closes the log. Returns the stored records. */
     async records() {
       await log.close();
       const found: unknown[][] = [];

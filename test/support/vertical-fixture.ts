@@ -94,6 +94,7 @@ export function choiceCases(name: string, values: readonly string[]): FieldCases
   const otherCase = first === first.toUpperCase() ? first.toLowerCase() : first.toUpperCase();
   const refused: FieldCases['invalid'] = [
     [`${first} `, 'enum'],
+    [`${first}\n`, 'enum'],
     [otherCase, 'enum'],
     ['', 'enum'],
     ['__proto__', 'enum'],

@@ -94,6 +94,7 @@ export const personalLoansFixture: VerticalFixture = {
         ['941100', 'format'],
         ['94110-1234', 'format'],
         ['9411a', 'format'],
+        ['+9411', 'format'],
         ['９４１１０', 'format'],
         ['94110\n', 'format'],
         ['', 'format'],

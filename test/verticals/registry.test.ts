@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { knownVerticals } from '../../src/verticals/registry.ts';
-import { isSameTenant, type Tenant } from '../../src/verticals/tenant.ts';
-import { usStateCodes } from '../../src/verticals/us-states.ts';
 
 test('the registry contains the five verticals of the contract', () => {
   assert.deepEqual(
@@ -24,19 +22,4 @@ test('personal loans have the fields of the contract, in the order of the stored
   const names = personalLoans.fields.map(({ name }) => name).join(' ');
   assert.equal(names, `${required} ${optional} education_level address_zip`);
   assert.equal(personalLoans.required.join(' '), required);
-});
-
-test('personal loans accept the fifty states, the District of Columbia and five territories', () => {
-  const codes: readonly string[] = usStateCodes;
-  assert.equal(new Set(codes).size, 56);
-  for (const code of ['DC', 'PR', 'GU', 'VI', 'AS', 'MP']) assert.ok(codes.includes(code));
-  for (const code of ['AA', 'AE', 'AP', 'UM', 'FM', 'MH', 'PW', 'XX']) assert.ok(!codes.includes(code));
-});
-
-test('isSameTenant compares account, vertical and mode', () => {
-  const tenant: Tenant = { account: 7, vertical: personalLoans, mode: 'live' };
-  assert.ok(isSameTenant(tenant, { ...tenant }));
-  for (const change of [{ account: 8 }, { mode: 'test' as const }, { vertical: { ...personalLoans, number: 2 } }]) {
-    assert.ok(!isSameTenant(tenant, { ...tenant, ...change }));
-  }
 });

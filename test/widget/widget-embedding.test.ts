@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { FrameLocator, Page, Request } from 'playwright-core';
-import { bounds } from '../../src/bounds.ts';
 import { startChromium } from '../support/chromium.ts';
 import { checkAgainstDocuments } from '../support/document-check.ts';
 import {
@@ -11,7 +10,6 @@ import {
   countedViews,
   countOfferRequests,
   eventually,
-  messageTitle,
   offerCards,
   offerLink,
   offersAddress,
@@ -46,11 +44,10 @@ describe('a widget in an iframe', () => {
     assert.equal(await countedViews(widget), 0);
   });
 
-  test('a widget fills its iframe, can be sorted, and shows a message for expired offers', async (t) => {
+  test('a widget fills its iframe, can be sorted and counts one view', async (t) => {
     const widget = await pages.widget({ mode: 'live', allowed: true });
     const { html } = await widget.caller.getEmbedCode(widget.subId, 'iframe');
     const page = await pages.newPage(t, { viewport: { width: 800, height: 900 } });
-    await page.clock.install();
     await page.goto(pages.url(html));
     const frame = page.frameLocator('iframe');
     await offerLink(frame).waitFor();
@@ -64,9 +61,6 @@ describe('a widget in an iframe', () => {
     await sortByApr(frame);
     await assertSortedByApr(frame);
     assert.equal(await countedViews(widget), 1);
-    await page.clock.runFor(bounds.sessionTtlMs);
-    await messageTitle(frame, 'These offers have expired').waitFor();
-    assert.equal(await frame.locator('.card').count(), 0);
   });
 
   test('an iframe adapts its height to the offers if the page includes the script of docs/widget.md', async (t) => {
@@ -202,9 +196,7 @@ a, button, select, h2, h3, details, summary { display: none !important; transfor
   });
 
   test('a widget fits widths from 280 to 1200 pixels and a shrink-to-fit container', async (t) => {
-    const { html } = await pages.widget();
-    const page = await pages.open(t, html);
-    await offerCards(page).first().waitFor();
+    const { page, html } = await pages.openOffers(t);
     for (const width of [280, 320, 375, 414, 560, 680, 768, 900, 1024, 1200]) {
       await page.setViewportSize({ width, height: 700 });
       for (const part of ['.panel', 'html']) {
@@ -257,8 +249,7 @@ describe('a second widget in the same container', () => {
   });
 
   test('a second widget sends the pending events of the first widget before its first own request', async (t) => {
-    const { caller, tag, html } = await pages.widget();
-    const page = await pages.newPage(t);
+    const { page, url, caller, tag } = await pages.prepare(t);
     await page.clock.install();
     // A widget sends nothing by itself while the clock is stopped.
     await page.clock.pauseAt(Date.now() + 3_600_000);
@@ -271,7 +262,7 @@ describe('a second widget in the same container', () => {
         requests.push(`events ${load} ${events.map(({ type }: { type: string }) => type).join(' ')}`);
       }
     });
-    await page.goto(pages.url(html));
+    await page.goto(url);
     await firstOffer(page).waitFor();
     await replaceWidget(page);
     const loads = requests.flatMap((line) => /^offers (.+)$/.exec(line)?.[1] ?? []);
@@ -287,8 +278,7 @@ describe('a second widget in the same container', () => {
   });
 
   test('a second widget cancels the pending request of the first widget', async (t) => {
-    const { html } = await pages.widget();
-    const page = await pages.newPage(t);
+    const { page, url } = await pages.prepare(t);
     // The request does not time out while the clock is stopped.
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 3_600_000);
@@ -297,7 +287,7 @@ describe('a second widget in the same container', () => {
       if (++requests > 1) void route.continue();
     });
     const cancelled = page.waitForEvent('requestfailed', (request) => request.url().includes('/w/offers'));
-    await page.goto(pages.url(html));
+    await page.goto(url);
     await page.locator('.placeholder').first().waitFor();
     await replaceWidget(page);
     await cancelled;
@@ -325,14 +315,17 @@ describe('requests of a widget in a browser', () => {
   }
 
   for (const format of ['js', 'iframe'] as const) {
-    test(`the requests of a widget with format=${format} conform to the OpenAPI document and count one view and one click`, async (t) => {
+    test(`the requests of a widget with format=${format} conform to the OpenAPI document and count one view and one click, and the browser stores no data`, async (t) => {
       const { caller, tag, subId } = await pages.widget({ mode: 'test', allowed: true });
       const { html } = await caller.getEmbedCode(subId, format);
       const page = await pages.newPage(t, { viewport: { width: 800, height: 2_000 } });
       const { origin } = new URL(pages.market.marketplace.urls.widget);
       const exchanges: Promise<string>[] = [];
+      const origins = new Set<string>();
       const onRequest = (request: Request) => {
-        if (new URL(request.url()).origin === origin) exchanges.push(checkExchange(request));
+        const url = new URL(request.url());
+        if (url.protocol !== 'data:') origins.add(url.origin);
+        if (url.origin === origin) exchanges.push(checkExchange(request));
       };
       page.context().on('requestfinished', onRequest);
       await page.goto(pages.url(html));
@@ -357,27 +350,13 @@ describe('requests of a widget in a browser', () => {
       }, []);
       page.context().off('requestfinished', onRequest);
       await Promise.all(exchanges);
+      assert.deepEqual(origins, new Set([pages.partner.origin, origin]));
+      assert.deepEqual(await page.context().cookies(), []);
+      assert.equal(await page.evaluate('localStorage.length + sessionStorage.length'), 0);
       const { offer_clicks: clicks, marketplace_views: views } = await caller.summary({ referrer_tag: tag });
       assert.deepEqual([clicks, views], [1, 1]);
     });
   }
-
-  test('a widget sends requests only to its own host, and stores no data in the browser', async (t) => {
-    const { html, src } = await pages.widget({ mode: 'live', allowed: true });
-    const page = await pages.newPage(t);
-    const hosts = new Set<string>();
-    page.context().on('request', (request) => {
-      if (!request.url().startsWith('data:')) hosts.add(new URL(request.url()).origin);
-    });
-    await page.goto(pages.url(html));
-    await offerLink(page).waitFor();
-    await page.getByText('How offers are chosen').click();
-    await page.waitForRequest(/\/w\/events/);
-    await page.waitForLoadState('networkidle');
-    assert.deepEqual(hosts, new Set([pages.partner.origin, new URL(src).origin]));
-    assert.deepEqual(await page.context().cookies(), []);
-    assert.equal(await page.evaluate('localStorage.length + sessionStorage.length'), 0);
-  });
 });
 
 describe('a widget during loading', () => {

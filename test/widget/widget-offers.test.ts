@@ -40,9 +40,7 @@ async function changeOffers(route: Route, change: (view: WidgetOffersView & Reco
 
 describe('offers in the widget', () => {
   test('a card shows an offer with its payment, amount, term and APR range', async (t) => {
-    const { html, subId, token } = await pages.widget({ maxOffers: 20 });
-    const page = await pages.open(t, html);
-    await offerLink(page).waitFor();
+    const { page, subId, token } = await pages.openOffers(t, { maxOffers: 20 });
     const { offers } = await new WidgetCaller(pages.market.http, subId, token).offers(widgetLoadId(170), {
       max_offers: 20,
     });
@@ -82,9 +80,11 @@ describe('offers in the widget', () => {
   });
 
   test('the title shows the number of offers, and the disclosure of the catalog is above the offers', async (t) => {
-    const { caller, subId, html } = await pages.widget({ maxOffers: 3 });
-    const page = await pages.open(t, html, { viewport: { width: 375, height: 680 } });
-    await offerLink(page).waitFor();
+    const { page, caller, subId } = await pages.openOffers(
+      t,
+      { maxOffers: 3 },
+      { viewport: { width: 375, height: 680 } },
+    );
     const { total_offers: total, disclosure } = await caller.offers(subId);
     assert.equal(await page.locator('.count').textContent(), `3 of ${total} offers for $10,000`);
     const summary = page.getByText('How offers are chosen');
@@ -103,9 +103,7 @@ describe('offers in the widget', () => {
   });
 
   test('a change of the sort order preserves the keyboard focus and is announced to screen readers', async (t) => {
-    const { html } = await pages.widget();
-    const page = await pages.open(t, html);
-    await offerLink(page).waitFor();
+    const { page } = await pages.openOffers(t);
     const order = page.getByLabel('Sort by');
     assert.deepEqual(await order.locator('option').allTextContents(), ['Recommended', 'Lowest APR', 'Highest amount']);
     await order.focus();
@@ -115,9 +113,7 @@ describe('offers in the widget', () => {
   });
 
   test('the sort order by revenue, “Sponsored first”, is available only if the page starts with this order', async (t) => {
-    const { html } = await pages.widget({ sort: 'svc_revenue' });
-    const page = await pages.open(t, html);
-    await offerLink(page).waitFor();
+    const { page } = await pages.openOffers(t, { sort: 'svc_revenue' });
     assert.equal(await page.getByLabel('Sort by').inputValue(), 'svc_revenue');
     assert.ok((await page.getByLabel('Sort by').locator('option').allTextContents()).includes('Sponsored first'));
     await page.getByText('How offers are chosen').click();
@@ -126,9 +122,7 @@ describe('offers in the widget', () => {
   });
 
   test('the widget shows the last of two quickly selected sort orders', async (t) => {
-    const { html } = await pages.widget();
-    const page = await pages.open(t, html);
-    await offerLink(page).waitFor();
+    const { page } = await pages.openOffers(t);
     let sendDelayed: (() => Promise<void>) | undefined;
     await page.route('**/w/offers?*sort=lowest_apr*', (route) => {
       sendDelayed = () => route.continue();
@@ -146,8 +140,7 @@ describe('offers in the widget', () => {
   });
 
   test('URLs that are not http or https are removed, and markup in a response is shown as text', async (t) => {
-    const { html } = await pages.widget({ maxOffers: 3 });
-    const page = await pages.newPage(t);
+    const { page, url } = await pages.prepare(t, { maxOffers: 3 });
     const lender_name = '<img src=x onerror="document.title=1">';
     await page.route(offersAddress, (route) =>
       changeOffers(route, ({ offers }) => {
@@ -155,7 +148,7 @@ describe('offers in the widget', () => {
         Object.assign(offers[1]!, { logo_url: 'data:image/svg+xml,<svg/>', lender_name });
       }),
     );
-    await page.goto(pages.url(html));
+    await page.goto(url);
     const card = offerCards(page).first();
     await card.waitFor();
     assert.equal(await page.locator('.card').count(), 2);
@@ -184,10 +177,9 @@ describe('offers in the widget', () => {
   });
 
   test('a logo that fails to load is replaced with the initial of the lender', async (t) => {
-    const { html } = await pages.widget();
-    const page = await pages.newPage(t);
+    const { page, url } = await pages.prepare(t);
     await page.route('**/cdn/**', (route) => route.abort());
-    await page.goto(pages.url(html));
+    await page.goto(url);
     await offerCards(page).first().locator('.logo').getByText('S', { exact: true }).waitFor();
   });
 });
@@ -266,8 +258,7 @@ describe('a widget that cannot show offers', () => {
   });
 
   test('shows a countdown before a retry if Retry-After is long', async (t) => {
-    const { html } = await pages.widget();
-    const page = await pages.newPage(t);
+    const { page, url } = await pages.prepare(t);
     await page.clock.install();
     let requests = 0;
     const busy = {
@@ -280,7 +271,7 @@ describe('a widget that cannot show offers', () => {
       json: { error: 'SERVICE_UNAVAILABLE', message: 'busy' },
     };
     await page.route(offersAddress, (route) => (++requests > 1 ? route.continue() : route.fulfill(busy)));
-    await page.goto(pages.url(html));
+    await page.goto(url);
     await messageTitle(page, 'Many people are asking right now').waitFor();
     assert.equal(await retryButton(page).isDisabled(), true);
     assert.match((await retryButton(page).textContent()) ?? '', /in \d+ s$/);
@@ -292,12 +283,11 @@ describe('a widget that cannot show offers', () => {
   });
 
   test('a request for offers times out after 10 seconds', async (t) => {
-    const { html } = await pages.widget();
-    const page = await pages.newPage(t);
+    const { page, url } = await pages.prepare(t);
     await page.clock.install();
     await page.route(offersAddress, () => {});
     const requested = page.waitForRequest(/\/w\/offers/);
-    await page.goto(pages.url(html));
+    await page.goto(url);
     await requested;
     assert.equal(await page.locator('.placeholder').count(), 5);
     await page.clock.runFor(10_000);
@@ -321,9 +311,7 @@ describe('a widget that cannot show offers', () => {
   });
 
   test('the widget still shows its offers if a change of the sort order fails', async (t) => {
-    const { html } = await pages.widget();
-    const page = await pages.open(t, html);
-    await offerLink(page).waitFor();
+    const { page } = await pages.openOffers(t);
     const before = await page.locator('.card .name').allTextContents();
     await page.route(offersAddress, (route) => route.abort());
     await page.getByLabel('Sort by').selectOption('highest_amount');
@@ -388,8 +376,7 @@ describe('expiry of offers on an open page', () => {
   });
 
   test('offers expire correctly after more than the maximum delay of setTimeout', async (t) => {
-    const { html } = await pages.widget();
-    const page = await pages.newPage(t);
+    const { page, url } = await pages.prepare(t);
     await page.clock.install();
     await page.route(offersAddress, (route) =>
       changeOffers(route, (view) => {
@@ -397,7 +384,7 @@ describe('expiry of offers on an open page', () => {
         Object.assign(view, { expires_at });
       }),
     );
-    await page.goto(pages.url(html));
+    await page.goto(url);
     await offerLink(page).waitFor();
     await page.clock.runFor(39 * dayMs);
     assert.equal(await expired(page).count(), 0);
@@ -431,32 +418,25 @@ describe('accessibility of the widget', () => {
   }
 
   test('the widget has no accessibility violations with offers and all details open', async (t) => {
-    const { html } = await pages.widget({ maxOffers: 3 });
-    const page = await pages.open(t, html);
-    await offerLink(page).waitFor();
+    const { page } = await pages.openOffers(t, { maxOffers: 3 });
     for (const summary of await page.locator('summary').all()) await summary.click();
     await assertAccessible(page, 'offers', 280);
     await assertAccessible(page, 'offers', 1200);
     await assertAccessible(page, 'offers', 1200, 'dark');
   });
 
-  test('the placeholders of offers have no accessibility violations', async (t) => {
-    const { html } = await pages.widget({ maxOffers: 3 });
-    const page = await pages.newPage(t);
-    await page.route(offersAddress, () => {});
-    await page.goto(pages.url(html));
-    await page.locator('.placeholder').first().waitFor();
-    await assertAccessible(page, 'placeholders');
-  });
-
-  test('an error message with a button has no accessibility violations', async (t) => {
-    const { html } = await pages.widget();
-    const page = await pages.newPage(t);
-    await page.route(offersAddress, (route) => route.abort());
-    await page.goto(pages.url(html));
-    await page.locator('.message').waitFor();
-    await assertAccessible(page, 'error');
-  });
+  for (const [state, selector, handleRequest] of [
+    ['placeholders', '.placeholder', () => {}],
+    ['error', '.message', (route: Route) => route.abort()],
+  ] as const) {
+    test(`the widget has no accessibility violations in the state ${state}`, async (t) => {
+      const { page, url } = await pages.prepare(t, { maxOffers: 3 });
+      await page.route(offersAddress, handleRequest);
+      await page.goto(url);
+      await page.locator(selector).first().waitFor();
+      await assertAccessible(page, state);
+    });
+  }
 
   test('the iframe page has no accessibility violations', async (t) => {
     const { caller, subId } = await pages.widget();
@@ -468,9 +448,7 @@ describe('accessibility of the widget', () => {
   });
 
   test('all controls of the widget can be used by keyboard in reading order', async (t) => {
-    const { html } = await pages.widget({ maxOffers: 2 });
-    const page = await pages.open(t, html);
-    await offerLink(page).waitFor();
+    const { page } = await pages.openOffers(t, { maxOffers: 2 });
     const focused = () =>
       page.locator('.panel').evaluate((panel) => {
         const { tagName, className, textContent } = panel.getRootNode().activeElement;
@@ -489,10 +467,9 @@ describe('accessibility of the widget', () => {
   });
 
   test('the widget respects the reduced-motion and forced-colors settings', async (t) => {
-    const { html } = await pages.widget({ maxOffers: 1 });
-    const page = await pages.newPage(t, { reducedMotion: 'reduce', forcedColors: 'active' });
+    const { page, url } = await pages.prepare(t, { maxOffers: 1 }, { reducedMotion: 'reduce', forcedColors: 'active' });
     await page.route(offersAddress, () => {});
-    await page.goto(pages.url(html));
+    await page.goto(url);
     await page.locator('.placeholder-part').first().waitFor({ state: 'attached' });
     assert.equal(await page.locator('.panel').evaluate((panel) => panel.getAnimations({ subtree: true }).length), 0);
     await page.unroute(offersAddress);

@@ -136,6 +136,20 @@ class WidgetTestPages {
     return context.newPage();
   }
 
+  /** Creates a session and an empty page. `url` is the URL of a partner's page with the widget of the session. */
+  async prepare(t: TestContext, options: WidgetOptions = {}, pageOptions: BrowserContextOptions = {}) {
+    const widget = await this.widget(options);
+    return { ...widget, url: this.url(widget.html), page: await this.newPage(t, pageOptions) };
+  }
+
+  /** Opens a partner's page with the widget of a new session, and waits for the offers. */
+  async openOffers(t: TestContext, options: WidgetOptions = {}, pageOptions: BrowserContextOptions = {}) {
+    const prepared = await this.prepare(t, options, pageOptions);
+    await prepared.page.goto(prepared.url);
+    await offerLink(prepared.page).waitFor();
+    return prepared;
+  }
+
   /** Opens a partner's page with these widgets. */
   async open(t: TestContext, widgets: string, options: BrowserContextOptions = {}, head = ''): Promise<Page> {
     const page = await this.newPage(t, options);

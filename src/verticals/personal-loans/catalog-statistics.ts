@@ -11,44 +11,12 @@ export interface NumberSummary {
   readonly max: number;
 }
 
-export interface BandStatistics {
-  readonly band: string;
-  /** Number of offers that borrowers of the credit band can get. */
-  readonly offers: number;
-  readonly note_rate_percent: NumberSummary | null;
-  /** Summary of the APRs, in percent, of all offers and terms that are within the catalog's APR cap. */
-  readonly apr_percent: NumberSummary | null;
-  readonly origination_fee_percent: NumberSummary | null;
-  readonly approval_likelihood: NumberSummary | null;
-  /** Summary of the expected revenue of a click, in USD. */
-  readonly click_usd: NumberSummary | null;
-}
-
-/** Number of offers that are open to a borrower, for each value of a field and for a missing value. */
-export interface FieldCoverage {
-  readonly field: string;
-  readonly offers: Readonly<Record<string, number>>;
-  readonly not_told: number;
-}
-
-export interface CatalogStatistics {
-  readonly lenders: number;
-  readonly offers: number;
-  readonly term_months: readonly number[];
-  readonly bands: readonly BandStatistics[];
-  /** Coverage by field, for fields with enumerable values that criteria may use. The counts for states also apply the state rules. */
-  readonly coverage: readonly FieldCoverage[];
-  readonly payouts: Readonly<
-    Record<Vertical['revenueModel'], { readonly offers: number; readonly usd: NumberSummary | null }>
-  >;
-  /** Number of offers that use each optional member of the catalog format. */
-  readonly using: Readonly<Record<string, number>>;
-  /** Ids of offers that no state allows. */
-  readonly never_shown: readonly string[];
-}
+export type CatalogStatistics = ReturnType<typeof computeCatalogStatistics>;
+export type BandStatistics = CatalogStatistics['bands'][number];
+export type FieldCoverage = CatalogStatistics['coverage'][number];
 
 /** Computes the statistics of a catalog that `parseCatalog` accepted for this vertical. */
-export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertical): CatalogStatistics {
+export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertical) {
   const numbered = listOffersById<LoanLender>(catalog);
   const offers = numbered.map(({ offer }) => offer);
   const tables = compileLoanTables(catalog, vertical);
@@ -67,6 +35,7 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
     offers: offers.length,
     term_months: tables.termMonths,
     bands: bandNames.map((band, at) => computeBandStatistics(band, at, offers, tables, catalog.max_apr_percent)),
+    /** Number of offers that are open to a borrower, for each value of a field. The counts for states also apply the state rules. */
     coverage: vertical.fields
       .filter((field) => isCoverageField(field, vertical))
       .map((field) => {
@@ -88,6 +57,7 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
         };
       }),
     payouts: { cost_per_lead: paid('cost_per_lead'), cost_per_click: paid('cost_per_click') },
+    /** Number of offers that use each optional member of the catalog format. */
     using: {
       criteria: count(({ criteria }) => criteria.length > 0),
       min_credit_score: count(({ min_credit_score }) => min_credit_score !== undefined),
@@ -101,6 +71,7 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
       daily_cap: count(({ daily_cap }) => daily_cap !== undefined),
       prequalification: count(({ prequalification }) => prequalification),
     },
+    /** Ids of offers that no state allows. */
     never_shown: offers
       .filter(
         (offer, at) => !states.some((state, code) => shownIn[at]![code] && isOfferedInState(offer, state, vertical)),
@@ -115,7 +86,7 @@ function computeBandStatistics(
   offers: readonly LoanOffer[],
   tables: LoanTables,
   aprCapPercent: number,
-): BandStatistics {
+) {
   const rows = offers.map((_offer, offer) => offer * tables.bandCount + at).filter((row) => tables.amountMax[row]! > 0);
   const termCount = tables.termMonths.length;
   const aprs = rows.flatMap((row) =>
@@ -137,9 +108,11 @@ function computeBandStatistics(
         ),
       ),
     ),
+    /** APRs of all offers and terms that are within the catalog's APR cap. */
     apr_percent: summarizeNumbers(aprs),
     origination_fee_percent: summarizeNumbers(priced.map(({ origination_fee_percent }) => origination_fee_percent)),
     approval_likelihood: summarizeNumbers(rows.map((row) => Math.round(tables.approvalLikelihood[row]! * 1e4) / 1e4)),
+    /** Expected revenue of a click. */
     click_usd: summarizeNumbers(rows.map((row) => tables.expectedRevenueMicros[row]! / 1e6)),
   };
 }

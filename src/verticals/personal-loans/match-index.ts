@@ -130,34 +130,22 @@ export class MatchIndex {
   }
 
   indexForBand(band: number): BandIndex {
-    let index = this.#bands[band];
-    if (index === undefined) {
-      index = this.#buildBandIndex(band);
-      this.#bands[band] = index;
-    }
-    return index;
+    this.#bands[band] ??= this.#buildBandIndex(band);
+    return this.#bands[band];
   }
 
   /** @param term index of the requested term in `LoanTables.termMonths`, or -1 if no term is requested */
   indexForTerm(band: number, term: number): TermIndex {
     const ofBand = this.#terms[band]!;
-    let index = ofBand[term + 1];
-    if (index === undefined) {
-      index = this.#buildTermIndex(band, term);
-      ofBand[term + 1] = index;
-    }
-    return index;
+    ofBand[term + 1] ??= this.#buildTermIndex(band, term);
+    return ofBand[term + 1]!;
   }
 
   /** @param applicant any applicant who lives in the state; only the credit band and the state are used */
   indexForState(state: number, applicant: Applicant): StateIndex {
     const ofBand = this.#states[applicant.creditBand]!;
-    let index = ofBand[state];
-    if (index === undefined) {
-      index = this.#buildStateIndex(state, applicant);
-      ofBand[state] = index;
-    }
-    return index;
+    ofBand[state] ??= this.#buildStateIndex(state, applicant);
+    return ofBand[state];
   }
 
   #buildBandIndex(band: number): BandIndex {

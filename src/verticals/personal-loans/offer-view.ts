@@ -233,12 +233,10 @@ export class OfferRenderer {
 
   /** Returns the JSON text from the opening brace of an offer to the value of `monthly_payment_estimate`. */
   offerHeadJson(index: number, slot: number): string {
-    let text = this.#headsBySlot[slot];
-    if (text === undefined) {
-      text = flattenString(`${JSON.stringify(this.offerHead(index, slot)).slice(0, -1)},"monthly_payment_estimate":`);
-      this.#headsBySlot[slot] = text;
-    }
-    return text;
+    this.#headsBySlot[slot] ??= flattenString(
+      `${JSON.stringify(this.offerHead(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
+    );
+    return this.#headsBySlot[slot];
   }
 
   offerTail(index: number): OfferTail {

@@ -5,6 +5,11 @@ import type { Offer } from './offers-client.ts';
 
 const starsMax = 5;
 
+/** Creates a text that only screen readers read. */
+function createHiddenText(text: string): HTMLElement {
+  return createElement('span', { class: 'visually-hidden' }, text);
+}
+
 /** Creates the star rating of an offer as star symbols and as text. */
 function createStars(rating: number): HTMLElement {
   const row = '★'.repeat(starsMax);
@@ -14,12 +19,7 @@ function createStars(rating: number): HTMLElement {
     'p',
     { class: 'rating' },
     createElement('span', { class: 'stars', 'aria-hidden': 'true' }, row, filled),
-    createElement(
-      'span',
-      {},
-      `${rating.toFixed(1)} out of ${starsMax}`,
-      createElement('span', { class: 'visually-hidden' }, ' stars'),
-    ),
+    createElement('span', {}, `${rating.toFixed(1)} out of ${starsMax}`, createHiddenText(' stars')),
   );
 }
 
@@ -73,7 +73,7 @@ export function createOfferCard(
     'a',
     { class: 'go', href: link, target: '_blank', rel: 'noopener sponsored' },
     offer.prequalification ? 'Check your rate' : 'View offer',
-    createElement('span', { class: 'visually-hidden' }, ` at ${lender} (opens in a new tab)`),
+    createHiddenText(` at ${lender} (opens in a new tab)`),
   );
   const reportClick = () => events.clicked(offer.svc_offer_id);
   go.addEventListener('click', reportClick);
@@ -83,12 +83,7 @@ export function createOfferCard(
   const details = createElement(
     'details',
     { class: 'details' },
-    createElement(
-      'summary',
-      {},
-      'Details',
-      createElement('span', { class: 'visually-hidden' }, ` of the offer from ${lender}`),
-    ),
+    createElement('summary', {}, 'Details', createHiddenText(` of the offer from ${lender}`)),
     createElement(
       'div',
       { class: 'details-text' },
@@ -146,16 +141,11 @@ export function createOfferCard(
 }
 
 function createFigure(kind: string, name: string, value: string, note: string | null = null): HTMLElement {
+  const notes = note === null ? [] : [' ', createElement('span', { class: 'note' }, note)];
   return createElement(
     'div',
     { class: `figure ${kind}` },
     createElement('dt', {}, name),
-    createElement(
-      'dd',
-      {},
-      createElement('span', { class: 'value' }, value),
-      note === null ? null : ' ',
-      note === null ? null : createElement('span', { class: 'note' }, note),
-    ),
+    createElement('dd', {}, createElement('span', { class: 'value' }, value), ...notes),
   );
 }

@@ -29,31 +29,13 @@ function createStyleSheet(text: string, media = 'all'): CSSStyleSheet {
   return sheet;
 }
 
-class SortControl {
-  readonly node: HTMLElement;
-  readonly #select: HTMLSelectElement;
-
-  constructor(orders: readonly SortOrder[], chosen: SortOrder, onChosen: (order: SortOrder) => void) {
-    this.#select = createElement(
-      'select',
-      { id: 'sort' },
-      ...orders.map((order) => createElement('option', { value: order }, sortLabels[order])),
-    );
-    this.setSortOrder(chosen);
-    this.#select.addEventListener('change', () => {
-      if (isSortOrder(this.#select.value)) onChosen(this.#select.value);
-    });
-    this.node = createElement(
-      'div',
-      { class: 'sort' },
-      createElement('label', { for: 'sort' }, 'Sort by'),
-      this.#select,
-    );
-  }
-
-  setSortOrder(order: SortOrder): void {
-    this.#select.value = order;
-  }
+function createSortSelect(orders: readonly SortOrder[], onChosen: (order: SortOrder) => void): HTMLSelectElement {
+  const options = orders.map((order) => createElement('option', { value: order }, sortLabels[order]));
+  const select = createElement('select', { id: 'sort' }, ...options);
+  select.addEventListener('change', () => {
+    if (isSortOrder(select.value)) onChosen(select.value);
+  });
+  return select;
 }
 
 /** Creates a retry button, which shows a countdown of `waitMs` and is disabled until the countdown ends. */
@@ -87,48 +69,38 @@ function createMessage(
   );
 }
 
-/** Disclosure above the offers that explains how offers are chosen and that lenders pay for them. */
-class Disclosure {
-  readonly node: HTMLElement;
-  readonly #catalogText = createElement('p', { hidden: '' });
-
-  constructor(orders: readonly SortOrder[], onOpened: () => void) {
-    const node = createElement(
-      'details',
-      { class: 'disclosure' },
-      createElement('summary', {}, 'How offers are chosen'),
-      createElement(
-        'div',
-        { class: 'disclosure-text' },
-        createElement(
-          'p',
-          {},
-          '“Recommended” puts first what should serve you best. It weighs what a loan costs (APR), how likely the lender is ',
-          'to approve you, how well amount and term fit what you asked for, and the star rating, which our editors give. ',
-          'What a lender pays us plays no part in it.',
-        ),
-        createElement('p', {}, '“Lowest APR” and “Highest amount” go by that one figure.'),
-        orders.includes('svc_revenue')
-          ? createElement('p', {}, '“Sponsored first” goes by what we expect to be paid for an offer.')
-          : null,
-        createElement(
-          'p',
-          {},
-          'Lenders pay us when you follow an offer, apply, or are funded. We show offers of the lenders we work with; ',
-          'there are others.',
-        ),
-        this.#catalogText,
+/** Creates the disclosure above the offers, which explains how offers are chosen and that lenders pay for them. */
+function createDisclosure(
+  orders: readonly SortOrder[],
+  catalogText: HTMLElement,
+  onOpened: () => void,
+): HTMLDetailsElement {
+  const paragraph = (...texts: string[]) => createElement('p', {}, ...texts);
+  const node = createElement(
+    'details',
+    { class: 'disclosure' },
+    createElement('summary', {}, 'How offers are chosen'),
+    createElement(
+      'div',
+      { class: 'disclosure-text' },
+      paragraph(
+        '“Recommended” puts first what should serve you best. It weighs what a loan costs (APR), how likely the lender is ',
+        'to approve you, how well amount and term fit what you asked for, and the star rating, which our editors give. ',
+        'What a lender pays us plays no part in it.',
       ),
-    );
-    node.addEventListener('toggle', () => node.open && onOpened());
-    this.node = node;
-  }
-
-  /** Sets the disclosure text of the catalog. */
-  setCatalogDisclosure(text: string): void {
-    this.#catalogText.textContent = text;
-    this.#catalogText.hidden = text === '';
-  }
+      paragraph('“Lowest APR” and “Highest amount” go by that one figure.'),
+      orders.includes('svc_revenue')
+        ? paragraph('“Sponsored first” goes by what we expect to be paid for an offer.')
+        : null,
+      paragraph(
+        'Lenders pay us when you follow an offer, apply, or are funded. We show offers of the lenders we work with; ',
+        'there are others.',
+      ),
+      catalogText,
+    ),
+  );
+  node.addEventListener('toggle', () => node.open && onOpened());
+  return node;
 }
 
 interface ViewEvents {
@@ -158,8 +130,9 @@ export class WidgetView {
     'Figures are estimates. No credit decision has been made: that is up to the lender.',
   );
   readonly #body = createElement('div', { class: 'body' });
-  readonly #sort: SortControl;
-  readonly #disclosure: Disclosure;
+  readonly #catalogDisclosure = createElement('p', { hidden: '' });
+  readonly #sortSelect: HTMLSelectElement;
+  readonly #sortControl: HTMLElement;
 
   constructor(container: Element, { sort, isFramePage, theme }: WidgetSettings, events: ViewEvents) {
     const orders = selectableSortOrders(sort);
@@ -170,16 +143,18 @@ export class WidgetView {
       { class: 'title', id: 'title', tabindex: '-1' },
       'Your loan offers',
     );
-    this.#sort = new SortControl(orders, sort, events.sortChosen);
-    this.#disclosure = new Disclosure(orders, events.disclosureOpened);
+    this.#sortSelect = createSortSelect(orders, events.sortChosen);
+    this.#sortSelect.value = sort;
+    const label = createElement('label', { for: 'sort' }, 'Sort by');
+    this.#sortControl = createElement('div', { class: 'sort' }, label, this.#sortSelect);
     const host = createElement('div');
     const shadow = host.attachShadow({ mode: 'open' });
     shadow.adoptedStyleSheets = createStyleSheets(theme);
     this.frame = createElement(
       'div',
       { class: 'frame' },
-      createElement('div', { class: 'head' }, createElement('div', {}, this.#title, this.#count), this.#sort.node),
-      this.#disclosure.node,
+      createElement('div', { class: 'head' }, createElement('div', {}, this.#title, this.#count), this.#sortControl),
+      createDisclosure(orders, this.#catalogDisclosure, events.disclosureOpened),
       this.#estimateNote,
       this.#status,
       this.#notice,
@@ -206,14 +181,15 @@ export class WidgetView {
     this.#setStatusTexts(status, '');
     this.#count.textContent = count;
     this.#setOfferControlsVisible(true);
-    this.#disclosure.setCatalogDisclosure(disclosure);
+    this.#catalogDisclosure.textContent = disclosure;
+    this.#catalogDisclosure.hidden = disclosure === '';
     this.#replaceBody(createCardList(cards), false);
   }
 
   /** Makes the previous offers active again after the new sort order could not be loaded. */
   restoreOffers(order: SortOrder, notice: string): void {
     this.#setStatusTexts('', notice);
-    this.#sort.setSortOrder(order);
+    this.#sortSelect.value = order;
     this.#body.setAttribute('aria-busy', 'false');
   }
 
@@ -226,7 +202,7 @@ export class WidgetView {
 
   /** Shows or hides the parts of the frame that are only needed while offers are shown. */
   #setOfferControlsVisible(shown: boolean): void {
-    for (const node of [this.#count, this.#sort.node, this.#estimateNote]) node.hidden = !shown;
+    for (const node of [this.#count, this.#sortControl, this.#estimateNote]) node.hidden = !shown;
   }
 
   #setStatusTexts(status: string, notice: string): void {

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import type { TestContext } from 'node:test';
+import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
+import { temporaryFolder } from '../support/running-marketplace.ts';
+
+export const newKey = { account: 'embedded', vertical: 'personal-loans', mode: 'live' } as const;
+
+/** Creates a folder that is deleted after the test. */
+export function folderFor(t: TestContext): string {
+  const folder = temporaryFolder();
+  runAfterTest(t, () => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** Starts a service that is closed after the test, by default in a new folder. */
+export async function startEmbedded(t: TestContext, options: Partial<MarketplaceOptions> = {}): Promise<Marketplace> {
+  const urls = { click: 'https://go.example' };
+  const dataDir = options.dataDir ?? folderFor(t);
+  const marketplace = await createMarketplace({ durability: 'write', urls, ...options, dataDir });
+  runAfterTest(t, () => marketplace.close());
+  return marketplace;
+}
+
+export function ok<Value>(result: Result<Value>): Value {
+  assert.ok(result.ok, JSON.stringify(result));
+  return result.value;
+}
+
+export function refusal(result: Result<unknown>) {
+  assert.ok(!result.ok, JSON.stringify(result));
+  return result.error;
+}
