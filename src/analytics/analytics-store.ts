@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
-import type { LogCursor } from '../event-log/log-reader.ts';
+import type { LogCursor } from '../event-log/log-scanner.ts';
 import type { DailyResult, SessionRowsPage, SessionRowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
 import { openAnalyticsDatabase } from './analytics-database.ts';
 import { BatchWriter, LedgerSegmentIndex } from './batch-writer.ts';

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import type { LogCursor } from '../event-log/log-reader.ts';
-import { encodeVarints, incrementAssignments, RowWriter, type SqlValue } from './analytics-database.ts';
+import type { LogCursor } from '../event-log/log-scanner.ts';
+import { encodeVarints, incrementAssignments, preparePluck, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
 import { projectionTotalColumns, projectionTotalNames } from './projection-state.ts';
@@ -23,9 +23,7 @@ export class LedgerSegmentIndex {
       ['first', 'last_day'],
       'ON CONFLICT DO UPDATE SET last_day = max(last_day, excluded.last_day)',
     );
-    this.#selectFirstSince = database
-      .prepare<[number], number | null>('SELECT min(first) FROM ledger_segment WHERE last_day >= ?')
-      .pluck();
+    this.#selectFirstSince = preparePluck(database, 'SELECT min(first) FROM ledger_segment WHERE last_day >= ?');
     this.#deleteRowsBefore = database.prepare('DELETE FROM ledger_segment WHERE last_day < ?');
   }
 

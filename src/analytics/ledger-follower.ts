@@ -85,9 +85,9 @@ export class LedgerFollower {
   applyBatch(upToPosition: number): void {
     this.#closeOnError(() =>
       this.#store.applyBatch((projection) => {
-        this.#reader.read(upToPosition, bounds.projectionBatchRecordsMax, (position, record) => {
-          projection.apply(position, record, this.#reader.segment);
-        });
+        this.#reader.read(upToPosition, bounds.projectionBatchRecordsMax, (position, record, segment) =>
+          projection.apply(position, record, segment),
+        );
         return this.#reader.cursor;
       }),
     );

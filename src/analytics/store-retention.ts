@@ -1,8 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { dayNumberOf } from '../domain/calendar.ts';
-import type { LogCursor } from '../event-log/log-reader.ts';
+import type { LogCursor } from '../event-log/log-scanner.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
+import { preparePluck, prepareRaw } from './analytics-database.ts';
 import type { LedgerSegmentIndex } from './batch-writer.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import type { DailyCounters } from './daily-counters.ts';
@@ -20,7 +21,7 @@ export class RetainedSessions {
 
   constructor(database: Database) {
     this.#updateFromDay = database.prepare('UPDATE retention SET kept_from_day = ?');
-    this.#firstDay = database.prepare<[], number>('SELECT kept_from_day FROM retention').pluck().get()!;
+    this.#firstDay = preparePluck<[], number>(database, 'SELECT kept_from_day FROM retention').get()!;
     this.#firstKey = firstRetainedKey(this.#firstDay);
   }
 
@@ -72,11 +73,10 @@ export class SessionPruner {
 
   constructor(database: Database, retainedSessions: RetainedSessions) {
     this.#retainedSessions = retainedSessions;
-    this.#selectPrunable = database
-      .prepare<[Buffer, number], [Buffer, number, number]>(
-        'SELECT sub, position, clicks FROM session WHERE sub < ? ORDER BY sub LIMIT ?',
-      )
-      .raw();
+    this.#selectPrunable = prepareRaw(
+      database,
+      'SELECT sub, position, clicks FROM session WHERE sub < ? ORDER BY sub LIMIT ?',
+    );
     this.#deleteSessions = database.prepare('DELETE FROM session WHERE sub <= ?');
     this.#deleteCohortPieces = database.prepare(`
       DELETE FROM cohort_piece WHERE (day, experiment, last_position) IN
@@ -142,12 +142,8 @@ export class StoreRetention {
     this.#retainedSessions = retainedSessions;
     this.#counters = counters;
     this.#segments = segments;
-    this.#selectNewestDayBefore = database
-      .prepare<[number], number | null>('SELECT max(day) FROM cohort_piece WHERE day < ?')
-      .pluck();
-    this.#selectOldestDayFrom = database
-      .prepare<[number], number | null>('SELECT min(day) FROM cohort_piece WHERE day >= ?')
-      .pluck();
+    this.#selectNewestDayBefore = preparePluck(database, 'SELECT max(day) FROM cohort_piece WHERE day < ?');
+    this.#selectOldestDayFrom = preparePluck(database, 'SELECT min(day) FROM cohort_piece WHERE day >= ?');
   }
 
   /**
