@@ -119,7 +119,7 @@ export function openAnalyticsDatabase(file: string): Database.Database {
     // Checkpoints are rare, so that a page that many batches change is copied from the write-ahead log to the file only once.
     database.pragma(`wal_autocheckpoint = ${bounds.analyticsStoreCheckpointPages}`);
     database.pragma(`cache_size = -${bounds.analyticsStoreCacheKibibytes}`);
-    const empty = database.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
+    const empty = preparePluck(database, 'SELECT count(*) FROM sqlite_schema').get() === 0;
     if (!empty) return assertSchemaVersion(database);
     database.transaction(() => {
       database.exec(createTablesSql);
@@ -149,6 +149,22 @@ function assertSchemaVersion(database: Database.Database): void {
   throw new StoreVersionMismatchError(
     `analytics store has schema version ${version}; this release uses ${schemaVersion}`,
   );
+}
+
+/** Prepares a statement whose rows are arrays. */
+export function prepareRaw<Parameters extends unknown[], Row>(
+  database: Database.Database,
+  sql: string,
+): Statement<Parameters, Row> {
+  return database.prepare<Parameters, Row>(sql).raw();
+}
+
+/** Prepares a statement with one column. */
+export function preparePluck<Parameters extends unknown[], Value>(
+  database: Database.Database,
+  sql: string,
+): Statement<Parameters, Value> {
+  return database.prepare<Parameters, Value>(sql).pluck();
 }
 
 /** Deletes the files of a store, which must be closed. */

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { WidgetCounts } from './analytics.ts';
-import { incrementAssignments, RowWriter } from './analytics-database.ts';
+import { incrementAssignments, prepareRaw, RowWriter } from './analytics-database.ts';
 import {
   type ArchivedCounters,
   type ArchivedDay,
@@ -50,22 +50,21 @@ export class DailyCounters {
       ['experiment', 'day', 'lender'],
       ['clicks', 'confirmed_micros'],
     );
-    this.#selectExperiments = database
-      .prepare<[], ExperimentRow>('SELECT number, account, vertical, test, tag FROM experiment ORDER BY number')
-      .raw();
-    this.#selectDays = database
-      .prepare<[number, number, number], DayRow>(
-        `SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros,
+    this.#selectExperiments = prepareRaw(
+      database,
+      'SELECT number, account, vertical, test, tag FROM experiment ORDER BY number',
+    );
+    this.#selectDays = prepareRaw(
+      database,
+      `SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros,
           CAST(confirmed_cents_squared AS TEXT), ${widgetEventTypes.join(', ')}
         FROM day_counter LEFT JOIN widget_counter USING (experiment, day, device) WHERE experiment = ? AND day >= ? AND day < ?`,
-      )
-      .raw();
-    this.#selectLenders = database
-      .prepare<[number, number, number], LenderRow>(
-        `SELECT day, name, clicks, confirmed_micros
+    );
+    this.#selectLenders = prepareRaw(
+      database,
+      `SELECT day, name, clicks, confirmed_micros
         FROM lender_counter JOIN lender ON number = lender WHERE experiment = ? AND day >= ? AND day < ?`,
-      )
-      .raw();
+    );
     this.#deleteDays = database.prepare('DELETE FROM day_counter WHERE day < ?');
     this.#deleteWidgets = database.prepare('DELETE FROM widget_counter WHERE day < ?');
     this.#deleteLenders = database.prepare('DELETE FROM lender_counter WHERE day < ?');

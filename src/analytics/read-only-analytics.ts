@@ -7,7 +7,7 @@ import type {
   SummaryQuery,
   SummaryResult,
 } from './analytics.ts';
-import { openAnalyticsDatabaseReadOnly } from './analytics-database.ts';
+import { openAnalyticsDatabaseReadOnly, preparePluck } from './analytics-database.ts';
 import { CohortReader } from './cohort-reader.ts';
 import { RowsReader } from './rows-reader.ts';
 import { ExperimentsReader, type ReferrerTagCount, SessionReader } from './session-reader.ts';
@@ -26,7 +26,7 @@ export class ReadOnlyAnalytics implements Analytics {
   /** Opens the file. Throws `StoreVersionMismatchError` or an SQLite error. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabaseReadOnly(file);
-    this.#selectPosition = this.#database.prepare<[], number>('SELECT position FROM progress').pluck();
+    this.#selectPosition = preparePluck(this.#database, 'SELECT position FROM progress');
   }
 
   /** Ledger position of the last query's snapshot; 0 before the first query. */

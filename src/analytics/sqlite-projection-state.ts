@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { Payout } from '../confirmations/confirmation.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
-import { decodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
+import { decodeVarints, preparePluck, prepareRaw, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
 import type { ProjectedSession, SubIdKey } from './projection-state.ts';
 import type { RetainedSessions } from './store-retention.ts';
@@ -28,25 +28,19 @@ export class SqliteRevenueState {
 
   constructor(database: Database, retainedSessions: RetainedSessions) {
     this.#retainedSessions = retainedSessions;
-    this.#selectSession = database
-      .prepare<[Uint8Array], ShownOffersRow>('SELECT position, shown FROM session WHERE sub = ?')
-      .raw();
-    this.#selectOffer = database.prepare<[string], number>('SELECT number FROM offer WHERE id = ?').pluck();
-    this.#selectClick = database
-      .prepare<[number, number], [number, number]>(
-        'SELECT lender, clicked_ms FROM click WHERE session = ? AND offer = ?',
-      )
-      .raw();
-    this.#selectLenderName = database.prepare<[number], string>('SELECT name FROM lender WHERE number = ?').pluck();
-    this.#selectSessionRevenue = database
-      .prepare<[number], number>('SELECT coalesce(sum(confirmed_micros), 0) FROM click WHERE session = ?')
-      .pluck();
-    this.#selectPayout = database
-      .prepare<[number, number, string], PayoutRow>(
-        `SELECT funded_micros, funded_ms, reversed_micros, reversed_ms FROM payout
+    this.#selectSession = prepareRaw(database, 'SELECT position, shown FROM session WHERE sub = ?');
+    this.#selectOffer = preparePluck(database, 'SELECT number FROM offer WHERE id = ?');
+    this.#selectClick = prepareRaw(database, 'SELECT lender, clicked_ms FROM click WHERE session = ? AND offer = ?');
+    this.#selectLenderName = preparePluck(database, 'SELECT name FROM lender WHERE number = ?');
+    this.#selectSessionRevenue = preparePluck(
+      database,
+      'SELECT coalesce(sum(confirmed_micros), 0) FROM click WHERE session = ?',
+    );
+    this.#selectPayout = prepareRaw(
+      database,
+      `SELECT funded_micros, funded_ms, reversed_micros, reversed_ms FROM payout
         WHERE session = ? AND offer = ? AND txid = ?`,
-      )
-      .raw();
+    );
   }
 
   /**
@@ -122,7 +116,7 @@ class NumberTable {
 
   constructor(database: Database, table: string, columns: readonly string[]) {
     const condition = columns.map((column) => `${column} = ?`).join(' AND ');
-    this.#select = database.prepare<SqlValue[], number>(`SELECT number FROM ${table} WHERE ${condition}`).pluck();
+    this.#select = preparePluck(database, `SELECT number FROM ${table} WHERE ${condition}`);
     const placeholders = columns.map(() => '?').join(', ');
     this.#insert = database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`);
   }
@@ -170,18 +164,17 @@ export class SqliteProjectionState {
   constructor(database: Database, retainedSessions: RetainedSessions) {
     this.#retainedSessions = retainedSessions;
     this.revenue = new SqliteRevenueState(database, retainedSessions);
-    this.#findSession = database
-      .prepare<[Buffer], ProjectedSessionRow>(
-        `SELECT experiment, position, device, views, clicks, shown, last_event_ms, widget_events
+    this.#findSession = prepareRaw(
+      database,
+      `SELECT experiment, position, device, views, clicks, shown, last_event_ms, widget_events
         FROM session WHERE sub = ?`,
-      )
-      .raw();
-    this.#findClicks = database.prepare<[number], number>('SELECT offer FROM click WHERE session = ?').pluck();
+    );
+    this.#findClicks = preparePluck(database, 'SELECT offer FROM click WHERE session = ?');
     this.#experiments = new NumberTable(database, 'experiment', ['account', 'vertical', 'test', 'tag']);
     this.offers = new NumberTable(database, 'offer', ['id']);
     this.lenders = new NumberTable(database, 'lender', ['name']);
     this.#metadataWriter = new RowWriter(database, 'session_metadata', ['session', 'json']);
-    const last = database.prepare<[], Buffer | null>('SELECT max(sub) FROM session').pluck().get();
+    const last = preparePluck<[], Buffer | null>(database, 'SELECT max(sub) FROM session').get();
     this.#newestKey = last?.toString('latin1') ?? '';
   }
 
