@@ -1,9 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { bounds } from '../bounds.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
 import type { DailyResult, SessionRowsPage, SessionRowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
-import { openAnalyticsDatabase } from './analytics-database.ts';
-import { BatchWriter, LedgerSegmentIndex } from './batch-writer.ts';
+import { openAnalyticsDatabase, prepareRaw } from './analytics-database.ts';
+import { BatchWriter } from './batch-writer.ts';
 import { CohortReader } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import { DailyCounters } from './daily-counters.ts';
@@ -15,9 +16,12 @@ import {
   zeroProjectionTotals,
 } from './projection-state.ts';
 import { RowsReader } from './rows-reader.ts';
-import { type ExperimentRow, ExperimentsReader, SessionReader } from './session-reader.ts';
+import { SessionReader } from './session-reader.ts';
 import { SqliteProjectionState } from './sqlite-projection-state.ts';
 import { RetainedSessions, type RetentionRequest, SessionPruner, StoreRetention } from './store-retention.ts';
+
+/** An experiment: a referrer tag that has sessions. Later experiments have greater numbers. */
+export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
 
 /**
  * Analytics store: an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed
@@ -34,7 +38,7 @@ export class AnalyticsStore {
   readonly #batchWriter: BatchWriter;
   readonly #cohortReader: CohortReader;
   readonly #rowsReader: RowsReader;
-  readonly #experimentsReader: ExperimentsReader;
+  readonly #selectExperiments: Statement<[number, number], ExperimentRow>;
   readonly #inTransaction: <Result>(read: () => Result) => Result;
   readonly #selectTotals: Statement<[], ProjectionTotals>;
   #cursor: LogCursor | null;
@@ -46,14 +50,16 @@ export class AnalyticsStore {
       this.#retainedSessions = new RetainedSessions(this.#database);
       this.#pruner = new SessionPruner(this.#database, this.#retainedSessions);
       const counters = new DailyCounters(this.#database);
-      const segments = new LedgerSegmentIndex(this.#database);
-      this.#retention = new StoreRetention(this.#database, this.#retainedSessions, counters, segments);
+      this.#retention = new StoreRetention(this.#database, this.#retainedSessions, counters);
       this.#projectionState = new SqliteProjectionState(this.#database, this.#retainedSessions);
-      this.#batchWriter = new BatchWriter(this.#database, counters, segments);
+      this.#batchWriter = new BatchWriter(this.#database, counters);
       const sessions = new SessionReader(this.#database, this.#retainedSessions);
       this.#cohortReader = new CohortReader(this.#database, sessions);
       this.#rowsReader = new RowsReader(this.#database, sessions);
-      this.#experimentsReader = new ExperimentsReader(this.#database);
+      this.#selectExperiments = prepareRaw(
+        this.#database,
+        'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
+      );
       // One transaction per query locks the file only once; otherwise SQLite would lock the file for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
@@ -137,8 +143,9 @@ export class AnalyticsStore {
     return this.#inTransaction(() => this.#rowsReader.listRows(query));
   }
 
+  /** Lists experiments, which are never deleted, because daily figures are retained longer than sessions. */
   listExperiments(afterNumber: number): ExperimentRow[] {
-    return this.#experimentsReader.listExperimentsAfter(afterNumber);
+    return this.#selectExperiments.all(afterNumber, bounds.experimentsPerPage);
   }
 
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {

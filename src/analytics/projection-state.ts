@@ -84,40 +84,28 @@ export interface ClickRevenueDelta {
 }
 
 /** Number of applied records, and number of ignored records by reason. */
-export interface ProjectionTotals {
-  records: number;
-  /** Number of ignored records of sessions that were created on an archived day. */
-  sealedSession: number;
-  /** Number of values that are not valid ledger records, or whose kind is unknown to this release. */
-  malformed: number;
-  /** Number of views, clicks, confirmations and widget event records whose session has no creation record. */
-  unknownSession: number;
-  /** Number of repeated creation records of a session. Only the first creation record of a session counts. */
-  repeatedSession: number;
-  /** Number of clicks on an offer that was not shown to the session before. */
-  unshownClicks: number;
-  /** Number of repeated clicks of a session on the same offer. */
-  duplicateClicks: number;
-  /** Number of clicks more than 24 hours after the creation of the session. */
-  lateClicks: number;
-  /** Number of repeated confirmations and reversals. */
-  repeatedConfirmations: number;
-  /** Number of confirmations that violate docs/contract.md#confirmation-rules. */
-  unsoundConfirmations: number;
-}
-
-export const zeroProjectionTotals: Readonly<ProjectionTotals> = {
+export const zeroProjectionTotals = {
   records: 0,
+  /** Number of ignored records of sessions that were created on an archived day. */
   sealedSession: 0,
+  /** Number of values that are not valid ledger records, or whose kind is unknown to this release. */
   malformed: 0,
+  /** Number of views, clicks, confirmations and widget event records whose session has no creation record. */
   unknownSession: 0,
+  /** Number of repeated creation records of a session. Only the first creation record of a session counts. */
   repeatedSession: 0,
+  /** Number of clicks on an offer that was not shown to the session before. */
   unshownClicks: 0,
+  /** Number of repeated clicks of a session on the same offer. */
   duplicateClicks: 0,
+  /** Number of clicks more than 24 hours after the creation of the session. */
   lateClicks: 0,
+  /** Number of repeated confirmations and reversals. */
   repeatedConfirmations: 0,
+  /** Number of confirmations that violate docs/contract.md#confirmation-rules. */
   unsoundConfirmations: 0,
 };
+export type ProjectionTotals = typeof zeroProjectionTotals;
 
 /** Names of the projection totals, and the columns of the table `progress` that store the totals, in the same order. */
 export const projectionTotalNames = Object.keys(zeroProjectionTotals) as (keyof ProjectionTotals)[];

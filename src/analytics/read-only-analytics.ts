@@ -7,11 +7,14 @@ import type {
   SummaryQuery,
   SummaryResult,
 } from './analytics.ts';
-import { openAnalyticsDatabaseReadOnly, preparePluck } from './analytics-database.ts';
+import { openAnalyticsDatabaseReadOnly, preparePluck, prepareRaw } from './analytics-database.ts';
 import { CohortReader } from './cohort-reader.ts';
 import { RowsReader } from './rows-reader.ts';
-import { ExperimentsReader, type ReferrerTagCount, SessionReader } from './session-reader.ts';
+import { SessionReader } from './session-reader.ts';
 import { RetainedSessions } from './store-retention.ts';
+
+/** Number of referrer tags of an account for one vertical and mode. */
+type ReferrerTagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
 
 /**
  * Reads analytics from the file of a store, which another process may be writing. A result includes the records that were projected when
@@ -46,9 +49,11 @@ export class ReadOnlyAnalytics implements Analytics {
     return this.#inTransaction((sessions) => new RowsReader(this.#database, sessions).listRows(query));
   }
 
-  /** Returns the number of referrer tags per account, vertical and mode. */
+  /** Returns the number of referrer tags per account, vertical and mode, the largest number first. */
   countReferrerTags(): ReferrerTagCount[] {
-    return this.#inTransaction(() => new ExperimentsReader(this.#database).countReferrerTags());
+    const sql = `SELECT account, vertical, test, count(*) AS tags FROM experiment
+      GROUP BY account, vertical, test ORDER BY tags DESC, account, vertical, test`;
+    return this.#inTransaction(() => prepareRaw<[], ReferrerTagCount>(this.#database, sql).all());
   }
 
   /** Closes the file. Repeated calls have no effect. */

@@ -1,5 +1,4 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { bounds } from '../bounds.ts';
 import { dayNumberOf } from '../domain/calendar.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type { CohortMetrics, CohortQuery, LenderMetrics, WidgetCounts } from './analytics.ts';
@@ -29,40 +28,6 @@ export class LenderAccumulator {
     return [...this.#lenders]
       .map(([lender, sums]) => ({ lender: nameOf(lender), ...sums }))
       .sort((a, b) => b.clicks - a.clicks || Buffer.compare(Buffer.from(a.lender), Buffer.from(b.lender)));
-  }
-}
-
-/** An experiment: a referrer tag that has sessions. Later experiments have greater numbers. */
-export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
-
-/** Number of referrer tags of an account for one vertical and mode. */
-export type ReferrerTagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
-
-/** Lists the experiments of the store. Experiments are never deleted, because daily figures are retained longer than sessions. */
-export class ExperimentsReader {
-  readonly #selectPage: Statement<[number, number], ExperimentRow>;
-  readonly #selectTagCounts: Statement<[], ReferrerTagCount>;
-
-  constructor(database: Database) {
-    this.#selectPage = prepareRaw(
-      database,
-      'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
-    );
-    this.#selectTagCounts = prepareRaw(
-      database,
-      `SELECT account, vertical, test, count(*) AS tags FROM experiment
-        GROUP BY account, vertical, test ORDER BY tags DESC, account, vertical, test`,
-    );
-  }
-
-  /** Returns up to `bounds.experimentsPerPage` experiments with numbers greater than `afterNumber`, ascending. */
-  listExperimentsAfter(afterNumber: number): ExperimentRow[] {
-    return this.#selectPage.all(afterNumber, bounds.experimentsPerPage);
-  }
-
-  /** Returns the number of tags per account, vertical and mode, the largest number first. */
-  countReferrerTags(): ReferrerTagCount[] {
-    return this.#selectTagCounts.all();
   }
 }
 

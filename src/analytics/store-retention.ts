@@ -4,7 +4,6 @@ import { dayNumberOf } from '../domain/calendar.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import { preparePluck, prepareRaw } from './analytics-database.ts';
-import type { LedgerSegmentIndex } from './batch-writer.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import { firstSubIdKeyOfDay, type SubIdKey } from './projection-state.ts';
@@ -128,20 +127,17 @@ export class StoreRetention {
   readonly #database: Database;
   readonly #retainedSessions: RetainedSessions;
   readonly #counters: DailyCounters;
-  readonly #segments: LedgerSegmentIndex;
+  readonly #selectFirstSegmentSince: Statement<[number], number | null>;
+  readonly #deleteSegmentsBefore: Statement<[number]>;
   readonly #selectNewestDayBefore: Statement<[number], number | null>;
   readonly #selectOldestDayFrom: Statement<[number], number | null>;
 
-  constructor(
-    database: Database,
-    retainedSessions: RetainedSessions,
-    counters: DailyCounters,
-    segments: LedgerSegmentIndex,
-  ) {
+  constructor(database: Database, retainedSessions: RetainedSessions, counters: DailyCounters) {
     this.#database = database;
     this.#retainedSessions = retainedSessions;
     this.#counters = counters;
-    this.#segments = segments;
+    this.#selectFirstSegmentSince = preparePluck(database, 'SELECT min(first) FROM ledger_segment WHERE last_day >= ?');
+    this.#deleteSegmentsBefore = database.prepare('DELETE FROM ledger_segment WHERE last_day < ?');
     this.#selectNewestDayBefore = preparePluck(database, 'SELECT max(day) FROM cohort_piece WHERE day < ?');
     this.#selectOldestDayFrom = preparePluck(database, 'SELECT min(day) FROM cohort_piece WHERE day >= ?');
   }
@@ -194,12 +190,16 @@ export class StoreRetention {
     return oldest < day ? day : 0;
   }
 
+  /**
+   * Returns the oldest segment with a session created on this day or later. Earlier segments contain no records of such sessions, because
+   * all records of a session follow its creation record.
+   */
   #firstSegmentSinceDay(day: number, { segment }: LogCursor): number {
-    return Math.min(segment, this.#segments.firstSegmentSinceDay(day) ?? segment);
+    return Math.min(segment, this.#selectFirstSegmentSince.get(day) ?? segment);
   }
 
   #setFirstRetainedDay(day: number): void {
     this.#retainedSessions.setFirstDay(day);
-    this.#segments.deleteSegmentsBeforeDay(day);
+    this.#deleteSegmentsBefore.run(day);
   }
 }

@@ -22,9 +22,9 @@ import {
   type SummaryQuery,
   type SummaryResult,
 } from './analytics.ts';
+import type { ExperimentRow } from './analytics-store.ts';
 import type { RetentionOutcome } from './ledger-follower.ts';
 import type { ProjectionTotals } from './projection-state.ts';
-import type { ExperimentRow } from './session-reader.ts';
 import { AnalyticsLag, SharedProgress } from './shared-progress.ts';
 import type { RetentionRequest } from './store-retention.ts';
 
@@ -42,40 +42,6 @@ export interface ThreadAnalyticsOptions {
   readonly onRebuilt?: () => void;
 }
 
-/** Analytics that the aggregator thread computes. */
-export interface ThreadAnalytics extends Analytics, PayoutStateReader {
-  /** Must be called whenever the durable position of the ledger increases (`EventLog.onDurable`). */
-  onLedgerDurable(position: number): void;
-  /** Time in milliseconds since the oldest record that is not projected became durable; 0 if all records are projected. */
-  readonly lagMs: number;
-  /**
-   * Returns the totals of the records projected so far, without waiting for further records. Rejects with
-   * `AnalyticsUnavailableError`.
-   */
-  getTotals(): Promise<ProjectionTotals>;
-  /**
-   * Returns up to `bounds.experimentsPerPage` experiments with numbers greater than `afterNumber`. Rejects with
-   * `AnalyticsUnavailableError`.
-   */
-  listExperiments(afterNumber: number): Promise<readonly ExperimentRow[]>;
-  /**
-   * Deletes sessions older than the retention period, once all records appended so far are projected (see
-   * `LedgerFollower.applyRetention`). Rejects with `AnalyticsUnavailableError`. After a rejection the sessions may
-   * still be deleted, and the call can be repeated.
-   */
-  applyRetention(request: RetentionRequest): Promise<RetentionOutcome>;
-}
-
-/**
- * Starts the aggregator thread. Resolves once the thread accepts queries. Rejects if the store cannot be opened; the
- * thread has then exited.
- */
-export async function startThreadAnalytics(options: ThreadAnalyticsOptions): Promise<ThreadAnalytics> {
-  const analytics = new AggregatorThread(options);
-  await analytics.started;
-  return analytics;
-}
-
 interface PendingQuery {
   readonly position: number;
   readonly query: AggregatorQuery;
@@ -87,6 +53,8 @@ interface PendingQuery {
 }
 
 /**
+ * Analytics that the aggregator thread computes.
+ *
  *     starting --ready--> running --exit--> restarting --delay--> starting        any state --close--> closed
  *
  * Accepts queries while the thread is running. A query is queued until its ledger position is durable and fewer than
@@ -94,8 +62,8 @@ interface PendingQuery {
  * the thread. When the thread exits, all queries are rejected. Rejected queries are not sent again, because callers
  * have their own deadlines.
  */
-class AggregatorThread implements ThreadAnalytics {
-  readonly started: Promise<void>;
+export class ThreadAnalytics implements Analytics, PayoutStateReader {
+  readonly #started: Promise<void>;
   readonly #options: ThreadAnalyticsOptions;
   readonly #progress = new SharedProgress();
   readonly #lag = new AnalyticsLag();
@@ -113,11 +81,18 @@ class AggregatorThread implements ThreadAnalytics {
   readonly #sentQueries = new Map<number, PendingQuery>();
   #closing: Promise<void> | null = null;
 
-  constructor(options: ThreadAnalyticsOptions) {
+  /** Starts the aggregator thread. Resolves once the thread accepts queries. Rejects if the store cannot be opened. */
+  static async start(options: ThreadAnalyticsOptions): Promise<ThreadAnalytics> {
+    const analytics = new ThreadAnalytics(options);
+    await analytics.#started;
+    return analytics;
+  }
+
+  private constructor(options: ThreadAnalyticsOptions) {
     this.#options = options;
     this.#progress.durablePosition = options.log.durablePosition;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.started = promise;
+    this.#started = promise;
     this.#startWorker(resolve, (error) => {
       this.#state = 'closed';
       reject(error);
@@ -132,11 +107,13 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#state === 'running';
   }
 
+  /** Time in milliseconds since the oldest record that is not projected became durable; 0 if all records are projected. */
   get lagMs(): number {
     const { durablePosition, projectedPosition } = this.#progress;
     return this.#lag.measureLagMs(durablePosition, projectedPosition, performance.now());
   }
 
+  /** Must be called whenever the durable position of the ledger increases. */
   onLedgerDurable(position: number): void {
     this.#progress.durablePosition = position;
     this.#lag.recordDurablePosition(position, this.#progress.projectedPosition, performance.now());
@@ -165,14 +142,17 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#query({ name: 'findPayoutStates', parameter }, { signal });
   }
 
+  /** Returns up to `bounds.experimentsPerPage` experiments with numbers greater than `afterNumber`. */
   listExperiments(afterNumber: number): Promise<readonly ExperimentRow[]> {
     return this.#query({ name: 'listExperiments', parameter: afterNumber });
   }
 
+  /** Returns the totals of the records projected so far, without waiting for further records. */
   getTotals(): Promise<ProjectionTotals> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
+  /** Calls `LedgerFollower.applyRetention`. After a rejection the sessions may still be deleted, and the call can be repeated. */
   applyRetention(request: RetentionRequest): Promise<RetentionOutcome> {
     return this.#query({ name: 'applyRetention', parameter: request });
   }

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { AggregatorWorkerData } from '../../src/analytics/aggregator-protocol.ts';
 import { SharedProgress } from '../../src/analytics/shared-progress.ts';
-import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
+import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
@@ -63,7 +63,7 @@ describe('aggregator crash', () => {
 
   async function assertFigures(analyticsStoreFile: string): Promise<void> {
     const log = { durablePosition: records, appendedPosition: records, healthy: true };
-    const analytics = await startThreadAnalytics({ files: { ...files, analyticsStoreFile }, log });
+    const analytics = await ThreadAnalytics.start({ files: { ...files, analyticsStoreFile }, log });
     try {
       for (const tag of ['tag-0', 'tag-1', 'tag-2']) {
         const query = { account: 1, vertical: 1, mode: 'live', fromDay: today, toDay: today, today } as const;

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import Database from 'better-sqlite3';
-import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
+import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
@@ -23,7 +23,7 @@ test('an aggregator that was blocked by a locked store catches up, without buffe
   t.after(() => rmSync(folder, { recursive: true }));
   const files = dataPaths(folder);
   const log = await openEventLog({ folder: files.ledgerFolder, durability: 'write' });
-  const analytics = await startThreadAnalytics({ files, log });
+  const analytics = await ThreadAnalytics.start({ files, log });
   t.after(async () => {
     await analytics.close();
     await log.close();
