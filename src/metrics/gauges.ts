@@ -63,86 +63,72 @@ export interface GaugeSources {
 
 /** Registers the metrics whose values are read at each scrape. Call this function once for each registry. */
 export function registerGauges(registry: MetricRegistry, sources: GaugeSources): void {
-  const { build, ledgerDurablePosition, analyticsAppliedPosition, logHealthy } = sources;
+  const { build, ledgerDurablePosition, analyticsAppliedPosition, logHealthy, certificateStatus } = sources;
+  const readDisk = async (blocks: 'bavail' | 'blocks') => {
+    const disk = await statfs(sources.dataDir);
+    return disk[blocks] * disk.bsize;
+  };
   registry.registerLabeledGauge(
     'marketplace_build_info',
     'Version, HTTP engine and Node.js version, as labels.',
     ['version', 'engine', 'node'],
     () => [{ labels: { ...build, node: process.versions.node }, value: 1 }],
   );
-  registry.registerGauge('marketplace_ready', '1 while /readyz replies 200.', () => Number(sources.ready()));
-  registry.registerGauge(
-    'marketplace_live_sessions',
-    'Live sessions, including expired ones that are not deleted yet.',
-    sources.liveSessions,
-  );
-  registry.registerGauge(
-    'marketplace_live_sessions_max',
-    'Maximum number of live sessions; above it, a new session gets 503.',
-    () => sources.liveSessionsMax,
-  );
-  registry.registerGauge(
-    'marketplace_requests_in_flight',
-    'Requests received and not yet answered.',
-    sources.requestsInFlight,
-  );
-  registry.registerGauge(
-    'marketplace_api_keys',
-    'API keys that are not revoked, including expired ones.',
-    sources.apiKeys,
-  );
-  registerCatalogGauges(registry, sources.catalogs);
-  registry.registerGauge(
-    'marketplace_match_threads',
-    'Configured matching threads; with 0, the main thread matches.',
-    () => sources.matchThreads,
-  );
-  registry.registerGauge(
-    'marketplace_match_threads_ready',
-    'Matching threads that are ready.',
-    sources.matchThreadsReady,
-  );
-  registry.registerGauge('marketplace_matches_pending', 'Queued and running rankings.', sources.matchesPending);
-  registry.registerGauge(
-    'marketplace_offers_at_daily_cap',
-    'Offers of the active catalogs that are hidden until UTC midnight because of their daily cap.',
-    sources.offersAtDailyCap,
-  );
+  registry.registerGauges({
+    marketplace_ready: ['1 while /readyz replies 200.', () => Number(sources.ready())],
+    marketplace_live_sessions: [
+      'Live sessions, including expired ones that are not deleted yet.',
+      sources.liveSessions,
+    ],
+    marketplace_live_sessions_max: [
+      'Maximum number of live sessions; above it, a new session gets 503.',
+      () => sources.liveSessionsMax,
+    ],
+    marketplace_requests_in_flight: ['Requests received and not yet answered.', sources.requestsInFlight],
+    marketplace_api_keys: ['API keys that are not revoked, including expired ones.', sources.apiKeys],
+    marketplace_match_threads: [
+      'Configured matching threads; with 0, the main thread matches.',
+      () => sources.matchThreads,
+    ],
+    marketplace_match_threads_ready: ['Matching threads that are ready.', sources.matchThreadsReady],
+    marketplace_matches_pending: ['Queued and running rankings.', sources.matchesPending],
+    marketplace_offers_at_daily_cap: [
+      'Offers of the active catalogs that are hidden until UTC midnight because of their daily cap.',
+      sources.offersAtDailyCap,
+    ],
+    marketplace_ledger_appended_position: ['Records appended to the ledger.', sources.ledgerAppendedPosition],
+    marketplace_ledger_durable_position: ['Durable records of the ledger.', ledgerDurablePosition],
+    marketplace_analytics_applied_position: ['Ledger records applied to the analytics.', analyticsAppliedPosition],
+    marketplace_analytics_lag_records: [
+      'Durable ledger records that are not applied to the analytics yet.',
+      () => Math.max(0, ledgerDurablePosition() - analyticsAppliedPosition()),
+    ],
+    marketplace_analytics_lag_seconds: [
+      'Time since the oldest record that is not applied to the analytics became durable.',
+      sources.analyticsLagSeconds,
+    ],
+    marketplace_aggregator_up: ['1 while the aggregator runs.', () => Number(sources.aggregatorUp())],
+    marketplace_data_disk_free_bytes: ['Free space on the disk of the data folder.', () => readDisk('bavail')],
+    marketplace_data_disk_size_bytes: ['Size of the disk of the data folder.', () => readDisk('blocks')],
+  });
   registry.registerLabeledGauge('marketplace_log_healthy', '1 while the log can be written, by log.', ['log'], () =>
     logNames.map((log) => ({ labels: { log }, value: Number(logHealthy[log]()) })),
   );
-  registry.registerGauge(
-    'marketplace_ledger_appended_position',
-    'Records appended to the ledger.',
-    sources.ledgerAppendedPosition,
-  );
-  registry.registerGauge(
-    'marketplace_ledger_durable_position',
-    'Durable records of the ledger.',
-    ledgerDurablePosition,
-  );
-  registry.registerGauge(
-    'marketplace_analytics_applied_position',
-    'Ledger records applied to the analytics.',
-    analyticsAppliedPosition,
-  );
-  registry.registerGauge(
-    'marketplace_analytics_lag_records',
-    'Durable ledger records that are not applied to the analytics yet.',
-    () => Math.max(0, ledgerDurablePosition() - analyticsAppliedPosition()),
-  );
-  registry.registerGauge(
-    'marketplace_analytics_lag_seconds',
-    'Time since the oldest record that is not applied to the analytics became durable.',
-    sources.analyticsLagSeconds,
-  );
-  if (sources.certificateStatus !== null) registerCertificateGauges(registry, sources.certificateStatus);
-  registry.registerGauge('marketplace_aggregator_up', '1 while the aggregator runs.', () =>
-    Number(sources.aggregatorUp()),
-  );
+  registerCatalogGauges(registry, sources.catalogs);
+  if (certificateStatus !== null) {
+    registry.registerGauges({
+      marketplace_certificate_expires_in_seconds: [
+        'Seconds until the active certificate expires; negative afterwards.',
+        () => certificateStatus.secondsUntilExpiry,
+      ],
+      marketplace_certificate_reload_failed: [
+        '1 after a reload of the certificate and key failed, until one succeeds.',
+        () => Number(certificateStatus.lastReloadFailed),
+      ],
+    });
+  }
   registerSkippedRecords(registry, sources.analyticsSkippedRecords);
   registerEventLoopMetrics(registry, sources.eventLoopDelays);
-  registerDiskGauges(registry, sources.dataDir);
 }
 
 function registerCatalogGauges(registry: MetricRegistry, catalogs: GaugeSources['catalogs']): void {
@@ -169,22 +155,6 @@ function registerCatalogGauges(registry: MetricRegistry, catalogs: GaugeSources[
     'marketplace_catalog_reload_failed',
     '1 after a reload of the catalog file failed, until one succeeds.',
     ({ reloadFailed }) => Number(reloadFailed),
-  );
-}
-
-function registerCertificateGauges(
-  registry: MetricRegistry,
-  certificate: NonNullable<GaugeSources['certificateStatus']>,
-): void {
-  registry.registerGauge(
-    'marketplace_certificate_expires_in_seconds',
-    'Seconds until the active certificate expires; negative afterwards.',
-    () => certificate.secondsUntilExpiry,
-  );
-  registry.registerGauge(
-    'marketplace_certificate_reload_failed',
-    '1 after a reload of the certificate and key failed, until one succeeds.',
-    () => Number(certificate.lastReloadFailed),
   );
 }
 
@@ -222,14 +192,4 @@ function registerEventLoopMetrics(registry: MetricRegistry, delays: BucketHistog
     const read = () => [{ labels: {}, value: performance.eventLoopUtilization()[state] / 1000 }];
     registry.registerCounter(name, help, [], read);
   }
-}
-
-function registerDiskGauges(registry: MetricRegistry, dataDir: string): void {
-  const add = (name: string, help: string, blocks: 'bavail' | 'blocks'): void =>
-    registry.registerGauge(name, help, async () => {
-      const disk = await statfs(dataDir);
-      return disk[blocks] * disk.bsize;
-    });
-  add('marketplace_data_disk_free_bytes', 'Free space on the disk of the data folder.', 'bavail');
-  add('marketplace_data_disk_size_bytes', 'Size of the disk of the data folder.', 'blocks');
 }

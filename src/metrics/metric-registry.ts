@@ -80,12 +80,15 @@ export class MetricRegistry {
     });
   }
 
-  registerGauge(name: string, help: string, read: ReadMetric<number>): void {
+  /** Registers gauges without labels: help text and value, by metric name. */
+  registerGauges(gauges: Readonly<Record<string, readonly [help: string, read: ReadMetric<number>]>>): void {
     const asSamples = (value: number | null) => (value === null ? null : [{ labels: {}, value }]);
-    this.registerLabeledGauge(name, help, [], () => {
-      const value = read();
-      return value instanceof Promise ? value.then(asSamples) : asSamples(value);
-    });
+    for (const [name, [help, read]] of Object.entries(gauges)) {
+      this.registerLabeledGauge(name, help, [], () => {
+        const value = read();
+        return value instanceof Promise ? value.then(asSamples) : asSamples(value);
+      });
+    }
   }
 
   registerLabeledGauge(
