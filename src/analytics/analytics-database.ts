@@ -172,7 +172,6 @@ export function deleteAnalyticsDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }
 
-/** Whether an SQLite error reports a corrupt file. */
 export function isDatabaseCorrupt(error: unknown): error is Error {
   if (!(error instanceof Database.SqliteError)) return false;
   return error.code.startsWith('SQLITE_CORRUPT') || error.code.startsWith('SQLITE_NOTADB');

@@ -121,12 +121,10 @@ export class AnalyticsStore {
     return this.#cursor === null ? 0 : this.#retention.firstNeededPosition(archive, this.#cursor);
   }
 
-  /** Whether the store may contain rows of deleted sessions. */
   get hasRowsToPrune(): boolean {
     return this.#pruner.hasRowsToPrune;
   }
 
-  /** Deletes some rows of deleted sessions in a few milliseconds. */
   pruneRows(): void {
     this.#pruner.pruneRows();
   }

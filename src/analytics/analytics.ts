@@ -45,7 +45,7 @@ export interface CohortQuery extends CohortFilter {
 export interface SummaryQuery extends CohortQuery {
   /** Day number of the current day (UTC). Sessions older than 45 days are matured. */
   readonly today: number;
-  /** First cohort day of the `matured` figures, which end at `toDay`. Must not be after `firstDay`; default: `firstDay`. */
+  /** First cohort day of the `matured` figures, which end at `toDay`. Must not be after `fromDay`; default: `fromDay`. */
   readonly maturedFromDay?: number;
 }
 
@@ -82,7 +82,6 @@ interface RetentionCoverage {
 }
 
 export interface DailyResult extends RetentionCoverage {
-  /** Figures of each day of the window, including days without sessions. */
   readonly days: readonly DayMetrics[];
 }
 

@@ -20,7 +20,7 @@ export const archiveRecordKind = { header: 11, experiment: 12, day: 13, lender: 
 type ArchiveHeader = readonly [
   kind: 11,
   wallMs: number,
-  /** Archived cohort days: from `firstDay` (inclusive) to `untilDay` (exclusive), as day numbers. */
+  /** Archived cohort days: from `fromDay` (inclusive) to `untilDay` (exclusive), as day numbers. */
   fromDay: number,
   untilDay: number,
   /** All ledger records before this position belong to sessions created before `untilDay`. */
@@ -61,7 +61,6 @@ export type ArchivedLender = readonly [
 /** Last record of an archive segment. A segment without footer is incomplete. */
 type ArchiveFooter = readonly [kind: 15];
 
-/** Whether a decoded value is a valid archive record. */
 function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
   const members: readonly unknown[] = Array.isArray(value[1]) ? value[1] : [];
   switch (value[0]) {

@@ -83,7 +83,7 @@ export class DailyCounters {
     this.#flush();
   }
 
-  /** Yields the counters from `firstDay` (inclusive) to `untilDay` (exclusive). The store must not change during the iteration. */
+  /** Yields the counters from `fromDay` (inclusive) to `untilDay` (exclusive). The store must not change during the iteration. */
   *readDays(fromDay: number, untilDay: number): ArchivedCounters {
     for (const [number, ...experiment] of this.#selectExperiments.iterate()) {
       const days = this.#selectDays.all(number, fromDay, untilDay);

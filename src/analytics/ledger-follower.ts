@@ -116,12 +116,10 @@ export class LedgerFollower {
     });
   }
 
-  /** Whether the store may contain rows of deleted sessions. */
   get hasRowsToPrune(): boolean {
     return this.#store.hasRowsToPrune;
   }
 
-  /** Deletes some rows of deleted sessions. */
   pruneRows(): void {
     this.#closeOnError(() => this.#store.pruneRows());
   }
@@ -171,13 +169,10 @@ function describeMissingRecords(ledgerFolder: string, ledgerFromPosition: number
 interface RebuildOptions {
   /** Paths of the analytics data. The analytics store must be closed. */
   readonly files: DataPaths;
-  /** Position of the last record of the ledger. */
   readonly upToPosition: number;
-  /** Called after each batch with the number of records in it. */
   readonly onProgress?: (records: number) => void;
   /** Called with a description of missing ledger records, which the rebuilt analytics will not include. */
   readonly onMissingRecords: (description: string) => void;
-  /** Cancels the rebuild, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 

@@ -36,7 +36,6 @@ export class LedgerProjection {
   readonly #state: SqliteProjectionState;
   /** Sessions that this batch changes or creates, by key. */
   readonly changedSessions = new Map<SubIdKey, ProjectedSession>();
-  /** New sessions by experiment and day, in ledger order. */
   readonly cohortDeltas = new Map<number, CohortDelta>();
   readonly dayDeltas = new Map<number, DayCounterDelta>();
   readonly lenderDeltas = new Map<string, LenderCounterDelta>();

@@ -11,7 +11,6 @@ export function firstSubIdKeyOfDay(day: number): SubIdKey {
   return time.toString('latin1');
 }
 
-/** State of a session that the projection needs. */
 export interface ProjectedSession {
   readonly key: SubIdKey;
   /** Ledger position of the creation record, which identifies the session in the store. */
@@ -41,7 +40,6 @@ export interface DayCounterDelta {
   confirmedMicros: number;
   /** Sum of squares as a bigint, because it may exceed `Number.MAX_SAFE_INTEGER`. */
   confirmedCentsSquared: bigint;
-  /** Number of widget events by type (see `WidgetCounts`); null if there are none. */
   widgetEvents: number[] | null;
 }
 
@@ -52,7 +50,6 @@ export interface CohortDelta {
   readonly createdSessions: ProjectedSession[];
 }
 
-/** Increments of the counters of one experiment, cohort day and lender. */
 export interface LenderCounterDelta {
   readonly experiment: number;
   readonly day: number;
@@ -69,14 +66,12 @@ export interface CountedClick {
   readonly attributedMicros: number;
 }
 
-/** A payout that the batch creates or changes. */
 export interface ChangedPayout extends Payout {
   readonly session: number;
   readonly offer: number;
   readonly txid: string;
 }
 
-/** Increment of the confirmed revenue of one click. */
 export interface ClickRevenueDelta {
   readonly session: number;
   readonly offer: number;
@@ -100,7 +95,6 @@ export const zeroProjectionTotals = {
   duplicateClicks: 0,
   /** Number of clicks more than 24 hours after the creation of the session. */
   lateClicks: 0,
-  /** Number of repeated confirmations and reversals. */
   repeatedConfirmations: 0,
   /** Number of confirmations that violate docs/contract.md#confirmation-rules. */
   unsoundConfirmations: 0,

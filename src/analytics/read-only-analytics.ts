@@ -13,7 +13,6 @@ import { RowsReader } from './rows-reader.ts';
 import { SessionReader } from './session-reader.ts';
 import { RetainedSessions } from './store-retention.ts';
 
-/** Number of referrer tags of an account for one vertical and mode. */
 type ReferrerTagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
 
 /**

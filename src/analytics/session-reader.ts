@@ -6,7 +6,6 @@ import { decodeVarints, preparePluck, prepareRaw } from './analytics-database.ts
 import { zeroWidgetCounts } from './counting-rules.ts';
 import type { RetainedSessions } from './store-retention.ts';
 
-/** Sums counted clicks by lender. */
 export class LenderAccumulator {
   readonly #lenders = new Map<number, { clicks: number; confirmedMicros: number }>();
 

@@ -225,7 +225,6 @@ export class SqliteProjectionState {
     this.#metadataWriter.add([session, json]);
   }
 
-  /** Writes the metadata that `addMetadata` has buffered. */
   flushMetadata(): void {
     this.#metadataWriter.flush();
   }

@@ -34,7 +34,6 @@ export interface ThreadAnalyticsOptions {
   readonly log: Pick<Ledger, 'appendedPosition' | 'durablePosition' | 'healthy'>;
   /** Called when the thread has exited unexpectedly and will be restarted. */
   readonly onCrash?: (error: Error) => void;
-  /** Called when the restarted thread accepts queries. */
   readonly onRecovered?: () => void;
   /** Called when a rebuild of the store from the ledger starts, with the reason. */
   readonly onRebuild?: (reason: string) => void;

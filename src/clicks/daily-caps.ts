@@ -110,7 +110,6 @@ function isCountedClick(
   return classifyClick({ wasShown, wasClicked: state === 'clicked', createdMs }, clickedMs) === 'counted';
 }
 
-/** Effect of an offer's daily cap on a click. */
 interface CapDecision {
   /** Whether the offer has reached its cap of the day, so that the click books no revenue. */
   readonly atCap: boolean;
@@ -140,7 +139,6 @@ export class DailyCaps implements LedgerSubscriber {
   readonly #pairs: SessionOfferPairs;
   /** Records that the ledger accepts while `loadHistory` runs; null at other times. */
   #bufferedRecords: LedgerRecord[] | null = null;
-  /** Number of capped offers in all catalogs. */
   #cappedOfferCount = 0;
   readonly #completeSinceMs: number;
 
@@ -278,7 +276,6 @@ export class DailyCaps implements LedgerSubscriber {
   }
 }
 
-/** State of the capped offers of one vertical and mode. */
 interface CatalogCapState {
   /** Active catalog; null before the first activation. */
   catalog: CompiledCatalog | null;

@@ -27,7 +27,6 @@ export interface ClickEvidence {
   readonly valueMicros: number;
 }
 
-/** Names of the JSON members of a confirmation row. */
 export const confirmationMembers = [
   'click_id',
   'sub_id',
@@ -65,7 +64,6 @@ export type RejectionReason =
   | 'session_limit'
   | 'lender_unknown';
 
-/** Amount and time of the funding or of the reversal of a payout. */
 export interface PayoutTransaction {
   readonly amountMicros: number;
   readonly occurredMs: number;

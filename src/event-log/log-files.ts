@@ -14,7 +14,6 @@ export interface LogFiles {
   createFolder(folder: string): void;
   /** Lists the names of the files in a folder, in no particular order. */
   listNames(folder: string): string[];
-  /** Opens an existing file for reading. */
   openForReading(path: string): ReadableLogFile;
   /** Creates a file for writing, or empties an existing file. */
   create(path: string): Promise<WritableLogFile>;

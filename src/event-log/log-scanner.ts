@@ -17,7 +17,6 @@ export interface LogCursor {
   readonly segment: number;
   /** Byte offset of the next frame in the current segment. */
   readonly offset: number;
-  /** CRC of the last record that was read. */
   readonly crc: number;
 }
 

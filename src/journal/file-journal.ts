@@ -47,7 +47,6 @@ export type JournalIncident =
   | { readonly kind: 'maintenance-failed'; readonly error: unknown }
   | { readonly kind: 'maintenance-recovered' };
 
-/** One epoch of the journal, with its own folder, log and encryption key. */
 interface Epoch {
   readonly name: string;
   readonly openedMs: number;

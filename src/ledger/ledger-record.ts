@@ -45,7 +45,7 @@ export type SessionCreated = readonly [
 ];
 
 /**
- * `[2, wallMs, sub, computeCatalogVersion, offerIds]`: one response with offers (docs/contract.md#views). For a widget render, the members
+ * `[2, wallMs, sub, catalogVersion, offerIds]`: one response with offers (docs/contract.md#views). For a widget render, the members
  * `load, again` follow.
  */
 export type OffersViewed = readonly [
@@ -61,7 +61,7 @@ export type OffersViewed = readonly [
 ];
 
 /**
- * `[3, wallMs, sub, computeCatalogVersion, offerId, lenderName, valueMicros]`: a click (docs/contract.md#counting-clicks). If the offer had a
+ * `[3, wallMs, sub, catalogVersion, offerId, lenderName, valueMicros]`: a click (docs/contract.md#counting-clicks). If the offer had a
  * daily cap, the member `withinDailyCap` follows (docs/contract.md#daily-caps).
  */
 export type OfferClicked = readonly [
@@ -161,7 +161,6 @@ export function parseLedgerRecord(value: unknown): LedgerRecord | null {
   return value[0] === ledgerRecordKind.sessionCreated ? withKnownDevice(value) : (value as unknown as LedgerRecord);
 }
 
-/** Checks the members that follow the sub_id. */
 function hasValidMembers(value: readonly unknown[]): boolean {
   switch (value[0]) {
     case ledgerRecordKind.sessionCreated:
@@ -208,7 +207,6 @@ function withKnownDevice(value: readonly unknown[]): LedgerRecord {
   return (isKnown ? value : value.with(5, deviceClasses.indexOf('unknown'))) as unknown as LedgerRecord;
 }
 
-/** Checks the members that confirmations and reversals share. */
 function hasBookingMembers(value: readonly unknown[]): boolean {
   const [, , , offerId, lenderName, txid, amountMicros, occurredMs] = value;
   return (

@@ -29,7 +29,6 @@ export interface CatalogStatus {
   readonly offers: number;
   /** Time at which this process activated the catalog, in milliseconds since the Unix epoch. */
   readonly activatedMs: number;
-  /** Whether the last reload of the catalog file failed. */
   readonly reloadFailed: boolean;
 }
 

@@ -29,7 +29,6 @@ export class RequestCounter {
     this.#replies = new Float64Array(routes.length * statusCount);
   }
 
-  /** @param route index of the route */
   readonly record = (route: number, status: number, elapsedUs: number): void => {
     this.#replies[route * statusCount + status - lowestStatus]! += 1;
     this.durations.observe(elapsedUs, route);
@@ -149,7 +148,6 @@ export class Metrics {
 
   readonly contentType = this.registry.contentType;
 
-  /** Returns all metrics in the Prometheus text format. */
   renderPrometheusText(): Promise<string> {
     return this.registry.renderPrometheusText();
   }
