@@ -65,12 +65,12 @@ export class LedgerFollower {
         store = new AnalyticsStore(analyticsStoreFile);
         this.#reader = new LogReader(ledgerFolder, null);
       }
-      store.restoreArchivedCounters(this.#archive);
     } catch (error) {
       store.close();
       throw error;
     }
     this.#store = store;
+    this.#closeOnError(() => store.restoreArchivedCounters(this.#archive));
     if (store.cursor === null) {
       const missing = describeMissingRecords(ledgerFolder, this.#archive.ledgerFromPosition);
       if (missing !== null) onRebuild(missing);

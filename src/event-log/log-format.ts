@@ -147,14 +147,18 @@ export function readSequence(bytes: Buffer, offset: number): number {
  * is an array of scalars, bytes, and arrays of scalars and bytes. Deeper nesting is an error.
  */
 export class RecordDecoder {
-  readonly #decoder = new Decoder({
-    maxStrLength: bounds.logRecordBytesMax,
-    maxBinLength: bounds.logRecordBytesMax,
-    maxArrayLength: bounds.logRecordItemsMax,
-    maxMapLength: 0,
-    maxExtLength: 0,
-    keyDecoder: null,
-  });
+  readonly #decoder: Decoder;
+
+  constructor(itemsMax: number = bounds.logRecordItemsMax) {
+    this.#decoder = new Decoder({
+      maxStrLength: bounds.logRecordBytesMax,
+      maxBinLength: bounds.logRecordBytesMax,
+      maxArrayLength: itemsMax,
+      maxMapLength: 0,
+      maxExtLength: 0,
+      keyDecoder: null,
+    });
+  }
 
   /** Decodes a payload. Byte members of the record are views of `payload`. Throws an `Error` if the payload is not a record. */
   decode(payload: Uint8Array): unknown[] {

@@ -68,6 +68,13 @@ test('restores field changes in order after a restart', async (t) => {
   ]);
 });
 
+test('restores the largest number of field changes in one request', async (t) => {
+  const temporary = await openTemporaryJournal(t);
+  const changes = Array.from({ length: 2 * bounds.fieldsMax }, (_, i) => i);
+  await append(temporary, 1, changes);
+  assert.deepEqual(await temporary.merges(), [{ sub: subNumbered(1), changes }]);
+});
+
 test('restores all field changes exactly once and in order after any number of restarts', async (t) => {
   const turns = fc.array(fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant('restart' as const)), { maxLength: 8 });
   await fc.assert(
