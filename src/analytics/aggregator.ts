@@ -11,11 +11,7 @@ import type {
 import { LedgerFollower } from './ledger-follower.ts';
 import { SharedProgress } from './shared-progress.ts';
 
-interface PendingQuery {
-  readonly id: number;
-  readonly position: number;
-  readonly query: AggregatorQuery;
-}
+type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
 
 /**
  * Runs in the aggregator thread: applies the ledger in batches and executes queries between batches.

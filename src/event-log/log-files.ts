@@ -51,7 +51,7 @@ export interface WritableLogFile {
 export const createNodeLogFiles = (syncsWrites: boolean): LogFiles => ({
   createFolder: createFolderDurably,
   listNames: (folder) => fs.readdirSync(folder),
-  openForReading: (path) => new NodeReadableLogFile(fs.openSync(path, 'r')),
+  openForReading,
   create: (path) => createFile(path, syncsWrites),
   openForWriting: async (path) => new NodeWritableLogFile(await openFile(path, 'r+'), null),
   rename: (from, to) => fs.promises.rename(from, to),
@@ -69,30 +69,21 @@ export const createNodeLogFiles = (syncsWrites: boolean): LogFiles => ({
 /** File operations for this platform. Only on Linux, a synchronized write has the same guarantee as a write followed by `fdatasync`. */
 export const nodeLogFiles = createNodeLogFiles(process.platform === 'linux');
 
-class NodeReadableLogFile implements ReadableLogFile {
-  readonly #descriptor: number;
-
-  constructor(descriptor: number) {
-    this.#descriptor = descriptor;
-  }
-
-  size(): number {
-    return fs.fstatSync(this.#descriptor).size;
-  }
-
-  read(target: Uint8Array, position: number): number {
-    let got = 0;
-    while (got < target.length) {
-      const read = fs.readSync(this.#descriptor, target, got, target.length - got, position + got);
-      if (read === 0) break;
-      got += read;
-    }
-    return got;
-  }
-
-  close(): void {
-    fs.closeSync(this.#descriptor);
-  }
+function openForReading(path: string): ReadableLogFile {
+  const descriptor = fs.openSync(path, 'r');
+  return {
+    size: () => fs.fstatSync(descriptor).size,
+    read(target, position) {
+      let got = 0;
+      while (got < target.length) {
+        const read = fs.readSync(descriptor, target, got, target.length - got, position + got);
+        if (read === 0) break;
+        got += read;
+      }
+      return got;
+    },
+    close: () => fs.closeSync(descriptor),
+  };
 }
 
 async function createFile(path: string, syncsWrites: boolean): Promise<WritableLogFile> {
