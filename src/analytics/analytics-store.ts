@@ -18,7 +18,13 @@ import {
 import { RowsReader } from './rows-reader.ts';
 import { SessionReader } from './session-reader.ts';
 import { SqliteProjectionState } from './sqlite-projection-state.ts';
-import { RetainedSessions, type RetentionRequest, SessionPruner, StoreRetention } from './store-retention.ts';
+import {
+  RetainedSessions,
+  type RetentionOutcome,
+  type RetentionRequest,
+  SessionPruner,
+  StoreRetention,
+} from './store-retention.ts';
 
 /** An experiment: a referrer tag that has sessions. Later experiments have greater numbers. */
 export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
@@ -32,7 +38,7 @@ export type ExperimentRow = readonly [number: number, account: number, vertical:
 export class AnalyticsStore {
   readonly #database: Database;
   readonly #retainedSessions: RetainedSessions;
-  readonly #pruner: SessionPruner;
+  readonly pruner: SessionPruner;
   readonly #retention: StoreRetention;
   readonly #projectionState: SqliteProjectionState;
   readonly #batchWriter: BatchWriter;
@@ -48,7 +54,7 @@ export class AnalyticsStore {
     this.#database = openAnalyticsDatabase(file);
     try {
       this.#retainedSessions = new RetainedSessions(this.#database);
-      this.#pruner = new SessionPruner(this.#database, this.#retainedSessions);
+      this.pruner = new SessionPruner(this.#database, this.#retainedSessions);
       const counters = new DailyCounters(this.#database);
       this.#retention = new StoreRetention(this.#database, this.#retainedSessions, counters);
       this.#projectionState = new SqliteProjectionState(this.#database, this.#retainedSessions);
@@ -98,35 +104,13 @@ export class AnalyticsStore {
     this.#projectionState.cacheSessions(projection);
   }
 
-  /** First day (day number) whose sessions are retained; 0 if all sessions are retained. */
-  get retainedFromDay(): number {
-    return this.#retainedSessions.firstDay;
-  }
-
-  /**
-   * Archives the counters of sessions older than the retention period, then deletes the sessions (see
-   * `StoreRetention.apply`).
-   */
-  applyRetention(archive: CounterArchive, request: RetentionRequest): void {
-    if (this.#cursor !== null) this.#retention.apply(archive, request, this.#cursor);
+  applyRetention(archive: CounterArchive, request: RetentionRequest): RetentionOutcome {
+    return this.#retention.apply(archive, request, this.#cursor);
   }
 
   /** Copies archived counters into the store if the archive contains newer days than the store. */
   restoreArchivedCounters(archive: CounterArchive): void {
     this.#retention.restoreArchivedCounters(archive, this.#projectionState);
-  }
-
-  /** Returns the first ledger position that the store, or a rebuild of the store, still needs. */
-  firstNeededPosition(archive: CounterArchive): number {
-    return this.#cursor === null ? 0 : this.#retention.firstNeededPosition(archive, this.#cursor);
-  }
-
-  get hasRowsToPrune(): boolean {
-    return this.#pruner.hasRowsToPrune;
-  }
-
-  pruneRows(): void {
-    this.#pruner.pruneRows();
   }
 
   getSummary(query: SummaryQuery): SummaryResult {
@@ -147,7 +131,7 @@ export class AnalyticsStore {
   }
 
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
-    return this.#inTransaction(() => this.#projectionState.revenue.findPayoutStates(keys));
+    return this.#inTransaction(() => this.#projectionState.findPayoutStates(keys));
   }
 
   getTotals(): ProjectionTotals {

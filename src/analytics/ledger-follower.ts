@@ -8,22 +8,9 @@ import type { DataPaths } from '../files/data-paths.ts';
 import type { AggregatorQuery, QueryExecutors, QueryResults, StoreQueryName } from './aggregator-protocol.ts';
 import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatchError } from './analytics-database.ts';
 import { AnalyticsStore } from './analytics-store.ts';
-import { ArchiveWriteError, CounterArchive } from './counter-archive.ts';
+import { CounterArchive } from './counter-archive.ts';
 import type { ProjectionTotals } from './projection-state.ts';
-import type { RetentionRequest } from './store-retention.ts';
-
-/** Result of `applyRetention`. `archived` is false if the archive could not be written; `reason` is the error message. */
-export type RetentionOutcome =
-  | {
-      readonly archived: true;
-      /** First day (day number) whose sessions are retained. */
-      readonly retainedFromDay: number;
-      /** Whether this call removed sessions that were retained before. */
-      readonly isNew: boolean;
-      /** Ledger records before this position are no longer needed. */
-      readonly ledgerFromPosition: number;
-    }
-  | { readonly archived: false; readonly reason: string };
+import type { RetentionOutcome, RetentionRequest } from './store-retention.ts';
 
 /**
  * Reads the ledger files from the store's cursor on, and applies the records to the analytics store in batches. Each record is applied
@@ -98,30 +85,15 @@ export class LedgerFollower {
    * this method only after every acknowledged record has been applied, because further records of removed sessions are ignored.
    */
   applyRetention(request: RetentionRequest): RetentionOutcome {
-    return this.#closeOnError(() => {
-      const previousDay = this.#store.retainedFromDay;
-      try {
-        this.#store.applyRetention(this.#archive, request);
-      } catch (error) {
-        if (!(error instanceof ArchiveWriteError)) throw error;
-        return { archived: false, reason: error.message };
-      }
-      const { retainedFromDay } = this.#store;
-      return {
-        archived: true,
-        retainedFromDay,
-        isNew: retainedFromDay > previousDay,
-        ledgerFromPosition: this.#store.firstNeededPosition(this.#archive),
-      };
-    });
+    return this.#closeOnError(() => this.#store.applyRetention(this.#archive, request));
   }
 
   get hasRowsToPrune(): boolean {
-    return this.#store.hasRowsToPrune;
+    return this.#store.pruner.hasRowsToPrune;
   }
 
   pruneRows(): void {
-    this.#closeOnError(() => this.#store.pruneRows());
+    this.#closeOnError(() => this.#store.pruner.pruneRows());
   }
 
   execute<Name extends StoreQueryName>({ name, parameter }: AggregatorQuery<Name>): QueryResults[Name] {

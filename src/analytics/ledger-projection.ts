@@ -2,7 +2,7 @@ import { classifyClick } from '../clicks/click-rules.ts';
 import type { Confirmation } from '../confirmations/confirmation.ts';
 import { checkConfirmation } from '../confirmations/confirmation.ts';
 import { dayNumberOf } from '../domain/calendar.ts';
-import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
+import { decodeSubId } from '../ids/sub-id.ts';
 import type {
   OfferClicked,
   OffersViewed,
@@ -17,6 +17,7 @@ import {
   type CohortDelta,
   type CountedClick,
   type DayCounterDelta,
+  keyOfSub,
   type LenderCounterDelta,
   type ProjectedSession,
   type ProjectionTotals,
@@ -55,7 +56,7 @@ export class LedgerProjection {
 
   constructor(state: SqliteProjectionState) {
     this.#state = state;
-    this.revenue = new RevenueProjection(state.revenue);
+    this.revenue = new RevenueProjection(state);
   }
 
   /**
@@ -247,7 +248,7 @@ export class LedgerProjection {
       const click = this.newClicks[this.#indexedClicks]!;
       this.#clickIndex.set(`${click.session} ${click.offer}`, click);
     }
-    return this.#clickIndex.get(`${session} ${offer}`) ?? this.#state.revenue.findClick(session, offer);
+    return this.#clickIndex.get(`${session} ${offer}`) ?? this.#state.findClick(session, offer);
   }
 
   #findSession(key: SubIdKey): ProjectedSession | null {
@@ -290,10 +291,6 @@ export class LedgerProjection {
 function countWidgetEvent(counter: { widgetEvents: number[] | null }, type: number): void {
   counter.widgetEvents ??= [...zeroWidgetCounts];
   counter.widgetEvents[type]!++;
-}
-
-function keyOfSub(sub: Uint8Array): SubIdKey {
-  return Buffer.from(sub.buffer, sub.byteOffset, subIdByteLength).toString('latin1');
 }
 
 function toConfirmation(record: RevenueConfirmed | RevenueReversed): Confirmation {

@@ -1,8 +1,13 @@
 import type { Payout } from '../confirmations/confirmation.ts';
 import { dayMs } from '../domain/calendar.ts';
+import { subIdByteLength } from '../ids/sub-id.ts';
 
 /** The 32 bytes of a sub_id as a latin1 string. Keys sort by creation time, because a sub_id starts with its creation time. */
 export type SubIdKey = string;
+
+export function keyOfSub(sub: Uint8Array): SubIdKey {
+  return Buffer.from(sub.buffer, sub.byteOffset, subIdByteLength).toString('latin1');
+}
 
 /** Returns the smallest key of a session that was created on this day or later. */
 export function firstSubIdKeyOfDay(day: number): SubIdKey {

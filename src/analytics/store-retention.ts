@@ -1,10 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import { dayNumberOf } from '../domain/calendar.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
-import { decodeSubId } from '../ids/sub-id.ts';
 import { preparePluck, prepareRaw } from './analytics-database.ts';
-import type { CounterArchive } from './counter-archive.ts';
+import { ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import { firstSubIdKeyOfDay, type SubIdKey } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
@@ -32,10 +30,6 @@ export class RetainedSessions {
   /** Smallest key of a retained session; empty if every session is retained. */
   get firstKey(): SubIdKey {
     return this.#firstKey;
-  }
-
-  isRetained(sub: Uint8Array): boolean {
-    return dayNumberOf(decodeSubId(sub).createdMs) >= this.#firstDay;
   }
 
   /**
@@ -122,6 +116,19 @@ export interface RetentionRequest {
   readonly wallMs: number;
 }
 
+/** Result of `applyRetention`. `archived` is false if the archive could not be written; `reason` is the error message. */
+export type RetentionOutcome =
+  | {
+      readonly archived: true;
+      /** First day (day number) whose sessions are retained. */
+      readonly retainedFromDay: number;
+      /** Whether this call removed sessions that were retained before. */
+      readonly isNew: boolean;
+      /** Ledger records before this position are no longer needed, not even to rebuild the store. */
+      readonly ledgerFromPosition: number;
+    }
+  | { readonly archived: false; readonly reason: string };
+
 /** Decides which days to delete from the store, and keeps store and archive consistent. */
 export class StoreRetention {
   readonly #database: Database;
@@ -144,9 +151,26 @@ export class StoreRetention {
 
   /**
    * Archives the projected counters of days older than the retention period, then stops retaining the sessions of these
-   * days. Throws the errors of `CounterArchive.append`, which leave the store unchanged.
+   * days. A failed write of the archive leaves the store unchanged.
    */
-  apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
+  apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor | null): RetentionOutcome {
+    const previousDay = this.#retainedSessions.firstDay;
+    try {
+      if (cursor !== null) this.#archiveDays(archive, request, cursor);
+    } catch (error) {
+      if (!(error instanceof ArchiveWriteError)) throw error;
+      return { archived: false, reason: error.message };
+    }
+    const retainedFromDay = this.#retainedSessions.firstDay;
+    // The position depends on the current ledger too, because a new ledger may have been created since the last archive segment.
+    const ledgerFromPosition =
+      cursor === null
+        ? 0
+        : Math.min(archive.ledgerFromPosition, this.#firstSegmentSinceDay(archive.retainedFromDay, cursor));
+    return { archived: true, retainedFromDay, isNew: retainedFromDay > previousDay, ledgerFromPosition };
+  }
+
+  #archiveDays(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
     // If archive segments were lost, the store still has their counters, which are then archived again.
     const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.firstDay);
     if (untilDay <= archive.retainedFromDay) return;
@@ -167,14 +191,6 @@ export class StoreRetention {
         this.#setFirstRetainedDay(retainedFromDay);
       })
       .immediate();
-  }
-
-  /**
-   * Returns the first ledger position that the store, or a rebuild of the store, still needs. The result also depends
-   * on the current ledger, because a new ledger may have been created since the last archive segment was written.
-   */
-  firstNeededPosition(archive: CounterArchive, cursor: LogCursor): number {
-    return Math.min(archive.ledgerFromPosition, this.#firstSegmentSinceDay(archive.retainedFromDay, cursor));
   }
 
   /**

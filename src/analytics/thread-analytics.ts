@@ -23,10 +23,9 @@ import {
   type SummaryResult,
 } from './analytics.ts';
 import type { ExperimentRow } from './analytics-store.ts';
-import type { RetentionOutcome } from './ledger-follower.ts';
 import type { ProjectionTotals } from './projection-state.ts';
 import { AnalyticsLag, SharedProgress } from './shared-progress.ts';
-import type { RetentionRequest } from './store-retention.ts';
+import type { RetentionOutcome, RetentionRequest } from './store-retention.ts';
 
 export interface ThreadAnalyticsOptions {
   /** Paths of the analytics data. The folder of the analytics store must exist. */
