@@ -78,15 +78,12 @@ export class MetricRegistry {
     });
   }
 
-  /** Registers gauges without labels: help text and value, by metric name. */
-  registerGauges(gauges: Readonly<Record<string, readonly [help: string, read: ReadMetric<number>]>>): void {
+  registerGauge(name: string, help: string, read: ReadMetric<number>): void {
     const asSamples = (value: number | null) => (value === null ? null : [{ labels: {}, value }]);
-    for (const [name, [help, read]] of Object.entries(gauges)) {
-      this.registerLabeledGauge(name, help, [], () => {
-        const value = read();
-        return value instanceof Promise ? value.then(asSamples) : asSamples(value);
-      });
-    }
+    this.registerLabeledGauge(name, help, [], () => {
+      const value = read();
+      return value instanceof Promise ? value.then(asSamples) : asSamples(value);
+    });
   }
 
   registerLabeledGauge(
