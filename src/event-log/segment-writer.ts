@@ -26,6 +26,7 @@ export class FrameGroup {
   /** Promise of `durableLater` for callers whose promise was rejected before the frames were written. */
   #durableLater: PromiseWithResolvers<void> | null = null;
 
+  /** Buffer whose first `length` bytes are the frames of the group. */
   get bytes(): Buffer {
     return this.#buffer;
   }
