@@ -46,10 +46,7 @@ export type ArchivedDay = readonly [
     /** Sum of squares as a decimal string, because it may exceed `Number.MAX_SAFE_INTEGER`. */
     confirmedCentsSquared: string,
   ],
-  /**
-   * Number of widget events by type (see `WidgetCounts`), for the types of the release that wrote the record; absent if
-   * there are no events.
-   */
+  /** Widget events by type, for the types of the release that wrote the record; absent if there are no events. */
   widgetEvents?: readonly number[],
 ];
 
@@ -174,10 +171,7 @@ export class CounterArchive {
     this.#ledgerFromPosition = ledgerFromPosition;
   }
 
-  /**
-   * Writes the empty segment that marks the end of a closed log (see log-format.ts). The commands that verify or copy a
-   * log require this end segment.
-   */
+  /** Writes the empty segment that marks the end of a closed log. The commands that verify or copy a log require it. */
   #writeEndSegment(): void {
     try {
       writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
@@ -246,9 +240,7 @@ class ArchiveRecordOrder {
   }
 }
 
-/**
- * A system call failed while the archive was written, for example because the disk is full. A retry replaces the file of the failed write.
- */
+/** A system call failed while the archive was written, for example on a full disk. A retry replaces the failed file. */
 export class ArchiveWriteError extends Error {
   override readonly name = 'ArchiveWriteError';
 }

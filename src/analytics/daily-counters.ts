@@ -20,10 +20,7 @@ type LenderRow = ArchivedLender[1];
 
 const dayCounters = ['sessions', 'views', 'clicks', 'attributed_micros', 'confirmed_micros', 'confirmed_cents_squared'];
 
-/**
- * Reads and writes the daily counters in the analytics store. Adds the increments of a batch, exports days to the
- * archive, and restores archived days.
- */
+/** Daily counters in the store: adds the increments of a batch, exports days to the archive, and restores archived days. */
 export class DailyCounters {
   readonly #dayWriter: RowWriter;
   readonly #widgetWriter: RowWriter;
@@ -145,10 +142,7 @@ function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, 
   return events[0] === null ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, events as number[]];
 }
 
-/**
- * Converts archived widget counts to the event types of this release. The release that wrote the archive may have had
- * fewer or more event types.
- */
+/** Converts archived widget counts to the event types of this release. The archive may have fewer or more types. */
 function normalizeWidgetCounts(widgetEvents: WidgetCounts): number[] {
   return widgetEventTypes.map((_, type) => widgetEvents[type] ?? 0);
 }

@@ -44,10 +44,7 @@ export class LedgerProjection {
   readonly lastCohortDayBySegment = new Map<number, number>();
   readonly newClicks: CountedClick[] = [];
   readonly revenue: RevenueProjection;
-  /**
-   * Index of the first `#indexedClicks` elements of `newClicks` by session and offer. The index is extended only when a
-   * confirmation searches for a click.
-   */
+  /** Index of the first `#indexedClicks` elements of `newClicks`, extended only when a confirmation searches for a click. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
   readonly totals: ProjectionTotals = { ...zeroProjectionTotals };
@@ -176,10 +173,7 @@ export class LedgerProjection {
     this.#countClick(session, sub, offer, { lenderName, clickedMs: wallMs, valueMicros });
   }
 
-  /**
-   * Applies a confirmation or a reversal (docs/contract.md#confirmation-rules). A confirmation can recreate a click
-   * that has no ledger record.
-   */
+  /** Applies a confirmation or a reversal. A confirmation can recreate a click that has no ledger record. */
   #applyConfirmation(session: ProjectedSession, record: RevenueConfirmed | RevenueReversed): void {
     const confirmation = toConfirmation(record);
     const { sub, offerId, txid } = confirmation;

@@ -60,10 +60,7 @@ export class ReadOnlyAnalytics implements Analytics {
     this.#database.close();
   }
 
-  /**
-   * Runs a query in one read transaction, so that all statements see the same snapshot. `RetainedSessions` is read in
-   * the same transaction, because the writing process may delete sessions.
-   */
+  /** Runs a query on one snapshot, which includes `RetainedSessions`, because the writing process may delete sessions. */
   #inTransaction<Result>(read: (sessions: SessionReader) => Result): Result {
     return this.#database.transaction(() => {
       this.#lastPosition = this.#selectPosition.get() ?? 0;

@@ -19,10 +19,7 @@ export class LenderAccumulator {
     }
   }
 
-  /**
-   * Returns the sums by lender, sorted by clicks descending, then by name. Names are compared as UTF-8 bytes, as in
-   * SQLite, so that all queries use the same order.
-   */
+  /** Sorts by clicks descending, then by the UTF-8 bytes of the name, as SQLite does, so that all queries use one order. */
   toSortedMetrics(nameOf: (lender: number) => string): LenderMetrics[] {
     return [...this.#lenders]
       .map(([lender, sums]) => ({ lender: nameOf(lender), ...sums }))

@@ -42,11 +42,7 @@ class NumberTable {
     this.#insert = database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`);
   }
 
-  /**
-   * Returns the number of the row with these values, or null.
-   *
-   * @param key cache key of `values`
-   */
+  /** Returns the number of the row with these values, or null. `key` is the cache key of `values`. */
   find(key: string, values: readonly SqlValue[] = [key]): number | null {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
@@ -66,9 +62,7 @@ class NumberTable {
   }
 }
 
-/**
- * Reads from the store the state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not grow with the ledger.
- */
+/** Reads the state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not grow with the ledger. */
 export class SqliteProjectionState {
   readonly #retainedSessions: RetainedSessions;
   readonly #sessionCache = new LRUCache<SubIdKey, ProjectedSession>({ max: bounds.projectionSessionCacheEntriesMax });
@@ -181,10 +175,7 @@ export class SqliteProjectionState {
     };
   }
 
-  /**
-   * Returns the number of an experiment: one tag of one account, vertical and mode (docs/contract.md#tenants). Creates
-   * the experiment if it does not exist.
-   */
+  /** Returns the number of an experiment (docs/contract.md#tenants). Creates the experiment if it does not exist. */
   assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
     return this.#experiments.findOrInsert(`${account} ${vertical} ${test} ${tag}`, [
       account,
@@ -194,10 +185,7 @@ export class SqliteProjectionState {
     ]);
   }
 
-  /**
-   * Buffers the metadata of a few sessions and writes the rows before the batch ends, because the metadata of a whole
-   * batch might not fit in memory.
-   */
+  /** Buffers metadata and writes rows before the batch ends, because the metadata of a whole batch might not fit in memory. */
   addMetadata(session: number, json: string): void {
     this.#metadataWriter.add([session, json]);
   }

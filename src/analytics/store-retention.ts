@@ -58,10 +58,7 @@ export class SessionPruner {
   readonly #deleteClicks: Statement<[number]>;
   readonly #deletePayouts: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
-  /**
-   * Sessions created before this day number have no rows in the store. The value starts at 0, so that rows that an
-   * earlier process did not delete are found.
-   */
+  /** Sessions created before this day have no rows. Starts at 0, to find rows that an earlier process did not delete. */
   #prunedUntilDay = 0;
 
   constructor(database: Database, retainedSessions: RetainedSessions) {

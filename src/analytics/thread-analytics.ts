@@ -72,10 +72,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   #restartDelayMs: number = bounds.aggregatorRestartDelayMinMs;
   #lastId = 0;
   readonly #queuedQueries = new Map<number, PendingQuery>();
-  /**
-   * Queries that the thread has not answered yet. A timed-out query remains in the map until the thread has executed
-   * it, which limits the thread's queue.
-   */
+  /** Queries without an answer. A timed-out query remains until the thread has executed it, which limits the queue. */
   readonly #sentQueries = new Map<number, PendingQuery>();
   #closing: Promise<void> | null = null;
 

@@ -18,10 +18,7 @@ import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts'
 class OfferCapState {
   /** Maximum number of clicks per day that book revenue; null until the catalog with the cap is active. */
   dailyCap: number | null = null;
-  /**
-   * Time at which the offer was removed from the active catalog, or null. The cap still applies to links that were
-   * shown before the removal.
-   */
+  /** Time of the removal from the active catalog, or null. The cap still applies to links shown before the removal. */
   removedMs: number | null = null;
   readonly randomId: RandomOfferId;
   readonly #days = [-1, -1];
@@ -117,10 +114,7 @@ interface CapDecision {
   readonly withinDailyCap: boolean | null | undefined;
 }
 
-/**
- * Visits in order the records since `sinceMs` that the ledger had accepted before the call. Records that are accepted
- * later may be visited too.
- */
+/** Visits in order the records since `sinceMs` that the ledger had accepted before the call, and possibly later ones. */
 export type ReadLedgerSince = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
@@ -288,10 +282,7 @@ interface CatalogCapState {
 
 const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
 
-/**
- * Returns the time from which the ledger must be replayed: an offer clicked today was shown today or yesterday. One
- * additional hour allows for a wall clock that was set back.
- */
+/** An offer clicked today was shown today or yesterday. One more hour allows for a wall clock that was set back. */
 function replayStartMs(nowMs: number): number {
   return dayStartMs(dayNumberOf(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }

@@ -13,10 +13,7 @@ export interface Confirmation {
   readonly txid: string;
   readonly amountMicros: number;
   readonly occurredMs: number;
-  /**
-   * Click data from the click_id; null without a click_id. The data is needed to recreate a click that has no record
-   * (docs/contract.md#clicks-without-a-record).
-   */
+  /** Click data from the click_id, to recreate a click without a record (docs/contract.md#clicks-without-a-record), or null. */
   readonly click: ClickEvidence | null;
 }
 

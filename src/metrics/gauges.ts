@@ -7,10 +7,7 @@ import { awaitWithinScrapeTimeout, type MetricRegistry } from './metric-registry
 export const logNames = ['ledger', 'journal'] as const;
 export type LogName = (typeof logNames)[number];
 
-/**
- * Kinds of log incidents. Only the journal reports `maintenance-failed` (a journal file could not be created or
- * deleted) and `maintenance-recovered` (file maintenance succeeded again).
- */
+/** Only the journal reports `maintenance-failed` (a file could not be created or deleted) and `maintenance-recovered`. */
 export const logIncidentKinds = [
   'torn-tail-removed',
   'segment-abandoned',

@@ -13,10 +13,7 @@ import { registerProcessMetrics } from './process-metrics.ts';
 const lowestStatus = 100;
 const statusCount = 500;
 
-/**
- * Counts replies by route and status, and measures their durations by route. Recording is fast, because it only
- * increments values in preallocated arrays.
- */
+/** Counts replies by route and status and measures their durations, in preallocated arrays, so that recording is fast. */
 export class RequestCounter {
   readonly routes: readonly string[];
   readonly durations: BucketHistogram;
@@ -50,10 +47,7 @@ const unauthorizedKinds = ['unauthorized', 'vertical_mismatch'] as const;
 
 type AuthRefusal = (typeof rateLimitKinds)[number] | (typeof unauthorizedKinds)[number];
 
-/**
- * Metrics of one service. Frequent events are counted in arrays, which are read at a scrape. Only rare events use the slower counters of
- * prom-client.
- */
+/** Metrics of one service. A scrape reads frequent events from arrays; only rare events use counters of prom-client. */
 export class Metrics {
   readonly requests: RequestCounter;
   readonly registry = new MetricRegistry();
