@@ -16,26 +16,17 @@ export const bounds = {
   confidenceSessionsMin: 30,
 
   // HTTP (docs/contract.md#request-bodies, docs/contributing/native-http.md)
-  /**
-   * Maximum size of the request line and all headers, enough for the longest `sub_id_list`. The HTTP engine rejects a larger request
-   * head with status 431.
-   */
+  /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`. A larger request head gets status 431. */
   requestHeadBytesMax: 40 * 1024,
   requestBodyBytesMax: 64 * 1024,
   /** Maximum time from the request head to the response. After this time, the listener responds with 503. */
   requestDeadlineMs: 2_000,
   deadlineCheckIntervalMs: 100,
-  /**
-   * Maximum time to receive a request head or a request body, and maximum idle time of a connection. The same value is built into
-   * uWebSockets.js.
-   */
+  /** Maximum time to receive a request head or body, and maximum idle time of a connection. uWebSockets.js has the same value built in. */
   connectionIdleTimeoutMs: 10_000,
   /** Interval at which the node listener checks `connectionIdleTimeoutMs`. */
   connectionCheckIntervalMs: 1_000,
-  /**
-   * Maximum number of requests of one connection that wait for responses (node listener). uWebSockets.js allows one request per
-   * connection at a time.
-   */
+  /** Maximum number of waiting requests of one connection (node listener). uWebSockets.js allows one request per connection at a time. */
   pipelinedRequestsMax: 16,
   /**
    * Maximum number of reply bytes that clients have not read yet, for all connections of a listener. Above this limit, the listener
@@ -133,10 +124,7 @@ export const bounds = {
   // Offers (docs/contract.md#marketplace-answers)
   offersShownDefault: 5,
   offersShownMax: 20,
-  /**
-   * Number of offers that a cached ranking stores for each sort order. The ranking is recomputed when more than 12 of the best offers
-   * become unavailable.
-   */
+  /** Offers that a cached ranking stores per sort order. The ranking is recomputed when more than 12 of the best become unavailable. */
   offersRankedMax: 32,
   /**
    * Maximum number of offers that may reach or leave their daily cap before a cached ranking is recomputed. Up to this number, only the
@@ -226,10 +214,7 @@ export const bounds = {
   clicksRecordedPerLinkMax: 10,
   /** Maximum number of recorded clicks of one session on all offers. Clicks above this limit are redirected but not recorded. */
   clicksRecordedPerSessionMax: 64,
-  /**
-   * Number of one-byte cells in each of the four rows of the count-min sketch that counts the clicks of each session of a day. The four
-   * rows use 4 MiB.
-   */
+  /** Number of one-byte cells in each of the four rows of the count-min sketch of the clicks per session of a day: 4 MiB in total. */
   sessionClickCells: 1024 * 1024,
   /** Maximum number of click links with a counter of recorded clicks in memory. */
   clickCountersMax: 200_000,
@@ -418,10 +403,7 @@ export const bounds = {
   cohortRowSessionsMax: 30,
   /** Maximum number of sessions that one transaction of the aggregator thread deletes because they are older than the retention. */
   sessionsPrunedPerTransaction: 500,
-  /**
-   * Maximum number of experiments in one reply from the aggregator thread to the main thread while the service starts. One such reply
-   * takes a few milliseconds in both threads.
-   */
+  /** Maximum number of experiments in one reply of the aggregator thread, which takes both threads a few milliseconds. */
   experimentsPerPage: 5_000,
   /** Number of 4 KiB pages in the write-ahead log of the analytics store that triggers a checkpoint. */
   analyticsStoreCheckpointPages: 4_000,

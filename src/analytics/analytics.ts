@@ -24,9 +24,7 @@ export class AnalyticsUnavailableError extends Error {
   override readonly name = 'AnalyticsUnavailableError';
 }
 
-/**
- * Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null. If both filters are set, a session must match both.
- */
+/** Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null; a session must match both if both are set. */
 export interface CohortFilter {
   readonly account: number;
   readonly vertical: number;

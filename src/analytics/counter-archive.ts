@@ -181,10 +181,7 @@ export class CounterArchive {
     }
   }
 
-  /**
-   * Yields the records of a segment and of all later segments. After the last record, stores the position and the CRC
-   * with which the next segment must continue.
-   */
+  /** Yields the records of a segment and of all later segments, then stores the position and the CRC for the next segment. */
   *#readFrom(segment: number): Generator<ArchiveRecord, void> {
     const scanner = new LogScanner(nodeLogFiles, this.#folder, { segment, decode: true });
     const damaged = (reason: string): LogDamagedError => {

@@ -125,10 +125,7 @@ export class LedgerFollower {
   }
 }
 
-/**
- * Returns a description of the ledger records that a rebuild cannot read, or null if no records are missing.
- * `ledgerFromPosition` must be the start of a ledger segment.
- */
+/** Describes the ledger records that a rebuild cannot read, or returns null. `ledgerFromPosition` must be the start of a segment. */
 function describeMissingRecords(ledgerFolder: string, ledgerFromPosition: number): string | null {
   const firsts = segmentFirstSequences(nodeLogFiles.listNames(ledgerFolder));
   const [first] = firsts;

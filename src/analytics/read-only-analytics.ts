@@ -15,10 +15,7 @@ import { RetainedSessions } from './store-retention.ts';
 
 type ReferrerTagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
 
-/**
- * Reads analytics from the file of a store, which another process may be writing. A result includes the records that were projected when
- * the query started.
- */
+/** Reads the file of a store, which another process may be writing. A result includes the records projected when its query started. */
 export class ReadOnlyAnalytics implements Analytics {
   readonly healthy = true;
   readonly #database: Database;

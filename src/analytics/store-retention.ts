@@ -32,10 +32,7 @@ export class RetainedSessions {
     return this.#firstKey;
   }
 
-  /**
-   * Sets the first day whose sessions are retained. Requires an open transaction. After an error, do not use this
-   * object any more, because it may differ from the file.
-   */
+  /** Sets the first retained day. Requires an open transaction. Discard this object after an error, because it may differ from the file. */
   setFirstDay(day: number): void {
     this.#updateFromDay.run(day);
     this.#firstDay = day;
@@ -146,10 +143,7 @@ export class StoreRetention {
     this.#selectOldestDayFrom = preparePluck(database, 'SELECT min(day) FROM cohort_piece WHERE day >= ?');
   }
 
-  /**
-   * Archives the projected counters of days older than the retention period, then stops retaining the sessions of these
-   * days. A failed write of the archive leaves the store unchanged.
-   */
+  /** Archives the counters of expired days, then stops retaining their sessions. A failed archive write leaves the store unchanged. */
   apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor | null): RetentionOutcome {
     const previousDay = this.#retainedSessions.firstDay;
     try {

@@ -43,10 +43,7 @@ class OfferCapState {
   }
 }
 
-/**
- * Applies a ledger record to the capped offers that it contains, by the rules of docs/contract.md#counting-clicks. Returns whether an
- * offer of the active catalog reached its cap.
- */
+/** Applies a record to its capped offers (docs/contract.md#counting-clicks). Returns whether an active offer reached its cap. */
 function applyRecord(
   record: LedgerRecord,
   offers: ReadonlyMap<string, OfferCapState>,

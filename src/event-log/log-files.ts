@@ -7,10 +7,7 @@ import { createFolderDurably } from '../files/durable-files.ts';
  * aggregator thread do nothing else while they read. Every operation may throw or reject with a system error.
  */
 export interface LogFiles {
-  /**
-   * Creates a folder and its parents, and makes their names durable. Existing parents are also synced, because the process that created
-   * them may have crashed before its sync.
-   */
+  /** Creates a folder and its parents durably (see `createFolderDurably`). */
   createFolder(folder: string): void;
   /** Lists the names of the files in a folder, in no particular order. */
   listNames(folder: string): string[];

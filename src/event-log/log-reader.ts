@@ -16,10 +16,7 @@ export class CursorBeyondLogError extends Error {
   override readonly name = 'CursorBeyondLogError';
 }
 
-/**
- * Reads the records of a log while another thread or process writes the log. The caller passes the durable position of the log. After an
- * error, the reader can only be closed.
- */
+/** Reads a log while another thread or process writes it, up to a durable position. After an error, the reader can only be closed. */
 export class LogReader {
   readonly #folder: string;
   readonly #scanner: LogScanner;

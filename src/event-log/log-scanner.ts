@@ -27,10 +27,7 @@ interface LogScannerOptions {
   readonly decode: boolean;
 }
 
-/**
- * Error if records changed during the scan: after a failed write, the writer wrote them again in another segment, or the retention deleted
- * their segment.
- */
+/** Records changed during the scan: after a failed write the writer wrote them again elsewhere, or the retention deleted them. */
 export class LogRewrittenError extends OperatorError {
   override readonly name = 'LogRewrittenError';
 

@@ -246,10 +246,7 @@ async function listEpochNames(folder: string): Promise<string[]> {
   return names.filter((name) => /^\d{16}$/.test(name)).sort();
 }
 
-/**
- * Deletes an epoch. Its folder is renamed first, so that a partly deleted folder is not treated as a damaged epoch. A repeated call
- * continues after a failed deletion.
- */
+/** Deletes an epoch. The folder is renamed first, so that a partly deleted one is not treated as damaged. A repeated call continues. */
 async function deleteEpoch(folder: string, name: string): Promise<void> {
   const gone = join(folder, `${name}.gone`);
   try {

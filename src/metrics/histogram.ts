@@ -12,10 +12,7 @@ interface HistogramSnapshot {
   readonly buckets: readonly { readonly end: number; readonly count: number }[];
 }
 
-/**
- * Histogram with a fixed number of series. The constructor allocates all memory, so an observation requires only a short search and two
- * additions.
- */
+/** Histogram with a fixed number of series. All memory is allocated at once, so an observation is a short search and two additions. */
 export class BucketHistogram {
   readonly #bounds: BucketBounds;
   readonly #upperBounds: Int32Array;

@@ -53,10 +53,7 @@ interface PendingWidgetReport {
   readonly durable: Promise<void>;
 }
 
-/**
- * Widget usage of a live session (docs/contract.md#widget-limits): the widget loads with a counted view, the recorded events, and a token
- * bucket that limits requests.
- */
+/** Widget usage of a live session (docs/contract.md#widget-limits): counted widget loads, recorded events, and the request limit. */
 export class WidgetUsage {
   readonly #viewedLoads = new DigestSet();
   readonly #claimedEvents = new DigestSet();
