@@ -16,27 +16,17 @@ export const bounds = {
   confidenceSessionsMin: 30,
 
   // HTTP (docs/contract.md#request-bodies, docs/contributing/native-http.md)
-  /**
-   * Maximum size of the request line and all headers, enough for the longest `sub_id_list`. The HTTP engine rejects a larger request
-   * head with status 431.
-   */
+  /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`. A larger request head gets status 431. */
   requestHeadBytesMax: 40 * 1024,
   requestBodyBytesMax: 64 * 1024,
   /** Maximum time from the request head to the response. After this time, the listener responds with 503. */
   requestDeadlineMs: 2_000,
-  /** Interval at which the listener checks request deadlines. */
   deadlineCheckIntervalMs: 100,
-  /**
-   * Maximum time to receive a request head or a request body, and maximum idle time of a connection. The same value is built into
-   * uWebSockets.js.
-   */
+  /** Maximum time to receive a request head or body, and maximum idle time of a connection. uWebSockets.js has the same value built in. */
   connectionIdleTimeoutMs: 10_000,
   /** Interval at which the node listener checks `connectionIdleTimeoutMs`. */
   connectionCheckIntervalMs: 1_000,
-  /**
-   * Maximum number of requests of one connection that wait for responses (node listener). uWebSockets.js allows one request per
-   * connection at a time.
-   */
+  /** Maximum number of waiting requests of one connection (node listener). uWebSockets.js allows one request per connection at a time. */
   pipelinedRequestsMax: 16,
   /**
    * Maximum number of reply bytes that clients have not read yet, for all connections of a listener. Above this limit, the listener
@@ -98,7 +88,6 @@ export const bounds = {
   referrerTagLimitMax: 1_000_000,
   /** Delay before the restore of the referrer tags is retried after a timeout. */
   referrerTagRestorePollMs: 100,
-  /** Maximum number of members in the `metadata` of a session. */
   metadataKeysMax: 10,
   /** Maximum length of a key or value in the `metadata` of a session. */
   metadataCharactersMax: 256,
@@ -123,7 +112,6 @@ export const bounds = {
    * this size. Outside the heap, a session, its ranking and its idempotency key use about 570 bytes.
    */
   sessionHeapBytes: 2_048,
-  /** Default session limit of the embedded API. */
   embeddedSessionLimitDefault: 100_000,
 
   // Pocket fields (docs/contract.md#pocket-fields)
@@ -136,10 +124,7 @@ export const bounds = {
   // Offers (docs/contract.md#marketplace-answers)
   offersShownDefault: 5,
   offersShownMax: 20,
-  /**
-   * Number of offers that a cached ranking stores for each sort order. The ranking is recomputed when more than 12 of the best offers
-   * become unavailable.
-   */
+  /** Offers that a cached ranking stores per sort order. The ranking is recomputed when more than 12 of the best become unavailable. */
   offersRankedMax: 32,
   /**
    * Maximum number of offers that may reach or leave their daily cap before a cached ranking is recomputed. Up to this number, only the
@@ -160,9 +145,7 @@ export const bounds = {
   catalogThreadHeapMegabytes: 1_024,
   /** Maximum number of errors reported for one catalog file. Errors above this limit are only counted. */
   catalogErrorsReportedMax: 1_000,
-  /** Maximum length of a member name in a catalog error message. */
   catalogNameCharactersShown: 80,
-  /** Maximum length of a catalog error message. */
   catalogErrorCharactersShown: 400,
   offerIdCharactersMax: 64,
   /** Maximum length of a lender name in Unicode code points. In UTF-16 code units, a lender name can be twice as long. */
@@ -171,7 +154,6 @@ export const bounds = {
   /** Maximum length of the `v` parameter of a click URL. */
   clickTokenCharactersMax: 64,
   payoutUsdMax: 100_000,
-  /** Largest daily cap of an offer. */
   dailyCapClicksMax: 100_000_000,
   /** Largest loan amount or credit limit of an offer. */
   offerAmountUsdMax: 100_000_000,
@@ -232,10 +214,7 @@ export const bounds = {
   clicksRecordedPerLinkMax: 10,
   /** Maximum number of recorded clicks of one session on all offers. Clicks above this limit are redirected but not recorded. */
   clicksRecordedPerSessionMax: 64,
-  /**
-   * Number of one-byte cells in each of the four rows of the count-min sketch that counts the clicks of each session of a day. The four
-   * rows use 4 MiB.
-   */
+  /** Number of one-byte cells in each of the four rows of the count-min sketch of the clicks per session of a day: 4 MiB in total. */
   sessionClickCells: 1024 * 1024,
   /** Maximum number of click links with a counter of recorded clicks in memory. */
   clickCountersMax: 200_000,
@@ -250,9 +229,7 @@ export const bounds = {
   widgetRequestsPerMinute: 120,
   /** Maximum number of widget loads of one session that count as views. Widget loads above this limit still show offers. */
   widgetLoadsPerSessionMax: 256,
-  /** Maximum number of widget events in one request. */
   widgetEventsPerBatchMax: 50,
-  /** Maximum number of recorded widget events of one session. */
   widgetEventsPerSessionMax: 1_000,
   widgetEventIdCharactersMax: 64,
   /** Maximum number of placeholder cards that a widget shows while offers load. */
@@ -269,7 +246,6 @@ export const bounds = {
   confirmationClockSkewMs: 5_000,
   /** Maximum confirmed revenue of one session. The square of this amount in cents is a safe JavaScript integer. */
   confirmedRevenueUsdMax: 100_000,
-  /** Maximum length of a lender's payout ID. */
   txidCharactersMax: 128,
   confirmationRowsPerRequestMax: 500,
   confirmationBodyBytesMax: 512 * 1024,
@@ -333,7 +309,6 @@ export const bounds = {
   analyticsDefaultDays: 30,
   /** Number of days for which an analytics summary includes final revenue if the request has no dates. */
   maturedDefaultDays: 180,
-  /** Maximum number of lenders that a summary lists. */
   topLendersMax: 20,
   /** Maximum and default number of items (days or rows) on one page of analytics. */
   analyticsPageItemsMax: 100,
@@ -342,7 +317,6 @@ export const bounds = {
   retentionDaysMax: 36_500,
   /** Interval at which data older than the retention is deleted. */
   retentionCheckIntervalMs: 60 * 60 * 1000,
-  /** Delay before a failed deletion is retried. */
   retentionRetryDelayMs: 60 * 1000,
   /** Maximum number of queued queries to the aggregator thread. Analytics requests above this limit get 503. */
   analyticsQueueQueriesMax: 1_024,
@@ -354,7 +328,6 @@ export const bounds = {
   // Operations
   /** Maximum time that a metrics scrape waits for another thread or the disk. After this time, the scrape omits the metric. */
   scrapeReadTimeoutMs: 250,
-  /** Interval at which the event loop delay is measured. */
   loopDelaySampleIntervalMs: 20,
   /** Maximum number of stored log positions from which the analytics lag is computed. */
   analyticsLagSamplesMax: 512,
@@ -362,12 +335,10 @@ export const bounds = {
   analyticsLagSampleIntervalMs: 100,
 
   // Configuration
-  /** Largest TCP port. */
   portMax: 65_535,
   matcherThreadsMax: 256,
   sessionLimitMax: 1_000_000_000,
   corsOriginsMax: 64,
-  /** Maximum number of configured host names that the operations listener accepts. */
   opsAllowedHostsMax: 64,
   /** Maximum number of characters of a setting's value in an error message. */
   settingCharactersShown: 80,
@@ -378,11 +349,9 @@ export const bounds = {
   progressBarRedrawIntervalMs: 100,
   /** Interval at which a starting server without a terminal logs its progress. */
   restoreProgressLogIntervalMs: 5_000,
-  /** Default number of records that `marketplace log inspect` prints. */
   logInspectRecordsDefault: 20,
 
   // Capacity planner
-  /** Maximum number of API keys in a capacity plan. */
   plannedKeysMax: 1_000_000_000,
   plannedSloMsMax: 60_000,
   /** Maximum size of a benchmark result file. The result of a full benchmark has a few hundred kB. */
@@ -408,7 +377,6 @@ export const bounds = {
   logPreallocationBytes: 256 * 1024,
   /** Initial size of the buffer for a group of log records. A larger group enlarges the buffer. */
   logGroupInitialBytes: 64 * 1024,
-  /** Interval at which a failed write to the log is retried. */
   logRetryIntervalMs: 1_000,
   /** Maximum delay before a write of log records for which no caller waits. Analytics queries wait until such records are written. */
   logLingerMs: 5,
@@ -435,14 +403,10 @@ export const bounds = {
   cohortRowSessionsMax: 30,
   /** Maximum number of sessions that one transaction of the aggregator thread deletes because they are older than the retention. */
   sessionsPrunedPerTransaction: 500,
-  /**
-   * Maximum number of experiments in one reply from the aggregator thread to the main thread while the service starts. One such reply
-   * takes a few milliseconds in both threads.
-   */
+  /** Maximum number of experiments in one reply of the aggregator thread, which takes both threads a few milliseconds. */
   experimentsPerPage: 5_000,
   /** Number of 4 KiB pages in the write-ahead log of the analytics store that triggers a checkpoint. */
   analyticsStoreCheckpointPages: 4_000,
-  /** Size of the page cache of the analytics store. */
   analyticsStoreCacheKibibytes: 16 * 1024,
   /** Maximum length of a tag, offer ID, lender name or catalog version in the ledger. */
   ledgerNameCharactersMax: 256,

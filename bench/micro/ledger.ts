@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { Encoder } from '@msgpack/msgpack';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { encodeMarkedFrame, RecordDecoder } from '../../src/event-log/log-format.ts';
+import { RecordDecoder } from '../../src/event-log/log-format.ts';
+import { FrameGroup } from '../../src/event-log/segment-writer.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import type { SessionCreated } from '../../src/ledger/ledger-record.ts';
 import { oneMonthLedger, writeSampleLedger } from '../history/sample-ledger.ts';
@@ -30,13 +31,13 @@ export const recordBenchmarks: readonly MicroBenchmark[] = [
   }),
   perItemBenchmark('event-log/log-format: encode a frame', () => {
     let position = 0;
-    let previousCrc = 0;
+    const group = new FrameGroup();
     return {
       items: encodedRecords(),
       run: (payload) => {
-        const frame = encodeMarkedFrame(payload, ++position, previousCrc);
-        previousCrc = frame.crc;
-        return frame.bytes.length;
+        group.clear();
+        group.add(payload, ++position, group.lastCrc, true);
+        return group.length;
       },
     };
   }),

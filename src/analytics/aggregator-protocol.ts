@@ -10,7 +10,6 @@ export interface AggregatorWorkerData {
   readonly progress: SharedArrayBuffer;
 }
 
-/** Names of the queries that only read the store. */
 export type StoreQueryName =
   | 'getSummary'
   | 'listDays'
@@ -22,7 +21,6 @@ export type StoreQueryName =
 type QueryMethods = Pick<AnalyticsStore, StoreQueryName> & Pick<LedgerFollower, 'applyRetention'>;
 export type QueryName = keyof QueryMethods;
 
-/** Parameter and result of each query, by query name. */
 export type QueryParameters = { readonly [Name in QueryName]: Parameters<QueryMethods[Name]>[0] };
 export type QueryResults = { readonly [Name in QueryName]: ReturnType<QueryMethods[Name]> };
 

@@ -11,11 +11,7 @@ import type {
 import { LedgerFollower } from './ledger-follower.ts';
 import { SharedProgress } from './shared-progress.ts';
 
-interface PendingQuery {
-  readonly id: number;
-  readonly position: number;
-  readonly query: AggregatorQuery;
-}
+type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
 
 /**
  * Runs in the aggregator thread: applies the ledger in batches and executes queries between batches.
@@ -33,10 +29,7 @@ export class Aggregator {
   readonly #port: MessagePort;
   readonly #progress: SharedProgress;
   readonly #follower: LedgerFollower;
-  /**
-   * Queries that wait until the aggregator has applied the ledger up to their position. The main thread limits the
-   * number of pending queries.
-   */
+  /** Queries that wait until the ledger is applied up to their position. The main thread limits their number. */
   #pendingQueries: PendingQuery[] = [];
   #batchTimer: NodeJS.Timeout | null = null;
   #batchImmediate: NodeJS.Immediate | null = null;
@@ -127,10 +120,7 @@ export class Aggregator {
     return outcome;
   }
 
-  /**
-   * Closes the store, the port and the timers. The thread then exits. A batch cannot be in progress, because a batch is
-   * one synchronous call.
-   */
+  /** Closes the store, the port and the timers. No batch is in progress, because a batch is one synchronous call. */
   #close(): void {
     if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
     if (this.#batchImmediate !== null) clearImmediate(this.#batchImmediate);

@@ -1,9 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { bounds } from '../bounds.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
-import type { LogCursor } from '../event-log/log-reader.ts';
+import type { LogCursor } from '../event-log/log-scanner.ts';
 import type { DailyResult, SessionRowsPage, SessionRowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
-import { openAnalyticsDatabase } from './analytics-database.ts';
-import { BatchWriter, LedgerSegmentIndex } from './batch-writer.ts';
+import { openAnalyticsDatabase, prepareRaw } from './analytics-database.ts';
+import { BatchWriter } from './batch-writer.ts';
 import { CohortReader } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import { DailyCounters } from './daily-counters.ts';
@@ -15,9 +16,18 @@ import {
   zeroProjectionTotals,
 } from './projection-state.ts';
 import { RowsReader } from './rows-reader.ts';
-import { type ExperimentRow, ExperimentsReader, SessionReader } from './session-reader.ts';
+import { SessionReader } from './session-reader.ts';
 import { SqliteProjectionState } from './sqlite-projection-state.ts';
-import { RetainedSessions, type RetentionRequest, SessionPruner, StoreRetention } from './store-retention.ts';
+import {
+  RetainedSessions,
+  type RetentionOutcome,
+  type RetentionRequest,
+  SessionPruner,
+  StoreRetention,
+} from './store-retention.ts';
+
+/** An experiment: a referrer tag that has sessions. Later experiments have greater numbers. */
+export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
 
 /**
  * Analytics store: an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed
@@ -28,13 +38,13 @@ import { RetainedSessions, type RetentionRequest, SessionPruner, StoreRetention 
 export class AnalyticsStore {
   readonly #database: Database;
   readonly #retainedSessions: RetainedSessions;
-  readonly #pruner: SessionPruner;
+  readonly pruner: SessionPruner;
   readonly #retention: StoreRetention;
   readonly #projectionState: SqliteProjectionState;
   readonly #batchWriter: BatchWriter;
   readonly #cohortReader: CohortReader;
   readonly #rowsReader: RowsReader;
-  readonly #experimentsReader: ExperimentsReader;
+  readonly #selectExperiments: Statement<[number, number], ExperimentRow>;
   readonly #inTransaction: <Result>(read: () => Result) => Result;
   readonly #selectTotals: Statement<[], ProjectionTotals>;
   #cursor: LogCursor | null;
@@ -44,16 +54,18 @@ export class AnalyticsStore {
     this.#database = openAnalyticsDatabase(file);
     try {
       this.#retainedSessions = new RetainedSessions(this.#database);
-      this.#pruner = new SessionPruner(this.#database, this.#retainedSessions);
+      this.pruner = new SessionPruner(this.#database, this.#retainedSessions);
       const counters = new DailyCounters(this.#database);
-      const segments = new LedgerSegmentIndex(this.#database);
-      this.#retention = new StoreRetention(this.#database, this.#retainedSessions, counters, segments);
+      this.#retention = new StoreRetention(this.#database, this.#retainedSessions, counters);
       this.#projectionState = new SqliteProjectionState(this.#database, this.#retainedSessions);
-      this.#batchWriter = new BatchWriter(this.#database, counters, segments);
+      this.#batchWriter = new BatchWriter(this.#database, counters);
       const sessions = new SessionReader(this.#database, this.#retainedSessions);
       this.#cohortReader = new CohortReader(this.#database, sessions);
       this.#rowsReader = new RowsReader(this.#database, sessions);
-      this.#experimentsReader = new ExperimentsReader(this.#database);
+      this.#selectExperiments = prepareRaw(
+        this.#database,
+        'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
+      );
       // One transaction per query locks the file only once; otherwise SQLite would lock the file for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
@@ -92,37 +104,13 @@ export class AnalyticsStore {
     this.#projectionState.cacheSessions(projection);
   }
 
-  /** First day (day number) whose sessions are retained; 0 if all sessions are retained. */
-  get retainedFromDay(): number {
-    return this.#retainedSessions.firstDay;
-  }
-
-  /**
-   * Archives the counters of sessions older than the retention period, then deletes the sessions (see
-   * `StoreRetention.apply`).
-   */
-  applyRetention(archive: CounterArchive, request: RetentionRequest): void {
-    if (this.#cursor !== null) this.#retention.apply(archive, request, this.#cursor);
+  applyRetention(archive: CounterArchive, request: RetentionRequest): RetentionOutcome {
+    return this.#retention.apply(archive, request, this.#cursor);
   }
 
   /** Copies archived counters into the store if the archive contains newer days than the store. */
   restoreArchivedCounters(archive: CounterArchive): void {
     this.#retention.restoreArchivedCounters(archive, this.#projectionState);
-  }
-
-  /** Returns the first ledger position that the store, or a rebuild of the store, still needs. */
-  firstNeededPosition(archive: CounterArchive): number {
-    return this.#cursor === null ? 0 : this.#retention.firstNeededPosition(archive, this.#cursor);
-  }
-
-  /** Whether the store may contain rows of deleted sessions. */
-  get hasRowsToPrune(): boolean {
-    return this.#pruner.hasRowsToPrune;
-  }
-
-  /** Deletes some rows of deleted sessions in a few milliseconds. */
-  pruneRows(): void {
-    this.#pruner.pruneRows();
   }
 
   getSummary(query: SummaryQuery): SummaryResult {
@@ -137,12 +125,13 @@ export class AnalyticsStore {
     return this.#inTransaction(() => this.#rowsReader.listRows(query));
   }
 
+  /** Lists experiments, which are never deleted, because daily figures are retained longer than sessions. */
   listExperiments(afterNumber: number): ExperimentRow[] {
-    return this.#experimentsReader.listExperimentsAfter(afterNumber);
+    return this.#selectExperiments.all(afterNumber, bounds.experimentsPerPage);
   }
 
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
-    return this.#inTransaction(() => this.#projectionState.revenue.findPayoutStates(keys));
+    return this.#inTransaction(() => this.#projectionState.findPayoutStates(keys));
   }
 
   getTotals(): ProjectionTotals {

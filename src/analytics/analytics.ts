@@ -24,9 +24,7 @@ export class AnalyticsUnavailableError extends Error {
   override readonly name = 'AnalyticsUnavailableError';
 }
 
-/**
- * Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null. If both filters are set, a session must match both.
- */
+/** Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null; a session must match both if both are set. */
 export interface CohortFilter {
   readonly account: number;
   readonly vertical: number;
@@ -45,7 +43,7 @@ export interface CohortQuery extends CohortFilter {
 export interface SummaryQuery extends CohortQuery {
   /** Day number of the current day (UTC). Sessions older than 45 days are matured. */
   readonly today: number;
-  /** First cohort day of the `matured` figures, which end at `toDay`. Must not be after `firstDay`; default: `firstDay`. */
+  /** First cohort day of the `matured` figures, which end at `toDay`. Must not be after `fromDay`; default: `fromDay`. */
   readonly maturedFromDay?: number;
 }
 
@@ -82,7 +80,6 @@ interface RetentionCoverage {
 }
 
 export interface DailyResult extends RetentionCoverage {
-  /** Figures of each day of the window, including days without sessions. */
   readonly days: readonly DayMetrics[];
 }
 

@@ -1,47 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import type { LogCursor } from '../event-log/log-reader.ts';
+import type { LogCursor } from '../event-log/log-scanner.ts';
 import { encodeVarints, incrementAssignments, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
 import { projectionTotalColumns, projectionTotalNames } from './projection-state.ts';
-
-/**
- * Stores, for each ledger segment with session creations, the latest cohort day of these sessions. All records of a
- * session follow its creation record. Segments before the first segment with a session created on or after a day
- * therefore contain no records of such sessions.
- */
-export class LedgerSegmentIndex {
-  readonly #writer: RowWriter;
-  readonly #selectFirstSince: Statement<[number], number | null>;
-  readonly #deleteRowsBefore: Statement<[number]>;
-
-  constructor(database: Database) {
-    this.#writer = new RowWriter(
-      database,
-      'ledger_segment',
-      ['first', 'last_day'],
-      'ON CONFLICT DO UPDATE SET last_day = max(last_day, excluded.last_day)',
-    );
-    this.#selectFirstSince = database
-      .prepare<[number], number | null>('SELECT min(first) FROM ledger_segment WHERE last_day >= ?')
-      .pluck();
-    this.#deleteRowsBefore = database.prepare('DELETE FROM ledger_segment WHERE last_day < ?');
-  }
-
-  writeBatch({ lastCohortDayBySegment }: LedgerProjection): void {
-    this.#writer.writeRows(lastCohortDayBySegment);
-  }
-
-  /** Returns the oldest segment (by its first sequence number) with a session created on this day or later, or null. */
-  firstSegmentSinceDay(day: number): number | null {
-    return this.#selectFirstSince.get(day) ?? null;
-  }
-
-  deleteSegmentsBeforeDay(day: number): void {
-    this.#deleteRowsBefore.run(day);
-  }
-}
 
 /** Writes all changes of a projected batch to the store. Requires an open transaction. */
 export class BatchWriter {
@@ -49,14 +12,19 @@ export class BatchWriter {
   readonly #cohortPieceWriter: RowWriter;
   readonly #clickWriter: RowWriter;
   readonly #counters: DailyCounters;
-  readonly #segments: LedgerSegmentIndex;
+  readonly #segmentWriter: RowWriter;
   readonly #payoutWriter: RowWriter;
   readonly #addClickRevenue: Statement<[number, number, number]>;
   readonly #updateProgress: Statement<SqlValue[]>;
 
-  constructor(database: Database, counters: DailyCounters, segments: LedgerSegmentIndex) {
+  constructor(database: Database, counters: DailyCounters) {
     this.#counters = counters;
-    this.#segments = segments;
+    this.#segmentWriter = new RowWriter(
+      database,
+      'ledger_segment',
+      ['first', 'last_day'],
+      'ON CONFLICT DO UPDATE SET last_day = max(last_day, excluded.last_day)',
+    );
     this.#sessionWriter = new RowWriter(
       database,
       'session',
@@ -89,7 +57,7 @@ export class BatchWriter {
     this.#cohortPieceWriter.writeRows(cohortPieceRows(projection));
     this.#clickWriter.writeRows(clickRows(projection));
     this.#counters.addProjectedBatch(projection);
-    this.#segments.writeBatch(projection);
+    this.#segmentWriter.writeRows(projection.lastCohortDayBySegment);
     this.#payoutWriter.writeRows(payoutRows(projection));
     for (const { micros, session, offer } of projection.revenue.clickDeltas.values())
       this.#addClickRevenue.run(micros, session, offer);

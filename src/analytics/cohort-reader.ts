@@ -10,6 +10,7 @@ import type {
   SummaryResult,
   WidgetCounts,
 } from './analytics.ts';
+import { preparePluck, prepareRaw } from './analytics-database.ts';
 import { addWidgetCounts, centsSquared, lastMaturedCohortDay, zeroWidgetCounts } from './counting-rules.ts';
 import { isInWindow, LenderAccumulator, type SessionReader } from './session-reader.ts';
 
@@ -40,11 +41,7 @@ class CounterReader {
         sum(attributed_micros) AS attributedMicros, sum(confirmed_micros) AS confirmedMicros
       FROM day_counter ${inWindow}`);
     const counts = widgetEventTypes.map((type) => `sum(${type})`).join(', ');
-    this.#selectWidgetCounts = database
-      .prepare<[number, number, number], [number, ...number[]]>(
-        `SELECT ${group}, ${counts} FROM widget_counter ${inWindow}`,
-      )
-      .raw();
+    this.#selectWidgetCounts = prepareRaw(database, `SELECT ${group}, ${counts} FROM widget_counter ${inWindow}`);
   }
 
   read(experiment: number, { fromDay, toDay }: DayWindow): MetricsByGroup {
@@ -99,12 +96,12 @@ export class CohortReader {
       FROM lender_counter JOIN lender ON number = lender
       WHERE experiment = ? AND day BETWEEN ? AND ?
       GROUP BY number HAVING sum(clicks) > 0 ORDER BY sum(clicks) DESC, name LIMIT ?`);
-    this.#selectLastWallMs = database.prepare<[], number | null>('SELECT last_wall_ms FROM progress').pluck();
+    this.#selectLastWallMs = preparePluck(database, 'SELECT last_wall_ms FROM progress');
   }
 
   getSummary(query: SummaryQuery): SummaryResult {
     const { fromDay, toDay, today, maturedFromDay = fromDay } = query;
-    // The window is empty if `toDay` is before `firstDay`.
+    // The window is empty if `toDay` is before `fromDay`.
     const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(toDay, lastMaturedCohortDay(today)) };
     const { devices, matured, topLenders, subsOutsideDates } =
       query.subs === null

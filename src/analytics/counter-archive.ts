@@ -20,7 +20,7 @@ export const archiveRecordKind = { header: 11, experiment: 12, day: 13, lender: 
 type ArchiveHeader = readonly [
   kind: 11,
   wallMs: number,
-  /** Archived cohort days: from `firstDay` (inclusive) to `untilDay` (exclusive), as day numbers. */
+  /** Archived cohort days: from `fromDay` (inclusive) to `untilDay` (exclusive), as day numbers. */
   fromDay: number,
   untilDay: number,
   /** All ledger records before this position belong to sessions created before `untilDay`. */
@@ -46,10 +46,7 @@ export type ArchivedDay = readonly [
     /** Sum of squares as a decimal string, because it may exceed `Number.MAX_SAFE_INTEGER`. */
     confirmedCentsSquared: string,
   ],
-  /**
-   * Number of widget events by type (see `WidgetCounts`), for the types of the release that wrote the record; absent if
-   * there are no events.
-   */
+  /** Widget events by type, for the types of the release that wrote the record; absent if there are no events. */
   widgetEvents?: readonly number[],
 ];
 
@@ -61,7 +58,6 @@ export type ArchivedLender = readonly [
 /** Last record of an archive segment. A segment without footer is incomplete. */
 type ArchiveFooter = readonly [kind: 15];
 
-/** Whether a decoded value is a valid archive record. */
 function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
   const members: readonly unknown[] = Array.isArray(value[1]) ? value[1] : [];
   switch (value[0]) {
@@ -175,10 +171,7 @@ export class CounterArchive {
     this.#ledgerFromPosition = ledgerFromPosition;
   }
 
-  /**
-   * Writes the empty segment that marks the end of a closed log (see log-format.ts). The commands that verify or copy a
-   * log require this end segment.
-   */
+  /** Writes the empty segment that marks the end of a closed log. The commands that verify or copy a log require it. */
   #writeEndSegment(): void {
     try {
       writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
@@ -188,10 +181,7 @@ export class CounterArchive {
     }
   }
 
-  /**
-   * Yields the records of a segment and of all later segments. After the last record, stores the position and the CRC
-   * with which the next segment must continue.
-   */
+  /** Yields the records of a segment and of all later segments, then stores the position and the CRC for the next segment. */
   *#readFrom(segment: number): Generator<ArchiveRecord, void> {
     const scanner = new LogScanner(nodeLogFiles, this.#folder, { segment, decode: true });
     const damaged = (reason: string): LogDamagedError => {
@@ -247,9 +237,7 @@ class ArchiveRecordOrder {
   }
 }
 
-/**
- * A system call failed while the archive was written, for example because the disk is full. A retry replaces the file of the failed write.
- */
+/** A system call failed while the archive was written, for example on a full disk. A retry replaces the failed file. */
 export class ArchiveWriteError extends Error {
   override readonly name = 'ArchiveWriteError';
 }

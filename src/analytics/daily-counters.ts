@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { WidgetCounts } from './analytics.ts';
-import { incrementAssignments, RowWriter } from './analytics-database.ts';
+import { incrementAssignments, prepareRaw, RowWriter } from './analytics-database.ts';
 import {
   type ArchivedCounters,
   type ArchivedDay,
@@ -20,10 +20,7 @@ type LenderRow = ArchivedLender[1];
 
 const dayCounters = ['sessions', 'views', 'clicks', 'attributed_micros', 'confirmed_micros', 'confirmed_cents_squared'];
 
-/**
- * Reads and writes the daily counters in the analytics store. Adds the increments of a batch, exports days to the
- * archive, and restores archived days.
- */
+/** Daily counters in the store: adds the increments of a batch, exports days to the archive, and restores archived days. */
 export class DailyCounters {
   readonly #dayWriter: RowWriter;
   readonly #widgetWriter: RowWriter;
@@ -50,22 +47,21 @@ export class DailyCounters {
       ['experiment', 'day', 'lender'],
       ['clicks', 'confirmed_micros'],
     );
-    this.#selectExperiments = database
-      .prepare<[], ExperimentRow>('SELECT number, account, vertical, test, tag FROM experiment ORDER BY number')
-      .raw();
-    this.#selectDays = database
-      .prepare<[number, number, number], DayRow>(
-        `SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros,
+    this.#selectExperiments = prepareRaw(
+      database,
+      'SELECT number, account, vertical, test, tag FROM experiment ORDER BY number',
+    );
+    this.#selectDays = prepareRaw(
+      database,
+      `SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros,
           CAST(confirmed_cents_squared AS TEXT), ${widgetEventTypes.join(', ')}
         FROM day_counter LEFT JOIN widget_counter USING (experiment, day, device) WHERE experiment = ? AND day >= ? AND day < ?`,
-      )
-      .raw();
-    this.#selectLenders = database
-      .prepare<[number, number, number], LenderRow>(
-        `SELECT day, name, clicks, confirmed_micros
+    );
+    this.#selectLenders = prepareRaw(
+      database,
+      `SELECT day, name, clicks, confirmed_micros
         FROM lender_counter JOIN lender ON number = lender WHERE experiment = ? AND day >= ? AND day < ?`,
-      )
-      .raw();
+    );
     this.#deleteDays = database.prepare('DELETE FROM day_counter WHERE day < ?');
     this.#deleteWidgets = database.prepare('DELETE FROM widget_counter WHERE day < ?');
     this.#deleteLenders = database.prepare('DELETE FROM lender_counter WHERE day < ?');
@@ -84,7 +80,7 @@ export class DailyCounters {
     this.#flush();
   }
 
-  /** Yields the counters from `firstDay` (inclusive) to `untilDay` (exclusive). The store must not change during the iteration. */
+  /** Yields the counters from `fromDay` (inclusive) to `untilDay` (exclusive). The store must not change during the iteration. */
   *readDays(fromDay: number, untilDay: number): ArchivedCounters {
     for (const [number, ...experiment] of this.#selectExperiments.iterate()) {
       const days = this.#selectDays.all(number, fromDay, untilDay);
@@ -146,10 +142,7 @@ function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, 
   return events[0] === null ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, events as number[]];
 }
 
-/**
- * Converts archived widget counts to the event types of this release. The release that wrote the archive may have had
- * fewer or more event types.
- */
+/** Converts archived widget counts to the event types of this release. The archive may have fewer or more types. */
 function normalizeWidgetCounts(widgetEvents: WidgetCounts): number[] {
   return widgetEventTypes.map((_, type) => widgetEvents[type] ?? 0);
 }

@@ -8,22 +8,9 @@ import type { DataPaths } from '../files/data-paths.ts';
 import type { AggregatorQuery, QueryExecutors, QueryResults, StoreQueryName } from './aggregator-protocol.ts';
 import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatchError } from './analytics-database.ts';
 import { AnalyticsStore } from './analytics-store.ts';
-import { ArchiveWriteError, CounterArchive } from './counter-archive.ts';
+import { CounterArchive } from './counter-archive.ts';
 import type { ProjectionTotals } from './projection-state.ts';
-import type { RetentionRequest } from './store-retention.ts';
-
-/** Result of `applyRetention`. `archived` is false if the archive could not be written; `reason` is the error message. */
-export type RetentionOutcome =
-  | {
-      readonly archived: true;
-      /** First day (day number) whose sessions are retained. */
-      readonly retainedFromDay: number;
-      /** Whether this call removed sessions that were retained before. */
-      readonly isNew: boolean;
-      /** Ledger records before this position are no longer needed. */
-      readonly ledgerFromPosition: number;
-    }
-  | { readonly archived: false; readonly reason: string };
+import type { RetentionOutcome, RetentionRequest } from './store-retention.ts';
 
 /**
  * Reads the ledger files from the store's cursor on, and applies the records to the analytics store in batches. Each record is applied
@@ -65,12 +52,12 @@ export class LedgerFollower {
         store = new AnalyticsStore(analyticsStoreFile);
         this.#reader = new LogReader(ledgerFolder, null);
       }
-      store.restoreArchivedCounters(this.#archive);
     } catch (error) {
       store.close();
       throw error;
     }
     this.#store = store;
+    this.#closeOnError(() => store.restoreArchivedCounters(this.#archive));
     if (store.cursor === null) {
       const missing = describeMissingRecords(ledgerFolder, this.#archive.ledgerFromPosition);
       if (missing !== null) onRebuild(missing);
@@ -85,9 +72,9 @@ export class LedgerFollower {
   applyBatch(upToPosition: number): void {
     this.#closeOnError(() =>
       this.#store.applyBatch((projection) => {
-        this.#reader.read(upToPosition, bounds.projectionBatchRecordsMax, (position, record) => {
-          projection.apply(position, record, this.#reader.segment);
-        });
+        this.#reader.read(upToPosition, bounds.projectionBatchRecordsMax, (position, record, segment) =>
+          projection.apply(position, record, segment),
+        );
         return this.#reader.cursor;
       }),
     );
@@ -98,32 +85,15 @@ export class LedgerFollower {
    * this method only after every acknowledged record has been applied, because further records of removed sessions are ignored.
    */
   applyRetention(request: RetentionRequest): RetentionOutcome {
-    return this.#closeOnError(() => {
-      const previousDay = this.#store.retainedFromDay;
-      try {
-        this.#store.applyRetention(this.#archive, request);
-      } catch (error) {
-        if (!(error instanceof ArchiveWriteError)) throw error;
-        return { archived: false, reason: error.message };
-      }
-      const { retainedFromDay } = this.#store;
-      return {
-        archived: true,
-        retainedFromDay,
-        isNew: retainedFromDay > previousDay,
-        ledgerFromPosition: this.#store.firstNeededPosition(this.#archive),
-      };
-    });
+    return this.#closeOnError(() => this.#store.applyRetention(this.#archive, request));
   }
 
-  /** Whether the store may contain rows of deleted sessions. */
   get hasRowsToPrune(): boolean {
-    return this.#store.hasRowsToPrune;
+    return this.#store.pruner.hasRowsToPrune;
   }
 
-  /** Deletes some rows of deleted sessions. */
   pruneRows(): void {
-    this.#closeOnError(() => this.#store.pruneRows());
+    this.#closeOnError(() => this.#store.pruner.pruneRows());
   }
 
   execute<Name extends StoreQueryName>({ name, parameter }: AggregatorQuery<Name>): QueryResults[Name] {
@@ -155,10 +125,7 @@ export class LedgerFollower {
   }
 }
 
-/**
- * Returns a description of the ledger records that a rebuild cannot read, or null if no records are missing.
- * `ledgerFromPosition` must be the start of a ledger segment.
- */
+/** Describes the ledger records that a rebuild cannot read, or returns null. `ledgerFromPosition` must be the start of a segment. */
 function describeMissingRecords(ledgerFolder: string, ledgerFromPosition: number): string | null {
   const firsts = segmentFirstSequences(nodeLogFiles.listNames(ledgerFolder));
   const [first] = firsts;
@@ -171,13 +138,10 @@ function describeMissingRecords(ledgerFolder: string, ledgerFromPosition: number
 interface RebuildOptions {
   /** Paths of the analytics data. The analytics store must be closed. */
   readonly files: DataPaths;
-  /** Position of the last record of the ledger. */
   readonly upToPosition: number;
-  /** Called after each batch with the number of records in it. */
   readonly onProgress?: (records: number) => void;
   /** Called with a description of missing ledger records, which the rebuilt analytics will not include. */
   readonly onMissingRecords: (description: string) => void;
-  /** Cancels the rebuild, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 

@@ -2,7 +2,7 @@ import { classifyClick } from '../clicks/click-rules.ts';
 import type { Confirmation } from '../confirmations/confirmation.ts';
 import { checkConfirmation } from '../confirmations/confirmation.ts';
 import { dayNumberOf } from '../domain/calendar.ts';
-import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
+import { decodeSubId } from '../ids/sub-id.ts';
 import type {
   OfferClicked,
   OffersViewed,
@@ -17,6 +17,7 @@ import {
   type CohortDelta,
   type CountedClick,
   type DayCounterDelta,
+  keyOfSub,
   type LenderCounterDelta,
   type ProjectedSession,
   type ProjectionTotals,
@@ -36,7 +37,6 @@ export class LedgerProjection {
   readonly #state: SqliteProjectionState;
   /** Sessions that this batch changes or creates, by key. */
   readonly changedSessions = new Map<SubIdKey, ProjectedSession>();
-  /** New sessions by experiment and day, in ledger order. */
   readonly cohortDeltas = new Map<number, CohortDelta>();
   readonly dayDeltas = new Map<number, DayCounterDelta>();
   readonly lenderDeltas = new Map<string, LenderCounterDelta>();
@@ -44,10 +44,7 @@ export class LedgerProjection {
   readonly lastCohortDayBySegment = new Map<number, number>();
   readonly newClicks: CountedClick[] = [];
   readonly revenue: RevenueProjection;
-  /**
-   * Index of the first `#indexedClicks` elements of `newClicks` by session and offer. The index is extended only when a
-   * confirmation searches for a click.
-   */
+  /** Index of the first `#indexedClicks` elements of `newClicks`, extended only when a confirmation searches for a click. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
   readonly totals: ProjectionTotals = { ...zeroProjectionTotals };
@@ -56,7 +53,7 @@ export class LedgerProjection {
 
   constructor(state: SqliteProjectionState) {
     this.#state = state;
-    this.revenue = new RevenueProjection(state.revenue);
+    this.revenue = new RevenueProjection(state);
   }
 
   /**
@@ -176,10 +173,7 @@ export class LedgerProjection {
     this.#countClick(session, sub, offer, { lenderName, clickedMs: wallMs, valueMicros });
   }
 
-  /**
-   * Applies a confirmation or a reversal (docs/contract.md#confirmation-rules). A confirmation can recreate a click
-   * that has no ledger record.
-   */
+  /** Applies a confirmation or a reversal. A confirmation can recreate a click that has no ledger record. */
   #applyConfirmation(session: ProjectedSession, record: RevenueConfirmed | RevenueReversed): void {
     const confirmation = toConfirmation(record);
     const { sub, offerId, txid } = confirmation;
@@ -248,7 +242,7 @@ export class LedgerProjection {
       const click = this.newClicks[this.#indexedClicks]!;
       this.#clickIndex.set(`${click.session} ${click.offer}`, click);
     }
-    return this.#clickIndex.get(`${session} ${offer}`) ?? this.#state.revenue.findClick(session, offer);
+    return this.#clickIndex.get(`${session} ${offer}`) ?? this.#state.findClick(session, offer);
   }
 
   #findSession(key: SubIdKey): ProjectedSession | null {
@@ -291,10 +285,6 @@ export class LedgerProjection {
 function countWidgetEvent(counter: { widgetEvents: number[] | null }, type: number): void {
   counter.widgetEvents ??= [...zeroWidgetCounts];
   counter.widgetEvents[type]!++;
-}
-
-function keyOfSub(sub: Uint8Array): SubIdKey {
-  return Buffer.from(sub.buffer, sub.byteOffset, subIdByteLength).toString('latin1');
 }
 
 function toConfirmation(record: RevenueConfirmed | RevenueReversed): Confirmation {

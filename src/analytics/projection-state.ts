@@ -1,8 +1,13 @@
 import type { Payout } from '../confirmations/confirmation.ts';
 import { dayMs } from '../domain/calendar.ts';
+import { subIdByteLength } from '../ids/sub-id.ts';
 
 /** The 32 bytes of a sub_id as a latin1 string. Keys sort by creation time, because a sub_id starts with its creation time. */
 export type SubIdKey = string;
+
+export function keyOfSub(sub: Uint8Array): SubIdKey {
+  return Buffer.from(sub.buffer, sub.byteOffset, subIdByteLength).toString('latin1');
+}
 
 /** Returns the smallest key of a session that was created on this day or later. */
 export function firstSubIdKeyOfDay(day: number): SubIdKey {
@@ -11,7 +16,6 @@ export function firstSubIdKeyOfDay(day: number): SubIdKey {
   return time.toString('latin1');
 }
 
-/** State of a session that the projection needs. */
 export interface ProjectedSession {
   readonly key: SubIdKey;
   /** Ledger position of the creation record, which identifies the session in the store. */
@@ -41,7 +45,6 @@ export interface DayCounterDelta {
   confirmedMicros: number;
   /** Sum of squares as a bigint, because it may exceed `Number.MAX_SAFE_INTEGER`. */
   confirmedCentsSquared: bigint;
-  /** Number of widget events by type (see `WidgetCounts`); null if there are none. */
   widgetEvents: number[] | null;
 }
 
@@ -52,7 +55,6 @@ export interface CohortDelta {
   readonly createdSessions: ProjectedSession[];
 }
 
-/** Increments of the counters of one experiment, cohort day and lender. */
 export interface LenderCounterDelta {
   readonly experiment: number;
   readonly day: number;
@@ -69,14 +71,12 @@ export interface CountedClick {
   readonly attributedMicros: number;
 }
 
-/** A payout that the batch creates or changes. */
 export interface ChangedPayout extends Payout {
   readonly session: number;
   readonly offer: number;
   readonly txid: string;
 }
 
-/** Increment of the confirmed revenue of one click. */
 export interface ClickRevenueDelta {
   readonly session: number;
   readonly offer: number;
@@ -84,40 +84,27 @@ export interface ClickRevenueDelta {
 }
 
 /** Number of applied records, and number of ignored records by reason. */
-export interface ProjectionTotals {
-  records: number;
-  /** Number of ignored records of sessions that were created on an archived day. */
-  sealedSession: number;
-  /** Number of values that are not valid ledger records, or whose kind is unknown to this release. */
-  malformed: number;
-  /** Number of views, clicks, confirmations and widget event records whose session has no creation record. */
-  unknownSession: number;
-  /** Number of repeated creation records of a session. Only the first creation record of a session counts. */
-  repeatedSession: number;
-  /** Number of clicks on an offer that was not shown to the session before. */
-  unshownClicks: number;
-  /** Number of repeated clicks of a session on the same offer. */
-  duplicateClicks: number;
-  /** Number of clicks more than 24 hours after the creation of the session. */
-  lateClicks: number;
-  /** Number of repeated confirmations and reversals. */
-  repeatedConfirmations: number;
-  /** Number of confirmations that violate docs/contract.md#confirmation-rules. */
-  unsoundConfirmations: number;
-}
-
-export const zeroProjectionTotals: Readonly<ProjectionTotals> = {
+export const zeroProjectionTotals = {
   records: 0,
+  /** Number of ignored records of sessions that were created on an archived day. */
   sealedSession: 0,
+  /** Number of values that are not valid ledger records, or whose kind is unknown to this release. */
   malformed: 0,
+  /** Number of views, clicks, confirmations and widget event records whose session has no creation record. */
   unknownSession: 0,
+  /** Number of repeated creation records of a session. Only the first creation record of a session counts. */
   repeatedSession: 0,
+  /** Number of clicks on an offer that was not shown to the session before. */
   unshownClicks: 0,
+  /** Number of repeated clicks of a session on the same offer. */
   duplicateClicks: 0,
+  /** Number of clicks more than 24 hours after the creation of the session. */
   lateClicks: 0,
   repeatedConfirmations: 0,
+  /** Number of confirmations that violate docs/contract.md#confirmation-rules. */
   unsoundConfirmations: 0,
 };
+export type ProjectionTotals = typeof zeroProjectionTotals;
 
 /** Names of the projection totals, and the columns of the table `progress` that store the totals, in the same order. */
 export const projectionTotalNames = Object.keys(zeroProjectionTotals) as (keyof ProjectionTotals)[];

@@ -7,16 +7,15 @@ import type {
   SummaryQuery,
   SummaryResult,
 } from './analytics.ts';
-import { openAnalyticsDatabaseReadOnly } from './analytics-database.ts';
+import { openAnalyticsDatabaseReadOnly, preparePluck, prepareRaw } from './analytics-database.ts';
 import { CohortReader } from './cohort-reader.ts';
 import { RowsReader } from './rows-reader.ts';
-import { ExperimentsReader, type ReferrerTagCount, SessionReader } from './session-reader.ts';
+import { SessionReader } from './session-reader.ts';
 import { RetainedSessions } from './store-retention.ts';
 
-/**
- * Reads analytics from the file of a store, which another process may be writing. A result includes the records that were projected when
- * the query started.
- */
+type ReferrerTagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
+
+/** Reads the file of a store, which another process may be writing. A result includes the records projected when its query started. */
 export class ReadOnlyAnalytics implements Analytics {
   readonly healthy = true;
   readonly #database: Database;
@@ -26,7 +25,7 @@ export class ReadOnlyAnalytics implements Analytics {
   /** Opens the file. Throws `StoreVersionMismatchError` or an SQLite error. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabaseReadOnly(file);
-    this.#selectPosition = this.#database.prepare<[], number>('SELECT position FROM progress').pluck();
+    this.#selectPosition = preparePluck(this.#database, 'SELECT position FROM progress');
   }
 
   /** Ledger position of the last query's snapshot; 0 before the first query. */
@@ -46,9 +45,11 @@ export class ReadOnlyAnalytics implements Analytics {
     return this.#inTransaction((sessions) => new RowsReader(this.#database, sessions).listRows(query));
   }
 
-  /** Returns the number of referrer tags per account, vertical and mode. */
+  /** Returns the number of referrer tags per account, vertical and mode, the largest number first. */
   countReferrerTags(): ReferrerTagCount[] {
-    return this.#inTransaction(() => new ExperimentsReader(this.#database).countReferrerTags());
+    const sql = `SELECT account, vertical, test, count(*) AS tags FROM experiment
+      GROUP BY account, vertical, test ORDER BY tags DESC, account, vertical, test`;
+    return this.#inTransaction(() => prepareRaw<[], ReferrerTagCount>(this.#database, sql).all());
   }
 
   /** Closes the file. Repeated calls have no effect. */
@@ -56,10 +57,7 @@ export class ReadOnlyAnalytics implements Analytics {
     this.#database.close();
   }
 
-  /**
-   * Runs a query in one read transaction, so that all statements see the same snapshot. `RetainedSessions` is read in
-   * the same transaction, because the writing process may delete sessions.
-   */
+  /** Runs a query on one snapshot, which includes `RetainedSessions`, because the writing process may delete sessions. */
   #inTransaction<Result>(read: (sessions: SessionReader) => Result): Result {
     return this.#database.transaction(() => {
       this.#lastPosition = this.#selectPosition.get() ?? 0;

@@ -2,7 +2,7 @@ import type { Confirmation, Payout } from '../confirmations/confirmation.ts';
 import { applyConfirmationToPayout, revenueDeltaMicros } from '../confirmations/confirmation.ts';
 import { centsSquared } from './counting-rules.ts';
 import type { ChangedPayout, ClickRevenueDelta } from './projection-state.ts';
-import type { SqliteRevenueState } from './sqlite-projection-state.ts';
+import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /** Changes of the daily counters of the session's cohort; negative for a reversal. */
 interface RevenueDelta {
@@ -12,12 +12,12 @@ interface RevenueDelta {
 
 /** Collects the changes of payouts and confirmed revenue in one batch. */
 export class RevenueProjection {
-  readonly #state: SqliteRevenueState;
+  readonly #state: SqliteProjectionState;
   readonly changedPayouts = new Map<string, ChangedPayout>();
   readonly clickDeltas = new Map<string, ClickRevenueDelta>();
   readonly #revenueBySession = new Map<number, number>();
 
-  constructor(state: SqliteRevenueState) {
+  constructor(state: SqliteProjectionState) {
     this.#state = state;
   }
 

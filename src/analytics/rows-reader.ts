@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { subIdByteLength } from '../ids/sub-id.ts';
 import type { SessionRow, SessionRowsPage, SessionRowsQuery } from './analytics.ts';
+import { preparePluck, prepareRaw } from './analytics-database.ts';
 import { isInWindow, LenderAccumulator, type SessionReader, type StoredSession } from './session-reader.ts';
 
 /** A cohort day, and the position of its first session that may be on this page or a later page. */
@@ -19,9 +20,9 @@ export class RowsReader {
   constructor(database: Database, sessions: SessionReader) {
     this.#sessions = sessions;
     // The subquery searches the primary key of `cohort_piece` once per row of `days`.
-    this.#selectDayHeads = database
-      .prepare<[{ experiment: number; fromDay: number; toDay: number; after: number }], DayHead>(
-        `WITH days AS (
+    this.#selectDayHeads = prepareRaw(
+      database,
+      `WITH days AS (
           SELECT DISTINCT day FROM day_counter WHERE experiment = @experiment AND day BETWEEN @fromDay AND @toDay
         ), heads AS (
           SELECT day, (
@@ -31,16 +32,12 @@ export class RowsReader {
           ) AS head FROM days
         )
         SELECT day, head FROM heads WHERE head IS NOT NULL ORDER BY head`,
-      )
-      .raw();
-    this.#selectCohortPieces = database
-      .prepare<[number, number, number], Buffer>(
-        `SELECT subs FROM cohort_piece WHERE experiment = ? AND day = ? AND last_position > ? ORDER BY last_position`,
-      )
-      .pluck();
-    this.#selectMetadata = database
-      .prepare<[number], string>('SELECT json FROM session_metadata WHERE session = ?')
-      .pluck();
+    );
+    this.#selectCohortPieces = preparePluck(
+      database,
+      `SELECT subs FROM cohort_piece WHERE experiment = ? AND day = ? AND last_position > ? ORDER BY last_position`,
+    );
+    this.#selectMetadata = preparePluck(database, 'SELECT json FROM session_metadata WHERE session = ?');
   }
 
   listRows(query: SessionRowsQuery): SessionRowsPage {

@@ -1,13 +1,11 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { bounds } from '../bounds.ts';
 import { dayNumberOf } from '../domain/calendar.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type { CohortMetrics, CohortQuery, LenderMetrics, WidgetCounts } from './analytics.ts';
-import { decodeVarints } from './analytics-database.ts';
+import { decodeVarints, preparePluck, prepareRaw } from './analytics-database.ts';
 import { zeroWidgetCounts } from './counting-rules.ts';
 import type { RetainedSessions } from './store-retention.ts';
 
-/** Sums counted clicks by lender. */
 export class LenderAccumulator {
   readonly #lenders = new Map<number, { clicks: number; confirmedMicros: number }>();
 
@@ -21,50 +19,11 @@ export class LenderAccumulator {
     }
   }
 
-  /**
-   * Returns the sums by lender, sorted by clicks descending, then by name. Names are compared as UTF-8 bytes, as in
-   * SQLite, so that all queries use the same order.
-   */
+  /** Sorts by clicks descending, then by the UTF-8 bytes of the name, as SQLite does, so that all queries use one order. */
   toSortedMetrics(nameOf: (lender: number) => string): LenderMetrics[] {
     return [...this.#lenders]
       .map(([lender, sums]) => ({ lender: nameOf(lender), ...sums }))
       .sort((a, b) => b.clicks - a.clicks || Buffer.compare(Buffer.from(a.lender), Buffer.from(b.lender)));
-  }
-}
-
-/** An experiment: a referrer tag that has sessions. Later experiments have greater numbers. */
-export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
-
-/** Number of referrer tags of an account for one vertical and mode. */
-export type ReferrerTagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
-
-/** Lists the experiments of the store. Experiments are never deleted, because daily figures are retained longer than sessions. */
-export class ExperimentsReader {
-  readonly #selectPage: Statement<[number, number], ExperimentRow>;
-  readonly #selectTagCounts: Statement<[], ReferrerTagCount>;
-
-  constructor(database: Database) {
-    this.#selectPage = database
-      .prepare<[number, number], ExperimentRow>(
-        'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
-      )
-      .raw();
-    this.#selectTagCounts = database
-      .prepare<[], ReferrerTagCount>(
-        `SELECT account, vertical, test, count(*) AS tags FROM experiment
-        GROUP BY account, vertical, test ORDER BY tags DESC, account, vertical, test`,
-      )
-      .raw();
-  }
-
-  /** Returns up to `bounds.experimentsPerPage` experiments with numbers greater than `afterNumber`, ascending. */
-  listExperimentsAfter(afterNumber: number): ExperimentRow[] {
-    return this.#selectPage.all(afterNumber, bounds.experimentsPerPage);
-  }
-
-  /** Returns the number of tags per account, vertical and mode, the largest number first. */
-  countReferrerTags(): ReferrerTagCount[] {
-    return this.#selectTagCounts.all();
   }
 }
 
@@ -106,24 +65,24 @@ export class SessionReader {
 
   constructor(database: Database, retainedSessions: RetainedSessions) {
     this.#retainedSessions = retainedSessions;
-    this.#selectExperimentNumber = database
-      .prepare<[number, number, number, string], number>(
-        'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
-      )
-      .pluck();
-    this.#selectExperiment = database
-      .prepare<[number], ExperimentColumns>('SELECT account, vertical, test, tag FROM experiment WHERE number = ?')
-      .raw();
+    this.#selectExperimentNumber = preparePluck(
+      database,
+      'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
+    );
+    this.#selectExperiment = prepareRaw(
+      database,
+      'SELECT account, vertical, test, tag FROM experiment WHERE number = ?',
+    );
     // In a benchmark, two queries that return arrays took a quarter of the time of one join that returns objects.
-    this.#selectSession = database
-      .prepare<[Uint8Array], SessionColumns>(
-        'SELECT experiment, position, device, views, clicks, last_event_ms, widget_events FROM session WHERE sub = ?',
-      )
-      .raw();
-    this.#selectClicks = database
-      .prepare<[number], ClickRow>('SELECT lender, attributed_micros, confirmed_micros FROM click WHERE session = ?')
-      .raw();
-    this.#selectLenderName = database.prepare<[number], string>('SELECT name FROM lender WHERE number = ?').pluck();
+    this.#selectSession = prepareRaw(
+      database,
+      'SELECT experiment, position, device, views, clicks, last_event_ms, widget_events FROM session WHERE sub = ?',
+    );
+    this.#selectClicks = prepareRaw(
+      database,
+      'SELECT lender, attributed_micros, confirmed_micros FROM click WHERE session = ?',
+    );
+    this.#selectLenderName = preparePluck(database, 'SELECT name FROM lender WHERE number = ?');
   }
 
   /** Returns the experiment number of the query's referrer tag; undefined if the query has no tag or the tag has no sessions. */

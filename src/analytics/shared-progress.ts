@@ -29,9 +29,7 @@ export class SharedProgress {
     Atomics.store(this.#cells, projectedCell, BigInt(position));
   }
 
-  /**
-   * Marks the aggregator awake. If the aggregator was asleep, returns true to exactly one caller, which must then send a `wake` message.
-   */
+  /** Marks the aggregator awake. If it was asleep, returns true to exactly one caller, which must then send a `wake` message. */
   claimWakeUp(): boolean {
     return Atomics.exchange(this.#cells, awakeCell, 1n) === 0n;
   }

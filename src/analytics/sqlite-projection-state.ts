@@ -3,97 +3,12 @@ import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { Payout } from '../confirmations/confirmation.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
-import { decodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
+import { decodeVarints, preparePluck, prepareRaw, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
-import type { ProjectedSession, SubIdKey } from './projection-state.ts';
+import { keyOfSub, type ProjectedSession, type SubIdKey } from './projection-state.ts';
 import type { RetainedSessions } from './store-retention.ts';
 
-interface StoredClick {
-  readonly lender: number;
-  readonly clickedMs: number;
-}
-
-type ShownOffersRow = [position: number, shown: Uint8Array | null];
 type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number | null, reversedMs: number | null];
-
-/** Reads clicks and payouts from the store without a cache, because confirmations are rare. */
-export class SqliteRevenueState {
-  readonly #retainedSessions: RetainedSessions;
-  readonly #selectSession: Statement<[Uint8Array], ShownOffersRow>;
-  readonly #selectOffer: Statement<[string], number>;
-  readonly #selectClick: Statement<[number, number], [lender: number, clickedMs: number]>;
-  readonly #selectLenderName: Statement<[number], string>;
-  readonly #selectSessionRevenue: Statement<[number], number>;
-  readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
-
-  constructor(database: Database, retainedSessions: RetainedSessions) {
-    this.#retainedSessions = retainedSessions;
-    this.#selectSession = database
-      .prepare<[Uint8Array], ShownOffersRow>('SELECT position, shown FROM session WHERE sub = ?')
-      .raw();
-    this.#selectOffer = database.prepare<[string], number>('SELECT number FROM offer WHERE id = ?').pluck();
-    this.#selectClick = database
-      .prepare<[number, number], [number, number]>(
-        'SELECT lender, clicked_ms FROM click WHERE session = ? AND offer = ?',
-      )
-      .raw();
-    this.#selectLenderName = database.prepare<[number], string>('SELECT name FROM lender WHERE number = ?').pluck();
-    this.#selectSessionRevenue = database
-      .prepare<[number], number>('SELECT coalesce(sum(confirmed_micros), 0) FROM click WHERE session = ?')
-      .pluck();
-    this.#selectPayout = database
-      .prepare<[number, number, string], PayoutRow>(
-        `SELECT funded_micros, funded_ms, reversed_micros, reversed_ms FROM payout
-        WHERE session = ? AND offer = ? AND txid = ?`,
-      )
-      .raw();
-  }
-
-  /**
-   * Returns a counted click, or null if there is none. `session` is the ledger position of the session's creation, and
-   * `offer` the number that the store assigned.
-   */
-  findClick(session: number, offer: number): StoredClick | null {
-    const row = this.#selectClick.get(session, offer);
-    return row === undefined ? null : { lender: row[0], clickedMs: row[1] };
-  }
-
-  /** Returns the confirmed revenue of all clicks of a session in micro-dollars. */
-  sessionRevenueMicros(session: number): number {
-    return this.#selectSessionRevenue.get(session)!;
-  }
-
-  findPayout(session: number, offer: number, txid: string): Payout | null {
-    const row = this.#selectPayout.get(session, offer, txid);
-    if (row === undefined) return null;
-    const [fundedMicros, fundedMs, reversedMicros, reversedMs] = row;
-    const funded = { amountMicros: fundedMicros, occurredMs: fundedMs };
-    if (reversedMicros === null || reversedMs === null) return { funded, reversed: null };
-    return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
-  }
-
-  /** Returns payout states as `PayoutStateReader.findPayoutStates` does, but includes only projected records. */
-  findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
-    return keys.map((key) => this.#findPayoutState(key));
-  }
-
-  #findPayoutState({ sub, offerId, txid }: PayoutKey): PayoutStateWithLender {
-    const session = this.#retainedSessions.isRetained(sub) ? this.#selectSession.get(sub) : undefined;
-    if (session === undefined) return emptyPayoutState;
-    const [position, shown] = session;
-    const sessionRevenueMicros = this.sessionRevenueMicros(position);
-    const offer = this.#selectOffer.get(offerId);
-    if (offer === undefined) return { ...emptyPayoutState, sessionRevenueMicros };
-    const click = this.findClick(position, offer);
-    return {
-      offerShown: decodeVarints(shown).includes(offer),
-      clickedMs: click?.clickedMs ?? null,
-      lenderName: click === null ? null : this.#selectLenderName.get(click.lender)!,
-      sessionRevenueMicros,
-      payout: this.findPayout(position, offer, txid),
-    };
-  }
-}
 
 const emptyPayoutState: PayoutStateWithLender = {
   offerShown: false,
@@ -122,16 +37,12 @@ class NumberTable {
 
   constructor(database: Database, table: string, columns: readonly string[]) {
     const condition = columns.map((column) => `${column} = ?`).join(' AND ');
-    this.#select = database.prepare<SqlValue[], number>(`SELECT number FROM ${table} WHERE ${condition}`).pluck();
+    this.#select = preparePluck(database, `SELECT number FROM ${table} WHERE ${condition}`);
     const placeholders = columns.map(() => '?').join(', ');
     this.#insert = database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`);
   }
 
-  /**
-   * Returns the number of the row with these values, or null.
-   *
-   * @param key cache key of `values`
-   */
+  /** Returns the number of the row with these values, or null. `key` is the cache key of `values`. */
   find(key: string, values: readonly SqlValue[] = [key]): number | null {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
@@ -151,37 +62,47 @@ class NumberTable {
   }
 }
 
-/**
- * Reads from the store the state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not grow with the ledger.
- */
+/** Reads the state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not grow with the ledger. */
 export class SqliteProjectionState {
   readonly #retainedSessions: RetainedSessions;
-  readonly revenue: SqliteRevenueState;
   readonly #sessionCache = new LRUCache<SubIdKey, ProjectedSession>({ max: bounds.projectionSessionCacheEntriesMax });
   readonly #experiments: NumberTable;
   readonly offers: NumberTable;
   readonly lenders: NumberTable;
   readonly #findSession: Statement<[Buffer], ProjectedSessionRow>;
   readonly #findClicks: Statement<[number], number>;
+  readonly #selectClick: Statement<[number, number], [lender: number, clickedMs: number]>;
+  readonly #selectLenderName: Statement<[number], string>;
+  readonly #selectSessionRevenue: Statement<[number], number>;
+  readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
   readonly #metadataWriter: RowWriter;
   /** Greatest session key in the store. A greater key, which most new sessions have, cannot be in the store, so it needs no lookup. */
   #newestKey: SubIdKey;
 
   constructor(database: Database, retainedSessions: RetainedSessions) {
     this.#retainedSessions = retainedSessions;
-    this.revenue = new SqliteRevenueState(database, retainedSessions);
-    this.#findSession = database
-      .prepare<[Buffer], ProjectedSessionRow>(
-        `SELECT experiment, position, device, views, clicks, shown, last_event_ms, widget_events
+    this.#findSession = prepareRaw(
+      database,
+      `SELECT experiment, position, device, views, clicks, shown, last_event_ms, widget_events
         FROM session WHERE sub = ?`,
-      )
-      .raw();
-    this.#findClicks = database.prepare<[number], number>('SELECT offer FROM click WHERE session = ?').pluck();
+    );
+    this.#findClicks = preparePluck(database, 'SELECT offer FROM click WHERE session = ?');
+    this.#selectClick = prepareRaw(database, 'SELECT lender, clicked_ms FROM click WHERE session = ? AND offer = ?');
+    this.#selectLenderName = preparePluck(database, 'SELECT name FROM lender WHERE number = ?');
+    this.#selectSessionRevenue = preparePluck(
+      database,
+      'SELECT coalesce(sum(confirmed_micros), 0) FROM click WHERE session = ?',
+    );
+    this.#selectPayout = prepareRaw(
+      database,
+      `SELECT funded_micros, funded_ms, reversed_micros, reversed_ms FROM payout
+      WHERE session = ? AND offer = ? AND txid = ?`,
+    );
     this.#experiments = new NumberTable(database, 'experiment', ['account', 'vertical', 'test', 'tag']);
     this.offers = new NumberTable(database, 'offer', ['id']);
     this.lenders = new NumberTable(database, 'lender', ['name']);
     this.#metadataWriter = new RowWriter(database, 'session_metadata', ['session', 'json']);
-    const last = database.prepare<[], Buffer | null>('SELECT max(sub) FROM session').pluck().get();
+    const last = preparePluck<[], Buffer | null>(database, 'SELECT max(sub) FROM session').get();
     this.#newestKey = last?.toString('latin1') ?? '';
   }
 
@@ -211,10 +132,50 @@ export class SqliteProjectionState {
     };
   }
 
-  /**
-   * Returns the number of an experiment: one tag of one account, vertical and mode (docs/contract.md#tenants). Creates
-   * the experiment if it does not exist.
-   */
+  /** Returns a counted click, or null if there is none. Clicks and payouts have no cache, because confirmations are rare. */
+  findClick(session: number, offer: number): { readonly lender: number; readonly clickedMs: number } | null {
+    const row = this.#selectClick.get(session, offer);
+    return row === undefined ? null : { lender: row[0], clickedMs: row[1] };
+  }
+
+  /** Returns the confirmed revenue of all clicks of a session in micro-dollars. */
+  sessionRevenueMicros(session: number): number {
+    return this.#selectSessionRevenue.get(session)!;
+  }
+
+  findPayout(session: number, offer: number, txid: string): Payout | null {
+    const row = this.#selectPayout.get(session, offer, txid);
+    if (row === undefined) return null;
+    const [fundedMicros, fundedMs, reversedMicros, reversedMs] = row;
+    const funded = { amountMicros: fundedMicros, occurredMs: fundedMs };
+    if (reversedMicros === null || reversedMs === null) return { funded, reversed: null };
+    return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
+  }
+
+  /** Returns payout states as `PayoutStateReader.findPayoutStates` does, but includes only projected records. */
+  findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
+    return keys.map((key) => this.#findPayoutState(key));
+  }
+
+  #findPayoutState({ sub, offerId, txid }: PayoutKey): PayoutStateWithLender {
+    const key = keyOfSub(sub);
+    const session = key < this.firstRetainedKey ? null : this.findSession(key);
+    if (session === null) return emptyPayoutState;
+    const { position, shownOffers } = session;
+    const sessionRevenueMicros = this.sessionRevenueMicros(position);
+    const offer = this.offers.find(offerId);
+    if (offer === null) return { ...emptyPayoutState, sessionRevenueMicros };
+    const click = this.findClick(position, offer);
+    return {
+      offerShown: shownOffers.includes(offer),
+      clickedMs: click?.clickedMs ?? null,
+      lenderName: click === null ? null : this.#selectLenderName.get(click.lender)!,
+      sessionRevenueMicros,
+      payout: this.findPayout(position, offer, txid),
+    };
+  }
+
+  /** Returns the number of an experiment (docs/contract.md#tenants). Creates the experiment if it does not exist. */
   assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
     return this.#experiments.findOrInsert(`${account} ${vertical} ${test} ${tag}`, [
       account,
@@ -224,15 +185,11 @@ export class SqliteProjectionState {
     ]);
   }
 
-  /**
-   * Buffers the metadata of a few sessions and writes the rows before the batch ends, because the metadata of a whole
-   * batch might not fit in memory.
-   */
+  /** Buffers metadata and writes rows before the batch ends, because the metadata of a whole batch might not fit in memory. */
   addMetadata(session: number, json: string): void {
     this.#metadataWriter.add([session, json]);
   }
 
-  /** Writes the metadata that `addMetadata` has buffered. */
   flushMetadata(): void {
     this.#metadataWriter.flush();
   }

@@ -1,10 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
-import { dayNumberOf } from '../domain/calendar.ts';
-import type { LogCursor } from '../event-log/log-reader.ts';
-import { decodeSubId } from '../ids/sub-id.ts';
-import type { LedgerSegmentIndex } from './batch-writer.ts';
-import type { CounterArchive } from './counter-archive.ts';
+import type { LogCursor } from '../event-log/log-scanner.ts';
+import { preparePluck, prepareRaw } from './analytics-database.ts';
+import { ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import { firstSubIdKeyOfDay, type SubIdKey } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
@@ -20,7 +18,7 @@ export class RetainedSessions {
 
   constructor(database: Database) {
     this.#updateFromDay = database.prepare('UPDATE retention SET kept_from_day = ?');
-    this.#firstDay = database.prepare<[], number>('SELECT kept_from_day FROM retention').pluck().get()!;
+    this.#firstDay = preparePluck<[], number>(database, 'SELECT kept_from_day FROM retention').get()!;
     this.#firstKey = firstRetainedKey(this.#firstDay);
   }
 
@@ -34,14 +32,7 @@ export class RetainedSessions {
     return this.#firstKey;
   }
 
-  isRetained(sub: Uint8Array): boolean {
-    return dayNumberOf(decodeSubId(sub).createdMs) >= this.#firstDay;
-  }
-
-  /**
-   * Sets the first day whose sessions are retained. Requires an open transaction. After an error, do not use this
-   * object any more, because it may differ from the file.
-   */
+  /** Sets the first retained day. Requires an open transaction. Discard this object after an error, because it may differ from the file. */
   setFirstDay(day: number): void {
     this.#updateFromDay.run(day);
     this.#firstDay = day;
@@ -64,19 +55,15 @@ export class SessionPruner {
   readonly #deleteClicks: Statement<[number]>;
   readonly #deletePayouts: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
-  /**
-   * Sessions created before this day number have no rows in the store. The value starts at 0, so that rows that an
-   * earlier process did not delete are found.
-   */
+  /** Sessions created before this day have no rows. Starts at 0, to find rows that an earlier process did not delete. */
   #prunedUntilDay = 0;
 
   constructor(database: Database, retainedSessions: RetainedSessions) {
     this.#retainedSessions = retainedSessions;
-    this.#selectPrunable = database
-      .prepare<[Buffer, number], [Buffer, number, number]>(
-        'SELECT sub, position, clicks FROM session WHERE sub < ? ORDER BY sub LIMIT ?',
-      )
-      .raw();
+    this.#selectPrunable = prepareRaw(
+      database,
+      'SELECT sub, position, clicks FROM session WHERE sub < ? ORDER BY sub LIMIT ?',
+    );
     this.#deleteSessions = database.prepare('DELETE FROM session WHERE sub <= ?');
     this.#deleteCohortPieces = database.prepare(`
       DELETE FROM cohort_piece WHERE (day, experiment, last_position) IN
@@ -123,38 +110,58 @@ export interface RetentionRequest {
   readonly wallMs: number;
 }
 
+/** Result of `applyRetention`. `archived` is false if the archive could not be written; `reason` is the error message. */
+export type RetentionOutcome =
+  | {
+      readonly archived: true;
+      /** First day (day number) whose sessions are retained. */
+      readonly retainedFromDay: number;
+      /** Whether this call removed sessions that were retained before. */
+      readonly isNew: boolean;
+      /** Ledger records before this position are no longer needed, not even to rebuild the store. */
+      readonly ledgerFromPosition: number;
+    }
+  | { readonly archived: false; readonly reason: string };
+
 /** Decides which days to delete from the store, and keeps store and archive consistent. */
 export class StoreRetention {
   readonly #database: Database;
   readonly #retainedSessions: RetainedSessions;
   readonly #counters: DailyCounters;
-  readonly #segments: LedgerSegmentIndex;
+  readonly #selectFirstSegmentSince: Statement<[number], number | null>;
+  readonly #deleteSegmentsBefore: Statement<[number]>;
   readonly #selectNewestDayBefore: Statement<[number], number | null>;
   readonly #selectOldestDayFrom: Statement<[number], number | null>;
 
-  constructor(
-    database: Database,
-    retainedSessions: RetainedSessions,
-    counters: DailyCounters,
-    segments: LedgerSegmentIndex,
-  ) {
+  constructor(database: Database, retainedSessions: RetainedSessions, counters: DailyCounters) {
     this.#database = database;
     this.#retainedSessions = retainedSessions;
     this.#counters = counters;
-    this.#segments = segments;
-    this.#selectNewestDayBefore = database
-      .prepare<[number], number | null>('SELECT max(day) FROM cohort_piece WHERE day < ?')
-      .pluck();
-    this.#selectOldestDayFrom = database
-      .prepare<[number], number | null>('SELECT min(day) FROM cohort_piece WHERE day >= ?')
-      .pluck();
+    this.#selectFirstSegmentSince = preparePluck(database, 'SELECT min(first) FROM ledger_segment WHERE last_day >= ?');
+    this.#deleteSegmentsBefore = database.prepare('DELETE FROM ledger_segment WHERE last_day < ?');
+    this.#selectNewestDayBefore = preparePluck(database, 'SELECT max(day) FROM cohort_piece WHERE day < ?');
+    this.#selectOldestDayFrom = preparePluck(database, 'SELECT min(day) FROM cohort_piece WHERE day >= ?');
   }
 
-  /**
-   * Archives the projected counters of days older than the retention period, then stops retaining the sessions of these
-   * days. Throws the errors of `CounterArchive.append`, which leave the store unchanged.
-   */
-  apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
+  /** Archives the counters of expired days, then stops retaining their sessions. A failed archive write leaves the store unchanged. */
+  apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor | null): RetentionOutcome {
+    const previousDay = this.#retainedSessions.firstDay;
+    try {
+      if (cursor !== null) this.#archiveDays(archive, request, cursor);
+    } catch (error) {
+      if (!(error instanceof ArchiveWriteError)) throw error;
+      return { archived: false, reason: error.message };
+    }
+    const retainedFromDay = this.#retainedSessions.firstDay;
+    // The position depends on the current ledger too, because a new ledger may have been created since the last archive segment.
+    const ledgerFromPosition =
+      cursor === null
+        ? 0
+        : Math.min(archive.ledgerFromPosition, this.#firstSegmentSinceDay(archive.retainedFromDay, cursor));
+    return { archived: true, retainedFromDay, isNew: retainedFromDay > previousDay, ledgerFromPosition };
+  }
+
+  #archiveDays(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
     // If archive segments were lost, the store still has their counters, which are then archived again.
     const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.firstDay);
     if (untilDay <= archive.retainedFromDay) return;
@@ -178,14 +185,6 @@ export class StoreRetention {
   }
 
   /**
-   * Returns the first ledger position that the store, or a rebuild of the store, still needs. The result also depends
-   * on the current ledger, because a new ledger may have been created since the last archive segment was written.
-   */
-  firstNeededPosition(archive: CounterArchive, cursor: LogCursor): number {
-    return Math.min(archive.ledgerFromPosition, this.#firstSegmentSinceDay(archive.retainedFromDay, cursor));
-  }
-
-  /**
    * Returns the first day to retain; 0 if no session is old enough. The retention period ends at `today` or on the day after the second
    * newest cohort day, whichever is earlier. Without this limit, one start with a clock that is months ahead would delete all sessions.
    */
@@ -198,12 +197,16 @@ export class StoreRetention {
     return oldest < day ? day : 0;
   }
 
+  /**
+   * Returns the oldest segment with a session created on this day or later. Earlier segments contain no records of such sessions, because
+   * all records of a session follow its creation record.
+   */
   #firstSegmentSinceDay(day: number, { segment }: LogCursor): number {
-    return Math.min(segment, this.#segments.firstSegmentSinceDay(day) ?? segment);
+    return Math.min(segment, this.#selectFirstSegmentSince.get(day) ?? segment);
   }
 
   #setFirstRetainedDay(day: number): void {
     this.#retainedSessions.setFirstDay(day);
-    this.#segments.deleteSegmentsBeforeDay(day);
+    this.#deleteSegmentsBefore.run(day);
   }
 }

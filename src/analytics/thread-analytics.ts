@@ -22,11 +22,10 @@ import {
   type SummaryQuery,
   type SummaryResult,
 } from './analytics.ts';
-import type { RetentionOutcome } from './ledger-follower.ts';
+import type { ExperimentRow } from './analytics-store.ts';
 import type { ProjectionTotals } from './projection-state.ts';
-import type { ExperimentRow } from './session-reader.ts';
 import { AnalyticsLag, SharedProgress } from './shared-progress.ts';
-import type { RetentionRequest } from './store-retention.ts';
+import type { RetentionOutcome, RetentionRequest } from './store-retention.ts';
 
 export interface ThreadAnalyticsOptions {
   /** Paths of the analytics data. The folder of the analytics store must exist. */
@@ -34,46 +33,11 @@ export interface ThreadAnalyticsOptions {
   readonly log: Pick<Ledger, 'appendedPosition' | 'durablePosition' | 'healthy'>;
   /** Called when the thread has exited unexpectedly and will be restarted. */
   readonly onCrash?: (error: Error) => void;
-  /** Called when the restarted thread accepts queries. */
   readonly onRecovered?: () => void;
   /** Called when a rebuild of the store from the ledger starts, with the reason. */
   readonly onRebuild?: (reason: string) => void;
   /** Called when the rebuilt store includes the whole ledger. */
   readonly onRebuilt?: () => void;
-}
-
-/** Analytics that the aggregator thread computes. */
-export interface ThreadAnalytics extends Analytics, PayoutStateReader {
-  /** Must be called whenever the durable position of the ledger increases (`EventLog.onDurable`). */
-  onLedgerDurable(position: number): void;
-  /** Time in milliseconds since the oldest record that is not projected became durable; 0 if all records are projected. */
-  readonly lagMs: number;
-  /**
-   * Returns the totals of the records projected so far, without waiting for further records. Rejects with
-   * `AnalyticsUnavailableError`.
-   */
-  getTotals(): Promise<ProjectionTotals>;
-  /**
-   * Returns up to `bounds.experimentsPerPage` experiments with numbers greater than `afterNumber`. Rejects with
-   * `AnalyticsUnavailableError`.
-   */
-  listExperiments(afterNumber: number): Promise<readonly ExperimentRow[]>;
-  /**
-   * Deletes sessions older than the retention period, once all records appended so far are projected (see
-   * `LedgerFollower.applyRetention`). Rejects with `AnalyticsUnavailableError`. After a rejection the sessions may
-   * still be deleted, and the call can be repeated.
-   */
-  applyRetention(request: RetentionRequest): Promise<RetentionOutcome>;
-}
-
-/**
- * Starts the aggregator thread. Resolves once the thread accepts queries. Rejects if the store cannot be opened; the
- * thread has then exited.
- */
-export async function startThreadAnalytics(options: ThreadAnalyticsOptions): Promise<ThreadAnalytics> {
-  const analytics = new AggregatorThread(options);
-  await analytics.started;
-  return analytics;
 }
 
 interface PendingQuery {
@@ -87,6 +51,8 @@ interface PendingQuery {
 }
 
 /**
+ * Analytics that the aggregator thread computes.
+ *
  *     starting --ready--> running --exit--> restarting --delay--> starting        any state --close--> closed
  *
  * Accepts queries while the thread is running. A query is queued until its ledger position is durable and fewer than
@@ -94,8 +60,8 @@ interface PendingQuery {
  * the thread. When the thread exits, all queries are rejected. Rejected queries are not sent again, because callers
  * have their own deadlines.
  */
-class AggregatorThread implements ThreadAnalytics {
-  readonly started: Promise<void>;
+export class ThreadAnalytics implements Analytics, PayoutStateReader {
+  readonly #started: Promise<void>;
   readonly #options: ThreadAnalyticsOptions;
   readonly #progress = new SharedProgress();
   readonly #lag = new AnalyticsLag();
@@ -106,18 +72,22 @@ class AggregatorThread implements ThreadAnalytics {
   #restartDelayMs: number = bounds.aggregatorRestartDelayMinMs;
   #lastId = 0;
   readonly #queuedQueries = new Map<number, PendingQuery>();
-  /**
-   * Queries that the thread has not answered yet. A timed-out query remains in the map until the thread has executed
-   * it, which limits the thread's queue.
-   */
+  /** Queries without an answer. A timed-out query remains until the thread has executed it, which limits the queue. */
   readonly #sentQueries = new Map<number, PendingQuery>();
   #closing: Promise<void> | null = null;
 
-  constructor(options: ThreadAnalyticsOptions) {
+  /** Starts the aggregator thread. Resolves once the thread accepts queries. Rejects if the store cannot be opened. */
+  static async start(options: ThreadAnalyticsOptions): Promise<ThreadAnalytics> {
+    const analytics = new ThreadAnalytics(options);
+    await analytics.#started;
+    return analytics;
+  }
+
+  private constructor(options: ThreadAnalyticsOptions) {
     this.#options = options;
     this.#progress.durablePosition = options.log.durablePosition;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.started = promise;
+    this.#started = promise;
     this.#startWorker(resolve, (error) => {
       this.#state = 'closed';
       reject(error);
@@ -132,11 +102,13 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#state === 'running';
   }
 
+  /** Time in milliseconds since the oldest record that is not projected became durable; 0 if all records are projected. */
   get lagMs(): number {
     const { durablePosition, projectedPosition } = this.#progress;
     return this.#lag.measureLagMs(durablePosition, projectedPosition, performance.now());
   }
 
+  /** Must be called whenever the durable position of the ledger increases. */
   onLedgerDurable(position: number): void {
     this.#progress.durablePosition = position;
     this.#lag.recordDurablePosition(position, this.#progress.projectedPosition, performance.now());
@@ -165,14 +137,17 @@ class AggregatorThread implements ThreadAnalytics {
     return this.#query({ name: 'findPayoutStates', parameter }, { signal });
   }
 
+  /** Returns up to `bounds.experimentsPerPage` experiments with numbers greater than `afterNumber`. */
   listExperiments(afterNumber: number): Promise<readonly ExperimentRow[]> {
     return this.#query({ name: 'listExperiments', parameter: afterNumber });
   }
 
+  /** Returns the totals of the records projected so far, without waiting for further records. */
   getTotals(): Promise<ProjectionTotals> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
+  /** Calls `LedgerFollower.applyRetention`. After a rejection the sessions may still be deleted, and the call can be repeated. */
   applyRetention(request: RetentionRequest): Promise<RetentionOutcome> {
     return this.#query({ name: 'applyRetention', parameter: request });
   }

@@ -5,10 +5,7 @@ import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 
-/**
- * Offsets of the three bytes of a sub_id that select a cell in each row: random bytes (offsets 14 to 23) and bytes of
- * the MAC (from offset 24).
- */
+/** Offsets of the bytes of a sub_id that select a cell in each row: random bytes (14 to 23) and the MAC (from 24). */
 const rowOffsets = [14, 17, 20, 24];
 
 /**

@@ -7,11 +7,9 @@ export function isWithinAttributionWindow(clickedMs: number, createdMs: number):
 
 /** State of a session and an offer before the click that is classified. */
 interface ClickContext {
-  /** Whether the offer was shown to the session. */
   readonly wasShown: boolean;
   /** Whether the session has an earlier counted click on the offer. */
   readonly wasClicked: boolean;
-  /** Creation time of the session in Unix milliseconds. */
   readonly createdMs: number;
 }
 

@@ -18,10 +18,7 @@ import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts'
 class OfferCapState {
   /** Maximum number of clicks per day that book revenue; null until the catalog with the cap is active. */
   dailyCap: number | null = null;
-  /**
-   * Time at which the offer was removed from the active catalog, or null. The cap still applies to links that were
-   * shown before the removal.
-   */
+  /** Time of the removal from the active catalog, or null. The cap still applies to links shown before the removal. */
   removedMs: number | null = null;
   readonly randomId: RandomOfferId;
   readonly #days = [-1, -1];
@@ -46,10 +43,7 @@ class OfferCapState {
   }
 }
 
-/**
- * Applies a ledger record to the capped offers that it contains, by the rules of docs/contract.md#counting-clicks. Returns whether an
- * offer of the active catalog reached its cap.
- */
+/** Applies a record to its capped offers (docs/contract.md#counting-clicks). Returns whether an active offer reached its cap. */
 function applyRecord(
   record: LedgerRecord,
   offers: ReadonlyMap<string, OfferCapState>,
@@ -110,7 +104,6 @@ function isCountedClick(
   return classifyClick({ wasShown, wasClicked: state === 'clicked', createdMs }, clickedMs) === 'counted';
 }
 
-/** Effect of an offer's daily cap on a click. */
 interface CapDecision {
   /** Whether the offer has reached its cap of the day, so that the click books no revenue. */
   readonly atCap: boolean;
@@ -118,10 +111,7 @@ interface CapDecision {
   readonly withinDailyCap: boolean | null | undefined;
 }
 
-/**
- * Visits in order the records since `sinceMs` that the ledger had accepted before the call. Records that are accepted
- * later may be visited too.
- */
+/** Visits in order the records since `sinceMs` that the ledger had accepted before the call, and possibly later ones. */
 export type ReadLedgerSince = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
@@ -140,7 +130,6 @@ export class DailyCaps implements LedgerSubscriber {
   readonly #pairs: SessionOfferPairs;
   /** Records that the ledger accepts while `loadHistory` runs; null at other times. */
   #bufferedRecords: LedgerRecord[] | null = null;
-  /** Number of capped offers in all catalogs. */
   #cappedOfferCount = 0;
   readonly #completeSinceMs: number;
 
@@ -278,7 +267,6 @@ export class DailyCaps implements LedgerSubscriber {
   }
 }
 
-/** State of the capped offers of one vertical and mode. */
 interface CatalogCapState {
   /** Active catalog; null before the first activation. */
   catalog: CompiledCatalog | null;
@@ -291,10 +279,7 @@ interface CatalogCapState {
 
 const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
 
-/**
- * Returns the time from which the ledger must be replayed: an offer clicked today was shown today or yesterday. One
- * additional hour allows for a wall clock that was set back.
- */
+/** An offer clicked today was shown today or yesterday. One more hour allows for a wall clock that was set back. */
 function replayStartMs(nowMs: number): number {
   return dayStartMs(dayNumberOf(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }

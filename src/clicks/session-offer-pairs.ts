@@ -106,10 +106,7 @@ function minuteOf(sub: Uint8Array): number {
 const randomOffset = 14;
 const initialSlots = 64;
 
-/**
- * Hash table with open addressing. An entry consists of two 32-bit words; the lowest bit of the second word marks a
- * counted click. An empty slot contains two zero words.
- */
+/** Hash table with open addressing. An entry is two 32-bit words with one bit for a counted click; 0 marks an empty slot. */
 class PairTable {
   size = 0;
   #words = new Uint32Array(2 * initialSlots);

@@ -13,10 +13,7 @@ export interface Confirmation {
   readonly txid: string;
   readonly amountMicros: number;
   readonly occurredMs: number;
-  /**
-   * Click data from the click_id; null without a click_id. The data is needed to recreate a click that has no record
-   * (docs/contract.md#clicks-without-a-record).
-   */
+  /** Click data from the click_id, to recreate a click without a record (docs/contract.md#clicks-without-a-record), or null. */
   readonly click: ClickEvidence | null;
 }
 
@@ -27,7 +24,6 @@ export interface ClickEvidence {
   readonly valueMicros: number;
 }
 
-/** Names of the JSON members of a confirmation row. */
 export const confirmationMembers = [
   'click_id',
   'sub_id',
@@ -65,7 +61,6 @@ export type RejectionReason =
   | 'session_limit'
   | 'lender_unknown';
 
-/** Amount and time of the funding or of the reversal of a payout. */
 export interface PayoutTransaction {
   readonly amountMicros: number;
   readonly occurredMs: number;

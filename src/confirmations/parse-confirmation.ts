@@ -116,8 +116,5 @@ function isOfferId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= bounds.offerIdCharactersMax && /^[a-z0-9_-]+$/.test(value);
 }
 
-/**
- * Maximum length of a click_id; greater than the length of any click_id that the service issues. Longer values are
- * rejected without decoding.
- */
+/** Greater than the length of any click_id that the service issues. Longer values are rejected without decoding. */
 const clickIdCharactersMax = 256;

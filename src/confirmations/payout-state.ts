@@ -2,7 +2,6 @@ import type { CancelSignal } from '../domain/async.ts';
 import type { Confirmation, Payout } from './confirmation.ts';
 import { applyConfirmationToPayout, type PayoutState, revenueDeltaMicros } from './confirmation.ts';
 
-/** Key of a payout: the session, the offer and the txid of a confirmation. */
 export interface PayoutKey {
   readonly sub: Uint8Array;
   readonly offerId: string;
@@ -14,7 +13,6 @@ export interface PayoutStateWithLender extends PayoutState {
   readonly lenderName: string | null;
 }
 
-/** Reads the state of clicks and payouts, which is derived from the ledger. */
 export interface PayoutStateReader {
   /**
    * Returns one state per key, in the order of the keys. The states include every record that the ledger accepted before the call, unless

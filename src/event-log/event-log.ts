@@ -1,7 +1,4 @@
-/**
- * Port of an append-only log with one writer. The position of a record is its sequence number, starting with 1. Records become durable in
- * the order of their positions.
- */
+/** Port of an append-only log with one writer. Positions are sequence numbers, starting with 1. Records become durable in this order. */
 export interface EventLog<Item> {
   /**
    * Appends a record and returns its position. Returns null if the log refuses the record, because the file cannot be written, too many

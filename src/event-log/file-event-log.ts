@@ -89,13 +89,10 @@ export function createEventLog<Item extends readonly unknown[]>(
  * accepts records up to `pendingBytesMax`.
  */
 export class FileEventLog<Item extends readonly unknown[]> implements EventLog<Item> {
+  readonly #options: FileEventLogOptions<Item>;
   readonly #writer: SegmentWriter;
   readonly #syncsGroups: boolean;
   readonly #pendingBytesMax: number;
-  readonly #retryMs: number;
-  readonly #onAppended: (record: Item) => void;
-  readonly #onIncident: (incident: LogIncident) => void;
-  readonly #onGroupStored: (records: number, bytes: number, elapsedUs: number) => void;
   readonly #encoder = new Encoder();
   #pendingGroup = new FrameGroup();
   #writingGroup = new FrameGroup();
@@ -123,13 +120,10 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     { position, crc, hasEndMark }: Pick<RecoveredLog, 'position' | 'crc' | 'hasEndMark'>,
   ) {
     const { folder, segmentBytesMax = bounds.logSegmentBytesMax } = options;
+    this.#options = options;
     this.#syncsGroups = options.durability === 'fsync';
     this.#writer = new SegmentWriter({ files, folder, syncsGroups: this.#syncsGroups, segmentBytesMax });
     this.#pendingBytesMax = options.pendingBytesMax ?? bounds.logPendingBytesMax;
-    this.#retryMs = options.retryMs ?? bounds.logRetryIntervalMs;
-    this.#onAppended = options.onAppended ?? (() => {});
-    this.#onIncident = options.onIncident ?? (() => {});
-    this.#onGroupStored = options.onGroupStored ?? (() => {});
     this.#hasEndMark = hasEndMark;
     this.#appendedPosition = position;
     this.#durablePosition = position;
@@ -182,7 +176,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     group.add(payload, this.#appendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
     this.#appendedPosition++;
     this.#appendedCrc = group.lastCrc;
-    this.#onAppended(record);
+    this.#options.onAppended?.(record);
     return true;
   }
 
@@ -227,21 +221,21 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
         const startedMs = performance.now();
         await this.#writer.writeGroup(group);
         this.#hasEndMark = false;
-        this.#onGroupStored(group.records, group.length, Math.round((performance.now() - startedMs) * 1000));
+        this.#options.onGroupStored?.(group.records, group.length, Math.round((performance.now() - startedMs) * 1000));
         if (!this.#healthy) {
           this.#healthy = true;
-          this.#onIncident({ kind: 'recovered' });
+          this.#options.onIncident?.({ kind: 'recovered' });
         }
         return true;
       } catch (error) {
         await this.#writer.abandonSegment();
         if (attempt === 1) {
-          this.#onIncident({ kind: 'segment-abandoned', error });
+          this.#options.onIncident?.({ kind: 'segment-abandoned', error });
           continue;
         }
         if (this.#healthy) {
           this.#healthy = false;
-          this.#onIncident({ kind: 'unavailable', error });
+          this.#options.onIncident?.({ kind: 'unavailable', error });
         }
         group.rejectWaiters(error);
         this.#pendingGroup.rejectWaiters(error);
@@ -253,7 +247,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
 
   #waitBeforeRetry(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#retryMs);
+      const timer = setTimeout(resolve, this.#options.retryMs ?? bounds.logRetryIntervalMs);
       this.#cancelRetryPause = () => {
         clearTimeout(timer);
         resolve();
@@ -268,7 +262,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     if (this.#pendingGroup.records > 0) this.#scheduleWrite();
     await this.#writeLoop;
     const lost = this.#appendedPosition - this.#durablePosition;
-    if (lost > 0) this.#onIncident({ kind: 'records-lost', records: lost });
+    if (lost > 0) this.#options.onIncident?.({ kind: 'records-lost', records: lost });
     try {
       // The segment before the end mark is complete and synced here.
       if (lost === 0 && !this.#hasEndMark) {
@@ -277,7 +271,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       await this.#writer.close();
     } catch (error) {
       await this.#writer.abandonSegment();
-      this.#onIncident({ kind: 'segment-abandoned', error });
+      this.#options.onIncident?.({ kind: 'segment-abandoned', error });
     }
   }
 }

@@ -7,14 +7,10 @@ import { createFolderDurably } from '../files/durable-files.ts';
  * aggregator thread do nothing else while they read. Every operation may throw or reject with a system error.
  */
 export interface LogFiles {
-  /**
-   * Creates a folder and its parents, and makes their names durable. Existing parents are also synced, because the process that created
-   * them may have crashed before its sync.
-   */
+  /** Creates a folder and its parents durably (see `createFolderDurably`). */
   createFolder(folder: string): void;
   /** Lists the names of the files in a folder, in no particular order. */
   listNames(folder: string): string[];
-  /** Opens an existing file for reading. */
   openForReading(path: string): ReadableLogFile;
   /** Creates a file for writing, or empties an existing file. */
   create(path: string): Promise<WritableLogFile>;
@@ -52,7 +48,7 @@ export interface WritableLogFile {
 export const createNodeLogFiles = (syncsWrites: boolean): LogFiles => ({
   createFolder: createFolderDurably,
   listNames: (folder) => fs.readdirSync(folder),
-  openForReading: (path) => new NodeReadableLogFile(fs.openSync(path, 'r')),
+  openForReading,
   create: (path) => createFile(path, syncsWrites),
   openForWriting: async (path) => new NodeWritableLogFile(await openFile(path, 'r+'), null),
   rename: (from, to) => fs.promises.rename(from, to),
@@ -70,30 +66,21 @@ export const createNodeLogFiles = (syncsWrites: boolean): LogFiles => ({
 /** File operations for this platform. Only on Linux, a synchronized write has the same guarantee as a write followed by `fdatasync`. */
 export const nodeLogFiles = createNodeLogFiles(process.platform === 'linux');
 
-class NodeReadableLogFile implements ReadableLogFile {
-  readonly #descriptor: number;
-
-  constructor(descriptor: number) {
-    this.#descriptor = descriptor;
-  }
-
-  size(): number {
-    return fs.fstatSync(this.#descriptor).size;
-  }
-
-  read(target: Uint8Array, position: number): number {
-    let got = 0;
-    while (got < target.length) {
-      const read = fs.readSync(this.#descriptor, target, got, target.length - got, position + got);
-      if (read === 0) break;
-      got += read;
-    }
-    return got;
-  }
-
-  close(): void {
-    fs.closeSync(this.#descriptor);
-  }
+function openForReading(path: string): ReadableLogFile {
+  const descriptor = fs.openSync(path, 'r');
+  return {
+    size: () => fs.fstatSync(descriptor).size,
+    read(target, position) {
+      let got = 0;
+      while (got < target.length) {
+        const read = fs.readSync(descriptor, target, got, target.length - got, position + got);
+        if (read === 0) break;
+        got += read;
+      }
+      return got;
+    },
+    close: () => fs.closeSync(descriptor),
+  };
 }
 
 async function createFile(path: string, syncsWrites: boolean): Promise<WritableLogFile> {

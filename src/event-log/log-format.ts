@@ -116,21 +116,6 @@ export function computeFrameCrc(sequence: number, previousCrc: number, payload: 
   return crc32(payload, crc32(sequenceFieldsScratch));
 }
 
-/** Encodes a marked frame in a new buffer. The class `FrameGroup` encodes frames in place instead, which is faster. */
-export function encodeMarkedFrame(
-  payload: Uint8Array,
-  sequence: number,
-  previousCrc: number,
-): { readonly bytes: Buffer; readonly crc: number } {
-  const crc = computeFrameCrc(sequence, previousCrc, payload);
-  const bytes = Buffer.alloc(frameHeaderBytes + markedFrameFieldsBytes + payload.length);
-  bytes.writeUInt32BE(syncMarkBit + payload.length, 0);
-  bytes.writeUInt32BE(crc, 4);
-  writeMarkedFrameFields(bytes, frameHeaderBytes, sequence, previousCrc);
-  bytes.set(payload, frameHeaderBytes + markedFrameFieldsBytes);
-  return { bytes, crc };
-}
-
 /** Writes the two fields that only a marked frame contains: sequence u64, previous CRC u32. */
 export function writeMarkedFrameFields(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
   target.writeUInt32BE(Math.floor(sequence / 2 ** 32), offset);
@@ -147,14 +132,18 @@ export function readSequence(bytes: Buffer, offset: number): number {
  * is an array of scalars, bytes, and arrays of scalars and bytes. Deeper nesting is an error.
  */
 export class RecordDecoder {
-  readonly #decoder = new Decoder({
-    maxStrLength: bounds.logRecordBytesMax,
-    maxBinLength: bounds.logRecordBytesMax,
-    maxArrayLength: bounds.logRecordItemsMax,
-    maxMapLength: 0,
-    maxExtLength: 0,
-    keyDecoder: null,
-  });
+  readonly #decoder: Decoder;
+
+  constructor(itemsMax: number = bounds.logRecordItemsMax) {
+    this.#decoder = new Decoder({
+      maxStrLength: bounds.logRecordBytesMax,
+      maxBinLength: bounds.logRecordBytesMax,
+      maxArrayLength: itemsMax,
+      maxMapLength: 0,
+      maxExtLength: 0,
+      keyDecoder: null,
+    });
+  }
 
   /** Decodes a payload. Byte members of the record are views of `payload`. Throws an `Error` if the payload is not a record. */
   decode(payload: Uint8Array): unknown[] {

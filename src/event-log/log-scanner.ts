@@ -9,6 +9,17 @@ export interface LogLocation {
   readonly offset: number;
 }
 
+/** Position of a log reader. Store a cursor together with the state that is derived from the records before it. */
+export interface LogCursor {
+  /** Position of the last record that was read; 0 before the first record. */
+  readonly position: number;
+  /** First sequence of the current segment; 0 before the first segment. */
+  readonly segment: number;
+  /** Byte offset of the next frame in the current segment. */
+  readonly offset: number;
+  readonly crc: number;
+}
+
 interface LogScannerOptions {
   /** First sequence of the segment in which the scan starts. Default: the oldest segment. */
   readonly segment?: number | undefined;
@@ -16,10 +27,7 @@ interface LogScannerOptions {
   readonly decode: boolean;
 }
 
-/**
- * Error if records changed during the scan: after a failed write, the writer wrote them again in another segment, or the retention deleted
- * their segment.
- */
+/** Records changed during the scan: after a failed write the writer wrote them again elsewhere, or the retention deleted them. */
 export class LogRewrittenError extends OperatorError {
   override readonly name = 'LogRewrittenError';
 
@@ -52,17 +60,50 @@ export class LogScanner {
   readonly #files: LogFiles;
   readonly #folder: string;
   readonly #decoder: RecordDecoder | null;
-  #segmentFirst = 0;
+  /** First sequence of the current segment. */
+  segmentFirst: number;
   /** End offset of the last accepted record, while `segment.offset` may be after a record that cannot be decoded. */
   #endOffset = 0;
   /** First sequences of the segments after the current segment. */
-  #laterSegments: number[];
+  #laterSegments: number[] = [];
 
-  constructor(files: LogFiles, folder: string, { segment = 0, decode }: LogScannerOptions) {
+  constructor(files: LogFiles, folder: string, { segment = 1, decode }: LogScannerOptions) {
     this.#files = files;
     this.#folder = folder;
     this.#decoder = decode ? new RecordDecoder() : null;
-    this.#laterSegments = segmentFirstSequences(files.listNames(folder)).filter((first) => first >= segment);
+    this.segmentFirst = segment - 1;
+    this.#listLaterSegments();
+  }
+
+  /** Continues the scan at a cursor in an open segment, which the scanner will close. */
+  continueAt(segment: SegmentReader, cursor: LogCursor): void {
+    this.segment = segment;
+    this.segmentFirst = cursor.segment;
+    this.position = cursor.position;
+    this.crc = cursor.crc;
+    this.#endOffset = cursor.offset;
+    segment.offset = cursor.offset;
+    this.refresh();
+  }
+
+  /** Location of the next record; position and segment are 0 before the first segment. */
+  get cursor(): LogCursor {
+    const segment = this.segment === null ? 0 : this.segmentFirst;
+    return { position: this.position, segment, offset: this.#endOffset, crc: this.crc };
+  }
+
+  /** Makes records and segments visible that were written since the last read. */
+  refresh(): void {
+    this.#listLaterSegments();
+    this.segment?.discardReadAhead();
+  }
+
+  /** Opens the next segment if it starts with the next record. Returns the current segment, or null for a log without segments. */
+  enterNextSegment(): SegmentReader | null {
+    if (this.segment !== null && this.#laterSegments[0] !== this.position + 1) return this.segment;
+    if (this.#laterSegments.length === 0) this.#listLaterSegments();
+    const first = this.#laterSegments.shift();
+    return first === undefined ? null : this.#enterSegment(first);
   }
 
   /**
@@ -73,13 +114,8 @@ export class LogScanner {
    */
   nextRecord(): boolean {
     for (let attempt = 1; ; attempt++) {
-      let { segment } = this;
-      if (segment === null || this.#laterSegments[0] === this.position + 1) {
-        if (this.#laterSegments.length === 0) this.#listLaterSegments();
-        const first = this.#laterSegments.shift();
-        if (first === undefined) return false;
-        segment = this.#enterSegment(first);
-      }
+      const segment = this.enterNextSegment();
+      if (segment === null) return false;
       const { offset } = segment;
       if (segment.readFrame(this.position + 1, this.crc)) {
         this.#acceptRecord(segment, offset);
@@ -89,9 +125,7 @@ export class LogScanner {
         throw new LogDamagedError(segment.path, offset, `record ${this.position + 1} is missing or incomplete`);
       }
       if (attempt === 1) {
-        // The writer may have added records or segments since the last read.
-        this.#listLaterSegments();
-        segment.discardReadAhead();
+        this.refresh();
         continue;
       }
       const { tornBytes, markOffset } = segment.examineTail(this.position + 1);
@@ -157,7 +191,7 @@ export class LogScanner {
     }
     this.segment?.close();
     this.segment = segment;
-    this.#segmentFirst = segmentFirst;
+    this.segmentFirst = segmentFirst;
     this.lastSyncedGroupOffset = null;
     this.#endOffset = segment.offset;
     this.bytesRead += segment.offset;
@@ -167,7 +201,7 @@ export class LogScanner {
   /** Lists segments that are newer than the current segment. A segment is complete once a newer segment exists. */
   #listLaterSegments(): void {
     this.#laterSegments = segmentFirstSequences(this.#files.listNames(this.#folder)).filter(
-      (first) => first > this.#segmentFirst,
+      (first) => first > this.segmentFirst,
     );
     const [next] = this.#laterSegments;
     if (this.segment !== null && next !== undefined && next <= this.position) {

@@ -129,7 +129,6 @@ export function countTruncatedRecords(
   return found;
 }
 
-/** Visits the readable records of a segment with sequences below `until`. */
 function readRemainingFrames(
   segment: SegmentReader,
   first: number,

@@ -4,7 +4,6 @@ import { bounds } from '../bounds.ts';
 import { writeFileDurably } from '../files/durable-files.ts';
 import type { LogFiles } from './log-files.ts';
 import {
-  encodeMarkedFrame,
   encodeSegmentHeader,
   isRemovedTailFileName,
   type SegmentHeader,
@@ -12,6 +11,7 @@ import {
   segmentFirstSequences,
 } from './log-format.ts';
 import type { SegmentReader } from './segment-reader.ts';
+import { FrameGroup } from './segment-writer.ts';
 
 /**
  * Appends a complete segment to a log that has no other writer. After a power cut, the segment exists completely or not at all. `header`
@@ -21,25 +21,21 @@ export function writeSegment(folder: string, header: SegmentHeader, records: Ite
   writeFileDurably(join(folder, segmentFileName(header.firstSequence)), encodeSegment(header, records));
 }
 
-/** Encodes a segment. Yields chunks of bytes, because a segment may be large. */
+/** Encodes a segment. Yields chunks of bytes, which the next chunk overwrites. */
 function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknown[]>): Generator<Buffer, void> {
+  yield encodeSegmentHeader(header);
   const encoder = new Encoder();
-  let frames = [encodeSegmentHeader(header)];
-  let bytes = 0;
+  const group = new FrameGroup();
   let { firstSequence: sequence, previousCrc } = header;
   for (const record of records) {
     // Every frame is marked, because a segment that exists completely or not at all cannot be torn: an incomplete frame is always damage.
-    const frame = encodeMarkedFrame(encoder.encodeSharedRef(record), sequence, previousCrc);
-    frames.push(frame.bytes);
-    bytes += frame.bytes.length;
-    previousCrc = frame.crc;
-    sequence++;
-    if (bytes < bounds.logGroupInitialBytes) continue;
-    yield Buffer.concat(frames);
-    frames = [];
-    bytes = 0;
+    group.add(encoder.encodeSharedRef(record), sequence++, previousCrc, true);
+    previousCrc = group.lastCrc;
+    if (group.length < bounds.logGroupInitialBytes) continue;
+    yield group.bytes.subarray(0, group.length);
+    group.clear();
   }
-  yield Buffer.concat(frames);
+  yield group.bytes.subarray(0, group.length);
 }
 
 /**

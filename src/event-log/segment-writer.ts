@@ -17,18 +17,16 @@ import {
 /** Group of frames that are written and synced together. The frames are contiguous in a buffer, which later groups reuse. */
 export class FrameGroup {
   #buffer = Buffer.allocUnsafeSlow(bounds.logGroupInitialBytes);
-  /** Length of the frames in bytes. */
   length = 0;
   records = 0;
   firstSequence = 0;
-  /** CRC of the record before the group. */
   previousCrc = 0;
-  /** CRC of the last record in the group. */
   lastCrc = 0;
   #durable: PromiseWithResolvers<void> | null = null;
   /** Promise of `durableLater` for callers whose promise was rejected before the frames were written. */
   #durableLater: PromiseWithResolvers<void> | null = null;
 
+  /** Buffer whose first `length` bytes are the frames of the group. */
   get bytes(): Buffer {
     return this.#buffer;
   }

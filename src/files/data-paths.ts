@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 
-/** Paths of the logs and of the analytics data in a data folder. */
 export interface DataPaths {
   /** Folder of the ledger, the event log from which all analytics are computed. */
   readonly ledgerFolder: string;

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { bounds } from '../bounds.ts';
 import { RecordDecoder } from '../event-log/log-format.ts';
 import { LogDamagedError } from '../event-log/segment-reader.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
@@ -93,7 +94,8 @@ export class JournalEpochReader {
   lastWallMs = Number.NEGATIVE_INFINITY;
   readonly #folder: string;
   readonly #options: EpochReaderOptions;
-  readonly #decoder = new RecordDecoder();
+  /** A request may change every field, and each change is two numbers. */
+  readonly #decoder = new RecordDecoder(Math.max(bounds.logRecordItemsMax, 2 * bounds.fieldsMax));
   #cipher: JournalCipher | null = null;
   #converters: ReadonlyMap<number, FieldChangeConverter> = new Map();
   #batchesRead = 0;

@@ -12,8 +12,7 @@ import {
   type LogIncident,
   openEventLog,
 } from '../event-log/file-event-log.ts';
-import { type LogFiles, nodeLogFiles } from '../event-log/log-files.ts';
-import type { ReadProgressListener } from '../event-log/log-recovery.ts';
+import { nodeLogFiles } from '../event-log/log-files.ts';
 import { logSizeBytes } from '../event-log/verify-log.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Vertical } from '../verticals/vertical.ts';
@@ -21,10 +20,11 @@ import { JournalEpochReader, serializeFieldEncodings } from './epoch-reader.ts';
 import type { Journal } from './journal.ts';
 import { JournalCipher, type JournalRecord, journalRecordKind, saltBytes } from './journal-format.ts';
 
-export interface FileJournalOptions {
-  /** Folder that only the journal uses, created if missing. The caller must have locked the data folder. */
-  readonly folder: string;
-  readonly durability: 'fsync' | 'write';
+export interface FileJournalOptions
+  extends Pick<
+    FileEventLogOptions<JournalRecord>,
+    'folder' | 'durability' | 'onGroupStored' | 'onProgress' | 'files' | 'retryMs'
+  > {
   readonly clock: Clock;
   readonly secrets: SecretRing;
   readonly verticals: readonly Vertical[];
@@ -32,12 +32,6 @@ export interface FileJournalOptions {
   readonly sessionTtlMs: number;
   /** Called for each stored field change in order while the journal is opened, also for expired sessions. Copy retained bytes. */
   readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
-  readonly onGroupStored?: FileEventLogOptions<JournalRecord>['onGroupStored'];
-  /** Called while the journal is opened, with the number of bytes that are already read. */
-  readonly onProgress?: ReadProgressListener | undefined;
-  readonly files?: LogFiles;
-  /** Interval between attempts to write again after an error, in milliseconds. */
-  readonly retryMs?: number;
   readonly onIncident?: (incident: JournalIncident) => void;
 }
 
@@ -47,7 +41,6 @@ export type JournalIncident =
   | { readonly kind: 'maintenance-failed'; readonly error: unknown }
   | { readonly kind: 'maintenance-recovered' };
 
-/** One epoch of the journal, with its own folder, log and encryption key. */
 interface Epoch {
   readonly name: string;
   readonly openedMs: number;
@@ -123,7 +116,12 @@ export class FileJournal implements Journal {
       closedEpochs.push({ name, lastWallMs: reader.lastWallMs });
     }
     const journal = new FileJournal(options, closedEpochs, await openEpoch(options, closedEpochs));
-    await journal.#deleteExpiredEpochs();
+    try {
+      await journal.#deleteExpiredEpochs();
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
     return journal;
   }
 
@@ -248,10 +246,7 @@ async function listEpochNames(folder: string): Promise<string[]> {
   return names.filter((name) => /^\d{16}$/.test(name)).sort();
 }
 
-/**
- * Deletes an epoch. Its folder is renamed first, so that a partly deleted folder is not treated as a damaged epoch. A repeated call
- * continues after a failed deletion.
- */
+/** Deletes an epoch. The folder is renamed first, so that a partly deleted one is not treated as damaged. A repeated call continues. */
 async function deleteEpoch(folder: string, name: string): Promise<void> {
   const gone = join(folder, `${name}.gone`);
   try {

@@ -24,10 +24,7 @@ export const ledgerRecordKind = {
   widgetEventsReported: 6,
 } as const;
 
-/**
- * `[1, wallMs, sub, referrerTag, keyNumber, device, metadata]`: a new session. If the request had an Idempotency-Key, the members
- * `idempotencyKey, payload` follow.
- */
+/** A new session. The last two members are present if the request had an Idempotency-Key. */
 export type SessionCreated = readonly [
   kind: 1,
   /** Creation time of the session, which the sub_id also contains. */
@@ -44,10 +41,7 @@ export type SessionCreated = readonly [
   payload?: Uint8Array,
 ];
 
-/**
- * `[2, wallMs, sub, computeCatalogVersion, offerIds]`: one response with offers (docs/contract.md#views). For a widget render, the members
- * `load, again` follow.
- */
+/** One response with offers (docs/contract.md#views). The last two members are present for a widget render. */
 export type OffersViewed = readonly [
   kind: 2,
   wallMs: number,
@@ -60,10 +54,7 @@ export type OffersViewed = readonly [
   again?: boolean,
 ];
 
-/**
- * `[3, wallMs, sub, computeCatalogVersion, offerId, lenderName, valueMicros]`: a click (docs/contract.md#counting-clicks). If the offer had a
- * daily cap, the member `withinDailyCap` follows (docs/contract.md#daily-caps).
- */
+/** A click (docs/contract.md#counting-clicks). The last member is present if the offer had a daily cap (docs/contract.md#daily-caps). */
 export type OfferClicked = readonly [
   kind: 3,
   wallMs: number,
@@ -95,9 +86,8 @@ type Booking = readonly [
 ];
 
 /**
- * `[4, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs, clickedMs, clickValueMicros]`: a lender confirms a payout
- * (docs/contract.md#confirmations). The members `clickedMs` and `clickValueMicros` come from the click_id, and restore a click whose record
- * is missing. Without a click_id, these two members are null.
+ * A lender confirms a payout (docs/contract.md#confirmations). The members `clickedMs` and `clickValueMicros` come from the click_id, and
+ * restore a click whose record is missing. Without a click_id, these two members are null.
  */
 export type RevenueConfirmed = readonly [
   kind: 4,
@@ -106,12 +96,12 @@ export type RevenueConfirmed = readonly [
   clickValueMicros: number | null,
 ];
 
-/** `[5, wallMs, sub, offerId, lenderName, txid, amountMicros, occurredMs]`: a lender reverses a payout or a part of a payout. */
+/** A lender reverses a payout or a part of a payout. */
 export type RevenueReversed = readonly [kind: 5, ...booking: Booking];
 
 /**
- * `[6, wallMs, sub, load, eventIds, types, offerIds]`: events that a widget reported (docs/contract.md#widget-events). `eventIds`, `types`
- * and `offerIds` have one item per event. An event ID is recorded at most once for a session.
+ * Events that a widget reported (docs/contract.md#widget-events). `eventIds`, `types` and `offerIds` have one item per event. An event ID
+ * is recorded at most once for a session.
  */
 export type WidgetEventsReported = readonly [
   kind: 6,
@@ -161,12 +151,11 @@ export function parseLedgerRecord(value: unknown): LedgerRecord | null {
   return value[0] === ledgerRecordKind.sessionCreated ? withKnownDevice(value) : (value as unknown as LedgerRecord);
 }
 
-/** Checks the members that follow the sub_id. */
+/** Checks the members that follow the sub_id. A missing member is undefined, and therefore invalid unless it is optional. */
 function hasValidMembers(value: readonly unknown[]): boolean {
   switch (value[0]) {
     case ledgerRecordKind.sessionCreated:
       return (
-        value.length >= 7 &&
         isLedgerName(value[3]) &&
         isCount(value[4]) &&
         isCount(value[5]) &&
@@ -174,7 +163,6 @@ function hasValidMembers(value: readonly unknown[]): boolean {
       );
     case ledgerRecordKind.offersViewed:
       return (
-        value.length >= 5 &&
         isLedgerName(value[3]) &&
         Array.isArray(value[4]) &&
         value[4].every(isLedgerName) &&
@@ -183,7 +171,6 @@ function hasValidMembers(value: readonly unknown[]): boolean {
       );
     case ledgerRecordKind.offerClicked:
       return (
-        value.length >= 7 &&
         isLedgerName(value[3]) &&
         isLedgerName(value[4]) &&
         isLedgerName(value[5]) &&
@@ -192,11 +179,11 @@ function hasValidMembers(value: readonly unknown[]): boolean {
         (value[7] === undefined || value[7] === null || typeof value[7] === 'boolean')
       );
     case ledgerRecordKind.revenueConfirmed:
-      return value.length >= 10 && hasBookingMembers(value) && isClickEvidence(value[8], value[9]);
+      return hasBookingMembers(value) && isClickEvidence(value[8], value[9]);
     case ledgerRecordKind.revenueReversed:
-      return value.length >= 8 && hasBookingMembers(value);
+      return hasBookingMembers(value);
     case ledgerRecordKind.widgetEventsReported:
-      return value.length >= 7 && isBytes(value[3], widgetIdBytes) && hasWidgetEventMembers(value);
+      return isBytes(value[3], widgetIdBytes) && hasWidgetEventMembers(value);
     default:
       return false;
   }
@@ -208,7 +195,6 @@ function withKnownDevice(value: readonly unknown[]): LedgerRecord {
   return (isKnown ? value : value.with(5, deviceClasses.indexOf('unknown'))) as unknown as LedgerRecord;
 }
 
-/** Checks the members that confirmations and reversals share. */
 function hasBookingMembers(value: readonly unknown[]): boolean {
   const [, , , offerId, lenderName, txid, amountMicros, occurredMs] = value;
   return (

@@ -58,7 +58,7 @@ export interface MatchRequest {
   readonly borrower: Readonly<FieldVector>;
   /** Current UTC date as a compact date (YYYYMMDD), for computing ages. */
   readonly today: number;
-  /** Bit set of the unavailable offers in the catalog `computeCatalogVersion`; null if all offers are available. */
+  /** Bit set of the unavailable offers in the catalog `catalogVersion`; null if all offers are available. */
   readonly unavailable?: Int32Array | null;
   /** Signal that cancels the request while the request is in the queue; null if the request is never cancelled. */
   readonly signal?: CancelSignal | null;

@@ -7,10 +7,7 @@ import { awaitWithinScrapeTimeout, type MetricRegistry } from './metric-registry
 export const logNames = ['ledger', 'journal'] as const;
 export type LogName = (typeof logNames)[number];
 
-/**
- * Kinds of log incidents. Only the journal reports `maintenance-failed` (a journal file could not be created or
- * deleted) and `maintenance-recovered` (file maintenance succeeded again).
- */
+/** Only the journal reports `maintenance-failed` (a file could not be created or deleted) and `maintenance-recovered`. */
 export const logIncidentKinds = [
   'torn-tail-removed',
   'segment-abandoned',
@@ -29,120 +26,87 @@ export interface CatalogStatus {
   readonly offers: number;
   /** Time at which this process activated the catalog, in milliseconds since the Unix epoch. */
   readonly activatedMs: number;
-  /** Whether the last reload of the catalog file failed. */
   readonly reloadFailed: boolean;
 }
+
+/** Help texts of the gauges without labels. */
+const gaugeHelp = {
+  marketplace_ready: '1 while /readyz replies 200.',
+  marketplace_live_sessions: 'Live sessions, including expired ones that are not deleted yet.',
+  marketplace_live_sessions_max: 'Maximum number of live sessions; above it, a new session gets 503.',
+  marketplace_requests_in_flight: 'Requests received and not yet answered.',
+  marketplace_api_keys: 'API keys that are not revoked, including expired ones.',
+  marketplace_match_threads: 'Configured matching threads; with 0, the main thread matches.',
+  marketplace_match_threads_ready: 'Matching threads that are ready.',
+  marketplace_matches_pending: 'Queued and running rankings.',
+  marketplace_offers_at_daily_cap:
+    'Offers of the active catalogs that are hidden until UTC midnight because of their daily cap.',
+  marketplace_ledger_appended_position: 'Records appended to the ledger.',
+  marketplace_ledger_durable_position: 'Durable records of the ledger.',
+  marketplace_analytics_applied_position: 'Ledger records applied to the analytics.',
+  marketplace_analytics_lag_seconds:
+    'Time since the oldest record that is not applied to the analytics became durable.',
+  marketplace_aggregator_up: '1 while the aggregator runs.',
+} as const;
 
 /** Values that `registerGauges` reads from other parts of the service at each scrape. */
 export interface GaugeSources {
   readonly build: { readonly version: string; readonly engine: string };
   readonly dataDir: string;
   readonly eventLoopDelays: BucketHistogram;
-  readonly ready: () => boolean;
-  readonly liveSessions: () => number;
-  readonly liveSessionsMax: number;
-  readonly requestsInFlight: () => number;
+  readonly gauges: Readonly<Record<keyof typeof gaugeHelp, () => number>>;
   /** Certificate of the public listener; null without TLS. */
   readonly certificateStatus: { readonly secondsUntilExpiry: number; readonly lastReloadFailed: boolean } | null;
-  readonly apiKeys: () => number;
   readonly catalogs: () => readonly CatalogStatus[];
-  readonly matchThreads: number;
-  readonly matchThreadsReady: () => number;
-  readonly matchesPending: () => number;
-  readonly offersAtDailyCap: () => number;
   readonly logHealthy: Readonly<Record<LogName, () => boolean>>;
-  readonly ledgerAppendedPosition: () => number;
-  readonly ledgerDurablePosition: () => number;
-  readonly analyticsAppliedPosition: () => number;
-  /** Age in seconds of the oldest durable record that the analytics do not include yet. */
-  readonly analyticsLagSeconds: () => number;
-  readonly aggregatorUp: () => boolean;
   /** Number of ledger records that the analytics skipped, by reason. Rejects while the aggregator is unavailable. */
   readonly analyticsSkippedRecords: () => Promise<Readonly<Record<string, number>>>;
 }
 
 /** Registers the metrics whose values are read at each scrape. Call this function once for each registry. */
 export function registerGauges(registry: MetricRegistry, sources: GaugeSources): void {
-  const { build, ledgerDurablePosition, analyticsAppliedPosition, logHealthy } = sources;
+  const { build, gauges, logHealthy, certificateStatus: certificate } = sources;
+  for (const name of Object.keys(gaugeHelp) as (keyof typeof gaugeHelp)[]) {
+    registry.registerGauge(name, gaugeHelp[name], gauges[name]);
+  }
+  registry.registerGauge(
+    'marketplace_analytics_lag_records',
+    'Durable ledger records that are not applied to the analytics yet.',
+    () => Math.max(0, gauges.marketplace_ledger_durable_position() - gauges.marketplace_analytics_applied_position()),
+  );
   registry.registerLabeledGauge(
     'marketplace_build_info',
     'Version, HTTP engine and Node.js version, as labels.',
     ['version', 'engine', 'node'],
     () => [{ labels: { ...build, node: process.versions.node }, value: 1 }],
   );
-  registry.registerGauge('marketplace_ready', '1 while /readyz replies 200.', () => Number(sources.ready()));
-  registry.registerGauge(
-    'marketplace_live_sessions',
-    'Live sessions, including expired ones that are not deleted yet.',
-    sources.liveSessions,
-  );
-  registry.registerGauge(
-    'marketplace_live_sessions_max',
-    'Maximum number of live sessions; above it, a new session gets 503.',
-    () => sources.liveSessionsMax,
-  );
-  registry.registerGauge(
-    'marketplace_requests_in_flight',
-    'Requests received and not yet answered.',
-    sources.requestsInFlight,
-  );
-  registry.registerGauge(
-    'marketplace_api_keys',
-    'API keys that are not revoked, including expired ones.',
-    sources.apiKeys,
-  );
-  registerCatalogGauges(registry, sources.catalogs);
-  registry.registerGauge(
-    'marketplace_match_threads',
-    'Configured matching threads; with 0, the main thread matches.',
-    () => sources.matchThreads,
-  );
-  registry.registerGauge(
-    'marketplace_match_threads_ready',
-    'Matching threads that are ready.',
-    sources.matchThreadsReady,
-  );
-  registry.registerGauge('marketplace_matches_pending', 'Queued and running rankings.', sources.matchesPending);
-  registry.registerGauge(
-    'marketplace_offers_at_daily_cap',
-    'Offers of the active catalogs that are hidden until UTC midnight because of their daily cap.',
-    sources.offersAtDailyCap,
-  );
   registry.registerLabeledGauge('marketplace_log_healthy', '1 while the log can be written, by log.', ['log'], () =>
     logNames.map((log) => ({ labels: { log }, value: Number(logHealthy[log]()) })),
   );
-  registry.registerGauge(
-    'marketplace_ledger_appended_position',
-    'Records appended to the ledger.',
-    sources.ledgerAppendedPosition,
-  );
-  registry.registerGauge(
-    'marketplace_ledger_durable_position',
-    'Durable records of the ledger.',
-    ledgerDurablePosition,
-  );
-  registry.registerGauge(
-    'marketplace_analytics_applied_position',
-    'Ledger records applied to the analytics.',
-    analyticsAppliedPosition,
-  );
-  registry.registerGauge(
-    'marketplace_analytics_lag_records',
-    'Durable ledger records that are not applied to the analytics yet.',
-    () => Math.max(0, ledgerDurablePosition() - analyticsAppliedPosition()),
-  );
-  registry.registerGauge(
-    'marketplace_analytics_lag_seconds',
-    'Time since the oldest record that is not applied to the analytics became durable.',
-    sources.analyticsLagSeconds,
-  );
-  if (sources.certificateStatus !== null) registerCertificateGauges(registry, sources.certificateStatus);
-  registry.registerGauge('marketplace_aggregator_up', '1 while the aggregator runs.', () =>
-    Number(sources.aggregatorUp()),
-  );
+  registerCatalogGauges(registry, sources.catalogs);
+  if (certificate !== null) {
+    registry.registerGauge(
+      'marketplace_certificate_expires_in_seconds',
+      'Seconds until the active certificate expires; negative afterwards.',
+      () => certificate.secondsUntilExpiry,
+    );
+    registry.registerGauge(
+      'marketplace_certificate_reload_failed',
+      '1 after a reload of the certificate and key failed, until one succeeds.',
+      () => Number(certificate.lastReloadFailed),
+    );
+  }
   registerSkippedRecords(registry, sources.analyticsSkippedRecords);
   registerEventLoopMetrics(registry, sources.eventLoopDelays);
-  registerDiskGauges(registry, sources.dataDir);
+  const readDisk = async (blocks: 'bavail' | 'blocks') => {
+    const disk = await statfs(sources.dataDir);
+    return disk[blocks] * disk.bsize;
+  };
+  const freeHelp = 'Free space on the disk of the data folder.';
+  registry.registerGauge('marketplace_data_disk_free_bytes', freeHelp, () => readDisk('bavail'));
+  registry.registerGauge('marketplace_data_disk_size_bytes', 'Size of the disk of the data folder.', () =>
+    readDisk('blocks'),
+  );
 }
 
 function registerCatalogGauges(registry: MetricRegistry, catalogs: GaugeSources['catalogs']): void {
@@ -169,22 +133,6 @@ function registerCatalogGauges(registry: MetricRegistry, catalogs: GaugeSources[
     'marketplace_catalog_reload_failed',
     '1 after a reload of the catalog file failed, until one succeeds.',
     ({ reloadFailed }) => Number(reloadFailed),
-  );
-}
-
-function registerCertificateGauges(
-  registry: MetricRegistry,
-  certificate: NonNullable<GaugeSources['certificateStatus']>,
-): void {
-  registry.registerGauge(
-    'marketplace_certificate_expires_in_seconds',
-    'Seconds until the active certificate expires; negative afterwards.',
-    () => certificate.secondsUntilExpiry,
-  );
-  registry.registerGauge(
-    'marketplace_certificate_reload_failed',
-    '1 after a reload of the certificate and key failed, until one succeeds.',
-    () => Number(certificate.lastReloadFailed),
   );
 }
 
@@ -222,14 +170,4 @@ function registerEventLoopMetrics(registry: MetricRegistry, delays: BucketHistog
     const read = () => [{ labels: {}, value: performance.eventLoopUtilization()[state] / 1000 }];
     registry.registerCounter(name, help, [], read);
   }
-}
-
-function registerDiskGauges(registry: MetricRegistry, dataDir: string): void {
-  const add = (name: string, help: string, blocks: 'bavail' | 'blocks'): void =>
-    registry.registerGauge(name, help, async () => {
-      const disk = await statfs(dataDir);
-      return disk[blocks] * disk.bsize;
-    });
-  add('marketplace_data_disk_free_bytes', 'Free space on the disk of the data folder.', 'bavail');
-  add('marketplace_data_disk_size_bytes', 'Size of the disk of the data folder.', 'blocks');
 }

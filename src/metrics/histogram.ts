@@ -12,10 +12,7 @@ interface HistogramSnapshot {
   readonly buckets: readonly { readonly end: number; readonly count: number }[];
 }
 
-/**
- * Histogram with a fixed number of series. The constructor allocates all memory, so an observation requires only a short search and two
- * additions.
- */
+/** Histogram with a fixed number of series. All memory is allocated at once, so an observation is a short search and two additions. */
 export class BucketHistogram {
   readonly #bounds: BucketBounds;
   readonly #upperBounds: Int32Array;
@@ -59,43 +56,32 @@ export class BucketHistogram {
   }
 }
 
-const microsPerSecond = 1e6;
+/** Buckets for durations that are observed in microseconds and published in seconds. */
+const microsecondBuckets = (upperBounds: readonly number[]): BucketBounds => ({
+  upperBounds,
+  unitsPerPublishedUnit: 1e6,
+});
+const countBuckets = (upperBounds: readonly number[]): BucketBounds => ({ upperBounds, unitsPerPublishedUnit: 1 });
 
-/** Buckets for request durations, from less than the fastest requests (about 100 us) to more than the request deadline (2 s). */
-export const requestDurationBuckets: BucketBounds = {
-  upperBounds: [
-    50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
-    2_500_000,
-  ],
-  unitsPerPublishedUnit: microsPerSecond,
-};
+/** From less than the fastest requests (about 100 us) to more than the request deadline (2 s). */
+export const requestDurationBuckets = microsecondBuckets([
+  50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
+  2_500_000,
+]);
 
-/** Buckets for log writes. A write to the kernel takes about 20 us. A sync takes at least 100 us, or seconds on a failing disk. */
-export const logWriteDurationBuckets: BucketBounds = {
-  upperBounds: [
-    20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 5_000_000,
-  ],
-  unitsPerPublishedUnit: microsPerSecond,
-};
+/** A write to the kernel takes about 20 us. A sync takes at least 100 us, or seconds on a failing disk. */
+export const logWriteDurationBuckets = microsecondBuckets([
+  20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 5_000_000,
+]);
 
-/** Buckets for the event loop delay. On an idle event loop, a timer is up to two milliseconds late. */
-export const eventLoopDelayBuckets: BucketBounds = {
-  upperBounds: [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000],
-  unitsPerPublishedUnit: microsPerSecond,
-};
+/** On an idle event loop, a timer is up to two milliseconds late. */
+export const eventLoopDelayBuckets = microsecondBuckets([
+  1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
+]);
 
-export const logGroupRecordsBuckets: BucketBounds = {
-  upperBounds: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000],
-  unitsPerPublishedUnit: 1,
-};
-
-export const logGroupBytesBuckets: BucketBounds = {
-  upperBounds: [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216],
-  unitsPerPublishedUnit: 1,
-};
-
-/** Buckets for the number of requests in a matching batch, up to `bounds.matchBatchRequestsMax`. */
-export const matchBatchRequestsBuckets: BucketBounds = {
-  upperBounds: [1, 2, 4, 8, 16, 32, 64],
-  unitsPerPublishedUnit: 1,
-};
+export const logGroupRecordsBuckets = countBuckets([1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000]);
+export const logGroupBytesBuckets = countBuckets([
+  256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
+]);
+/** Number of requests in a matching batch, up to `bounds.matchBatchRequestsMax`. */
+export const matchBatchRequestsBuckets = countBuckets([1, 2, 4, 8, 16, 32, 64]);

@@ -21,7 +21,6 @@ interface SeriesLabel {
   readonly values: readonly string[];
 }
 
-/** Returns the samples of a histogram in the format of prom-client. */
 function histogramSamples(name: string, histogram: BucketHistogram, series: SeriesLabel | null) {
   return (series?.values ?? [null]).flatMap((value, index) => {
     const labels = value === null ? {} : { [series!.label]: value };
@@ -52,7 +51,6 @@ export class MetricRegistry {
 
   readonly contentType = this.#registry.contentType;
 
-  /** Returns all metrics in the Prometheus text format. */
   renderPrometheusText(): Promise<string> {
     return this.#registry.metrics();
   }
@@ -105,7 +103,6 @@ export class MetricRegistry {
     });
   }
 
-  /** Publishes a `BucketHistogram` as a Prometheus histogram. */
   registerHistogram(name: string, help: string, histogram: BucketHistogram, series: SeriesLabel | null = null): void {
     const labelNames = series === null ? [] : [series.label];
     const published = new Histogram({ name, help, labelNames, registers: [this.#registry] });

@@ -13,10 +13,7 @@ import { registerProcessMetrics } from './process-metrics.ts';
 const lowestStatus = 100;
 const statusCount = 500;
 
-/**
- * Counts replies by route and status, and measures their durations by route. Recording is fast, because it only
- * increments values in preallocated arrays.
- */
+/** Counts replies by route and status and measures their durations, in preallocated arrays, so that recording is fast. */
 class RequestCounter {
   readonly routes: readonly string[];
   readonly durations: BucketHistogram;
@@ -29,7 +26,6 @@ class RequestCounter {
     this.#replies = new Float64Array(routes.length * statusCount);
   }
 
-  /** @param route index of the route */
   readonly record = (route: number, status: number, elapsedUs: number): void => {
     this.#replies[route * statusCount + status - lowestStatus]! += 1;
     this.durations.observe(elapsedUs, route);
@@ -51,10 +47,7 @@ const unauthorizedKinds = ['unauthorized', 'vertical_mismatch'] as const;
 
 type AuthRefusal = (typeof rateLimitKinds)[number] | (typeof unauthorizedKinds)[number];
 
-/**
- * Metrics of one service. Frequent events are counted in arrays, which are read at a scrape. Only rare events use the slower counters of
- * prom-client.
- */
+/** Metrics of one service. A scrape reads frequent events from arrays; only rare events use counters of prom-client. */
 export class Metrics {
   readonly requests: RequestCounter;
   readonly registry = new MetricRegistry();
@@ -149,7 +142,6 @@ export class Metrics {
 
   readonly contentType = this.registry.contentType;
 
-  /** Returns all metrics in the Prometheus text format. */
   renderPrometheusText(): Promise<string> {
     return this.registry.renderPrometheusText();
   }

@@ -43,34 +43,18 @@ export function registerProcessMetrics(registry: MetricRegistry): void {
     const { user, system } = process.cpuUsage();
     return [{ labels: {}, value: (user + system) / 1e6 }];
   });
-  registry.registerGauge(
-    'process_start_time_seconds',
-    'Unix time of the process start.',
-    () => performance.timeOrigin / 1000,
-  );
-  registry.registerGauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
-  registry.registerGauge('process_open_fds', 'Open file descriptors, sockets included.', openDescriptorCount);
-  registry.registerGauge('process_max_fds', 'Limit of open file descriptors.', descriptorLimit);
-  registry.registerGauge(
-    'nodejs_heap_size_used_bytes',
-    'Used heap of the main thread.',
-    () => getHeapStatistics().used_heap_size,
-  );
-  registry.registerGauge(
-    'nodejs_heap_size_total_bytes',
-    'Allocated heap of the main thread.',
-    () => getHeapStatistics().total_heap_size,
-  );
-  registry.registerGauge(
-    'nodejs_heap_size_limit_bytes',
-    'Heap size limit of the main thread.',
-    () => getHeapStatistics().heap_size_limit,
-  );
-  registry.registerGauge(
-    'nodejs_external_memory_bytes',
-    'Memory of buffers outside the heap.',
-    () => process.memoryUsage().external,
-  );
+  for (const [name, help, read] of [
+    ['process_start_time_seconds', 'Unix time of the process start.', () => performance.timeOrigin / 1000],
+    ['process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()],
+    ['process_open_fds', 'Open file descriptors, sockets included.', openDescriptorCount],
+    ['process_max_fds', 'Limit of open file descriptors.', descriptorLimit],
+    ['nodejs_heap_size_used_bytes', 'Used heap of the main thread.', () => getHeapStatistics().used_heap_size],
+    ['nodejs_heap_size_total_bytes', 'Allocated heap of the main thread.', () => getHeapStatistics().total_heap_size],
+    ['nodejs_heap_size_limit_bytes', 'Heap size limit of the main thread.', () => getHeapStatistics().heap_size_limit],
+    ['nodejs_external_memory_bytes', 'Memory of buffers outside the heap.', () => process.memoryUsage().external],
+  ] as const) {
+    registry.registerGauge(name, help, read);
+  }
 }
 
 /** Returns the number of open file descriptors. Works only on Linux, like `descriptorLimit`. */

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { RetentionTask } from '../analytics/retention-task.ts';
-import { startThreadAnalytics, type ThreadAnalytics } from '../analytics/thread-analytics.ts';
+import { ThreadAnalytics } from '../analytics/thread-analytics.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import { bounds } from '../bounds.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
@@ -102,7 +102,7 @@ export async function openStorage(
   });
   cleanup.defer(() => journal.close());
 
-  const analytics = await startThreadAnalytics({
+  const analytics = await ThreadAnalytics.start({
     files,
     log: ledger,
     onCrash: (error) => {

@@ -5,9 +5,7 @@ export const digestBytes = 16;
 
 /** Stored request with an Idempotency-Key, whose session is in the ledger. */
 export interface IdempotencyRecord {
-  /** Digest of the request's payload. */
   readonly payload: Uint8Array;
-  /** The 32 bytes of the session's `sub_id`. */
   readonly sub: Uint8Array;
   /** Position of the session's record in the ledger; 0 if the record was restored after a restart. */
   readonly position: number;
@@ -140,7 +138,6 @@ export class IdempotencyRecordRing {
   }
 }
 
-/** Returns the byte offset of a record within its chunk. */
 function recordOffset(recordIndex: number): number {
   return (recordIndex & (chunkRecords - 1)) * recordBytes;
 }

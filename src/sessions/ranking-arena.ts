@@ -72,7 +72,6 @@ export class RankingArena {
     return index;
   }
 
-  /** Reads the ranking at an index that was returned when the ranking was stored. */
   readRanking(index: number): CachedRanking {
     const { words, bytes } = this.#chunkOf(index);
     const record = index & (chunkRecords - 1);

@@ -80,7 +80,6 @@ export class TagSet {
   }
 }
 
-/** Computes the 32-bit FNV-1a hash of the bytes from `start` to `end`. */
 function fnv1a(bytes: Buffer, start: number, end: number): number {
   let hash = 0x811c9dc5;
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
@@ -117,7 +116,6 @@ export class ReferrerTags {
     return this.#tenantTags(account, vertical.number, mode).reserveTag(tag, limit);
   }
 
-  /** Adds a tag that was stored before the restart. */
   restoreTag(account: number, vertical: number, mode: Mode, tag: string): void {
     this.#tenantTags(account, vertical, mode).add(tag);
   }

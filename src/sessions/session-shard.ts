@@ -20,10 +20,8 @@ const revisionWord = subIdWordCount + 2;
 const rankingWord = subIdWordCount + 3;
 const fieldsWord = subIdWordCount + 4;
 
-/** Value of the tenant word in the record of a deleted session. */
 const deletedTenant = -1;
 const noRanking = -1;
-/** Value of the serial word in the record of a deleted session. */
 const deletedSerial = 0;
 const noPosition = -1;
 /** Index of the sub_id's word that is used as its hash. The hash word consists of random bytes. */
@@ -89,7 +87,6 @@ export class SessionShard {
       : this.#oldestPosition + ((recordIndex - this.#oldestPosition) & (this.#capacity - 1));
   }
 
-  /** Adds a session. Returns false if the shard already contains the session. */
   add(id: Int32Array, tenant: Tenant): boolean {
     if (this.#index[this.#findIndexSlot(id)] !== 0) return false;
     if (this.#nextPosition - this.#oldestPosition === this.#capacity) {
@@ -110,7 +107,6 @@ export class SessionShard {
     return true;
   }
 
-  /** Deletes a session. Returns false if the shard does not contain the session. */
   delete(id: Int32Array): boolean {
     const slot = this.#findIndexSlot(id);
     const recordIndex = this.#index[slot]! - 1;

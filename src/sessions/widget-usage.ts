@@ -17,7 +17,6 @@ export class DigestSet {
     return this.#indexOf(item) >= 0;
   }
 
-  /** Adds a digest. The set must not contain the digest already. */
   add(item: Uint8Array): void {
     this.#halves.push(readInt32(item, 0), readInt32(item, 4));
   }
@@ -49,16 +48,12 @@ const requestsPerMs = bounds.widgetRequestsPerMinute / 60_000;
 
 /** A ledger record of widget events that may not be durable yet. */
 interface PendingWidgetReport {
-  /** Position in the ledger. */
   readonly position: number;
   /** Promise that resolves when the record is durable, see `EventLog.append`. */
   readonly durable: Promise<void>;
 }
 
-/**
- * Widget usage of a live session (docs/contract.md#widget-limits): the widget loads with a counted view, the recorded events, and a token
- * bucket that limits requests.
- */
+/** Widget usage of a live session (docs/contract.md#widget-limits): counted widget loads, recorded events, and the request limit. */
 export class WidgetUsage {
   readonly #viewedLoads = new DigestSet();
   readonly #claimedEvents = new DigestSet();

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { AggregatorWorkerData } from '../../src/analytics/aggregator-protocol.ts';
 import { SharedProgress } from '../../src/analytics/shared-progress.ts';
-import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
+import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
@@ -72,7 +72,7 @@ test('counts every record once if the aggregator thread is terminated at any poi
   }
   assert(terminations >= 8);
 
-  const analytics = await startThreadAnalytics({
+  const analytics = await ThreadAnalytics.start({
     files,
     log: { durablePosition: records, appendedPosition: records, healthy: true },
   });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { RetentionOutcome } from '../../src/analytics/ledger-follower.ts';
 import { RetentionTask } from '../../src/analytics/retention-task.ts';
-import type { RetentionRequest } from '../../src/analytics/store-retention.ts';
+import type { RetentionOutcome, RetentionRequest } from '../../src/analytics/store-retention.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { ManualClock } from '../support/manual-clock.ts';

@@ -80,11 +80,11 @@ describe('store retention', () => {
         [deletedState!.offerShown, deletedState!.payout, retainedState!.offerShown],
         [false, null, true],
       );
-      if (!projected.store.hasRowsToPrune) {
+      if (!projected.store.pruner.hasRowsToPrune) {
         assert.ok(transactions > 2);
         break;
       }
-      projected.store.pruneRows();
+      projected.store.pruner.pruneRows();
       // A reopened store continues the deletion.
       if (transactions === 0) projected.reopen();
     }
@@ -158,11 +158,11 @@ describe('store retention', () => {
   });
 
   it('retains all sessions until their days are archived, and never restores deleted sessions', () => {
-    const days = () => [projected.store.retainedFromDay, archive.retainedFromDay];
+    const days = () => [projected.store.listRows(rows).retainedFromDay, archive.retainedFromDay];
     applyRetention();
     assert.deepEqual(days(), [0, 0]);
     projected.apply(created(1, old));
-    assert.equal(projected.store.hasRowsToPrune, false);
+    assert.equal(projected.store.pruner.hasRowsToPrune, false);
     applyRetention();
     projected.apply(created(2, noon));
     applyRetention(retainedFrom - 1);
@@ -183,18 +183,19 @@ describe('store retention', () => {
     retain();
     projected.apply(created(3, noon + year * dayMs));
     retain();
-    assert.equal(projected.store.retainedFromDay, 0);
+    assert.equal(projected.store.listRows(rows).retainedFromDay, 0);
     projected.apply(created(4, noon + (year - 1) * dayMs));
     retain();
-    assert.equal(projected.store.retainedFromDay, today + year - 140);
+    assert.equal(projected.store.listRows(rows).retainedFromDay, today + year - 140);
   });
 
   it('a store needs the whole ledger if a new ledger has replaced the archived one', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerFromPosition: 5_000 };
     archive.append(archiveRange, []);
     projected.store.restoreArchivedCounters(archive);
-    assert.equal(projected.store.firstNeededPosition(archive), 0);
+    const outcome = { archived: true, retainedFromDay: retainedFrom, isNew: false };
+    assert.deepEqual(applyRetention(), { ...outcome, ledgerFromPosition: 0 });
     projected.apply(created(1, noon));
-    assert.equal(projected.store.firstNeededPosition(archive), 1);
+    assert.deepEqual(applyRetention(), { ...outcome, ledgerFromPosition: 1 });
   });
 });

@@ -6,11 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { AnalyticsUnavailableError, type SummaryQuery } from '../../src/analytics/analytics.ts';
-import {
-  startThreadAnalytics,
-  type ThreadAnalytics,
-  type ThreadAnalyticsOptions,
-} from '../../src/analytics/thread-analytics.ts';
+import { ThreadAnalytics, type ThreadAnalyticsOptions } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
@@ -61,7 +57,7 @@ describe('thread analytics', () => {
     log: ThreadAnalyticsOptions['log'],
     options: Partial<ThreadAnalyticsOptions> = {},
   ): Promise<ThreadAnalytics> {
-    const analytics = await startThreadAnalytics({ files, log, ...options });
+    const analytics = await ThreadAnalytics.start({ files, log, ...options });
     toClose.push(analytics);
     return analytics;
   }
@@ -263,7 +259,7 @@ describe('thread analytics', () => {
   it('the start fails if the analytics store cannot be opened', async () => {
     await writeLedger([sessionCreatedRecord(subs[0]!)]);
     const nowhere = { ...files, analyticsStoreFile: join(folder, 'none', 'a') };
-    await assert.rejects(startThreadAnalytics({ files: nowhere, log: logAt(1) }));
+    await assert.rejects(ThreadAnalytics.start({ files: nowhere, log: logAt(1) }));
   });
 
   it('closing rejects pending and later queries', async () => {

@@ -27,7 +27,7 @@ async function serve(t: TestContext, folder: string, key: string) {
   return { served, connect };
 }
 
-// `test/http/listener-cases.ts` checks that a drain loses no response.
+// `test/http/listener-connections.test.ts` checks that a drain loses no response.
 test('a backup and a restart under load lose no acknowledged sessions, inputs or clicks', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const target = join(folder, '..', 'backup');

@@ -51,6 +51,13 @@ function epochs(temporary: TemporaryJournal): string[] {
   return readdirSync(temporary.folder).sort();
 }
 
+test('restores the largest number of field changes in one request', async (t) => {
+  const temporary = await openTemporaryJournal(t);
+  const changes = Array.from({ length: 2 * bounds.fieldsMax }, (_, i) => i);
+  await temporary.journal.append(subNumbered(1), changes);
+  assert.deepEqual(await temporary.merges(), [{ sub: subNumbered(1), changes }]);
+});
+
 test('restores all field changes exactly once and in order after any number of restarts', async (t) => {
   const changes = fc.array(fc.tuple(fc.nat(5), fc.integer({ min: -1, max: 9_000 })), { maxLength: 3 });
   const turns = fc.array(fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant('restart' as const)), { maxLength: 8 });

@@ -12,22 +12,24 @@ const gaugeSources: GaugeSources = {
   build: { version: '1.2.3', engine: 'node' },
   dataDir: tmpdir(),
   eventLoopDelays: new BucketHistogram(eventLoopDelayBuckets),
-  ready: () => true,
-  liveSessions: () => 3,
-  liveSessionsMax: 10,
-  requestsInFlight: () => 0,
-  apiKeys: () => 2,
   catalogs: () => [],
-  matchThreads: 1,
-  matchThreadsReady: () => 1,
-  matchesPending: () => 0,
-  offersAtDailyCap: () => 0,
   logHealthy: { ledger: () => true, journal: () => true },
-  ledgerAppendedPosition: () => 9,
-  ledgerDurablePosition: () => 8,
-  analyticsAppliedPosition: () => 7,
-  analyticsLagSeconds: () => 0.25,
-  aggregatorUp: () => true,
+  gauges: {
+    marketplace_ready: () => 1,
+    marketplace_live_sessions: () => 3,
+    marketplace_live_sessions_max: () => 10,
+    marketplace_requests_in_flight: () => 0,
+    marketplace_api_keys: () => 2,
+    marketplace_match_threads: () => 1,
+    marketplace_match_threads_ready: () => 1,
+    marketplace_matches_pending: () => 0,
+    marketplace_offers_at_daily_cap: () => 0,
+    marketplace_ledger_appended_position: () => 9,
+    marketplace_ledger_durable_position: () => 8,
+    marketplace_analytics_applied_position: () => 7,
+    marketplace_analytics_lag_seconds: () => 0.25,
+    marketplace_aggregator_up: () => 1,
+  },
   analyticsSkippedRecords: async () => ({ duplicateClicks: 2 }),
   certificateStatus: null,
 };
@@ -40,7 +42,7 @@ function createMetrics(sources: Partial<GaugeSources> = {}): Metrics {
 
 test('each scrape returns the current values of the gauges', async () => {
   let live = 3;
-  const metrics = createMetrics({ liveSessions: () => live });
+  const metrics = createMetrics({ gauges: { ...gaugeSources.gauges, marketplace_live_sessions: () => live } });
   assert.match(await metrics.renderPrometheusText(), /^marketplace_live_sessions 3$/m);
   live = 4;
   const text = await metrics.renderPrometheusText();

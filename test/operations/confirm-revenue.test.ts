@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import { AnalyticsUnavailableError } from '../../src/analytics/analytics.ts';
-import { startThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
+import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import type { PayoutStateReader } from '../../src/confirmations/payout-state.ts';
 import { SerialQueue } from '../../src/domain/async.ts';
@@ -59,7 +59,7 @@ class Bench {
     const ledger = await openTemporaryLedger(t);
     const storeFolder = temporaryFolder();
     runAfterTest(t, () => rmSync(storeFolder, { recursive: true }));
-    const analytics = await startThreadAnalytics({
+    const analytics = await ThreadAnalytics.start({
       files: { ...dataPaths(storeFolder), ledgerFolder: ledger.folder },
       log: ledger.log,
     });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AnalyticsUnavailableError } from '../../src/analytics/analytics.ts';
-import type { ExperimentRow } from '../../src/analytics/session-reader.ts';
+import type { ExperimentRow } from '../../src/analytics/analytics-store.ts';
 import { CleanupStack } from '../../src/server/lifecycle.ts';
 import { restoreReferrerTags } from '../../src/server/open-storage.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
