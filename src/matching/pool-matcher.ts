@@ -8,9 +8,6 @@ import type { BatchRequest, MatchBatch, MatchResult } from './match-batch.ts';
 import { MatchThread, type VersionedTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
-/** Error with the message of an exception in a worker thread. */
-class MatchWorkerError extends Error {}
-
 export interface PoolMatcherOptions {
   /** Number of matching threads. */
   readonly threads: number;
@@ -205,11 +202,11 @@ export class PoolMatcher implements Matcher {
     for (const [at, { request, resolve, reject }] of batch.entries()) {
       const result = results[at]!;
       if ('failure' in result) {
-        reject(new MatchWorkerError(result.failure));
-        continue;
+        reject(new Error(result.failure));
+      } else {
+        const { total, availableOnly, orders } = result;
+        resolve({ catalogVersion: request[0], total, availableOnly, orders });
       }
-      const { total, availableOnly, orders } = result;
-      resolve({ catalogVersion: request[0], total, availableOnly, orders });
     }
   }
 
