@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
-import type { ApiKey, EmbedOriginDirectory, KeyDirectory } from './api-key.ts';
+import type { ApiKey, KeyDirectory } from './api-key.ts';
 import { limitColumnsSql, nestLimitColumns, openKeyFile } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
@@ -46,8 +46,12 @@ export class SqliteKeyDirectory implements KeyDirectory {
   #lastMissPollMs = Number.NEGATIVE_INFINITY;
   #isFailing = false;
 
-  readonly origins: EmbedOriginDirectory = {
-    findByAccount: (account) => this.#originsByAccount.get(account) ?? noOrigins,
+  readonly origins = {
+    /**
+     * Returns the allowed origins of an account in a fixed order without duplicates; empty for an unknown account. Returns the same array
+     * until the account's origins change, so that callers can use the array as a cache key.
+     */
+    findByAccount: (account: number): readonly string[] => this.#originsByAccount.get(account) ?? noOrigins,
   };
 
   /** Opens the key file, or creates it if the file does not exist. Throws `KeyFileError` if the file cannot be opened. */

@@ -33,6 +33,10 @@ export function stringEnum<const Word extends string>(values: readonly Word[], o
   return Type.Unsafe<Word>({ type: 'string', enum: values, ...options });
 }
 
+export function constantSchema<const Word extends string>(value: Word): TUnsafe<Word> {
+  return Type.Unsafe<Word>({ type: 'string', const: value });
+}
+
 /** Returns a copy of a schema that also allows null. The schema must have exactly one `type`. */
 export function nullableSchema<Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> {
   const { type } = schema as { readonly type?: string };
@@ -159,11 +163,10 @@ export interface Header {
 }
 
 /** Contents of a request or response body. The keys are media types. */
-export type Content = Readonly<Record<string, MediaType>>;
-
-export interface MediaType {
-  readonly schema: TSchema;
-  readonly examples?: Examples;
-}
+export type Content = Readonly<Record<string, { readonly schema: TSchema; readonly examples?: Examples }>>;
 
 export type Examples = Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
+
+export function jsonContent(schema: TSchema, examples: Examples | null): Content {
+  return { 'application/json': examples === null ? { schema } : { schema, examples } };
+}

@@ -17,7 +17,7 @@ async function keepAcceptingConnections(acceptMs: number): Promise<void> {
 /** Counts the requests that have no completely sent reply. */
 export class InFlightRequests {
   private current = 0;
-  private waiters: (() => void)[] = [];
+  private onEmpty: () => void = () => {};
 
   get count(): number {
     return this.current;
@@ -29,14 +29,12 @@ export class InFlightRequests {
 
   decrement(): void {
     this.current -= 1;
-    if (this.current > 0 || this.waiters.length === 0) return;
-    for (const resolve of this.waiters) resolve();
-    this.waiters = [];
+    if (this.current === 0) this.onEmpty();
   }
 
   /**
    * Waits until all requests are answered and the last reply was passed to the operating system, or until `graceMs` have passed. New
-   * requests on open connections are included. Resolves with the number of unanswered requests.
+   * requests on open connections are included. Resolves with the number of unanswered requests. Must be called only once.
    */
   async waitUntilEmpty(graceMs: number): Promise<number> {
     const graceEnd = Promise.withResolvers<void>();
@@ -46,19 +44,14 @@ export class InFlightRequests {
       graceEnd.resolve();
     }, graceMs);
     do {
-      await Promise.race([this.whenEmpty(), graceEnd.promise]);
+      const empty = Promise.withResolvers<void>();
+      this.onEmpty = empty.resolve;
+      if (this.current > 0) await Promise.race([empty.promise, graceEnd.promise]);
       // A reply that was written in this turn of the event loop is sent when the turn ends.
       await new Promise(setImmediate);
     } while (this.current > 0 && inGrace);
     clearTimeout(timer);
     return this.current;
-  }
-
-  private whenEmpty(): Promise<void> {
-    if (this.current === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.waiters.push(resolve);
-    });
   }
 }
 
