@@ -11,7 +11,6 @@ interface SqliteKeyDirectoryOptions {
   readonly clock: Clock;
   /** Called when the key file becomes unreadable. Keys that were already loaded remain valid. */
   readonly onReadError: (error: unknown) => void;
-  /** Called when the key file is readable again. */
   readonly onRecovered?: () => void;
 }
 
@@ -97,7 +96,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
    * Returns the id of a key and the name of an account for the log. Reads the key file unless the cache contains the names. A name is
    * undefined if the number is unknown or the key file cannot be read.
    */
-  callerNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }): CallerNames {
+  callerNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
     return {
       key: keyNumber === undefined ? undefined : cachedName(keyNumber, this.#keyIdCache, this.#selectKeyId),
       account: cachedName(account, this.#accountNameCache, this.#selectAccountName),
@@ -198,12 +197,6 @@ function toApiKey(row: KeyRow): ApiKey {
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
 }
 
-/** Id of a caller's API key and name of the caller's account; undefined where unknown. */
-export interface CallerNames {
-  readonly key: string | undefined;
-  readonly account: string | undefined;
-}
-
 /** Columns of a changed key that is not revoked. */
 interface KeyRow extends KeyLimitOverrides {
   readonly number: number;
@@ -214,9 +207,7 @@ interface KeyRow extends KeyLimitOverrides {
 }
 
 /** Key columns of a change that concerns no key, or concerns a key that was revoked or deleted. */
-interface RemovedKey {
-  readonly number: null;
-}
+type RemovedKey = { readonly number: null };
 
 type ChangeRow = (KeyRow | RemovedKey) & {
   readonly change: number;

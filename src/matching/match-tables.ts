@@ -17,17 +17,12 @@ export interface MatchTables extends FilterTables {
   readonly bandCount: number;
   /** Number of offers in each sort order of a ranking. Catalogs with daily caps have spare offers that replace unavailable ones. */
   readonly orderLength: number;
-  readonly roles: RoleIndexes;
+  /** Positions of these fields in the field vector of a borrower, or -1 if the vertical has no such field. */
+  readonly roles: { readonly state: number; readonly birthdate: number };
   /** Minimum age for a contract by state, in completed years; 0 if the state has no minimum. */
   readonly stateAgeMin: Uint8Array;
   /** Expected revenue of a click by row (offer and credit band), in micro-dollars. */
   readonly expectedRevenueMicros: Float64Array;
-}
-
-/** Positions of these fields in the field vector of a borrower, or -1 if the vertical has no such field. */
-interface RoleIndexes {
-  readonly state: number;
-  readonly birthdate: number;
 }
 
 /** Criteria of all offers, as filters by kind of field. */

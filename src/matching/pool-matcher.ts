@@ -9,17 +9,13 @@ import { MatchThread, type VersionedTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
 export interface PoolMatcherOptions {
-  /** Number of matching threads. */
   readonly threads: number;
   /** Store of the catalogs in use, which are sent to each new thread. Threads load all other catalogs from the archive. */
   readonly catalogs: CatalogStore;
-  /** Verticals of the catalogs in the store. */
   readonly verticals: readonly Vertical[];
   /** Called to log that a thread exited unexpectedly or failed to start. The pool then starts a new worker. */
   readonly onThreadError?: (error: unknown) => void;
-  /** Called when a new worker that replaces an exited worker is ready. */
   readonly onThreadReplaced?: () => void;
-  /** Called for each batch with its number of requests. */
   readonly onBatchSent?: (requests: number) => void;
 }
 

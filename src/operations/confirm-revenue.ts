@@ -107,7 +107,9 @@ async function processBatch(
       results.push(decision === 'repeated' ? { outcome: decision } : rejectedRow(decision));
       continue;
     }
-    const lenderName = state.lenderName ?? findLenderName(catalogs, row);
+    const { vertical, mode } = decodeSubId(row.sub);
+    // A click without a record has no stored lender name.
+    const lenderName = state.lenderName ?? catalogs.findLenderName(vertical, mode, row.offerId);
     if (lenderName === null) {
       results.push(rejectedRow('lender_unknown'));
       continue;
@@ -140,12 +142,6 @@ function toLedgerRecord(
   const booking = [nowMs, sub, offerId, lenderName, txid, amountMicros, occurredMs] as const;
   if (status === 'reversed') return [ledgerRecordKind.revenueReversed, ...booking];
   return [ledgerRecordKind.revenueConfirmed, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];
-}
-
-/** Finds the name of the lender of an offer, for a click that has no record. */
-function findLenderName(catalogs: Pick<CatalogStore, 'findLenderName'>, { sub, offerId }: Confirmation): string | null {
-  const { vertical, mode } = decodeSubId(sub);
-  return catalogs.findLenderName(vertical, mode, offerId);
 }
 
 function toConfirmationsView(results: readonly RowResult[]): ConfirmationsView {

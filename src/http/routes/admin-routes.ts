@@ -62,11 +62,12 @@ function replyToJsonBody(
 }
 
 function sendOutcome(context: RequestContext, outcome: Outcome<unknown>, status = 200): void {
-  context.reply(
-    outcome.ok
-      ? { status, headers: jsonHeaders, body: `${JSON.stringify(outcome.value)}\n` }
-      : errorReply(outcome.error, context.requestId),
-  );
+  if (outcome.ok) sendJson(context, outcome.value, status);
+  else context.reply(errorReply(outcome.error, context.requestId));
+}
+
+function sendJson(context: RequestContext, value: unknown, status = 200): void {
+  context.reply({ status, headers: jsonHeaders, body: `${JSON.stringify(value)}\n` });
 }
 
 const keysPath = '/keys';
@@ -213,20 +214,23 @@ const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
 export function adminRoutes(deps: AdminRoutesDeps): Handler {
   const { hostNames, notReadyReasons, metrics, confirmRevenue } = deps;
   const isKnownHost = createHostCheck(hostNames);
-  const pages: Readonly<Record<string, Handler>> = {
-    '/healthz': (context) => sendJson(context, 200, { status: 'ok' }),
-    '/readyz': (context) => {
-      const reasons = notReadyReasons();
-      if (reasons.length === 0) sendJson(context, 200, { status: 'ready' });
-      else sendJson(context, 503, { status: 'not ready', reasons });
-    },
-    '/metrics': async (context) => {
-      const body = await metrics.renderPrometheusText();
-      context.reply({ status: 200, headers: formatHeader('Content-Type', metrics.contentType) + noStore, body });
-    },
-  };
   const handlers = new Map<string, Handler>([
-    ...Object.entries(pages).map(([path, page]): [string, Handler] => [path, allowOnlyGet(page)]),
+    ['/healthz', allowOnlyGet((context) => sendJson(context, { status: 'ok' }))],
+    [
+      '/readyz',
+      allowOnlyGet((context) => {
+        const reasons = notReadyReasons();
+        if (reasons.length === 0) sendJson(context, { status: 'ready' });
+        else sendJson(context, { status: 'not ready', reasons }, 503);
+      }),
+    ],
+    [
+      '/metrics',
+      allowOnlyGet(async (context) => {
+        const body = await metrics.renderPrometheusText();
+        context.reply({ status: 200, headers: formatHeader('Content-Type', metrics.contentType) + noStore, body });
+      }),
+    ],
     [
       '/confirmations',
       operatorOnly(deps, {
@@ -247,8 +251,4 @@ export function adminRoutes(deps: AdminRoutesDeps): Handler {
     context.routeIndex = routeIndexOf(path.slice(1) as RouteName);
     return handler(context);
   };
-}
-
-function sendJson(context: RequestContext, status: number, body: object): void {
-  context.reply({ status, headers: jsonHeaders, body: `${JSON.stringify(body)}\n` });
 }
