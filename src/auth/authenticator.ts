@@ -42,7 +42,6 @@ interface AuthenticatorOptions {
   readonly clock: Clock;
   /** Rate limits of keys for which no other limits are configured. */
   readonly defaultLimits: KeyLimits;
-  /** Called for every rejected request, with the reason. */
   readonly onRejected?: (reason: 'unauthorized' | 'vertical_mismatch' | LimitName) => void;
 }
 

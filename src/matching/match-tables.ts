@@ -114,12 +114,10 @@ function choiceFilter<Offer extends CatalogOffer>(
 /** Whether a value of a choice field meets an offer's criteria on the field. A missing value never does (docs/contract.md#eligibility). */
 export function meetsChoiceCriteria(offer: CatalogOffer, field: PocketField, value: unknown): boolean {
   return offer.criteria.every(
-    (criterion) => criterion.field !== field.name || (value !== undefined && criterionIncludes(criterion, value)),
+    (criterion) =>
+      criterion.field !== field.name ||
+      (value !== undefined && criterion.in?.includes(value) !== false && criterion.not_in?.includes(value) !== true),
   );
-}
-
-function criterionIncludes(criterion: CatalogCriterion, value: unknown): boolean {
-  return (criterion.in?.includes(value) ?? true) && !(criterion.not_in?.includes(value) ?? false);
 }
 
 /** Encodes a value of a choice field. An integer choice is encoded as the value itself, other choices as the index of the value. */

@@ -7,9 +7,7 @@ import { parseCount } from '../domain/query-string.ts';
 import type { MatchExplanation } from '../matching/explain-offers.ts';
 import { type SortOrder, sortOrders } from '../matching/matcher.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
-import type { Session } from '../sessions/session-store.ts';
-import type { FieldVector } from '../verticals/field-vector.ts';
-import { computeMatchReadiness, type MatchReadiness } from '../verticals/pocket-fields.ts';
+import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
 import { type OfferView, productOf } from '../verticals/products.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { IgnoredParameters, RequestParameters } from './ignored-names.ts';
@@ -40,24 +38,16 @@ function parseExplain({ format, explain }: MarketplaceRequest, mode: Mode): Outc
 
 type ResponseFormat = 'json' | 'iframe' | 'js';
 
-interface ValidMarketplaceRequest<Format extends ResponseFormat> extends OfferSelection {
-  readonly subId: string;
-  readonly format: Format;
-  readonly session: Session;
-  /** Pocket fields of the session when the request arrived. */
-  readonly borrower: Readonly<FieldVector>;
-  readonly revision: number;
-  readonly readiness: MatchReadiness;
-  readonly explain: boolean;
-}
-
-/** Validates a GET /marketplace request, whose `format` must be one of `formats` (docs/contract.md#marketplace-parameters). */
+/**
+ * Validates a GET /marketplace request, whose `format` must be one of `formats` (docs/contract.md#marketplace-parameters). Returns the
+ * parsed parameters, and the session with its pocket fields (`borrower`) when the request arrived.
+ */
 export function validateMarketplaceRequest<Format extends ResponseFormat>(
   deps: FindSessionDeps,
   tenant: Tenant,
   request: MarketplaceRequest,
   formats: readonly Format[],
-): Outcome<ValidMarketplaceRequest<Format>> {
+) {
   const { sub_id: subId } = request;
   if (subId === undefined) return invalidRequest('sub_id');
   const format = formats.find((each) => each === request.format);

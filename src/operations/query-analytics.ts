@@ -90,11 +90,11 @@ export async function queryAnalytics(
     position = verified;
   }
   const page = { filter, position, limit, signal };
-  return granularity === 'daily'
-    ? refuseIfUnavailable(async () =>
-        toSignedPageView(deps, page, 'daily', await readDaysPage(deps.analytics, page, today)),
-      )
-    : refuseIfUnavailable(async () => toSignedPageView(deps, page, 'row', await readRowsPage(deps.analytics, page)));
+  return refuseIfUnavailable(async () =>
+    granularity === 'daily'
+      ? toSignedPageView(deps, page, granularity, await readDaysPage(deps.analytics, page, today))
+      : toSignedPageView(deps, page, granularity, await readRowsPage(deps.analytics, page)),
+  );
 }
 
 function toSignedPageView<Granularity extends 'daily' | 'row', Item>(

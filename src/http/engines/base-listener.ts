@@ -83,7 +83,6 @@ class UnsentReplies {
     }
   }
 
-  /** Removes a reply. Has no effect if the reply was not added. */
   remove(reply: UnsentReply): void {
     this.bytes -= this.bytesByReply.get(reply) ?? 0;
     this.bytesByReply.delete(reply);
@@ -185,7 +184,6 @@ export abstract class BaseListener implements Listener {
   /** Configures the certificate for new connections. Throws if the engine cannot load the certificate. */
   protected abstract applyCertificate(certificate: Certificate, minVersion: TlsVersion): void;
 
-  /** Closes the listening socket. */
   protected abstract stopAccepting(): void;
 
   protected abstract closeConnections(): void | Promise<void>;

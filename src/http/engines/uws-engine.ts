@@ -13,17 +13,11 @@ export class NativeEngineUnavailableError extends Error {}
  */
 export interface NativeEngine {
   App(): NativeApp;
-  SSLApp(options: TlsAppOptions): NativeApp;
+  SSLApp(options: { cert_file_name?: string; key_file_name?: string; ssl_ciphers?: string }): NativeApp;
   us_listen_socket_close(socket: us_listen_socket): void;
   us_socket_local_port(socket: us_listen_socket): number;
   LIBUS_LISTEN_EXCLUSIVE_PORT: number;
   _cfg(setting: 'silent'): void;
-}
-
-interface TlsAppOptions {
-  readonly cert_file_name?: string;
-  readonly key_file_name?: string;
-  readonly ssl_ciphers?: string;
 }
 
 export interface NativeApp {

@@ -196,7 +196,6 @@ interface AdminRoutesDeps {
   /** Whether an Authorization header contains the operator token. */
   readonly isOperator: (authorization: string) => boolean;
   readonly clock: Clock;
-  /** Verticals for which keys can be created. */
   readonly verticals: readonly KeyVertical[];
   readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'list' | 'revoke'>;
   readonly embedOrigins: Pick<EmbedOriginRegistry, 'allow' | 'list' | 'remove'>;
