@@ -23,9 +23,7 @@ interface SqliteKeyDirectoryOptions {
  * turns of the event loop, because reading 100,000 keys in one turn would block the event loop for hundreds of milliseconds.
  */
 export class SqliteKeyDirectory implements KeyDirectory {
-  readonly #clock: Clock;
-  readonly #onReadError: (error: unknown) => void;
-  readonly #onRecovered: () => void;
+  readonly #options: SqliteKeyDirectoryOptions;
   readonly #database: Database.Database;
   readonly #selectDataVersion: Database.Statement<[], number>;
   readonly #selectChanges: Database.Statement<[number], ChangeRow>;
@@ -55,9 +53,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
 
   /** Opens the key file, or creates it if the file does not exist. Throws `KeyFileError` if the file cannot be opened. */
   constructor(options: SqliteKeyDirectoryOptions) {
-    this.#clock = options.clock;
-    this.#onReadError = options.onReadError;
-    this.#onRecovered = options.onRecovered ?? (() => {});
+    this.#options = options;
     this.#database = openKeyFile(options.path, bounds.apiKeyCommandLockTimeoutMs);
     try {
       this.#selectDataVersion = this.#database.prepare<[], number>('PRAGMA data_version').pluck();
@@ -115,7 +111,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 
   #pollAndFindKey(hash: string): ApiKey | undefined {
-    const nowMs = this.#clock.monotonicMs();
+    const nowMs = this.#options.clock.monotonicMs();
     if (nowMs - this.#lastMissPollMs < bounds.unknownApiKeyPollIntervalMs) return undefined;
     this.#lastMissPollMs = nowMs;
     this.#pollChanges();
@@ -132,10 +128,10 @@ export class SqliteKeyDirectory implements KeyDirectory {
   #tryReadingKeyFile(load: () => void): void {
     try {
       load();
-      if (this.#isFailing) this.#onRecovered();
+      if (this.#isFailing) this.#options.onRecovered?.();
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) this.#onReadError(error);
+      if (!this.#isFailing) this.#options.onReadError(error);
       this.#isFailing = true;
     }
   }

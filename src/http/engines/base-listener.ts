@@ -16,20 +16,16 @@ async function keepAcceptingConnections(acceptMs: number): Promise<void> {
 
 /** Counts the requests that have no completely sent reply. */
 export class InFlightRequests {
-  private current = 0;
+  count = 0;
   private onEmpty: () => void = () => {};
 
-  get count(): number {
-    return this.current;
-  }
-
   increment(): void {
-    this.current += 1;
+    this.count += 1;
   }
 
   decrement(): void {
-    this.current -= 1;
-    if (this.current === 0) this.onEmpty();
+    this.count -= 1;
+    if (this.count === 0) this.onEmpty();
   }
 
   /**
@@ -46,12 +42,12 @@ export class InFlightRequests {
     do {
       const empty = Promise.withResolvers<void>();
       this.onEmpty = empty.resolve;
-      if (this.current > 0) await Promise.race([empty.promise, graceEnd.promise]);
+      if (this.count > 0) await Promise.race([empty.promise, graceEnd.promise]);
       // A reply that was written in this turn of the event loop is sent when the turn ends.
       await new Promise(setImmediate);
-    } while (this.current > 0 && inGrace);
+    } while (this.count > 0 && inGrace);
     clearTimeout(timer);
-    return this.current;
+    return this.count;
   }
 }
 
