@@ -63,13 +63,10 @@ export class SqliteKeyDirectory implements KeyDirectory {
          FROM changes LEFT JOIN keys ON keys.hash = changes.hash AND revoked IS NULL
          WHERE changes.number > ? ORDER BY changes.number LIMIT ${bounds.apiKeyChangesPerTurn}`,
       );
-      this.#selectOrigins = this.#database
-        .prepare<[number], string>('SELECT origin FROM embed_origins WHERE account = ? ORDER BY origin')
-        .pluck();
-      this.#selectKeyId = this.#database.prepare<[number], string>('SELECT id FROM keys WHERE number = ?').pluck();
-      this.#selectAccountName = this.#database
-        .prepare<[number], string>('SELECT name FROM accounts WHERE number = ?')
-        .pluck();
+      const selectText = (sql: string) => this.#database.prepare<[number], string>(sql).pluck();
+      this.#selectOrigins = selectText('SELECT origin FROM embed_origins WHERE account = ? ORDER BY origin');
+      this.#selectKeyId = selectText('SELECT id FROM keys WHERE number = ?');
+      this.#selectAccountName = selectText('SELECT name FROM accounts WHERE number = ?');
       this.#loadAllChanges();
       this.#database.pragma(`busy_timeout = ${bounds.apiKeyReadLockTimeoutMs}`);
     } catch (error) {

@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import type { BatchRequest, MatchBatch, MatchResult } from './match-batch.ts';
+import type { BatchRequest, MatchResult } from './match-batch.ts';
 import { MatchThread, type VersionedTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
@@ -185,7 +185,10 @@ export class PoolMatcher implements Matcher {
   #sendBatch(target: PoolThread, batch: readonly PendingRequest[]): void {
     target.batch = batch;
     this.#options.onBatchSent?.(batch.length);
-    target.settled = target.thread.match(toMatchBatch(batch)).then(
+    const requests = batch.map(({ request }) => request);
+    const anyUnavailable = batch.some(({ unavailable }) => unavailable !== null);
+    const unavailable = anyUnavailable ? batch.map((pending) => pending.unavailable) : [];
+    target.settled = target.thread.match({ requests, unavailable }).then(
       (results) => this.#settleBatch(target, batch, results),
       () => this.#requeueBatch(target, batch), // `MatchThread` reports the error to `onExit`.
     );
@@ -233,12 +236,4 @@ export class PoolMatcher implements Matcher {
     }
     return again;
   }
-}
-
-function toMatchBatch(pending: readonly PendingRequest[]): MatchBatch {
-  const anyUnavailable = pending.some(({ unavailable }) => unavailable !== null);
-  return {
-    requests: pending.map(({ request }) => request),
-    unavailable: anyUnavailable ? pending.map(({ unavailable }) => unavailable) : [],
-  };
 }

@@ -43,9 +43,8 @@ export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & 
 };
 
 /**
- * Validates and records one confirmation or an array of confirmations (docs/contract.md#confirmations). Each row has
- * its own outcome. Accepted rows are durable before the response. A repeated row has no effect and its outcome is
- * `repeated`.
+ * Validates and records one confirmation or an array of confirmations (docs/contract.md#confirmations). Each row has its own outcome.
+ * Accepted rows are durable before the response. A repeated row has no effect and its outcome is `repeated`.
  *
  * Batches run one after the other, so each batch sees the rows that earlier batches recorded. Serial processing ensures that the analytics
  * later accept the same rows, and that two batches cannot both confirm one payout. A batch that is cancelled before it runs has no effect.
