@@ -59,15 +59,13 @@ async function recordPartnerFlow(
     return new ApiCaller(`http://127.0.0.1:${ports?.public}`, key, clock);
   };
   const live = callerWith('live');
-  const session = await live.post('session', sessionRequest);
-  const { sub_id } = JSON.parse(session) as { readonly sub_id: string };
+  const session = await live.post<SessionMembers>('session', sessionRequest);
+  const { sub_id } = session;
   const inputsRequest = { sub_id, fields };
   const inputs = await live.post('inputs', inputsRequest);
   const invalidFields = await live.post('inputs', { sub_id, fields: { loan_amount: 500, state: 'California' } });
-  const offers = await live.get('marketplace', { sub_id, format: 'json', max_offers: '2' });
-  const shown = (JSON.parse(offers) as { readonly offers: readonly { svc_offer_id: string; click_url: string }[] })
-    .offers;
-  const { svc_offer_id, click_url } = shown[0]!;
+  const offers = await live.get<OffersMembers>('marketplace', { sub_id, format: 'json', max_offers: '2' });
+  const { svc_offer_id, click_url } = offers.offers[0]!;
   await marketplace.followClick(click_url, { userAgent: sessionRequest.user_agent });
   const occurred_at = new Date(clock.advance(60_000)).toISOString();
   await marketplace.confirmations.submit([
@@ -76,89 +74,84 @@ async function recordPartnerFlow(
   const filter = { referrer_tag: tag };
 
   const test = callerWith('test');
-  const sandbox = JSON.parse(await test.post('session', { referrer_tag: tag })) as { readonly sub_id: string };
-  await test.post('inputs', { sub_id: sandbox.sub_id, fields });
+  const sandbox = await test.post<SessionMembers>('session', { referrer_tag: tag });
+  const inSandbox = { sub_id: sandbox.sub_id };
+  await test.post('inputs', { ...inSandbox, fields });
 
   // This request uses the sandbox, so that its offer view is not counted in the statistics of the live key.
-  const { token } = JSON.parse(await test.get('marketplace', { sub_id: sandbox.sub_id, format: 'js' })) as {
-    readonly token: string;
-  };
+  const { token } = await test.get<{ readonly token: string }>('marketplace', { ...inSandbox, format: 'js' });
   const load = sampleValue('load', 'hex', 16);
-  const link = { sub: sandbox.sub_id, token };
-  const widgetOffers = await test.request('/w/offers', { ...link, load, max_offers: '1' });
-  const [widgetOffer] = (JSON.parse(widgetOffers) as { readonly offers: readonly { svc_offer_id: string }[] }).offers;
+  const widgetOffers = await test.getWidgetOffers({ sub: sandbox.sub_id, token, load, max_offers: '1' });
 
-  const html = { Accept: 'text/html' };
-  return {
+  return replaceRandomValues({
     sessionRequest,
-    session: JSON.parse(replaceRandomValues(session)),
-    inputsRequest: JSON.parse(replaceRandomValues(JSON.stringify(inputsRequest))),
-    inputs: JSON.parse(replaceRandomValues(inputs)),
-    invalidFields: JSON.parse(invalidFields),
-    offers: JSON.parse(replaceRandomValues(offers)),
-    explained: JSON.parse(
-      replaceRandomValues(
-        await test.get('marketplace', { sub_id: sandbox.sub_id, format: 'json', max_offers: '1', explain: 'true' }),
-      ),
-    ),
-    iframe: JSON.parse(replaceRandomValues(await live.get('marketplace', { sub_id, format: 'iframe' }))),
-    js: JSON.parse(replaceRandomValues(await live.get('marketplace', { sub_id, format: 'js' }))),
-    iframeHtml: replaceRandomValues(await live.get('marketplace', { sub_id, format: 'iframe' }, html)),
-    widgetOffers: JSON.parse(replaceRandomValues(widgetOffers)),
+    session,
+    inputsRequest,
+    inputs,
+    invalidFields,
+    offers,
+    explained: await test.get('marketplace', { ...inSandbox, format: 'json', max_offers: '1', explain: 'true' }),
+    iframe: await live.get('marketplace', { sub_id, format: 'iframe' }),
+    js: await live.get('marketplace', { sub_id, format: 'js' }),
+    iframeHtml: await live.getText('marketplace', { sub_id, format: 'iframe' }, 'text/html'),
+    widgetOffers,
     widgetBeacon: {
       load,
       events: [
         { event_id: `${load}-1`, type: 'widget_loaded' },
-        { event_id: `${load}-2`, type: 'offer_impression', svc_offer_id: widgetOffer?.svc_offer_id },
+        { event_id: `${load}-2`, type: 'offer_impression', svc_offer_id: widgetOffers.offers[0]?.svc_offer_id },
       ],
     },
-    summary: JSON.parse(await live.get('analytics', filter)),
-    daily: JSON.parse(
-      replaceRandomValues(
-        await live.get('analytics', { ...filter, granularity: 'daily', date_from: '2026-05-19', limit: '1' }),
-      ),
-    ),
-    rows: JSON.parse(replaceRandomValues(await live.get('analytics', { ...filter, granularity: 'row' }))),
-  };
+    summary: await live.get('analytics', filter),
+    daily: await live.get('analytics', { ...filter, granularity: 'daily', date_from: '2026-05-19', limit: '1' }),
+    rows: await live.get('analytics', { ...filter, granularity: 'row' }),
+  });
 }
 
+interface SessionMembers {
+  readonly sub_id: string;
+}
+
+interface OffersMembers {
+  readonly offers: readonly { readonly svc_offer_id: string; readonly click_url: string }[];
+}
+
+type Query = Readonly<Record<string, string>>;
+
+/** Sends requests and returns the bodies of the responses, even after an error status. */
 class ApiCaller {
   readonly #origin: string;
-  readonly #base: string;
   readonly #key: string;
   readonly #clock: SteppedClock;
 
   constructor(origin: string, key: string, clock: SteppedClock) {
     this.#origin = origin;
-    this.#base = `${origin}/v1/personal-loans`;
     this.#key = key;
     this.#clock = clock;
   }
 
-  post(operation: string, body: unknown): Promise<string> {
-    const headers = { 'Content-Type': 'application/json' };
-    return this.#send(operation, { method: 'POST', headers, body: JSON.stringify(body) });
+  async post<Body>(operation: string, body: unknown): Promise<Body> {
+    const request = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+    return JSON.parse(await this.#send(`/v1/personal-loans/${operation}`, request)) as Body;
   }
 
-  get(
-    operation: string,
-    query: Readonly<Record<string, string>>,
-    headers: Readonly<Record<string, string>> = { Accept: 'application/json' },
-  ): Promise<string> {
-    return this.#send(`${operation}?${new URLSearchParams(query)}`, { headers });
+  async get<Body>(operation: string, query: Query): Promise<Body> {
+    return JSON.parse(await this.getText(operation, query, 'application/json')) as Body;
   }
 
-  /** Sends a request as a browser does, without an API key. */
-  async request(path: string, query: Readonly<Record<string, string>>): Promise<string> {
-    this.#clock.advance(5_000);
-    return (await fetch(`${this.#origin}${path}?${new URLSearchParams(query)}`)).text();
+  getText(operation: string, query: Query, accept: string): Promise<string> {
+    const path = `/v1/personal-loans/${operation}?${new URLSearchParams(query)}`;
+    return this.#send(path, { headers: { Accept: accept } });
   }
 
-  /** Sends a request and returns the body of the response, even after an error status. */
+  async getWidgetOffers(query: Query): Promise<OffersMembers> {
+    return JSON.parse(await this.#send(`/w/offers?${new URLSearchParams(query)}`, {})) as OffersMembers;
+  }
+
   async #send(path: string, request: RequestInit): Promise<string> {
     this.#clock.advance(5_000);
     const headers = { ...request.headers, Authorization: `Bearer ${this.#key}` };
-    return (await fetch(`${this.#base}/${path}`, { ...request, headers })).text();
+    return (await fetch(this.#origin + path, { ...request, headers })).text();
   }
 }
 
@@ -181,14 +174,15 @@ class SteppedClock {
 }
 
 /** Replaces random values with fixed values of the same length and alphabet. */
-function replaceRandomValues(text: string): string {
-  return text
+function replaceRandomValues(examples: RecordedExamples): RecordedExamples {
+  const text = JSON.stringify(examples)
     .replaceAll(/(?<=sub_)[0-9a-f]{64}/g, (digits) => sampleValue('sub_id', 'hex', digits.length))
     .replaceAll(/(?<=svc-offers-)[0-9a-f]+/g, (digits) => sampleValue('mount', 'hex', digits.length))
     .replaceAll(/(?<=widget\.js\?v=)[0-9a-f]+/g, (digits) => sampleValue('script', 'hex', digits.length))
     .replaceAll(/(?<=&v=)[\w-]+/g, (sealed) => sampleValue('v', 'base64url', sealed.length))
     .replaceAll(/(?<=("token":|token=\\?)"?)[\w.-]+/g, (token) => sampleValue('token', 'base64url', token.length))
     .replaceAll(/(?<="next_cursor":")[\w.-]+/g, (cursor) => sampleValue('cursor', 'base64url', cursor.length));
+  return JSON.parse(text) as RecordedExamples;
 }
 
 function sampleValue(of: string, encoding: 'hex' | 'base64url', length: number): string {

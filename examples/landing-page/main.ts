@@ -5,15 +5,11 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MarketplaceApi } from './api/marketplace-api.ts';
 import { LandingPage } from './landing-page.ts';
 import { createPageServer } from './page-server.ts';
 import { readSettings, type Settings, SettingsError } from './settings.ts';
 
-/** Maximum time to wait for a new key. A running API accepts a new key within two seconds. */
-const newKeyTimeoutMs = 3_000;
-const newKeyPollMs = 250;
 /** Maximum time for pending requests after a stop signal. */
 const drainMs = 5_000;
 
@@ -64,20 +60,13 @@ function printAddress(page: string): void {
 
 /** Checks that the API responds and accepts the key. Throws `SettingsError` with a one-line message otherwise. */
 async function checkApi(api: MarketplaceApi, url: string): Promise<void> {
-  for (let waitedMs = 0; ; waitedMs += newKeyPollMs) {
-    const fault = await api.checkAccess();
-    if (fault === null) return;
-    if (fault.code === 'UNREACHABLE') {
-      throw new SettingsError(
-        `no answer from ${url}: start the server with \`make run\` in another terminal, or set API_URL`,
-      );
-    }
-    if (fault.code !== 'UNAUTHORIZED') throw new SettingsError(`${url} does not serve this page. ${fault.description}`);
-    if (waitedMs >= newKeyTimeoutMs) {
-      throw new SettingsError(
-        `${url} does not know the key in API_KEY: it may have expired, or be of another data folder`,
-      );
-    }
-    await sleep(newKeyPollMs);
+  const fault = await api.checkAccess();
+  if (fault === null) return;
+  if (fault.code === 'UNREACHABLE') {
+    throw new SettingsError(
+      `no answer from ${url}: start the server with \`make run\` in another terminal, or set API_URL`,
+    );
   }
+  if (fault.code !== 'UNAUTHORIZED') throw new SettingsError(`${url} does not serve this page. ${fault.description}`);
+  throw new SettingsError(`${url} does not know the key in API_KEY: it may have expired, or be of another data folder`);
 }

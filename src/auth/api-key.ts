@@ -33,7 +33,8 @@ export interface IssuedKey {
 
 export type RevokeResult = 'revoked' | 'already_revoked' | 'unknown';
 
-const limitParams = [
+/** Names of the limits, and their names in the operations API. */
+export const limitParams = [
   ['requestsPerMinute', 'requests_per_minute'],
   ['analyticsPerMinute', 'analytics_per_minute'],
   ['sessionsPerDay', 'sessions_per_day'],
@@ -124,15 +125,6 @@ export function parseBearerKey(authorization: string): string | null {
   )
     return null;
   return authorization.slice(start);
-}
-
-/** Looks up the web origins that may embed an account's widgets. Lookups are synchronous, so implementations keep all origins in memory. */
-export interface EmbedOriginDirectory {
-  /**
-   * Returns the allowed origins of an account in a fixed order without duplicates; empty for an unknown account. Returns the same array
-   * until the account's origins change, so that callers can use the array as a cache key.
-   */
-  findByAccount(account: number): readonly string[];
 }
 
 /** An API key that is not revoked. The key may have expired. */

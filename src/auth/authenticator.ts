@@ -42,7 +42,6 @@ interface AuthenticatorOptions {
   readonly clock: Clock;
   /** Rate limits of keys for which no other limits are configured. */
   readonly defaultLimits: KeyLimits;
-  /** Called for every rejected request, with the reason. */
   readonly onRejected?: (reason: 'unauthorized' | 'vertical_mismatch' | LimitName) => void;
 }
 
@@ -62,11 +61,8 @@ const verticalMismatchError: ApiError = { code: 'VERTICAL_MISMATCH' };
  * Session counts that were restored from the ledger are freed two days after the counted day.
  */
 export class Authenticator {
-  readonly #keyDirectory: KeyDirectory;
-  readonly #clock: Clock;
-  readonly #defaultLimits: KeyLimits;
+  readonly #options: AuthenticatorOptions;
   readonly #defaultPolicies: KeyPolicies;
-  readonly #onRejected: NonNullable<AuthenticatorOptions['onRejected']>;
   readonly #usageByKey = new Map<number, KeyUsage>();
   readonly #restoredCounters = new Map<number, DailyCounter>();
   #lastRestoredDay = Number.NEGATIVE_INFINITY;
@@ -74,11 +70,8 @@ export class Authenticator {
   #nextCleanupMs: number;
 
   constructor(options: AuthenticatorOptions) {
-    this.#keyDirectory = options.keyDirectory;
-    this.#clock = options.clock;
-    this.#defaultLimits = options.defaultLimits;
+    this.#options = options;
     this.#defaultPolicies = createKeyPolicies(options.defaultLimits);
-    this.#onRejected = options.onRejected ?? (() => {});
     this.#nextCleanupMs = options.clock.monotonicMs() + bounds.rateLimitWindowMs;
   }
 
@@ -102,16 +95,17 @@ export class Authenticator {
   ): Admission | Rejection {
     const keyText = parseBearerKey(authorization);
     if (keyText === null) return this.#rejectUnauthorized();
-    const key = this.#keyDirectory.findByHash(hashApiKey(keyText));
-    const wallMs = this.#clock.wallMs();
+    const { keyDirectory, clock } = this.#options;
+    const key = keyDirectory.findByHash(hashApiKey(keyText));
+    const wallMs = clock.wallMs();
     if (key === undefined || wallMs >= key.expiresAtMs) return this.#rejectUnauthorized();
 
-    const nowMs = this.#clock.monotonicMs();
+    const nowMs = clock.monotonicMs();
     if (nowMs >= this.#nextCleanupMs) this.#cleanUpIdleKeys(nowMs, wallMs);
     const usage = this.#usageByKey.get(key.number) ?? this.#createKeyUsage(key);
 
     if (key.vertical !== vertical.segment) {
-      this.#onRejected('vertical_mismatch');
+      this.#options.onRejected?.('vertical_mismatch');
       return {
         ok: false,
         error: verticalMismatchError,
@@ -123,7 +117,7 @@ export class Authenticator {
     const charged = isRepeat?.(usage.caller) ? 'repeat_session' : operation;
     if (!usage.hasCapacity(charged, nowMs, wallMs)) {
       const limitStatus = usage.exceededLimitStatus(charged, nowMs, wallMs);
-      this.#onRejected(limitStatus.policy.name);
+      this.#options.onRejected?.(limitStatus.policy.name);
       const retryAfterSeconds = Math.max(1, limitStatus.resetSeconds);
       return {
         ok: false,
@@ -156,14 +150,14 @@ export class Authenticator {
   }
 
   #rejectUnauthorized(): Rejection {
-    this.#onRejected('unauthorized');
+    this.#options.onRejected?.('unauthorized');
     return unauthorizedRejection;
   }
 
   #createKeyUsage(key: ApiKey): KeyUsage {
     const counter = this.#restoredCounters.get(key.number) ?? new DailyCounter();
     this.#restoredCounters.delete(key.number);
-    const limits = effectiveLimits(key.limits, this.#defaultLimits);
+    const limits = effectiveLimits(key.limits, this.#options.defaultLimits);
     const policies = hasLimitOverrides(key.limits) ? createKeyPolicies(limits) : this.#defaultPolicies;
     const usage = new KeyUsage(limits, policies, counter);
     this.#usageByKey.set(key.number, usage);

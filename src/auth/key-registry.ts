@@ -9,6 +9,7 @@ import {
   generateApiKey,
   hashApiKey,
   type IssuedKey,
+  limitParams,
   type NewKey,
   parseKeyExpiry,
   type RevokeResult,
@@ -117,24 +118,18 @@ export function parseKeyRequest(body: unknown, verticals: readonly KeyVertical[]
     vertical: verticals.find(({ segment }) => segment === body.vertical),
     mode: body.mode,
     expiresAtMs: parseExpiryMember(body.expires),
-    limits: {
-      requestsPerMinute: body.requests_per_minute ?? null,
-      analyticsPerMinute: body.analytics_per_minute ?? null,
-      sessionsPerDay: body.sessions_per_day ?? null,
-    },
+    limits: Object.fromEntries(limitParams.map(([name, param]) => [name, body[param] ?? null])),
   };
   const invalid = findInvalidKeyMember(newKey, nowMs);
-  return invalid === null ? succeeded(newKey as NewKey) : invalidRequest(invalid);
+  return invalid === null ? succeeded(newKey as unknown as NewKey) : invalidRequest(invalid);
 }
 
-const memberNames = [
+const memberNames: readonly string[] = [
   'account',
   'vertical',
   'mode',
   'expires',
-  'requests_per_minute',
-  'analytics_per_minute',
-  'sessions_per_day',
+  ...limitParams.map(([, param]) => param),
 ];
 
 /** Parses the body member `expires`. Returns null if the key never expires, and NaN for an invalid value. */

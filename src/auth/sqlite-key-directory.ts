@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Mode } from '../domain/mode.ts';
-import type { ApiKey, EmbedOriginDirectory, KeyDirectory } from './api-key.ts';
+import type { ApiKey, KeyDirectory } from './api-key.ts';
 import { limitColumnsSql, nestLimitColumns, openKeyFile } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
@@ -11,7 +11,6 @@ interface SqliteKeyDirectoryOptions {
   readonly clock: Clock;
   /** Called when the key file becomes unreadable. Keys that were already loaded remain valid. */
   readonly onReadError: (error: unknown) => void;
-  /** Called when the key file is readable again. */
   readonly onRecovered?: () => void;
 }
 
@@ -24,9 +23,7 @@ interface SqliteKeyDirectoryOptions {
  * turns of the event loop, because reading 100,000 keys in one turn would block the event loop for hundreds of milliseconds.
  */
 export class SqliteKeyDirectory implements KeyDirectory {
-  readonly #clock: Clock;
-  readonly #onReadError: (error: unknown) => void;
-  readonly #onRecovered: () => void;
+  readonly #options: SqliteKeyDirectoryOptions;
   readonly #database: Database.Database;
   readonly #selectDataVersion: Database.Statement<[], number>;
   readonly #selectChanges: Database.Statement<[number], ChangeRow>;
@@ -46,15 +43,17 @@ export class SqliteKeyDirectory implements KeyDirectory {
   #lastMissPollMs = Number.NEGATIVE_INFINITY;
   #isFailing = false;
 
-  readonly origins: EmbedOriginDirectory = {
-    findByAccount: (account) => this.#originsByAccount.get(account) ?? noOrigins,
+  readonly origins = {
+    /**
+     * Returns the allowed origins of an account in a fixed order without duplicates; empty for an unknown account. Returns the same array
+     * until the account's origins change, so that callers can use the array as a cache key.
+     */
+    findByAccount: (account: number): readonly string[] => this.#originsByAccount.get(account) ?? noOrigins,
   };
 
   /** Opens the key file, or creates it if the file does not exist. Throws `KeyFileError` if the file cannot be opened. */
   constructor(options: SqliteKeyDirectoryOptions) {
-    this.#clock = options.clock;
-    this.#onReadError = options.onReadError;
-    this.#onRecovered = options.onRecovered ?? (() => {});
+    this.#options = options;
     this.#database = openKeyFile(options.path, bounds.apiKeyCommandLockTimeoutMs);
     try {
       this.#selectDataVersion = this.#database.prepare<[], number>('PRAGMA data_version').pluck();
@@ -64,13 +63,10 @@ export class SqliteKeyDirectory implements KeyDirectory {
          FROM changes LEFT JOIN keys ON keys.hash = changes.hash AND revoked IS NULL
          WHERE changes.number > ? ORDER BY changes.number LIMIT ${bounds.apiKeyChangesPerTurn}`,
       );
-      this.#selectOrigins = this.#database
-        .prepare<[number], string>('SELECT origin FROM embed_origins WHERE account = ? ORDER BY origin')
-        .pluck();
-      this.#selectKeyId = this.#database.prepare<[number], string>('SELECT id FROM keys WHERE number = ?').pluck();
-      this.#selectAccountName = this.#database
-        .prepare<[number], string>('SELECT name FROM accounts WHERE number = ?')
-        .pluck();
+      const selectText = (sql: string) => this.#database.prepare<[number], string>(sql).pluck();
+      this.#selectOrigins = selectText('SELECT origin FROM embed_origins WHERE account = ? ORDER BY origin');
+      this.#selectKeyId = selectText('SELECT id FROM keys WHERE number = ?');
+      this.#selectAccountName = selectText('SELECT name FROM accounts WHERE number = ?');
       this.#loadAllChanges();
       this.#database.pragma(`busy_timeout = ${bounds.apiKeyReadLockTimeoutMs}`);
     } catch (error) {
@@ -93,7 +89,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
    * Returns the id of a key and the name of an account for the log. Reads the key file unless the cache contains the names. A name is
    * undefined if the number is unknown or the key file cannot be read.
    */
-  callerNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }): CallerNames {
+  callerNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
     return {
       key: keyNumber === undefined ? undefined : cachedName(keyNumber, this.#keyIdCache, this.#selectKeyId),
       account: cachedName(account, this.#accountNameCache, this.#selectAccountName),
@@ -112,7 +108,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 
   #pollAndFindKey(hash: string): ApiKey | undefined {
-    const nowMs = this.#clock.monotonicMs();
+    const nowMs = this.#options.clock.monotonicMs();
     if (nowMs - this.#lastMissPollMs < bounds.unknownApiKeyPollIntervalMs) return undefined;
     this.#lastMissPollMs = nowMs;
     this.#pollChanges();
@@ -129,10 +125,10 @@ export class SqliteKeyDirectory implements KeyDirectory {
   #tryReadingKeyFile(load: () => void): void {
     try {
       load();
-      if (this.#isFailing) this.#onRecovered();
+      if (this.#isFailing) this.#options.onRecovered?.();
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) this.#onReadError(error);
+      if (!this.#isFailing) this.#options.onReadError(error);
       this.#isFailing = true;
     }
   }
@@ -194,12 +190,6 @@ function toApiKey(row: KeyRow): ApiKey {
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
 }
 
-/** Id of a caller's API key and name of the caller's account; undefined where unknown. */
-export interface CallerNames {
-  readonly key: string | undefined;
-  readonly account: string | undefined;
-}
-
 /** Columns of a changed key that is not revoked. */
 interface KeyRow extends KeyLimitOverrides {
   readonly number: number;
@@ -210,9 +200,7 @@ interface KeyRow extends KeyLimitOverrides {
 }
 
 /** Key columns of a change that concerns no key, or concerns a key that was revoked or deleted. */
-interface RemovedKey {
-  readonly number: null;
-}
+type RemovedKey = { readonly number: null };
 
 type ChangeRow = (KeyRow | RemovedKey) & {
   readonly change: number;

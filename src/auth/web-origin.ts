@@ -46,11 +46,7 @@ function isWebOrigin(text: string): boolean {
  * key that was pasted by mistake, and an error message must not contain an API key.
  */
 function suggestedOrigin(text: string): string | null {
-  const origin = URL.parse(addScheme(text))?.origin;
+  const scheme = /^(?:localhost|127\.)/i.test(text) ? 'http://' : /^[^/:@?#]+\./.test(text) ? 'https://' : '';
+  const origin = URL.parse(scheme + text)?.origin;
   return origin !== undefined && isWebOrigin(origin) ? origin : null;
-}
-
-function addScheme(text: string): string {
-  if (/^(?:localhost|127\.)/i.test(text)) return `http://${text}`;
-  return /^[^/:@?#]+\./.test(text) ? `https://${text}` : text;
 }

@@ -45,6 +45,11 @@ export function parseQueryParameters<Name extends string>(
   return { ok: true, values };
 }
 
+/** Parses an integer from 1 to `max` in decimal digits. Returns null for any other text. */
+export function parseCount(text: string, max: number): number | null {
+  return /^[1-9]\d{0,8}$/.test(text) && Number(text) <= max ? Number(text) : null;
+}
+
 function findName<Name extends string>(text: string, names: readonly Name[]): Name | undefined {
   return matchName(text, 0, text.length, names);
 }

@@ -22,7 +22,6 @@ interface SignedTokenLayout {
   readonly secretNumberOffset: number;
   /** Length of the MAC in bytes. The HMAC-SHA-256 is truncated to this length. */
   readonly macBytes: number;
-  /** Maximum length of the signed message in bytes. */
   readonly messageBytesMax: number;
 }
 
@@ -87,7 +86,6 @@ interface EncryptedTokenLayout {
 export class TokenCipher {
   /** Buffer that contains the associated data, followed by the token. */
   readonly buffer: Buffer;
-  /** Byte offset of the plaintext in `buffer`. */
   readonly plaintextOffset: number;
   readonly #headerOffset: number;
   readonly #plaintextBytesMax: number;

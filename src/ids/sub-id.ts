@@ -58,7 +58,6 @@ export function formatSubId(sub: Uint8Array): string {
   return subIdPrefix + Buffer.from(sub.buffer, sub.byteOffset, sub.byteLength).toString('hex');
 }
 
-/** Issues and verifies sub_ids. */
 export class SubIds {
   readonly #random: RandomPool;
   readonly #signer: TokenSigner;

@@ -4,7 +4,6 @@ import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
 import { productOf } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-
 import { hasMinContractAge, type MatchTables } from './match-tables.ts';
 import { hasOffer } from './offer-set.ts';
 
@@ -57,39 +56,37 @@ export async function explainOffers(
   unavailable: Int32Array | null,
 ): Promise<MatchExplanation> {
   const findPriceMismatches = productOf(tables).createMismatchFinder(tables, borrower);
-  const counts = new Map<string, { reason: MismatchReason; field: string | null; offers: number; alone: number }>();
+  const counts = new Map<string, { -readonly [Name in keyof MismatchCount]: MismatchCount[Name] }>();
   const isOfAge = hasMinContractAge(tables, borrower, today);
   let matched = 0;
   for (let offer = 0; offer < tables.offerCount; offer++) {
     if (offer > 0 && offer % bounds.explainedOffersPerTurn === 0) await setImmediate();
-    const mismatches = new Map<string, { readonly reason: MismatchReason; readonly field: string | null }>();
+    const mismatches = new Set<string>();
     const add: MismatchCallback = (reason, position) => {
       const field = position < 0 ? null : vertical.fields[position]!.name;
-      mismatches.set(`${reason} ${field}`, { reason, field });
+      const key = `${reason} ${field}`;
+      if (!counts.has(key)) counts.set(key, { reason, field, offers: 0, alone: 0 });
+      mismatches.add(key);
     };
     findFieldMismatches(tables, offer, borrower, today, add);
     if (!isOfAge) add('not_accepted', tables.roles.birthdate);
     findPriceMismatches(offer, add);
     if (unavailable !== null && hasOffer(unavailable, offer)) add('daily_cap', -1);
     if (mismatches.size === 0) matched++;
-    for (const [key, { reason, field }] of mismatches) {
-      let count = counts.get(key);
-      if (count === undefined) {
-        count = { reason, field, offers: 0, alone: 0 };
-        counts.set(key, count);
-      }
+    for (const key of mismatches) {
+      const count = counts.get(key)!;
       count.offers++;
       if (mismatches.size === 1) count.alone++;
     }
   }
-  const keys = [...counts.keys()].sort(
-    (one, other) => counts.get(other)!.offers - counts.get(one)!.offers || (one < other ? -1 : 1),
+  const reasons = [...counts].sort(
+    ([oneKey, one], [otherKey, other]) => other.offers - one.offers || (oneKey < otherKey ? -1 : 1),
   );
   return {
     offers_in_catalog: tables.offerCount,
     matched,
     not_matched: tables.offerCount - matched,
-    reasons: keys.map((key) => counts.get(key)!),
+    reasons: reasons.map(([, count]) => count),
   };
 }
 

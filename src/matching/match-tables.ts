@@ -17,17 +17,12 @@ export interface MatchTables extends FilterTables {
   readonly bandCount: number;
   /** Number of offers in each sort order of a ranking. Catalogs with daily caps have spare offers that replace unavailable ones. */
   readonly orderLength: number;
-  readonly roles: RoleIndexes;
+  /** Positions of these fields in the field vector of a borrower, or -1 if the vertical has no such field. */
+  readonly roles: { readonly state: number; readonly birthdate: number };
   /** Minimum age for a contract by state, in completed years; 0 if the state has no minimum. */
   readonly stateAgeMin: Uint8Array;
   /** Expected revenue of a click by row (offer and credit band), in micro-dollars. */
   readonly expectedRevenueMicros: Float64Array;
-}
-
-/** Positions of these fields in the field vector of a borrower, or -1 if the vertical has no such field. */
-interface RoleIndexes {
-  readonly state: number;
-  readonly birthdate: number;
 }
 
 /** Criteria of all offers, as filters by kind of field. */
@@ -119,12 +114,10 @@ function choiceFilter<Offer extends CatalogOffer>(
 /** Whether a value of a choice field meets an offer's criteria on the field. A missing value never does (docs/contract.md#eligibility). */
 export function meetsChoiceCriteria(offer: CatalogOffer, field: PocketField, value: unknown): boolean {
   return offer.criteria.every(
-    (criterion) => criterion.field !== field.name || (value !== undefined && criterionIncludes(criterion, value)),
+    (criterion) =>
+      criterion.field !== field.name ||
+      (value !== undefined && criterion.in?.includes(value) !== false && criterion.not_in?.includes(value) !== true),
   );
-}
-
-function criterionIncludes(criterion: CatalogCriterion, value: unknown): boolean {
-  return (criterion.in?.includes(value) ?? true) && !(criterion.not_in?.includes(value) ?? false);
 }
 
 /** Encodes a value of a choice field. An integer choice is encoded as the value itself, other choices as the index of the value. */

@@ -82,7 +82,8 @@ export class MatchThread {
       await this.#terminate(worker, error);
       throw error;
     }
-    if (this.#closed) return;
+    // The worker may have exited after its last reply, or `close` may have terminated it.
+    if (worker !== this.#worker) throw new Error('a matching thread exited');
     this.#ready = true;
     this.#options.onReady(this.#restartTimer !== null);
   }
@@ -128,15 +129,12 @@ export class MatchThread {
   }
 
   #send(worker: Worker, message: MatchThreadMessage): Promise<Uint8Array | undefined> {
+    if (worker !== this.#worker) return Promise.reject(new Error('a matching thread exited'));
     const call = Promise.withResolvers<Uint8Array | undefined>();
-    if (worker !== this.#worker) {
-      call.reject(new Error('a matching thread exited'));
-      return call.promise;
-    }
+    worker.postMessage(message);
     this.#pending.push(call);
     // `ref` keeps the process alive until the worker has answered all messages.
     worker.ref();
-    worker.postMessage(message);
     return call.promise;
   }
 

@@ -4,25 +4,18 @@ import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import type { BatchRequest, MatchBatch, MatchResult } from './match-batch.ts';
+import type { BatchRequest, MatchResult } from './match-batch.ts';
 import { MatchThread, type VersionedTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
-/** Error with the message of an exception in a worker thread. */
-class MatchWorkerError extends Error {}
-
 export interface PoolMatcherOptions {
-  /** Number of matching threads. */
   readonly threads: number;
   /** Store of the catalogs in use, which are sent to each new thread. Threads load all other catalogs from the archive. */
   readonly catalogs: CatalogStore;
-  /** Verticals of the catalogs in the store. */
   readonly verticals: readonly Vertical[];
   /** Called to log that a thread exited unexpectedly or failed to start. The pool then starts a new worker. */
   readonly onThreadError?: (error: unknown) => void;
-  /** Called when a new worker that replaces an exited worker is ready. */
   readonly onThreadReplaced?: () => void;
-  /** Called for each batch with its number of requests. */
   readonly onBatchSent?: (requests: number) => void;
 }
 
@@ -192,7 +185,10 @@ export class PoolMatcher implements Matcher {
   #sendBatch(target: PoolThread, batch: readonly PendingRequest[]): void {
     target.batch = batch;
     this.#options.onBatchSent?.(batch.length);
-    target.settled = target.thread.match(toMatchBatch(batch)).then(
+    const requests = batch.map(({ request }) => request);
+    const anyUnavailable = batch.some(({ unavailable }) => unavailable !== null);
+    const unavailable = anyUnavailable ? batch.map((pending) => pending.unavailable) : [];
+    target.settled = target.thread.match({ requests, unavailable }).then(
       (results) => this.#settleBatch(target, batch, results),
       () => this.#requeueBatch(target, batch), // `MatchThread` reports the error to `onExit`.
     );
@@ -205,11 +201,11 @@ export class PoolMatcher implements Matcher {
     for (const [at, { request, resolve, reject }] of batch.entries()) {
       const result = results[at]!;
       if ('failure' in result) {
-        reject(new MatchWorkerError(result.failure));
-        continue;
+        reject(new Error(result.failure));
+      } else {
+        const { total, availableOnly, orders } = result;
+        resolve({ catalogVersion: request[0], total, availableOnly, orders });
       }
-      const { total, availableOnly, orders } = result;
-      resolve({ catalogVersion: request[0], total, availableOnly, orders });
     }
   }
 
@@ -240,12 +236,4 @@ export class PoolMatcher implements Matcher {
     }
     return again;
   }
-}
-
-function toMatchBatch(pending: readonly PendingRequest[]): MatchBatch {
-  const anyUnavailable = pending.some(({ unavailable }) => unavailable !== null);
-  return {
-    requests: pending.map(({ request }) => request),
-    unavailable: anyUnavailable ? pending.map(({ unavailable }) => unavailable) : [],
-  };
 }

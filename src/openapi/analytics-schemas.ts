@@ -3,6 +3,7 @@ import { bounds } from '../bounds.ts';
 import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import {
+  constantSchema,
   countSchema,
   ignoredNamesProperty,
   isoDateSchema,
@@ -74,7 +75,7 @@ export const analyticsSummarySchema = schemaFor<SummaryView>()(
         maxItems: bounds.topLendersMax,
         description: 'Lenders with clicks, sorted by clicks, then by name.',
       }),
-      granularity: Type.Unsafe<'summary'>({ type: 'string', const: 'summary' }),
+      granularity: constantSchema('summary'),
       ...dateRangeProperties,
       ids_outside_dates: countSchema('Your ids of `sub_id_list` whose sessions were created on other days.'),
       matured_from: nullableSchema(isoDateSchema('First day of the matured figures; `null` if no day is matured.')),
@@ -143,7 +144,7 @@ function analyticsPageSchema<const Granularity extends 'daily' | 'row', Item ext
   return Type.Object(
     {
       referrer_tag: requestedTagSchema,
-      granularity: Type.Unsafe<Granularity>({ type: 'string', const: granularity }),
+      granularity: constantSchema(granularity),
       ...dateRangeProperties,
       sessions_kept_from: retainedFromSchema,
       data: Type.Array(item, { maxItems: bounds.analyticsPageItemsMax, description }),

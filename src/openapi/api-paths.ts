@@ -11,7 +11,14 @@ import {
   noStoreHeader,
   requestIdHeader,
 } from './responses.ts';
-import type { Content, Examples, Headers, MediaType, PathItem, Response } from './schema-parts.ts';
+import {
+  type Content,
+  type Examples,
+  type Headers,
+  jsonContent,
+  type PathItem,
+  type Response,
+} from './schema-parts.ts';
 import { inputsRequestSchema, inputsSchema, sessionRequestSchema, sessionSchema } from './session-schemas.ts';
 
 type Samples = RecordedExamples | null;
@@ -157,9 +164,4 @@ function successResponse(description: string, content: Content, more: Headers = 
 
 function jsonRequestBody(schema: TSchema, examples: Examples | null) {
   return { required: true, content: jsonContent(schema, examples) } as const;
-}
-
-function jsonContent(schema: TSchema, examples: Examples | null): Content {
-  const mediaType: MediaType = examples === null ? { schema } : { schema, examples };
-  return { 'application/json': mediaType };
 }

@@ -1,7 +1,7 @@
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
-import type { RequestParam } from '../domain/errors.ts';
+import type { ErrorCode, RequestParam } from '../domain/errors.ts';
 import { clickPath } from '../operations/click-url.ts';
 import { widgetBeaconSchema, widgetOffersSchema } from './marketplace-schemas.ts';
 import {
@@ -14,7 +14,6 @@ import {
 import type { RecordedExamples } from './recorded-examples.ts';
 import {
   allowOriginHeader,
-  customErrorResponses,
   type ErrorStatusDescriptions,
   errorResponses,
   errorSchema,
@@ -23,20 +22,14 @@ import {
   requestIdHeader,
   retryAfterHeader,
 } from './responses.ts';
-import type { Content, Headers, MediaType, PathItem, Response, Responses, Server } from './schema-parts.ts';
-import { urlSchema } from './schema-parts.ts';
+import type { Content, Headers, PathItem, Response, Responses, Server } from './schema-parts.ts';
+import { constantSchema, jsonContent, urlSchema } from './schema-parts.ts';
 
-/** Splits the widget URL into an OpenAPI server (the origin) and a path. */
-function widgetServer({ widget }: Pick<PublicUrls, 'widget'>): {
-  /** Path of the widget URL, without a trailing slash. */
-  readonly path: string;
-  readonly servers: readonly Server[];
-} {
+/** Splits the widget URL into an OpenAPI server (the origin) and a path without a trailing slash. */
+function widgetServer({ widget }: Pick<PublicUrls, 'widget'>) {
   const { origin, pathname } = new URL(widget);
-  return {
-    path: pathname === '/' ? '' : pathname,
-    servers: [{ url: origin, description: 'The widget host.' }],
-  };
+  const servers: readonly Server[] = [{ url: origin, description: 'The widget host.' }];
+  return { path: pathname === '/' ? '' : pathname, servers };
 }
 
 const htmlContent: Content = { 'text/html': { schema: Type.String() } };
@@ -79,16 +72,13 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
               'Referrer-Policy': {
                 description: 'Hides the origin of the click from the lender.',
                 required: true,
-                schema: Type.Unsafe({ type: 'string', const: 'no-referrer' }),
+                schema: constantSchema('no-referrer'),
               },
             },
             { 'text/plain': { schema: Type.String() } },
           ),
           404: browserResponse('The link is invalid. An HTML page.', noStoreHeader, htmlContent),
-          503: browserResponse('For a prefetch.', {
-            ...noStoreHeader,
-            ...retryAfterHeader,
-          }),
+          503: browserResponse('For a prefetch.', { ...noStoreHeader, ...retryAfterHeader }),
           ...methodNotAllowedResponses,
           default: defaultResponse,
         },
@@ -143,10 +133,7 @@ const linkCheckDescription =
 /** Error statuses of the widget routes. Widget requests have no API key, so these responses lack the rate limit headers of API keys. */
 const widgetStatuses: ErrorStatusDescriptions = {
   400: { when: 'The request is invalid, or the session has expired.', headers: allowOriginHeader },
-  403: {
-    when: 'The account does not allow widgets on pages of this origin.',
-    headers: allowOriginHeader,
-  },
+  403: { when: 'The account does not allow widgets on pages of this origin.', headers: allowOriginHeader },
   404: { when: 'The link is invalid: the token was not issued for this session.', headers: allowOriginHeader },
   413: { when: `The body is larger than ${bounds.requestBodyBytesMax / 1024} KiB.`, headers: allowOriginHeader },
   429: {
@@ -185,7 +172,7 @@ function getWidgetOffers(samples: RecordedExamples | null): PathItem {
         200: {
           description: 'The offers.',
           headers: { ...requestIdHeader, ...noStoreHeader, ...allowOriginHeader },
-          content: { 'application/json': jsonMediaType(widgetOffersSchema, samples?.widgetOffers) },
+          content: jsonContent(widgetOffersSchema, samples && { widget: { value: samples.widgetOffers } }),
         },
         ...widgetErrorResponses(['INVALID_REQUEST', 'SUB_ID_EXPIRED', 'INSUFFICIENT_INPUTS'], 'load'),
         503: unavailableResponse,
@@ -219,7 +206,7 @@ function reportWidgetEvents(samples: RecordedExamples | null): PathItem {
       requestBody: {
         required: true,
         content: {
-          'application/json': jsonMediaType(widgetBeaconSchema, samples?.widgetBeacon),
+          ...jsonContent(widgetBeaconSchema, samples && { widget: { value: samples.widgetBeacon } }),
           'text/plain': { schema: json },
         },
       },
@@ -234,17 +221,10 @@ function reportWidgetEvents(samples: RecordedExamples | null): PathItem {
   };
 }
 
-function widgetErrorResponses(
-  codes: Parameters<typeof customErrorResponses>[1],
-  invalidParam: RequestParam,
-): Responses {
+function widgetErrorResponses(codes: readonly ErrorCode[], invalidParam: RequestParam): Responses {
   const commonErrors = ['ORIGIN_NOT_ALLOWED', 'SUB_ID_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'INTERNAL_ERROR'] as const;
   return {
-    ...customErrorResponses(widgetStatuses, [...codes, ...commonErrors], { invalidParam }),
+    ...errorResponses([...codes, ...commonErrors], { invalidParam }, widgetStatuses),
     ...errorResponses(['METHOD_NOT_ALLOWED']),
   };
-}
-
-function jsonMediaType(schema: TSchema, example: unknown): MediaType {
-  return example === undefined ? { schema } : { schema, examples: { widget: { value: example } } };
 }

@@ -34,12 +34,6 @@ function docsPathOf({ segment }: Pick<Vertical, 'segment'>): string {
   return `${docsPath}/${segment}`;
 }
 
-/** Paths of the style sheets and scripts that a documentation page loads. */
-interface PageAssets {
-  readonly styles: readonly string[];
-  readonly scripts: readonly string[];
-}
-
 /**
  * Returns the HTML of the documentation page of one vertical, with links to the pages of the other verticals. On the page, Swagger UI
  * displays the OpenAPI document of the vertical.
@@ -50,7 +44,8 @@ function docsPageHtml(
   vertical: Vertical,
   verticals: readonly Vertical[],
   base: string,
-  { styles, scripts }: PageAssets,
+  styles: readonly string[],
+  scripts: readonly string[],
 ): string {
   const title = verticalTitle(vertical);
   const links = verticals.map(
@@ -76,20 +71,14 @@ ${scripts.map((path) => `<script src="${base}${path}"></script>`).join('\n')}
 `;
 }
 
-interface DocsAsset {
-  readonly path: string;
-  readonly kind: 'script' | 'style';
-  readonly load: () => Promise<CompressedFile>;
-}
-
-function docsAsset(kind: DocsAsset['kind'], name: string, place: string): DocsAsset {
+function docsAsset(kind: 'script' | 'style', name: string, place: string): DocsFile {
   const load = memoizeAsync(async () => compressFile(await readFile(new URL(import.meta.resolve(place)))));
   return { path: `${docsPath}/${name}`, kind, load };
 }
 
 /** Returns the files of the API documentation: OpenAPI documents, pages and assets. Each file is created when it is first requested. */
 export function docsFiles(verticals: readonly Vertical[], urls: PublicUrls): readonly DocsFile[] {
-  const parts = [
+  const assets = [
     docsAsset('style', 'swagger-ui.css', 'swagger-ui-dist/swagger-ui.css'),
     docsAsset('style', 'reference.css', './reference.css'),
     docsAsset('script', 'swagger-ui.js', 'swagger-ui-dist/swagger-ui-bundle.js'),
@@ -97,26 +86,25 @@ export function docsFiles(verticals: readonly Vertical[], urls: PublicUrls): rea
   ];
   const base = new URL(urls.public).pathname.replace(/\/$/, '');
   /** Returns the paths of all assets of a kind. The query parameter `v` of a path is the hash of the asset's content. */
-  const pathsOf = (kind: DocsAsset['kind']) =>
-    Promise.all(
-      parts.filter((each) => each.kind === kind).map(async ({ path, load }) => `${path}?v=${(await load()).hash}`),
-    );
-  const pageOf = (vertical: Vertical) => async () =>
-    compressFile(
-      docsPageHtml(vertical, verticals, base, { styles: await pathsOf('style'), scripts: await pathsOf('script') }),
-    );
-  const pages = verticals.map((vertical) => ({ vertical, path: docsPathOf(vertical) }));
+  const pathsOf = (kind: DocsFile['kind']) => {
+    const ofKind = assets.filter((each) => each.kind === kind);
+    return Promise.all(ofKind.map(async ({ path, load }) => `${path}?v=${(await load()).hash}`));
+  };
+  const page = (path: string, vertical: Vertical): DocsFile => ({
+    path,
+    kind: 'page',
+    load: async () =>
+      compressFile(docsPageHtml(vertical, verticals, base, await pathsOf('style'), await pathsOf('script'))),
+  });
+  const document = (vertical: Vertical): DocsFile => ({
+    path: openApiPath(vertical),
+    kind: 'document',
+    load: async () => compressFile(openApiText(vertical, urls)),
+  });
   return [
-    ...verticals.map(
-      (vertical): DocsFile => ({
-        path: openApiPath(vertical),
-        kind: 'document',
-        load: async () => compressFile(openApiText(vertical, urls)),
-      }),
-    ),
-    ...[{ vertical: verticals[0]!, path: docsPath }, ...pages].map(
-      ({ vertical, path }): DocsFile => ({ path, kind: 'page', load: pageOf(vertical) }),
-    ),
-    ...parts,
+    ...verticals.map(document),
+    page(docsPath, verticals[0]!),
+    ...verticals.map((vertical) => page(docsPathOf(vertical), vertical)),
+    ...assets,
   ];
 }

@@ -9,17 +9,11 @@ import {
   invalidRequest,
 } from '../domain/outcome.ts';
 import type { Examples, Header, Headers, Response, Responses } from './schema-parts.ts';
-import { schemaFor, stringEnum } from './schema-parts.ts';
+import { constantSchema, schemaFor, stringEnum } from './schema-parts.ts';
 
 function requiredHeader(description: string, schema: TSchema): Header {
   return { description, required: true, schema };
 }
-
-function optionalHeaders(headers: Headers): Headers {
-  return Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, { ...header, required: false }]));
-}
-
-const secondsSchema = Type.Integer({ minimum: 1 });
 
 /** Description of the header `X-Request-Id`, which every response contains. */
 export const requestIdHeader: Headers = {
@@ -60,14 +54,16 @@ export const limitHeaders: Headers = {
 };
 
 /** Rate limit headers as optional headers, for error responses that may be sent before the API key is checked. */
-const optionalLimitHeaders = optionalHeaders(limitHeaders);
+const optionalLimitHeaders: Headers = Object.fromEntries(
+  Object.entries(limitHeaders).map(([name, header]) => [name, { ...header, required: false }]),
+);
 
 export const retryAfterHeader: Headers = {
-  'Retry-After': requiredHeader('Seconds to wait before the next attempt.', secondsSchema),
+  'Retry-After': requiredHeader('Seconds to wait before the next attempt.', Type.Integer({ minimum: 1 })),
 };
 
 const authenticateHeader: Headers = {
-  'WWW-Authenticate': requiredHeader('How to authenticate.', Type.Unsafe({ type: 'string', const: 'Bearer' })),
+  'WWW-Authenticate': requiredHeader('How to authenticate.', constantSchema('Bearer')),
 };
 
 const allowHeader: Headers = { Allow: requiredHeader('The allowed methods of this path.', Type.String()) };
@@ -76,15 +72,12 @@ export const idempotencyReplayedHeader: Headers = {
   'Idempotency-Replayed': {
     description: 'Present if an earlier request created this response.',
     required: false,
-    schema: Type.Unsafe({ type: 'string', const: 'true' }),
+    schema: constantSchema('true'),
   },
 };
 
 export const noStoreHeader: Headers = {
-  'Cache-Control': requiredHeader(
-    'The response must not be cached.',
-    Type.Unsafe({ type: 'string', const: 'no-store' }),
-  ),
+  'Cache-Control': requiredHeader('The response must not be cached.', constantSchema('no-store')),
 };
 
 const invalidFieldSchema = schemaFor<InvalidField>()(
@@ -154,26 +147,22 @@ const sampleRequestId = 'pC7ZkX0wQm2s-4f';
 
 /**
  * Returns the OpenAPI error responses of an operation by status (docs/contract.md#error-codes). If a status has only one error code, its
- * response is a reference to the shared response of this error code.
+ * response is a reference to the shared response of this error code, unless the operation has its `own` descriptions and headers.
  */
-export function errorResponses(codes: readonly ErrorCode[], samples: ErrorExamples = {}): Responses {
+export function errorResponses(
+  codes: readonly ErrorCode[],
+  samples: ErrorExamples = {},
+  own?: ErrorStatusDescriptions,
+): Responses {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, of]) => [
       status,
-      of.length === 1 ? { $ref: `#/components/responses/${of[0]}` } : errorResponse(statuses, status, of, samples),
+      own === undefined && of.length === 1
+        ? { $ref: `#/components/responses/${of[0]}` }
+        : errorResponse(own ?? statuses, status, of, samples),
     ]),
   );
-}
-
-/** Returns the OpenAPI error responses of an operation by status, like `errorResponses`, but with custom descriptions and headers. */
-export function customErrorResponses(
-  own: ErrorStatusDescriptions,
-  codes: readonly ErrorCode[],
-  samples: ErrorExamples = {},
-): Record<string, Response> {
-  const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
-  return Object.fromEntries([...byStatus].map(([status, of]) => [status, errorResponse(own, status, of, samples)]));
 }
 
 const sharedCodes: readonly ErrorCode[] = [

@@ -29,34 +29,21 @@ export function schemaFor<View>(): <Schema extends TSchema>(
 
 type Options = Readonly<Record<string, unknown>>;
 
-export function stringEnum<const Word extends string>(values: readonly Word[], options: Options = {}): TUnsafe<Word> {
-  return Type.Unsafe<Word>({ type: 'string', enum: values, ...options });
-}
+export const stringEnum = <const Word extends string>(values: readonly Word[], options: Options = {}) =>
+  Type.Unsafe<Word>({ type: 'string', enum: values, ...options });
+export const constantSchema = <const Word extends string>(value: Word) =>
+  Type.Unsafe<Word>({ type: 'string', const: value });
+export const countSchema = (description: string) => Type.Integer({ minimum: 0, description });
+export const usdSchema = (description: string) => Type.Number({ minimum: 0, description: `${description}, in USD` });
+export const timestampSchema = (description: string) =>
+  Type.String({ format: 'date-time', description: `${description}: ISO 8601, UTC` });
+export const isoDateSchema = (description: string) => Type.String({ format: 'date', description });
+export const urlSchema = (description: string) => Type.String({ format: 'uri', description });
 
 /** Returns a copy of a schema that also allows null. The schema must have exactly one `type`. */
 export function nullableSchema<Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> {
   const { type } = schema as { readonly type?: string };
   return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] });
-}
-
-export function countSchema(description: string) {
-  return Type.Integer({ minimum: 0, description });
-}
-
-export function usdSchema(description: string) {
-  return Type.Number({ minimum: 0, description: `${description}, in USD` });
-}
-
-export function timestampSchema(description: string) {
-  return Type.String({ format: 'date-time', description: `${description}: ISO 8601, UTC` });
-}
-
-export function isoDateSchema(description: string) {
-  return Type.String({ format: 'date', description });
-}
-
-export function urlSchema(description: string) {
-  return Type.String({ format: 'uri', description });
 }
 
 export const subIdSchema = Type.String({
@@ -159,11 +146,10 @@ export interface Header {
 }
 
 /** Contents of a request or response body. The keys are media types. */
-export type Content = Readonly<Record<string, MediaType>>;
-
-export interface MediaType {
-  readonly schema: TSchema;
-  readonly examples?: Examples;
-}
+export type Content = Readonly<Record<string, { readonly schema: TSchema; readonly examples?: Examples }>>;
 
 export type Examples = Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
+
+export function jsonContent(schema: TSchema, examples: Examples | null): Content {
+  return { 'application/json': examples === null ? { schema } : { schema, examples } };
+}

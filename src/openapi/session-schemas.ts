@@ -85,22 +85,17 @@ export function inputsRequestSchema(vertical: Vertical): TSchema {
 }
 
 function pocketFieldsSchema(vertical: Vertical): TSchema {
-  const fields = vertical.fields.map(
-    (field) => [field.name, Type.Optional(pocketFieldSchema(vertical, field))] as const,
-  );
+  const fields = vertical.fields.map((field) => {
+    const requirement = describeRequirement(vertical, field);
+    const description = field.description === undefined ? requirement : `${field.description} ${requirement}`;
+    return [field.name, Type.Optional(nullableSchema(fieldValueSchema(field, description)))] as const;
+  });
   return Type.Object(Object.fromEntries(fields), {
     title: 'PocketFields',
     maxProperties: bounds.fieldsMax,
     propertyNames: { maxLength: bounds.fieldNameCharactersMax },
     description: 'Calls are merged; `null` clears a field; one invalid value refuses the whole call.',
   });
-}
-
-function pocketFieldSchema(vertical: Vertical, field: PocketField): TSchema {
-  const description = [field.description, describeRequirement(vertical, field)]
-    .filter((text) => text !== undefined)
-    .join(' ');
-  return nullableSchema(fieldValueSchema(field, description));
 }
 
 /** Returns the schema of a field's values (docs/contract.md#field-values). Every `enum` contains null, because every field allows null. */

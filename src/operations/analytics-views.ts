@@ -225,11 +225,8 @@ function ratio(part: number, whole: number): number {
  * Returns the 95 % confidence interval of the mean confirmed revenue per matured session
  * (docs/contract.md#matured-figures). Returns null for fewer than `bounds.confidenceSessionsMin` sessions.
  */
-function confidenceInterval({
-  sessions,
-  confirmedMicros,
-  confirmedUsdSquared,
-}: SummaryResult['matured']): { low: number; high: number } | null {
+function confidenceInterval(matured: SummaryResult['matured']): SummaryView['rev_per_session_ci95'] {
+  const { sessions, confirmedMicros, confirmedUsdSquared } = matured;
   if (sessions < bounds.confidenceSessionsMin) return null;
   const mean = confirmedMicros / microsPerUsd / sessions;
   const variance = Math.max(0, confirmedUsdSquared - sessions * mean * mean) / (sessions - 1);

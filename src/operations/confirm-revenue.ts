@@ -43,9 +43,8 @@ export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & 
 };
 
 /**
- * Validates and records one confirmation or an array of confirmations (docs/contract.md#confirmations). Each row has
- * its own outcome. Accepted rows are durable before the response. A repeated row has no effect and its outcome is
- * `repeated`.
+ * Validates and records one confirmation or an array of confirmations (docs/contract.md#confirmations). Each row has its own outcome.
+ * Accepted rows are durable before the response. A repeated row has no effect and its outcome is `repeated`.
  *
  * Batches run one after the other, so each batch sees the rows that earlier batches recorded. Serial processing ensures that the analytics
  * later accept the same rows, and that two batches cannot both confirm one payout. A batch that is cancelled before it runs has no effect.
@@ -107,7 +106,9 @@ async function processBatch(
       results.push(decision === 'repeated' ? { outcome: decision } : rejectedRow(decision));
       continue;
     }
-    const lenderName = state.lenderName ?? findLenderName(catalogs, row);
+    const { vertical, mode } = decodeSubId(row.sub);
+    // A click without a record has no stored lender name.
+    const lenderName = state.lenderName ?? catalogs.findLenderName(vertical, mode, row.offerId);
     if (lenderName === null) {
       results.push(rejectedRow('lender_unknown'));
       continue;
@@ -140,12 +141,6 @@ function toLedgerRecord(
   const booking = [nowMs, sub, offerId, lenderName, txid, amountMicros, occurredMs] as const;
   if (status === 'reversed') return [ledgerRecordKind.revenueReversed, ...booking];
   return [ledgerRecordKind.revenueConfirmed, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];
-}
-
-/** Finds the name of the lender of an offer, for a click that has no record. */
-function findLenderName(catalogs: Pick<CatalogStore, 'findLenderName'>, { sub, offerId }: Confirmation): string | null {
-  const { vertical, mode } = decodeSubId(sub);
-  return catalogs.findLenderName(vertical, mode, offerId);
 }
 
 function toConfirmationsView(results: readonly RowResult[]): ConfirmationsView {

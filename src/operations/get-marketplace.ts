@@ -3,26 +3,18 @@ import type { CancelSignal } from '../domain/async.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
 import type { Mode } from '../domain/mode.ts';
 import { failed, invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
+import { parseCount } from '../domain/query-string.ts';
 import type { MatchExplanation } from '../matching/explain-offers.ts';
 import { type SortOrder, sortOrders } from '../matching/matcher.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
-import type { Session } from '../sessions/session-store.ts';
-import type { FieldVector } from '../verticals/field-vector.ts';
-import { computeMatchReadiness, type MatchReadiness } from '../verticals/pocket-fields.ts';
+import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
 import { type OfferView, productOf } from '../verticals/products.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import type { IgnoredParameters } from './ignored-names.ts';
+import type { IgnoredParameters, RequestParameters } from './ignored-names.ts';
 import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
 
-/** Query parameters as received; absent parameters are undefined (docs/contract.md#marketplace-parameters). */
-export interface MarketplaceRequest {
-  readonly sub_id?: string | undefined;
-  readonly format?: string | undefined;
-  readonly max_offers?: string | undefined;
-  readonly sort?: string | undefined;
-  /** Must be `true` or `false`. The value `true` requires a test key and `format=json`. */
-  readonly explain?: string | undefined;
-}
+/** Query parameters of GET /marketplace (docs/contract.md#marketplace-parameters). */
+export type MarketplaceRequest = RequestParameters<'get_marketplace'>;
 
 interface OfferSelection {
   readonly sort: SortOrder;
@@ -30,7 +22,8 @@ interface OfferSelection {
 }
 
 export function parseOfferSelection(request: Pick<MarketplaceRequest, 'max_offers' | 'sort'>): Outcome<OfferSelection> {
-  const maxOffers = parseMaxOffers(request.max_offers);
+  const { max_offers: text } = request;
+  const maxOffers = text === undefined ? bounds.offersShownDefault : parseCount(text, bounds.offersShownMax);
   if (maxOffers === null) return invalidRequest('max_offers');
   const sort = (request.sort ?? 'recommended') as SortOrder;
   if (!sortOrders.includes(sort)) return invalidRequest('sort');
@@ -43,36 +36,18 @@ function parseExplain({ format, explain }: MarketplaceRequest, mode: Mode): Outc
   return explain === 'true' && mode === 'test' && format === 'json' ? succeeded(true) : invalidRequest('explain');
 }
 
-/**
- * Parses `max_offers`, an integer from 1 to 20 in decimal digits. Returns the default for an absent parameter, and null for an invalid one.
- */
-function parseMaxOffers(text: string | undefined): number | null {
-  if (text === undefined) return bounds.offersShownDefault;
-  if (!/^[1-9][0-9]?$/.test(text)) return null;
-  const count = Number(text);
-  return count <= bounds.offersShownMax ? count : null;
-}
-
 type ResponseFormat = 'json' | 'iframe' | 'js';
 
-interface ValidMarketplaceRequest<Format extends ResponseFormat> extends OfferSelection {
-  readonly subId: string;
-  readonly format: Format;
-  readonly session: Session;
-  /** Pocket fields of the session when the request arrived. */
-  readonly borrower: Readonly<FieldVector>;
-  readonly revision: number;
-  readonly readiness: MatchReadiness;
-  readonly explain: boolean;
-}
-
-/** Validates a GET /marketplace request, whose `format` must be one of `formats` (docs/contract.md#marketplace-parameters). */
+/**
+ * Validates a GET /marketplace request, whose `format` must be one of `formats` (docs/contract.md#marketplace-parameters). Returns the
+ * parsed parameters, and the session with its pocket fields (`borrower`) when the request arrived.
+ */
 export function validateMarketplaceRequest<Format extends ResponseFormat>(
   deps: FindSessionDeps,
   tenant: Tenant,
   request: MarketplaceRequest,
   formats: readonly Format[],
-): Outcome<ValidMarketplaceRequest<Format>> {
+) {
   const { sub_id: subId } = request;
   if (subId === undefined) return invalidRequest('sub_id');
   const format = formats.find((each) => each === request.format);

@@ -14,6 +14,11 @@ export const knownRequestParameters = {
   query_analytics: ['referrer_tag', 'sub_id_list', 'date_from', 'date_to', 'granularity', 'limit', 'cursor'],
 } as const;
 
+/** Query parameters of an operation as received. Absent parameters are undefined. */
+export type RequestParameters<Operation extends keyof typeof knownRequestParameters> = {
+  readonly [Name in (typeof knownRequestParameters)[Operation][number]]?: string | undefined;
+};
+
 /**
  * Lists the names that are not in `known`, without repeats, in their original order. Limits the number and the length of the listed names.
  */

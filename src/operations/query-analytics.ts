@@ -6,6 +6,7 @@ import type { CancelSignal } from '../domain/async.ts';
 import { dayNumberOf, parseIsoDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { failedWithCode, invalidRequest, type Outcome, serviceUnavailable, succeeded } from '../domain/outcome.ts';
+import { parseCount } from '../domain/query-string.ts';
 import type { PageCursors, PagePosition } from '../ids/page-cursor.ts';
 import { belongsToTenant, decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import { isReferrerTag } from '../sessions/referrer-tags.ts';
@@ -22,6 +23,7 @@ import {
   toRowView,
   toSummaryView,
 } from './analytics-views.ts';
+import type { RequestParameters } from './ignored-names.ts';
 
 export interface QueryAnalyticsDeps {
   readonly clock: Clock;
@@ -30,16 +32,8 @@ export interface QueryAnalyticsDeps {
   readonly pageCursors: PageCursors;
 }
 
-/** Query parameters as received; absent parameters are undefined (docs/contract.md#filters-and-dates). */
-export interface AnalyticsRequest {
-  readonly referrer_tag?: string | undefined;
-  readonly sub_id_list?: string | undefined;
-  readonly date_from?: string | undefined;
-  readonly date_to?: string | undefined;
-  readonly granularity?: string | undefined;
-  readonly limit?: string | undefined;
-  readonly cursor?: string | undefined;
-}
+/** Query parameters of GET /analytics (docs/contract.md#filters-and-dates). */
+export type AnalyticsRequest = RequestParameters<'query_analytics'>;
 
 export type AnalyticsView = SummaryView | DailyView | RowsView;
 
@@ -82,7 +76,8 @@ export async function queryAnalytics(
     return refuseIfUnavailable(() => readSummary(deps.analytics, filter, { ...window, undated, today }, signal));
   }
 
-  const limit = parseLimit(request.limit);
+  const limitMax = bounds.analyticsPageItemsMax;
+  const limit = request.limit === undefined ? limitMax : parseCount(request.limit, limitMax);
   if (limit === null) return invalidRequest('limit');
   let position: PagePosition;
   if (request.cursor === undefined) {
@@ -95,11 +90,11 @@ export async function queryAnalytics(
     position = verified;
   }
   const page = { filter, position, limit, signal };
-  return granularity === 'daily'
-    ? refuseIfUnavailable(async () =>
-        toSignedPageView(deps, page, 'daily', await readDaysPage(deps.analytics, page, today)),
-      )
-    : refuseIfUnavailable(async () => toSignedPageView(deps, page, 'row', await readRowsPage(deps.analytics, page)));
+  return refuseIfUnavailable(async () =>
+    granularity === 'daily'
+      ? toSignedPageView(deps, page, granularity, await readDaysPage(deps.analytics, page, today))
+      : toSignedPageView(deps, page, granularity, await readRowsPage(deps.analytics, page)),
+  );
 }
 
 function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
@@ -203,14 +198,6 @@ export function resolveDayRange({ from, to }: RequestedDates, today: number): Da
 /** Whether the requested dates equal those of the cursor. An absent date matches every cursor. */
 function datesMatchCursor({ from, to }: RequestedDates, { fromDay, toDay }: DayRange): boolean {
   return (from === undefined || from === fromDay) && (to === undefined || to === toDay);
-}
-
-/** Parses the page size. Returns null for a text that is not an integer from 1 to `bounds.analyticsPageItemsMax`. */
-function parseLimit(text: string | undefined): number | null {
-  if (text === undefined) return bounds.analyticsPageItemsMax;
-  if (!/^[1-9]\d{0,2}$/.test(text)) return null;
-  const limit = Number(text);
-  return limit <= bounds.analyticsPageItemsMax ? limit : null;
 }
 
 /** Returns the valid sub_ids of this tenant as bytes, without repeats. Invalid sub_ids and sub_ids of other tenants are ignored. */

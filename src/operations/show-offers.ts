@@ -104,14 +104,9 @@ export function showOffers(
 }
 
 /** Inputs of a ranking, except the borrower's fields. */
-interface RankingContext {
-  readonly nowMs: number;
-  readonly catalog: CompiledCatalog;
-  readonly today: number;
-  readonly unavailableOffers: UnavailableOffers;
-}
+type RankingContext = ReturnType<typeof currentContext>;
 
-function currentContext({ clock, catalogs, caps }: ShowOffersDeps, { tenant }: Session): RankingContext {
+function currentContext({ clock, catalogs, caps }: ShowOffersDeps, { tenant }: Session) {
   const nowMs = clock.wallMs();
   const catalog = catalogs.currentCatalog(tenant.vertical.number, tenant.mode);
   const today = toCompactDate(dayNumberOf(nowMs));

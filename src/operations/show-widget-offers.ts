@@ -26,11 +26,6 @@ export interface VerifyWidgetLinkDeps extends FindSessionDeps {
   readonly ownOrigin: string;
 }
 
-interface WidgetCredentials {
-  readonly sub: string;
-  readonly token: string;
-}
-
 /** A verified link to a widget, whose session may have expired. */
 export interface WidgetLink {
   readonly policy: EmbedPolicy;
@@ -44,7 +39,7 @@ export interface WidgetLink {
  * Verifies a widget link (docs/contract.md#widget-tokens). Returns null for an invalid link. The request needs no API
  * key, and does not count towards the rate limits of a key.
  */
-export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, { sub, token }: WidgetCredentials): WidgetLink | null {
+export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, sub: string, token: string): WidgetLink | null {
   const resolved = resolveSubId(deps, sub);
   if (resolved === null) return null;
   const bytes = deps.subIds.toBytes(sub);

@@ -26,11 +26,8 @@ export class SecretRing {
   readonly #secrets: ReadonlyMap<number, Secret>;
 
   constructor(secrets: readonly Secret[]) {
-    const newest = secrets.reduce<Secret | null>(
-      (best, each) => (best === null || each.number > best.number ? each : best),
-      null,
-    );
-    if (newest === null) throw new Error('secret ring is empty');
+    const newest = secrets.toSorted((one, other) => other.number - one.number)[0];
+    if (newest === undefined) throw new Error('secret ring is empty');
     this.newest = newest;
     this.#secrets = new Map(secrets.map((secret) => [secret.number, secret]));
   }

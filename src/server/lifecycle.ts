@@ -40,12 +40,7 @@ export interface DrainSettings {
   readonly deadlineMs: number;
 }
 
-/** A part of the service that can become unavailable while the service runs. */
-interface HealthSource {
-  readonly healthy: boolean;
-}
-
-interface LifecycleOptions extends Readonly<Record<'ledger' | 'journal' | 'analytics', HealthSource>> {
+interface LifecycleOptions extends Readonly<Record<'ledger' | 'journal' | 'analytics', { readonly healthy: boolean }>> {
   readonly clock: Clock;
   readonly drain: DrainSettings;
   readonly cleanup: CleanupStack;

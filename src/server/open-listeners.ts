@@ -38,24 +38,18 @@ interface ListenerDeps {
   readonly callerNames: RequestLoggerOptions['callerNames'];
 }
 
-export interface Listeners {
-  readonly public: Listener;
-  readonly operations: Listener;
-  /** Sets the handlers of both listeners. Before the first call, the listeners reply 503 to every request. */
-  setHandlers(handlers: Handlers): void;
-}
-
 type Handlers = Readonly<Record<'public' | 'operations', Handler>>;
 
 /**
  * Binds the operations listener and then the public listener. Call this function after all other `open` functions: the listeners
- * are then closed first, while pending requests can still use every other part of the service.
+ * are then closed first, while pending requests can still use every other part of the service. The listeners reply 503 to every
+ * request until `setHandlers` is called.
  */
 export async function openListeners(
   { logger, clock }: ServiceOptions,
   { engine, operations, public: publicEndpoint, tls }: NonNullable<ServiceOptions['listen']>,
   { cleanup, metrics, certificate, lifecycle, callerNames }: ListenerDeps,
-): Promise<Listeners> {
+) {
   const requestLog = new RequestLogger({ logger, clock, routeNames: allRouteNames, callerNames });
   cleanup.defer(() => requestLog.close());
 
@@ -112,7 +106,7 @@ export async function openListeners(
   return {
     public: publicListener,
     operations: operationsListener,
-    setHandlers: (served) => {
+    setHandlers: (served: Handlers) => {
       handlers = served;
     },
   };

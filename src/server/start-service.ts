@@ -3,6 +3,7 @@ import { bounds } from '../bounds.ts';
 import { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { SerialQueue, SharedTimeout } from '../domain/async.ts';
 import { flattenString } from '../domain/text.ts';
+import { adminRoutes } from '../http/routes/admin-routes.ts';
 import { apiRoutes } from '../http/routes/api-routes.ts';
 import { clickRoutes, sandboxLandingPath } from '../http/routes/click-routes.ts';
 import { Cors } from '../http/routes/cors.ts';
@@ -25,7 +26,6 @@ import { followClick } from '../operations/follow-click.ts';
 import { RandomPool } from '../secrets/random-pool.ts';
 import { DeviceClassifier } from '../user-agents/device-classifier.ts';
 import { loadWidgetScript } from '../widgets/widget-embedding.ts';
-import { createAdminHandler } from './admin-handler.ts';
 import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import { openAuth } from './open-auth.ts';
 import {
@@ -59,7 +59,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function composeService(options: ServiceOptions, cleanup: CleanupStack): Promise<Service> {
-  const { clock, startAbortSignal } = options;
+  const { clock, logger, startAbortSignal } = options;
   const widgetScript = loadWidgetScript();
 
   // Files
@@ -183,7 +183,10 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         }),
         logo: logoRoute(logos.cache),
       }),
-      operations: createAdminHandler(options, {
+      operations: adminRoutes({
+        logger,
+        clock,
+        verticals,
         isOperator: (authorization) => token.matchesHeader(authorization),
         hostNames: [options.listen.operations.host, ...options.listen.operationsAllowedHosts],
         metrics,

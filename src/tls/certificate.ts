@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { bounds } from '../bounds.ts';
@@ -51,16 +51,14 @@ export class InvalidCertificateError extends Error {
 export function readCertificate(files: CertificateFiles): Certificate {
   const certificatePem = readPemFile('certificate', files);
   const keyPem = readPemFile('key', files);
-  const certificate = parseLeafCertificate(certificatePem, files);
-  if (!certificate.checkPrivateKey(parsePrivateKey(keyPem, files))) {
+  const chain = 'a certificate in PEM, followed by its chain';
+  const certificate = parsePart('certificate', files, chain, () => new X509Certificate(certificatePem));
+  const key = parsePart('key', files, 'a private key in PEM without a passphrase', () => createPrivateKey(keyPem));
+  if (!certificate.checkPrivateKey(key)) {
     throw new InvalidCertificateError('key', files, `the private key of the certificate in ${files.certificateFile}`);
   }
-  try {
-    // Validates the other certificates of the chain by creating a TLS context.
-    createSecureContext({ cert: certificatePem, key: keyPem });
-  } catch {
-    throw new InvalidCertificateError('certificate', files, 'a certificate in PEM, followed by its chain');
-  }
+  // Creating a TLS context validates the other certificates of the chain.
+  parsePart('certificate', files, chain, () => createSecureContext({ cert: certificatePem, key: keyPem }));
   return { ...files, certificatePem, keyPem, expiresAtMs: Date.parse(certificate.validTo) };
 }
 
@@ -78,19 +76,16 @@ function readPemFile(part: 'certificate' | 'key', files: CertificateFiles): Buff
   throw new InvalidCertificateError(part, files, `a file of at most ${bounds.certificateFileBytesMax} bytes`);
 }
 
-function parseLeafCertificate(pem: Buffer, files: CertificateFiles): X509Certificate {
+function parsePart<Part>(
+  part: 'certificate' | 'key',
+  files: CertificateFiles,
+  expected: string,
+  parse: () => Part,
+): Part {
   try {
-    return new X509Certificate(pem);
+    return parse();
   } catch {
-    throw new InvalidCertificateError('certificate', files, 'a certificate in PEM, followed by its chain');
-  }
-}
-
-function parsePrivateKey(pem: Buffer, files: CertificateFiles): KeyObject {
-  try {
-    return createPrivateKey(pem);
-  } catch {
-    throw new InvalidCertificateError('key', files, 'a private key in PEM without a passphrase');
+    throw new InvalidCertificateError(part, files, expected);
   }
 }
 

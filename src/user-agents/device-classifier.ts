@@ -70,19 +70,10 @@ export class DeviceClassifier {
 
 function classifyUncached(userAgent: string): DeviceClass {
   if (isSelfDeclaredBot(userAgent)) return deviceIndex('bot');
-  switch (Bowser.getParser(userAgent, true).getPlatformType(true)) {
-    case 'desktop':
-      return deviceIndex('desktop');
-    case 'mobile':
-      return deviceIndex('mobile');
-    case 'tablet':
-      return deviceIndex('tablet');
-    case 'bot':
-      return deviceIndex('bot');
-    default:
-      // Bowser returns no platform type for ChromeOS, so this code treats ChromeOS devices as desktops.
-      return deviceIndex(userAgent.includes('CrOS') ? 'desktop' : 'unknown');
-  }
+  const platform = Bowser.getParser(userAgent, true).getPlatformType(true);
+  // Bowser returns no platform type for ChromeOS, so this code treats ChromeOS devices as desktops.
+  const fallback = userAgent.includes('CrOS') ? 'desktop' : 'unknown';
+  return deviceIndex(deviceClasses.find((name) => name === platform) ?? fallback);
 }
 
 function deviceIndex(name: (typeof deviceClasses)[number]): DeviceClass {

@@ -325,6 +325,20 @@ describe('matcher pool whose worker exits', () => {
     assert.notEqual(await pool.match(request), null);
   });
 
+  test('replaces a worker that exits immediately after it has received the catalogs', async (context) => {
+    const { pool, request, catalogs, errors } = await openPoolFor(context);
+    const next = once(process, 'worker');
+    await terminate(pool.workers);
+    const [worker] = (await next) as [Worker];
+    let repliesLeft = catalogs.currentCatalogs.length;
+    worker.on('message', () => {
+      repliesLeft--;
+      if (repliesLeft === 0) worker.emit('exit', 1);
+    });
+    assert.notEqual(await pool.match(request), null);
+    assert.equal(errors.length, 2);
+  });
+
   test('closes while a replacement thread is starting', async (context) => {
     const { pool, request, errors } = await openPoolFor(context);
     const next = once(process, 'worker');

@@ -11,8 +11,7 @@ export class Html {
 export type Slot = Html | string | number | false | null | undefined | readonly Slot[];
 
 /**
- * Template tag that escapes text in its slots, so that input of a visitor cannot become markup. Attribute values must be in
- * double quotes.
+ * Template tag that escapes text in its slots, so that input of a visitor cannot become markup. Attribute values must be in double quotes.
  */
 export function html(strings: TemplateStringsArray, ...slots: readonly Slot[]): Html {
   return new Html(strings.reduce((text, string, place) => text + htmlOf(slots[place - 1]) + string));

@@ -16,27 +16,21 @@ async function keepAcceptingConnections(acceptMs: number): Promise<void> {
 
 /** Counts the requests that have no completely sent reply. */
 export class InFlightRequests {
-  private current = 0;
-  private waiters: (() => void)[] = [];
-
-  get count(): number {
-    return this.current;
-  }
+  count = 0;
+  private onEmpty: () => void = () => {};
 
   increment(): void {
-    this.current += 1;
+    this.count += 1;
   }
 
   decrement(): void {
-    this.current -= 1;
-    if (this.current > 0 || this.waiters.length === 0) return;
-    for (const resolve of this.waiters) resolve();
-    this.waiters = [];
+    this.count -= 1;
+    if (this.count === 0) this.onEmpty();
   }
 
   /**
    * Waits until all requests are answered and the last reply was passed to the operating system, or until `graceMs` have passed. New
-   * requests on open connections are included. Resolves with the number of unanswered requests.
+   * requests on open connections are included. Resolves with the number of unanswered requests. Must be called only once.
    */
   async waitUntilEmpty(graceMs: number): Promise<number> {
     const graceEnd = Promise.withResolvers<void>();
@@ -46,19 +40,14 @@ export class InFlightRequests {
       graceEnd.resolve();
     }, graceMs);
     do {
-      await Promise.race([this.whenEmpty(), graceEnd.promise]);
+      const empty = Promise.withResolvers<void>();
+      this.onEmpty = empty.resolve;
+      if (this.count > 0) await Promise.race([empty.promise, graceEnd.promise]);
       // A reply that was written in this turn of the event loop is sent when the turn ends.
       await new Promise(setImmediate);
-    } while (this.current > 0 && inGrace);
+    } while (this.count > 0 && inGrace);
     clearTimeout(timer);
-    return this.current;
-  }
-
-  private whenEmpty(): Promise<void> {
-    if (this.current === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.waiters.push(resolve);
-    });
+    return this.count;
   }
 }
 
@@ -90,7 +79,6 @@ class UnsentReplies {
     }
   }
 
-  /** Removes a reply. Has no effect if the reply was not added. */
   remove(reply: UnsentReply): void {
     this.bytes -= this.bytesByReply.get(reply) ?? 0;
     this.bytesByReply.delete(reply);
@@ -192,7 +180,6 @@ export abstract class BaseListener implements Listener {
   /** Configures the certificate for new connections. Throws if the engine cannot load the certificate. */
   protected abstract applyCertificate(certificate: Certificate, minVersion: TlsVersion): void;
 
-  /** Closes the listening socket. */
   protected abstract stopAccepting(): void;
 
   protected abstract closeConnections(): void | Promise<void>;

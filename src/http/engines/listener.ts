@@ -83,7 +83,6 @@ export interface ListenerOptions {
   readonly onErrorReply?: (request: LoggedRequest, reply: Reply) => void;
   /** Called after each reply with a status below 400. */
   readonly onSuccessReply?: ((request: LoggedRequest, reply: Reply) => void) | undefined;
-  /** Called when a request exceeds its deadline. */
   readonly onDeadline?: () => void;
   /**
    * Called when a reply is passed to the engine, with the time since the request head was received in microseconds. Not called for replies
@@ -100,7 +99,6 @@ export interface Listener {
   readonly engine: 'uws' | 'node';
   /** Version of the engine and the reason why this engine was chosen, as text for the operator. */
   readonly engineReason: string;
-  /** TCP port to which the listener is bound. */
   readonly port: number;
   /** Number of requests that have no completely sent reply. */
   readonly inFlightCount: number;

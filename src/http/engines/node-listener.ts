@@ -279,14 +279,15 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
 
   protected override writeReply(reply: Reply): void {
     const { response, listener } = this;
+    const bodyBytes = bodyByteLength(reply);
     const headers = splitHeaders(responseHeaders(reply, this.requestId));
-    if (!isBodylessStatus(reply.status)) headers.push('Content-Length', String(bodyByteLength(reply)));
+    if (!isBodylessStatus(reply.status)) headers.push('Content-Length', String(bodyBytes));
     if (this.mustDiscardBody || listener.isDraining) headers.push('Connection', 'close');
     // `writeHead` throws for a header with an invalid character. In this case, nothing has been sent yet.
     response.writeHead(reply.status, headers);
     this.markEnded();
     listener.deadlines.remove(this);
-    listener.unsentReplies.add(this, bodyByteLength(reply));
+    listener.unsentReplies.add(this, bodyBytes);
     if (this.mustDiscardBody) this.sendWithLingeringClose(reply);
     else response.end(reply.body);
   }
@@ -307,7 +308,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   private sendWithLingeringClose(reply: Reply): void {
     const { request, response, listener } = this;
     listener.closingSockets.add(request.socket);
-    if (this.method === 'HEAD' || bodyByteLength(reply) === 0) response.flushHeaders();
+    if (this.method === 'HEAD' || reply.body.length === 0) response.flushHeaders();
     else response.write(reply.body);
     this.removeFromInFlight();
     listener.deadlines.add(this, performance.now());

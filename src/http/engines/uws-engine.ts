@@ -13,17 +13,11 @@ export class NativeEngineUnavailableError extends Error {}
  */
 export interface NativeEngine {
   App(): NativeApp;
-  SSLApp(options: TlsAppOptions): NativeApp;
+  SSLApp(options: { cert_file_name?: string; key_file_name?: string; ssl_ciphers?: string }): NativeApp;
   us_listen_socket_close(socket: us_listen_socket): void;
   us_socket_local_port(socket: us_listen_socket): number;
   LIBUS_LISTEN_EXCLUSIVE_PORT: number;
   _cfg(setting: 'silent'): void;
-}
-
-interface TlsAppOptions {
-  readonly cert_file_name?: string;
-  readonly key_file_name?: string;
-  readonly ssl_ciphers?: string;
 }
 
 export interface NativeApp {
@@ -53,17 +47,22 @@ const engineBuilds: readonly { readonly version: string; readonly load: () => un
 let loadedEngine: LoadedEngine | undefined;
 
 /**
- * Loads the newest build of uWebSockets.js that this machine supports. The build is loaded only once per process.
+ * Loads the newest build of uWebSockets.js that this machine supports. The build is loaded only once per process. It reads its settings
+ * from the environment only while it loads, so this function sets a variable meanwhile, which the embedding program never sees.
  *
  * @throws NativeEngineUnavailableError with the reason for each build if none can be loaded
  */
 export function loadNativeEngine(): LoadedEngine {
-  loadedEngine ??= withEnvironmentVariable(
-    'UWS_HTTP_MAX_HEADERS_SIZE',
-    String(bounds.requestHeadBytesMax),
-    loadNewestEngineBuild,
-  );
-  return loadedEngine;
+  if (loadedEngine !== undefined) return loadedEngine;
+  const before = process.env.UWS_HTTP_MAX_HEADERS_SIZE;
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(bounds.requestHeadBytesMax);
+  try {
+    loadedEngine = loadNewestEngineBuild();
+    return loadedEngine;
+  } finally {
+    if (before === undefined) delete process.env.UWS_HTTP_MAX_HEADERS_SIZE;
+    else process.env.UWS_HTTP_MAX_HEADERS_SIZE = before;
+  }
 }
 
 function loadNewestEngineBuild(): LoadedEngine {
@@ -87,21 +86,6 @@ function loaderMessage(error: unknown): string {
     .replace(/^.*\n\n/s, '')
     .replace(/^Error: /, '')
     .replace(/\n.*$/s, '');
-}
-
-/**
- * Sets an environment variable while `load` runs, and then restores the environment. uWebSockets.js reads its settings from the
- * environment only while its binary loads. `load` is synchronous, so a program that embeds the service never sees the variable.
- */
-function withEnvironmentVariable<Result>(name: string, value: string, load: () => Result): Result {
-  const before = process.env[name];
-  process.env[name] = value;
-  try {
-    return load();
-  } finally {
-    if (before === undefined) delete process.env[name];
-    else process.env[name] = before;
-  }
 }
 
 /** Listens on the address with Node.js to find out the system error, because uWebSockets.js does not report why `listen` failed. */

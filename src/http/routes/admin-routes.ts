@@ -1,11 +1,14 @@
 import { isIP } from 'node:net';
-import type { IssuedKey, NewKey, RevokeResult } from '../../auth/api-key.ts';
-import { type KeyVertical, parseKeyRequest, toIssuedKeyJson } from '../../auth/key-registry.ts';
-import { type AllowedOrigin, type AllowResult, type RemoveResult, validateWebOrigin } from '../../auth/web-origin.ts';
+import type { Logger } from 'pino';
+import type { IssuedKey } from '../../auth/api-key.ts';
+import { EmbedOriginError, type EmbedOriginRegistry } from '../../auth/embed-origin-registry.ts';
+import { isKeyFileBusy, isKeyFileUnwritable } from '../../auth/key-file.ts';
+import { type KeyRegistry, type KeyVertical, parseKeyRequest, toIssuedKeyJson } from '../../auth/key-registry.ts';
+import { validateWebOrigin } from '../../auth/web-origin.ts';
 import { bounds } from '../../bounds.ts';
 import type { CancelSignal } from '../../domain/async.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { failedWithCode, invalidRequest, type Outcome, succeeded } from '../../domain/outcome.ts';
+import { failedWithCode, invalidRequest, type Outcome, serviceUnavailable, succeeded } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { ConfirmationsView } from '../../operations/confirm-revenue.ts';
@@ -22,7 +25,7 @@ import { allowedMethods, allowOnlyGet, type RouteName, restrictMethods, routeInd
  *
  * @param names allowed host names without ports, not case-sensitive
  */
-export function createHostCheck(names: readonly string[]): (host: string) => boolean {
+function createHostCheck(names: readonly string[]): (host: string) => boolean {
   const allowedNames = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
   return (host) => {
     if (host === '') return true;
@@ -31,13 +34,13 @@ export function createHostCheck(names: readonly string[]): (host: string) => boo
   };
 }
 
-/** Whether an Authorization header contains the operator token. */
-export type OperatorCheck = (authorization: string) => boolean;
-
 type AdminMethod = 'GET' | 'POST' | 'DELETE';
 
 /** Creates a handler for operators. The handler checks the HTTP method first and then the operator token. */
-function operatorOnly(isOperator: OperatorCheck, handlers: { readonly [Name in AdminMethod]?: Handler }): Handler {
+function operatorOnly(
+  { isOperator }: AdminRoutesDeps,
+  handlers: { readonly [Name in AdminMethod]?: Handler },
+): Handler {
   const handle: Handler = (context) => {
     if (!isOperator(context.header('authorization'))) return context.reply(operatorTokenRequiredReply());
     return handlers[context.method === 'HEAD' ? 'GET' : (context.method as AdminMethod)]!(context);
@@ -59,51 +62,66 @@ function replyToJsonBody(
 }
 
 function sendOutcome(context: RequestContext, outcome: Outcome<unknown>, status = 200): void {
-  context.reply(
-    outcome.ok
-      ? { status, headers: jsonHeaders, body: `${JSON.stringify(outcome.value)}\n` }
-      : errorReply(outcome.error, context.requestId),
-  );
+  if (outcome.ok) sendJson(context, outcome.value, status);
+  else context.reply(errorReply(outcome.error, context.requestId));
+}
+
+function sendJson(context: RequestContext, value: unknown, status = 200): void {
+  context.reply({ status, headers: jsonHeaders, body: `${JSON.stringify(value)}\n` });
 }
 
 const keysPath = '/keys';
 
-interface KeyAdmin {
-  createKey(newKey: NewKey, nowMs: number): Outcome<{ readonly key: string; readonly issued: IssuedKey }>;
-  findKey(id: string): IssuedKey | undefined;
-  listKeys(): readonly IssuedKey[];
-  revokeKey(id: string, nowMs: number): Outcome<RevokeResult>;
+/** Reads or changes the key file. Converts errors that the caller can correct into an `Outcome`, and rethrows all other errors. */
+function tryKeyFile<Value>(access: () => Value): Outcome<Value> {
+  try {
+    return succeeded(access());
+  } catch (error) {
+    if (isKeyFileBusy(error) || isKeyFileUnwritable(error)) return serviceUnavailable(bounds.retryAfterSeconds);
+    if (error instanceof EmbedOriginError) return invalidRequest(error.argument);
+    throw error;
+  }
 }
 
 /**
  * Creates the handler that manages API keys. `GET /keys` lists all keys, `POST /keys` creates a key, `GET /keys/<id>` shows a key and
  * `DELETE /keys/<id>` revokes a key. Only the response to `POST /keys` contains the text of the key. No response contains the hash of a
- * key.
+ * key, and no log line contains either.
  */
-function keyRoutes({ isOperator, keys, clock, verticals }: AdminRoutesDeps): Handler {
+function keyRoutes(deps: AdminRoutesDeps): Handler {
+  const { keys, clock, verticals, logger } = deps;
   const toJson = (key: IssuedKey) => toIssuedKeyJson(key, clock.wallMs());
-  const all = operatorOnly(isOperator, {
-    GET: (context) => sendOutcome(context, succeeded(keys.listKeys().map(toJson))),
+  const all = operatorOnly(deps, {
+    GET: (context) => sendOutcome(context, succeeded(keys.list().map(toJson))),
     POST: (context) => {
       const issue = (body: unknown): Outcome<object> => {
         const nowMs = clock.wallMs();
         const newKey = parseKeyRequest(body, verticals, nowMs);
         if (!newKey.ok) return newKey;
-        const created = keys.createKey(newKey.value, nowMs);
-        return created.ok ? succeeded({ key: created.value.key, ...toJson(created.value.issued) }) : created;
+        return tryKeyFile(() => {
+          const { key, issued } = keys.create(newKey.value, nowMs);
+          const { id, accountName } = issued;
+          logger.info({ keyId: id, account: accountName }, 'API key created through the operations API');
+          return { key, ...toJson(issued) };
+        });
       };
       replyToJsonBody(context, issue, 201);
     },
   });
-  const one = operatorOnly(isOperator, {
+  const one = operatorOnly(deps, {
     GET: (context) => sendOutcome(context, find(context.path)),
     DELETE: (context) => {
-      const revoked = keys.revokeKey(keyIdOf(context.path), clock.wallMs());
+      const keyId = keyIdOf(context.path);
+      const revoked = tryKeyFile(() => keys.revoke(keyId, clock.wallMs()));
+      if (revoked.ok && revoked.value === 'revoked') {
+        const account = keys.find(keyId)?.accountName;
+        logger.info({ keyId, account }, 'API key revoked through the operations API');
+      }
       sendOutcome(context, revoked.ok ? find(context.path) : revoked);
     },
   });
   const find = (path: string): Outcome<object> => {
-    const key = keys.findKey(keyIdOf(path));
+    const key = keys.find(keyIdOf(path));
     return key === undefined ? failedWithCode('NOT_FOUND') : succeeded(toJson(key));
   };
   return (context) => (context.path === keysPath ? all(context) : one(context));
@@ -113,29 +131,16 @@ function keyIdOf(path: string): string {
   return path.slice(keysPath.length + 1);
 }
 
-interface EmbedOriginAdmin {
-  allowOrigins(account: string, origins: readonly string[]): Outcome<readonly AllowResult[]>;
-  listOrigins(account?: string): Outcome<readonly AllowedOrigin[]>;
-  removeOrigins(account: string, origins: readonly string[]): Outcome<readonly RemoveResult[]>;
-}
-
 const originParameters = ['account', 'origin'] as const;
 
 /**
  * Creates the handler that manages the web origins that may embed the widgets of an account. `GET /origins` lists the origins of all
  * accounts, or of the account in `?account=`. `POST /origins` allows origins, and `DELETE /origins?account=&origin=` removes an origin.
  */
-function originRoutes({ isOperator, embedOrigins }: AdminRoutesDeps): Handler {
-  return operatorOnly(isOperator, {
-    GET: (context) => {
-      const query = parseQueryParameters(context.query, originParameters);
-      if (!query.ok) return sendOutcome(context, query);
-      const listed = embedOrigins.listOrigins(query.values.account);
-      sendOutcome(
-        context,
-        mapOutcome(listed, ({ accountName, origin }) => ({ account: accountName, origin })),
-      );
-    },
+function originRoutes(deps: AdminRoutesDeps): Handler {
+  const { embedOrigins, logger } = deps;
+  return operatorOnly(deps, {
+    GET: (context) => sendOutcome(context, list(context.query)),
     POST: (context) => {
       replyToJsonBody(context, (body) => {
         const { account, origins } = (body ?? {}) as Readonly<Record<string, unknown>>;
@@ -143,22 +148,37 @@ function originRoutes({ isOperator, embedOrigins }: AdminRoutesDeps): Handler {
         if (!Array.isArray(origins) || origins.length > bounds.embedOriginsPerAccountMax || !origins.every(isOrigin)) {
           return invalidRequest('origins');
         }
-        return mapOutcome(embedOrigins.allowOrigins(account, origins), (outcome, index) => ({
-          origin: origins[index]!,
-          outcome,
-        }));
+        return change('allow', account, origins);
       });
     },
-    DELETE: (context) => sendOutcome(context, remove(context)),
+    DELETE: (context) => sendOutcome(context, remove(context.query)),
   });
 
-  function remove(context: RequestContext): Outcome<unknown> {
-    const query = parseQueryParameters(context.query, originParameters);
+  function list(text: string): Outcome<unknown> {
+    const query = parseQueryParameters(text, originParameters);
+    if (!query.ok) return query;
+    const listed = tryKeyFile(() => embedOrigins.list(query.values.account));
+    return listed.ok
+      ? succeeded(listed.value.map((each) => ({ account: each.accountName, origin: each.origin })))
+      : listed;
+  }
+
+  function remove(text: string): Outcome<unknown> {
+    const query = parseQueryParameters(text, originParameters);
     if (!query.ok) return query;
     const { account, origin } = query.values;
     if (account === undefined) return invalidRequest('account');
-    if (!isOrigin(origin)) return invalidRequest('origin');
-    return mapOutcome(embedOrigins.removeOrigins(account, [origin]), (outcome) => ({ origin, outcome }));
+    return isOrigin(origin) ? change('remove', account, [origin]) : invalidRequest('origin');
+  }
+
+  /** Allows or removes origins, logs the number of changed origins, and returns the result of each origin. */
+  function change(operation: 'allow' | 'remove', account: string, origins: readonly string[]): Outcome<unknown> {
+    const results = tryKeyFile<readonly string[]>(() => embedOrigins[operation](account, origins));
+    if (!results.ok) return results;
+    const changed = operation === 'allow' ? 'allowed' : 'removed';
+    const count = results.value.filter((result) => result === changed).length;
+    if (count > 0) logger.info({ account, origins: count }, `embedding origins ${changed} through the operations API`);
+    return succeeded(results.value.map((outcome, index) => ({ origin: origins[index], outcome })));
   }
 }
 
@@ -166,27 +186,21 @@ function isOrigin(value: unknown): value is string {
   return typeof value === 'string' && validateWebOrigin(value) === null;
 }
 
-function mapOutcome<From, To>(
-  outcome: Outcome<readonly From[]>,
-  map: (from: From, index: number) => To,
-): Outcome<To[]> {
-  return outcome.ok ? succeeded(outcome.value.map(map)) : outcome;
-}
-
 interface AdminRoutesDeps {
-  /** Checks the value of a `Host` header, see {@link createHostCheck}. */
-  readonly isKnownHost: (host: string) => boolean;
+  readonly logger: Logger;
+  /** Host names that the operations listener accepts besides `localhost` and IP addresses. */
+  readonly hostNames: readonly string[];
   /** Returns the reasons why the service is not ready; empty when the service is ready. */
   readonly notReadyReasons: () => readonly string[];
   readonly metrics: Metrics;
-  readonly isOperator: OperatorCheck;
+  /** Whether an Authorization header contains the operator token. */
+  readonly isOperator: (authorization: string) => boolean;
   readonly clock: Clock;
-  /** Verticals for which keys can be created. */
   readonly verticals: readonly KeyVertical[];
-  readonly keys: KeyAdmin;
-  readonly embedOrigins: EmbedOriginAdmin;
+  readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'list' | 'revoke'>;
+  readonly embedOrigins: Pick<EmbedOriginRegistry, 'allow' | 'list' | 'remove'>;
   /** Records revenue confirmations (docs/contract.md#confirmations). `text` is the JSON text of `body`. */
-  readonly confirm: (body: unknown, text: string, signal: CancelSignal) => Promise<Outcome<ConfirmationsView>>;
+  readonly confirmRevenue: (body: unknown, text: string, signal: CancelSignal) => Promise<Outcome<ConfirmationsView>>;
 }
 
 const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
@@ -197,29 +211,29 @@ const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
  * unknown `Host` are rejected on every path.
  */
 export function adminRoutes(deps: AdminRoutesDeps): Handler {
-  const { isKnownHost, notReadyReasons, metrics, isOperator, confirm } = deps;
-  const pages: Readonly<Record<string, Handler>> = {
-    '/healthz': (context) => sendJson(context, 200, { status: 'ok' }),
-    '/readyz': (context) => {
-      const reasons = notReadyReasons();
-      if (reasons.length === 0) sendJson(context, 200, { status: 'ready' });
-      else sendJson(context, 503, { status: 'not ready', reasons });
-    },
-    '/metrics': async (context) => {
-      const body = await metrics.renderPrometheusText();
-      context.reply({
-        status: 200,
-        headers: formatHeader('Content-Type', metrics.contentType) + noStore,
-        body,
-      });
-    },
-  };
+  const { hostNames, notReadyReasons, metrics, confirmRevenue } = deps;
+  const isKnownHost = createHostCheck(hostNames);
   const handlers = new Map<string, Handler>([
-    ...Object.entries(pages).map(([path, page]): [string, Handler] => [path, allowOnlyGet(page)]),
+    ['/healthz', allowOnlyGet((context) => sendJson(context, { status: 'ok' }))],
+    [
+      '/readyz',
+      allowOnlyGet((context) => {
+        const reasons = notReadyReasons();
+        if (reasons.length === 0) sendJson(context, { status: 'ready' });
+        else sendJson(context, { status: 'not ready', reasons }, 503);
+      }),
+    ],
+    [
+      '/metrics',
+      allowOnlyGet(async (context) => {
+        const body = await metrics.renderPrometheusText();
+        context.reply({ status: 200, headers: formatHeader('Content-Type', metrics.contentType) + noStore, body });
+      }),
+    ],
     [
       '/confirmations',
-      operatorOnly(isOperator, {
-        POST: (context) => replyToJsonBody(context, (body, text) => confirm(body, text, context)),
+      operatorOnly(deps, {
+        POST: (context) => replyToJsonBody(context, (body, text) => confirmRevenue(body, text, context)),
       }),
     ],
     [keysPath, keyRoutes(deps)],
@@ -236,8 +250,4 @@ export function adminRoutes(deps: AdminRoutesDeps): Handler {
     context.routeIndex = routeIndexOf(path.slice(1) as RouteName);
     return handler(context);
   };
-}
-
-function sendJson(context: RequestContext, status: number, body: object): void {
-  context.reply({ status, headers: jsonHeaders, body: `${JSON.stringify(body)}\n` });
 }

@@ -10,13 +10,13 @@ class CorsHeaders {
   readonly #preflight: HeaderText;
 
   /**
-   * @param requestHeaders the request headers that a page may set
-   * @param responseHeaders the response headers that a page may read
+   * @param requestHeaders the request headers that a page may set, separated by commas
+   * @param responseHeaders the response headers that a page may read, separated by commas
    */
-  constructor(requestHeaders: readonly string[], responseHeaders: readonly string[]) {
-    this.#exposed = formatHeaders({ Vary: 'Origin', 'Access-Control-Expose-Headers': responseHeaders.join(', ') });
+  constructor(requestHeaders: string, responseHeaders: string) {
+    this.#exposed = formatHeaders({ Vary: 'Origin', 'Access-Control-Expose-Headers': responseHeaders });
     this.#preflight = formatHeaders({
-      'Access-Control-Allow-Headers': requestHeaders.join(', '),
+      'Access-Control-Allow-Headers': requestHeaders,
       'Access-Control-Max-Age': '600',
     });
   }
@@ -32,20 +32,12 @@ class CorsHeaders {
   }
 }
 
-export const widgetCors = new CorsHeaders(['Content-Type'], ['Retry-After', 'X-RateLimit-Reset', 'X-Request-Id']);
+export const widgetCors = new CorsHeaders('Content-Type', 'Retry-After, X-RateLimit-Reset, X-Request-Id');
 
 const apiCors = new CorsHeaders(
-  ['Authorization', 'Content-Type', 'Idempotency-Key'],
-  [
-    'X-Request-Id',
-    'X-RateLimit-Limit',
-    'X-RateLimit-Remaining',
-    'X-RateLimit-Reset',
-    'RateLimit',
-    'RateLimit-Policy',
-    'Retry-After',
-    'Idempotency-Replayed',
-  ],
+  'Authorization, Content-Type, Idempotency-Key',
+  'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, ' +
+    'Retry-After, Idempotency-Replayed',
 );
 
 /** CORS policy of the API. Browsers can call the API only from the configured origins (SVC_CORS_ORIGINS), by default from none. */

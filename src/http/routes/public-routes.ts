@@ -5,17 +5,15 @@ import { routeIndexOf } from './routing.ts';
 import { logoPathPrefix } from './static-routes.ts';
 import { widgetPath } from './widget-routes.ts';
 
-interface PublicRouteHandlers {
-  readonly api: Handler;
-  readonly click: Handler;
-  readonly widget: Handler;
-  readonly logo: Handler;
-}
-
 const logoRouteIndex = routeIndexOf('logo');
 
 /** Creates the handler of the public listener, which selects a group of routes by path. Unknown paths are passed to the API routes. */
-export function publicRoutes({ api, click, widget, logo }: PublicRouteHandlers): Handler {
+export function publicRoutes({
+  api,
+  click,
+  widget,
+  logo,
+}: Readonly<Record<'api' | 'click' | 'widget' | 'logo', Handler>>): Handler {
   return (context) => {
     const { path } = context;
     if (path === clickPath || path === sandboxLandingPath) return click(context);

@@ -53,20 +53,13 @@ function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   });
 }
 
-/**
- * The request headers and parameters that determine the encoding and caching of a file. These values must be read before any await,
- * because the request headers are not available later.
- */
-interface FileRequest {
-  readonly encodings: ReadonlyMap<string, number>;
-  readonly ifNoneMatch: string;
-  /** Value of the query parameter `v`: the hash of the requested content. */
-  readonly version: string | undefined;
-}
-
 const fileParameters = ['v'] as const;
 
-export function parseFileRequest(context: RequestContext): FileRequest {
+/**
+ * Reads the request headers and parameters that determine the encoding and caching of a file. Must be called before any await, because the
+ * request headers are not available later. `version` is the query parameter `v`, the hash of the requested content.
+ */
+export function parseFileRequest(context: RequestContext) {
   const query = parseQueryParameters(context.query, fileParameters);
   return {
     encodings: parseWeightedList(context.header('accept-encoding')),
@@ -83,7 +76,7 @@ export function parseFileRequest(context: RequestContext): FileRequest {
 export function createFileSender(
   { hash, plain, gzip, brotli }: CompressedFile,
   headers: HeaderText,
-): (context: RequestContext, request: FileRequest) => void {
+): (context: RequestContext, request: ReturnType<typeof parseFileRequest>) => void {
   const encoded = (name: string, bytes: Uint8Array): readonly [string, StaticFile] => [
     name,
     { bytes, hash, etag: `"${hash}-${name}"`, headers: headers + formatHeader('Content-Encoding', name) },

@@ -13,7 +13,6 @@ import {
   type WidgetOffers,
 } from '../../operations/show-widget-offers.ts';
 import type { RandomPool } from '../../secrets/random-pool.ts';
-import type { Session } from '../../sessions/session-store.ts';
 import { widgetPageCsp, widgetPageHtml } from '../../widgets/widget-embedding.ts';
 import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
@@ -53,15 +52,6 @@ interface WidgetApiDeps extends VerifyWidgetLinkDeps, ShowOffersDeps, RecordWidg
 const offersMethods = allowedMethods('GET');
 const eventsMethods = allowedMethods('POST');
 
-/** A request of the widget script that passed all checks of `checkWidgetRequest`. */
-interface CheckedWidgetRequest {
-  readonly session: Session;
-  readonly expiresMs: number;
-  readonly parameters: WidgetLinkParameters & { readonly sub: string };
-  /** CORS headers that allow the requesting page to read the response. */
-  readonly cors: HeaderText;
-}
-
 /** Handles `GET /w/offers`. Replies 503 to a prefetch, because a response with offers counts as a view (docs/contract.md#widget-views). */
 function handleOffers(deps: WidgetApiDeps, context: RequestContext): void | Promise<void> {
   const prefetch = isPrefetch(context);
@@ -99,16 +89,12 @@ function handleEvents(deps: WidgetApiDeps, context: RequestContext): void {
 
 /**
  * Checks a request of the widget script, which runs in the iframe page or in a partner's page. Returns null if this function has already
- * replied, with an error or to OPTIONS. Pages of all origins can read an error, so that the script can report the problem. Order of the
+ * replied, with an error or to OPTIONS. In the result, `cors` are headers that allow the requesting page to read the response. Pages of all origins can read an error, so that the script can report the problem. Order of the
  * checks:
  *
  *     method -> link -> origin -> session -> rate limit of the session
  */
-function checkWidgetRequest(
-  deps: WidgetApiDeps,
-  context: RequestContext,
-  methods: AllowedMethods,
-): CheckedWidgetRequest | null {
+function checkWidgetRequest(deps: WidgetApiDeps, context: RequestContext, methods: AllowedMethods) {
   const origin = context.header('origin');
   const readableByAll = origin === '' ? varyByOriginHeaders : widgetCors.allowOriginHeaders('*');
   const refuse = (error: ApiError, headers = readableByAll): null => {
@@ -123,7 +109,7 @@ function checkWidgetRequest(
   const query = parseQueryParameters(context.query, widgetLinkParameters);
   if (!query.ok) return refuse(query.error);
   const { sub = '', token = '' } = query.values;
-  const link = verifyWidgetLink(deps, { sub, token });
+  const link = verifyWidgetLink(deps, sub, token);
   if (link === null) return refuse({ code: 'SUB_ID_NOT_FOUND' });
 
   const allowedOrigin = link.policy.corsOriginFor(origin);
@@ -205,7 +191,7 @@ function widgetPage(deps: WidgetRoutesDeps): Handler {
     const query = parseQueryParameters(context.query, widgetLinkParameters);
     const parameters: WidgetLinkParameters = query.ok ? query.values : {};
     const { sub = '', token = '' } = parameters;
-    const link = verifyWidgetLink(deps, { sub, token });
+    const link = verifyWidgetLink(deps, sub, token);
     const selection = parseOfferSelection(parameters);
     if (link === null || !selection.ok) return sendPage(context, 404, noticePageCsp, widgetLinkInvalidPage);
     const { frameAncestors } = link.policy;
