@@ -88,7 +88,8 @@ export class LogScanner {
 
   /** Location of the next record; position and segment are 0 before the first segment. */
   get cursor(): LogCursor {
-    const segment = this.segment === null ? 0 : this.segmentFirst;
+    // Segments start with a header, so only a scanner before the first segment has offset 0.
+    const segment = this.#endOffset === 0 ? 0 : this.segmentFirst;
     return { position: this.position, segment, offset: this.#endOffset, crc: this.crc };
   }
 

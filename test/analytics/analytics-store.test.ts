@@ -58,10 +58,12 @@ describe('AnalyticsStore', () => {
             compared.apply(...records);
             for (const record of records) model.record(record);
             if (next === 'reopen') compared.reopen();
-            if (next === 'prune' && compared.store.hasRowsToPrune) compared.store.pruneRows();
+            if (next === 'prune' && compared.store.pruner.hasRowsToPrune) compared.store.pruner.pruneRows();
             if (next !== 'retain') continue;
-            compared.store.applyRetention(archive, { today: arbitraryToday, retentionDays, wallMs: noon });
-            model.retainFrom(compared.store.retainedFromDay);
+            const request = { today: arbitraryToday, retentionDays, wallMs: noon };
+            const retention = compared.store.applyRetention(archive, request);
+            assert(retention.archived);
+            model.retainFrom(retention.retainedFromDay);
           }
           model.assertFigures(compared.store, everyQuery(steps.flatMap(({ records }) => records)));
           assert.deepEqual({ ...compared.store.getTotals() }, model.totals);

@@ -82,7 +82,10 @@ test('a reader stops at the given position and number of records', async (t) => 
 test('a reader of an empty log waits for its first record', async (t) => {
   const { folder, log } = await openTestLog(t);
   const reader = openReader(t, folder);
-  assert.equal(reader.read(0, 10, () => assert.fail()), 0);
+  assert.equal(
+    reader.read(0, 10, () => assert.fail()),
+    0,
+  );
   assert.deepEqual(reader.cursor, { position: 0, segment: 0, offset: 0, crc: 0 });
   await appendOneByOne(log, 1);
   const again = openReader(t, folder, reader.cursor);
