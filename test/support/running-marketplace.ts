@@ -16,10 +16,8 @@ import { ManualClock } from './manual-clock.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 import { allFixtures } from './vertical-fixtures.ts';
 
+/** Only the listener suite and `test/openapi/every-status.test.ts` run on node:http. */
 export type Engine = 'uws' | 'node';
-
-/** Engines of the contract suites. Only the listener suite and `test/openapi/every-status.test.ts` run on node:http. */
-export const engines: readonly Engine[] = ['uws'];
 
 export interface ApiKeyOptions {
   /** Account of the key. Default: a new account. */
