@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { type ApiCaller, assertError } from '../support/api-caller.ts';
 import { describeEveryVertical } from '../support/contract-suite.ts';
 import type { HttpResponse } from '../support/http-client.ts';
@@ -36,65 +36,63 @@ describeEveryVertical('access', (door) => {
     assert.equal((await there.summary({ referrer_tag: 'access' })).sessions_total, 0);
   });
 
-  describe('tenancy', () => {
-    /** Returns callers: the owner, another key of the same account, another account, and the other mode. */
-    const createCallers = () => {
-      const { market, fixture } = door;
-      const account = `owner ${fixture.vertical.segment}`;
-      return {
-        owner: market.caller(fixture, { account }),
-        colleague: market.caller(fixture, { account }),
-        others: [market.caller(fixture), market.caller(fixture, { account, mode: 'test' })],
-      };
+  /** Returns callers: the owner, another key of the same account, another account, and the other mode. */
+  const createCallers = () => {
+    const { market, fixture } = door;
+    const account = `owner ${fixture.vertical.segment}`;
+    return {
+      owner: market.caller(fixture, { account }),
+      colleague: market.caller(fixture, { account }),
+      others: [market.caller(fixture), market.caller(fixture, { account, mode: 'test' })],
     };
+  };
 
-    test('returns the same 404 for a session of another account or mode, also if it expired, as for a forged sub_id', async () => {
-      const { owner, others } = createCallers();
-      const subId = await owner.createSessionWithFields('private', door.fixture.complete);
-      const forged = `${subId.slice(0, -1)}${subId.at(-1) === '0' ? '1' : '0'}`;
-      for (const hours of [0, 5]) {
-        door.market.clock.advance(hours * 60 * 60 * 1000);
-        for (const other of others) {
-          const strange = await other.get('marketplace', { sub_id: subId, format: 'json' });
-          const never = await other.get('marketplace', { sub_id: forged, format: 'json' });
-          assert.equal(strange.text, never.text);
-          assertError(strange, 'SUB_ID_NOT_FOUND');
-          assertError(await other.post('inputs', { sub_id: subId, fields: {} }), 'SUB_ID_NOT_FOUND');
-        }
+  test('returns the same 404 for a session of another account or mode, also if it expired, as for a forged sub_id', async () => {
+    const { owner, others } = createCallers();
+    const subId = await owner.createSessionWithFields('private', door.fixture.complete);
+    const forged = `${subId.slice(0, -1)}${subId.at(-1) === '0' ? '1' : '0'}`;
+    for (const hours of [0, 5]) {
+      door.market.clock.advance(hours * 60 * 60 * 1000);
+      for (const other of others) {
+        const strange = await other.get('marketplace', { sub_id: subId, format: 'json' });
+        const never = await other.get('marketplace', { sub_id: forged, format: 'json' });
+        assert.equal(strange.text, never.text);
+        assertError(strange, 'SUB_ID_NOT_FOUND');
+        assertError(await other.post('inputs', { sub_id: subId, fields: {} }), 'SUB_ID_NOT_FOUND');
       }
-    });
+    }
+  });
 
-    test('returns 404 for a session that the account created in another vertical', async () => {
-      const { market, fixture } = door;
-      const account = `two verticals, from ${fixture.vertical.segment}`;
-      const { sub_id: subId } = await market.caller(elsewhere, { account }).createSession('two-verticals');
-      const here = market.caller(fixture, { account });
-      assertError(await here.post('inputs', { sub_id: subId, fields: {} }), 'SUB_ID_NOT_FOUND');
-      assertError(await here.get('marketplace', { sub_id: subId, format: 'json' }), 'SUB_ID_NOT_FOUND');
-      assert.equal((await here.summary({ sub_id_list: subId })).sessions_total, 0);
-      assert.equal((await here.summary({ referrer_tag: 'two-verticals' })).sessions_total, 0);
-    });
+  test('returns 404 for a session that the account created in another vertical', async () => {
+    const { market, fixture } = door;
+    const account = `two verticals, from ${fixture.vertical.segment}`;
+    const { sub_id: subId } = await market.caller(elsewhere, { account }).createSession('two-verticals');
+    const here = market.caller(fixture, { account });
+    assertError(await here.post('inputs', { sub_id: subId, fields: {} }), 'SUB_ID_NOT_FOUND');
+    assertError(await here.get('marketplace', { sub_id: subId, format: 'json' }), 'SUB_ID_NOT_FOUND');
+    assert.equal((await here.summary({ sub_id_list: subId })).sessions_total, 0);
+    assert.equal((await here.summary({ referrer_tag: 'two-verticals' })).sessions_total, 0);
+  });
 
-    test('keys of the same account and mode share sessions and analytics; other accounts and modes have no access', async () => {
-      const { owner, colleague, others } = createCallers();
-      const subId = await owner.createSessionWithFields('mixed', door.fixture.complete);
-      await owner.click((await colleague.offers(subId)).offers[0]!.click_url);
-      for (const [at, caller] of others.entries()) {
-        for (let session = 0; session < at + 2; session++) {
-          const { offers } = await caller.offers(await caller.createSessionWithFields('mixed', door.fixture.complete));
-          for (const { click_url: url } of offers.slice(0, at + 2)) await caller.click(url);
-        }
+  test('keys of the same account and mode share sessions and analytics; other accounts and modes have no access', async () => {
+    const { owner, colleague, others } = createCallers();
+    const subId = await owner.createSessionWithFields('mixed', door.fixture.complete);
+    await owner.click((await colleague.offers(subId)).offers[0]!.click_url);
+    for (const [at, caller] of others.entries()) {
+      for (let session = 0; session < at + 2; session++) {
+        const { offers } = await caller.offers(await caller.createSessionWithFields('mixed', door.fixture.complete));
+        for (const { click_url: url } of offers.slice(0, at + 2)) await caller.click(url);
       }
-      for (const [count, callers] of [
-        [1, [owner, colleague]],
-        [2, [others[0]!]],
-        [3, [others[1]!]],
-      ] as const) {
-        for (const caller of callers) {
-          const { sessions_total, marketplace_views, offer_clicks } = await caller.summary({ referrer_tag: 'mixed' });
-          assert.deepEqual([sessions_total, marketplace_views, offer_clicks], [count, count, count ** 2]);
-        }
+    }
+    for (const [count, callers] of [
+      [1, [owner, colleague]],
+      [2, [others[0]!]],
+      [3, [others[1]!]],
+    ] as const) {
+      for (const caller of callers) {
+        const { sessions_total, marketplace_views, offer_clicks } = await caller.summary({ referrer_tag: 'mixed' });
+        assert.deepEqual([sessions_total, marketplace_views, offer_clicks], [count, count, count ** 2]);
       }
-    });
+    }
   });
 });

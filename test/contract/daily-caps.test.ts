@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import type { MarketplaceView, OfferView } from '../../src/index.ts';
+import type { MarketplaceView } from '../../src/index.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { cappedCatalogs } from '../support/changeable-catalogs.ts';
@@ -20,11 +20,8 @@ async function visit(door: ServiceUnderTest, caller: ApiCaller, tag: string) {
   return { subId, view: await caller.offers(subId, { max_offers: 20 }) };
 }
 
-function offerOf({ offers }: MarketplaceView, id: string): OfferView | undefined {
-  return offers.find((offer) => offer.svc_offer_id === id);
-}
-
-const linkOf = (view: MarketplaceView, id: string): string => offerOf(view, id)?.click_url as string;
+const offerOf = ({ offers }: MarketplaceView, id: string) => offers.find((offer) => offer.svc_offer_id === id);
+const linkOf = (view: MarketplaceView, id: string) => offerOf(view, id)!.click_url;
 
 describePersonalLoans(
   'an offer with a daily cap',

@@ -15,7 +15,7 @@ const successes = [100, 200, 204, 302];
 /** Statuses of the responses that an HTTP engine generates for invalid HTTP. */
 const engineRefusals = [400, 408, 431, 501, 505];
 
-/** Generates `usual` values, and others in one of `weight + 1` cases for each kind. */
+/** Generates `usual` values with this weight, and values of each other kind with weight 1. */
 const mostly = <Value>(weight: number, usual: fc.Arbitrary<Value>, ...others: readonly fc.Arbitrary<Value>[]) =>
   fc.oneof({ weight, arbitrary: usual }, ...others.map((arbitrary) => ({ weight: 1, arbitrary })));
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { assertError, assertOk } from '../support/api-caller.ts';
+import { type ApiCaller, assertError, assertOk } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
 
 describePersonalLoans('hostile JSON:', (door) => {

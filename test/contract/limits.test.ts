@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { assertError } from '../support/api-caller.ts';
+import { type ApiCaller, assertError } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
 import type { HttpResponse } from '../support/http-client.ts';
 import { ServiceConnection } from '../support/service-connection.ts';

@@ -51,7 +51,7 @@ describe('metrics after requests', () => {
     assert.equal(scrape.value('marketplace_widget_events_total', { type: 'widget_loaded' }), 1);
   });
 
-  test('the metrics contain a duration for each request, and each stored record', () => {
+  test('the metrics contain the duration of every request and the number of stored records', () => {
     const requests = new Map<string, number>();
     for (const { labels, value } of scrape.find('marketplace_requests_total')) {
       requests.set(labels.route!, (requests.get(labels.route!) ?? 0) + value);

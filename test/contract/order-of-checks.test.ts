@@ -1,6 +1,5 @@
 import { test } from 'node:test';
-import type { ApiCaller } from '../support/api-caller.ts';
-import { assertError, assertOk } from '../support/api-caller.ts';
+import { type ApiCaller, assertError, assertOk } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 

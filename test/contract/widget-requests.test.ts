@@ -50,12 +50,9 @@ describeService('requests of the widget', ({ running }) => {
     test('returns 503 for a prefetch of widget offers, and counts no view', async () => {
       const caller = running().caller(fixture);
       const widget = await caller.createWidget('ahead', fixture.complete);
-      for (const headers of [{ 'Sec-Purpose': 'prefetch;prerender' }, { 'Sec-Purpose': 'foo', Purpose: 'prefetch' }]) {
-        const answer = await widget.get(
-          '/offers',
-          { load: widgetLoadId(1) },
-          headers as unknown as Record<string, string>,
-        );
+      const prefetches: Record<string, string>[] = [{ 'Sec-Purpose': 'prefetch' }, { Purpose: 'prefetch' }];
+      for (const headers of prefetches) {
+        const answer = await widget.get('/offers', { load: widgetLoadId(1) }, headers);
         assert.deepEqual([answer.status, answer.text], [503, '']);
         assert.equal(answer.headers.get('cache-control'), 'no-store');
         assert.ok(answer.headers.has('retry-after'));
@@ -119,27 +116,22 @@ describeService('requests of the widget', ({ running }) => {
   describe('GET /w/offers from web pages', () => {
     const load = widgetLoadId(7);
     const home = 'https://shop.example';
-    const allowedFor = async (account: string, mode: 'live' | 'test', origins: readonly string[]) => {
-      const caller = running().caller(fixture, { account, mode });
+    const allowedFor = (account: string, ...origins: readonly string[]) => {
+      const caller = running().caller(fixture, { account });
       for (const origin of origins) running().marketplace.origins.allow(account, origin);
       return caller.createWidget('pages', fixture.complete);
     };
 
     test('returns widget offers only to pages of allowed origins', async () => {
-      const widget = await allowedFor('listed', 'live', [home, 'http://127.0.0.1:3000']);
+      const widget = await allowedFor('listed', home, 'http://127.0.0.1:3000');
       for (const origin of [home, 'http://127.0.0.1:3000', new URL(running().marketplace.urls.widget).origin]) {
         const answer = await widget.get('/offers', { load }, { Origin: origin });
         assertOk<WidgetOffersView>(answer);
         assert.equal(answer.headers.get('access-control-allow-origin'), origin);
         assert.equal(answer.headers.get('vary'), 'Origin');
       }
-      for (const origin of [
-        'https://evil.example',
-        'http://shop.example',
-        `${home}:8443`,
-        `${home}.evil.example`,
-        'null',
-      ]) {
+      const others = ['https://evil.example', 'http://shop.example', `${home}:8443`, `${home}.evil.example`, 'null'];
+      for (const origin of others) {
         const answer = await widget.get('/offers', { load }, { Origin: origin });
         assertError(answer, 'ORIGIN_NOT_ALLOWED');
         // The script needs the response to show the cause of the error.
@@ -149,7 +141,7 @@ describeService('requests of the widget', ({ running }) => {
     });
 
     test('web pages can read error responses and the Retry-After header', async () => {
-      const widget = await allowedFor('errors', 'live', [home]);
+      const widget = await allowedFor('errors', home);
       const refused = await widget.get('/offers', { load: echoMarker }, { Origin: home });
       assertError(refused, 'INVALID_REQUEST', 'load');
       assert.equal(refused.headers.get('access-control-allow-origin'), home);
@@ -157,7 +149,7 @@ describeService('requests of the widget', ({ running }) => {
     });
 
     test('responds to preflight requests from pages of allowed origins', async () => {
-      const widget = await allowedFor('preflights', 'live', [home]);
+      const widget = await allowedFor('preflights', home);
       const ask = (address: '/offers' | '/events', origin: string, method: string) =>
         widget.http.send({
           method: 'OPTIONS',

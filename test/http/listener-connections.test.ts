@@ -234,7 +234,7 @@ test('reports the bound port, and rejects with the system error if the port is i
   await once(other, 'close');
 });
 
-testAlsoOverTls('drain: accepts no connection, and closes the others after their reply', async ({ start, open }) => {
+testAlsoOverTls('drain: refuses new connections, and closes the others', async ({ start, open }) => {
   const arrived = signal<RequestContext>();
   const listener = await start((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)));
   const idle = await open(listener);

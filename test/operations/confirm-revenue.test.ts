@@ -10,7 +10,6 @@ import { invalidRequest, serviceUnavailable } from '../../src/domain/outcome.ts'
 import { dataPaths } from '../../src/files/data-paths.ts';
 import { ClickIds } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import {
   type ConfirmationsView,
@@ -24,6 +23,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
+import { ledgerWith } from './bench.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -242,11 +242,10 @@ describe('confirmRevenue', () => {
   it('stops processing a batch at the first row that the ledger rejects', async (t) => {
     const bench = await Bench.open(t);
     let appends = 0;
-    const append = () => {
+    const ledger = ledgerWith(bench.ledger, () => {
       appends++;
       return null;
-    };
-    const ledger = { healthy: true, append } as Partial<Ledger> as Ledger;
+    });
     const outcome = await confirmRevenue({ ...bench.ports, ledger }, [bench.row(), bench.row({ status: 'reversed' })]);
     assert.ok(outcome.ok);
     assert.deepEqual([outcome.value.unknown, appends], [2, 1]);

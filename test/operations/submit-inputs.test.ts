@@ -112,19 +112,6 @@ describe('submitInputs', () => {
     });
   });
 
-  it('clears a field with a null value and lists the field as accepted', async (t) => {
-    const bench = await Bench.open(t);
-    const sub_id = bench.newSession();
-    await bench.submit(sub_id, required);
-    const { fields_accepted, missing_required, match_readiness } = await bench.submit(sub_id, {
-      state: null,
-      co_borrower: null,
-    });
-    assert.deepEqual(fields_accepted, ['state', 'co_borrower']);
-    assert.deepEqual(missing_required, ['state']);
-    assert.equal(match_readiness, 'insufficient');
-  });
-
   it('the stored fields do not depend on how values are split into submissions; later values replace earlier values', async (t) => {
     const bench = await Bench.open(t);
     const cuts = fc.array(fc.nat(12), { maxLength: 4 });

@@ -16,6 +16,7 @@ import { ManualClock } from './manual-clock.ts';
 import type { VerticalFixture } from './vertical-fixture.ts';
 import { allFixtures } from './vertical-fixtures.ts';
 
+/** Only the listener suite and `test/openapi/every-status.test.ts` run on node:http. */
 export type Engine = 'uws' | 'node';
 
 export interface ApiKeyOptions {
