@@ -90,9 +90,6 @@ const spaceCode = 0x20;
 /** Bit that converts an upper-case ASCII letter to lower case. Setting this bit turns no other character into a letter of `bearer`. */
 const lowerCaseBit = 0x20;
 
-/** Value of the `WWW-Authenticate` header of every 401 (RFC 9110, section 11.6.1). */
-export const wwwAuthenticateValue = 'Bearer';
-
 export function generateApiKey(keyPrefix: string, mode: Mode): string {
   return `${keyPrefix}${modePrefixes[mode]}${randomBytes(secretBytes).toString('hex')}`;
 }

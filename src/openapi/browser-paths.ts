@@ -34,11 +34,9 @@ function widgetServer({ widget }: Pick<PublicUrls, 'widget'>) {
 
 const htmlContent: Content = { 'text/html': { schema: Type.String() } };
 
-const defaultResponse: Response = {
-  description: 'Any other error.',
-  headers: requestIdHeader,
-  content: { 'application/json': { schema: errorSchema } },
-};
+const errorContent = jsonContent(errorSchema, null);
+
+const defaultResponse = browserResponse('Any other error.', {}, errorContent);
 
 const methodNotAllowedResponses = errorResponses(['METHOD_NOT_ALLOWED']);
 
@@ -97,7 +95,7 @@ export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readon
           200: browserResponse('The widget.', noStoreHeader, htmlContent),
           400: browserResponse('The session has expired (an HTML page), or the request is malformed.', noStoreHeader, {
             ...htmlContent,
-            'application/json': { schema: errorSchema },
+            ...errorContent,
           }),
           404: browserResponse('The link is invalid. An HTML page.', noStoreHeader, htmlContent),
           ...methodNotAllowedResponses,
@@ -154,72 +152,64 @@ export function widgetApiPaths(
 ): Readonly<Record<string, PathItem>> {
   const { path, servers } = widgetServer(urls);
   return {
-    [`${path}/offers`]: { servers, ...getWidgetOffers(samples) },
-    [`${path}/events`]: { servers, ...reportWidgetEvents(samples) },
-  };
-}
-
-function getWidgetOffers(samples: RecordedExamples | null): PathItem {
-  return {
-    get: {
-      operationId: 'getWidgetOffers',
-      tags: widgetTags,
-      summary: 'The offers of a widget',
-      description: `The first response of a widget load counts as its view. ${linkCheckDescription}`,
-      security: [],
-      parameters: widgetOffersParameters,
-      responses: {
-        200: {
-          description: 'The offers.',
-          headers: { ...requestIdHeader, ...noStoreHeader, ...allowOriginHeader },
-          content: jsonContent(widgetOffersSchema, samples && { widget: { value: samples.widgetOffers } }),
+    [`${path}/offers`]: {
+      servers,
+      get: {
+        operationId: 'getWidgetOffers',
+        tags: widgetTags,
+        summary: 'The offers of a widget',
+        description: `The first response of a widget load counts as its view. ${linkCheckDescription}`,
+        security: [],
+        parameters: widgetOffersParameters,
+        responses: {
+          200: browserResponse(
+            'The offers.',
+            { ...noStoreHeader, ...allowOriginHeader },
+            jsonContent(widgetOffersSchema, samples && { widget: { value: samples.widgetOffers } }),
+          ),
+          ...widgetErrorResponses(['INVALID_REQUEST', 'SUB_ID_EXPIRED', 'INSUFFICIENT_INPUTS'], 'load'),
+          503: browserResponse(
+            '`SERVICE_UNAVAILABLE`. A prefetch gets this status without a body.',
+            { ...noStoreHeader, ...widgetStatuses[503]!.headers },
+            errorContent,
+          ),
         },
-        ...widgetErrorResponses(['INVALID_REQUEST', 'SUB_ID_EXPIRED', 'INSUFFICIENT_INPUTS'], 'load'),
-        503: unavailableResponse,
+      },
+    },
+    [`${path}/events`]: {
+      servers,
+      post: {
+        operationId: 'reportWidgetEvents',
+        tags: widgetTags,
+        summary: 'Report events of a widget',
+        description: `Stores events of one widget load, each id once. ${linkCheckDescription} Pages with \`Origin: null\` may report events.`,
+        security: [],
+        parameters: widgetEventsParameters,
+        requestBody: {
+          required: true,
+          content: {
+            ...jsonContent(widgetBeaconSchema, samples && { widget: { value: samples.widgetBeacon } }),
+            'text/plain': { schema: beaconTextSchema },
+          },
+        },
+        responses: {
+          204: browserResponse('The events are stored.', allowOriginHeader),
+          ...widgetErrorResponses(
+            ['INVALID_REQUEST', 'SUB_ID_EXPIRED', 'PAYLOAD_TOO_LARGE', 'SERVICE_UNAVAILABLE'],
+            'events',
+          ),
+        },
       },
     },
   };
 }
 
-/** Response 503 of `GET /w/offers`. The response to a prefetch has no body. */
-const unavailableResponse: Response = {
-  description: '`SERVICE_UNAVAILABLE`. A prefetch gets this status without a body.',
-  headers: { ...requestIdHeader, ...noStoreHeader, ...widgetStatuses[503]!.headers },
-  content: { 'application/json': { schema: errorSchema } },
-};
-
-function reportWidgetEvents(samples: RecordedExamples | null): PathItem {
-  const json = Type.Unsafe({
-    type: 'string',
-    contentMediaType: 'application/json',
-    contentSchema: widgetBeaconSchema,
-    description: 'The same JSON as text, which needs no preflight request.',
-  });
-  return {
-    post: {
-      operationId: 'reportWidgetEvents',
-      tags: widgetTags,
-      summary: 'Report events of a widget',
-      description: `Stores events of one widget load, each id once. ${linkCheckDescription} Pages with \`Origin: null\` may report events.`,
-      security: [],
-      parameters: widgetEventsParameters,
-      requestBody: {
-        required: true,
-        content: {
-          ...jsonContent(widgetBeaconSchema, samples && { widget: { value: samples.widgetBeacon } }),
-          'text/plain': { schema: json },
-        },
-      },
-      responses: {
-        204: { description: 'The events are stored.', headers: { ...requestIdHeader, ...allowOriginHeader } },
-        ...widgetErrorResponses(
-          ['INVALID_REQUEST', 'SUB_ID_EXPIRED', 'PAYLOAD_TOO_LARGE', 'SERVICE_UNAVAILABLE'],
-          'events',
-        ),
-      },
-    },
-  };
-}
+const beaconTextSchema = Type.Unsafe({
+  type: 'string',
+  contentMediaType: 'application/json',
+  contentSchema: widgetBeaconSchema,
+  description: 'The same JSON as text, which needs no preflight request.',
+});
 
 function widgetErrorResponses(codes: readonly ErrorCode[], invalidParam: RequestParam): Responses {
   const commonErrors = ['ORIGIN_NOT_ALLOWED', 'SUB_ID_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'INTERNAL_ERROR'] as const;

@@ -81,7 +81,7 @@ export interface RowView {
 }
 
 /** One page of a response with `granularity=daily` or `granularity=row` (docs/contract.md#pages). */
-interface PageView<Granularity extends 'daily' | 'row', Item> extends IgnoredParameters {
+export interface PageView<Granularity extends 'daily' | 'row', Item> extends IgnoredParameters {
   readonly referrer_tag: string | null;
   readonly granularity: Granularity;
   readonly date_from: string;
@@ -101,11 +101,6 @@ export interface DayRange {
   readonly toDay: number;
 }
 
-interface RetainedDayRange extends DayRange {
-  /** First day with retained sessions; 0 when every session is retained. */
-  readonly retainedFromDay: number;
-}
-
 export function toSummaryView(
   referrerTag: string | null,
   window: DayRange,
@@ -119,7 +114,7 @@ export function toSummaryView(
     ...toMetricsView(figures),
     top_lenders: figures.topLenders.map(toLenderView),
     granularity: 'summary',
-    ...toDateMembers({ ...window, retainedFromDay: figures.retainedFromDay }),
+    ...toDateMembers(window, figures.retainedFromDay),
     ids_outside_dates: figures.subsOutsideDates,
     matured_from: hasMaturedDay ? formatIsoDate(maturedWindow.fromDay) : null,
     matured_to: hasMaturedDay ? formatIsoDate(maturedWindow.toDay) : null,
@@ -130,23 +125,6 @@ export function toSummaryView(
     by_device: Object.fromEntries(figures.byDevice.map((device) => [deviceName(device.device), toMetricsView(device)])),
     widget_events: toWidgetEventsView(figures.widgetEvents),
     as_of: figures.asOfMs === null ? null : formatIsoTimestamp(figures.asOfMs),
-  };
-}
-
-export function toAnalyticsPageView<Granularity extends 'daily' | 'row', Item>(
-  granularity: Granularity,
-  referrerTag: string | null,
-  covered: RetainedDayRange,
-  data: readonly Item[],
-  nextCursor: string | null,
-): PageView<Granularity, Item> {
-  return {
-    referrer_tag: referrerTag,
-    granularity,
-    ...toDateMembers(covered),
-    data,
-    has_more: nextCursor !== null,
-    next_cursor: nextCursor,
   };
 }
 
@@ -177,7 +155,8 @@ export function toRowView(row: SessionRow): RowView {
   };
 }
 
-function toDateMembers({ fromDay, toDay, retainedFromDay }: RetainedDayRange) {
+/** @param retainedFromDay first day with retained sessions; 0 when every session is retained */
+export function toDateMembers({ fromDay, toDay }: DayRange, retainedFromDay: number) {
   const sessionsKeptFrom = retainedFromDay === 0 ? null : formatIsoDate(retainedFromDay);
   return { date_from: formatIsoDate(fromDay), date_to: formatIsoDate(toDay), sessions_kept_from: sessionsKeptFrom };
 }

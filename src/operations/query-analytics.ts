@@ -15,10 +15,11 @@ import {
   type DailyView,
   type DayRange,
   type DayView,
+  type PageView,
   type RowsView,
   type RowView,
   type SummaryView,
-  toAnalyticsPageView,
+  toDateMembers,
   toDayView,
   toRowView,
   toSummaryView,
@@ -102,9 +103,15 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
   { filter, position }: AnalyticsPageRequest,
   granularity: Granularity,
   { items, retainedFromDay, nextAfter }: AnalyticsPage<Item>,
-) {
-  const cursor = nextAfter === null ? null : pageCursors.issue(granularity, filter, { ...position, after: nextAfter });
-  return toAnalyticsPageView(granularity, filter.referrerTag, { ...position, retainedFromDay }, items, cursor);
+): PageView<Granularity, Item> {
+  return {
+    referrer_tag: filter.referrerTag,
+    granularity,
+    ...toDateMembers(position, retainedFromDay),
+    data: items,
+    has_more: nextAfter !== null,
+    next_cursor: nextAfter === null ? null : pageCursors.issue(granularity, filter, { ...position, after: nextAfter }),
+  };
 }
 
 /**

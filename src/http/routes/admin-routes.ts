@@ -175,9 +175,12 @@ function originRoutes(deps: AdminRoutesDeps): Handler {
   function change(operation: 'allow' | 'remove', account: string, origins: readonly string[]): Outcome<unknown> {
     const results = tryKeyFile<readonly string[]>(() => embedOrigins[operation](account, origins));
     if (!results.ok) return results;
-    const changed = operation === 'allow' ? 'allowed' : 'removed';
-    const count = results.value.filter((result) => result === changed).length;
-    if (count > 0) logger.info({ account, origins: count }, `embedding origins ${changed} through the operations API`);
+    const count = results.value.filter((result) => result === 'allowed' || result === 'removed').length;
+    if (count > 0 && operation === 'allow') {
+      logger.info({ account, origins: count }, 'embedding origins allowed through the operations API');
+    } else if (count > 0) {
+      logger.info({ account, origins: count }, 'embedding origins removed through the operations API');
+    }
     return succeeded(results.value.map((outcome, index) => ({ origin: origins[index], outcome })));
   }
 }

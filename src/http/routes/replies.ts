@@ -1,13 +1,12 @@
-import { wwwAuthenticateValue } from '../../auth/api-key.ts';
 import { type ErrorCode, errorTable, operatorTokenRequiredMessage } from '../../domain/errors.ts';
-import type { ApiError } from '../../domain/outcome.ts';
-import { createErrorBody, type ErrorBody } from '../../domain/outcome.ts';
+import { type ApiError, createErrorBody, type ErrorBody } from '../../domain/outcome.ts';
 import type { Reply } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 
 /** Headers of every JSON response. Caches must not store these responses, because each response is meant for one caller. */
 export const jsonHeaders = formatHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-const authenticateHeaders = formatHeaders({ 'WWW-Authenticate': wwwAuthenticateValue });
+/** Header of every 401 (RFC 9110, section 11.6.1). */
+const authenticateHeaders = formatHeader('WWW-Authenticate', 'Bearer');
 
 /** Prebuilt response bodies of errors without additional members, so that no JSON is serialized for these errors. */
 const constantErrorBodies = new Map<ErrorCode, string>(
