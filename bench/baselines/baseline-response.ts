@@ -37,7 +37,9 @@ export function groupByRoute(answers: readonly BaselineResponse[]): BaselineRout
     const [first] = ways as [BaselineResponse, ...BaselineResponse[]];
     const withQuery = ways.filter(({ query }) => query !== undefined);
     const responseFor =
-      withQuery.length === 0 ? () => first : (query: string) => withQuery.find((way) => query.includes(way.query!)) ?? first;
+      withQuery.length === 0
+        ? () => first
+        : (query: string) => withQuery.find((way) => query.includes(way.query!)) ?? first;
     return { method: first.method, path: first.path, responseFor };
   });
 }
