@@ -35,9 +35,11 @@ export function groupByRoute(answers: readonly BaselineResponse[]): BaselineRout
   }
   return [...routes.values()].map((ways) => {
     const [first] = ways as [BaselineResponse, ...BaselineResponse[]];
-    const told = ways.filter(({ query }) => query !== undefined);
+    const withQuery = ways.filter(({ query }) => query !== undefined);
     const responseFor =
-      told.length === 0 ? () => first : (query: string) => told.find((way) => query.includes(way.query!)) ?? first;
+      withQuery.length === 0
+        ? () => first
+        : (query: string) => withQuery.find((way) => query.includes(way.query!)) ?? first;
     return { method: first.method, path: first.path, responseFor };
   });
 }

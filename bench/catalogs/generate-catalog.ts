@@ -6,6 +6,8 @@ import { pickWeighted } from '../population/random.ts';
 import { type LenderKind, lenderKinds, uniqueLenderName } from './lender-kinds.ts';
 import { type RandomSource, randomBoolean, randomElement, randomInteger, seededRandom } from './seeded-random.ts';
 
+const weightedLenderKinds = lenderKinds.map((kind) => [kind, kind.share] as const);
+
 interface GenerateCatalogOptions {
   readonly seed: number;
   /** Number of offers; at most `bounds.catalogOffersMax`. */
@@ -42,10 +44,7 @@ export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCat
 }
 
 function randomLender(random: RandomSource, vertical: Vertical, offers: number, names: Set<string>): LoanLender {
-  const kind = pickWeighted(
-    random,
-    lenderKinds.map((each) => [each, each.share]),
-  );
+  const kind = pickWeighted(random, weightedLenderKinds);
   const name = uniqueLenderName(random, kind, names);
   const slug = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
   const states = randomStateCriterion(random, kind, vertical);

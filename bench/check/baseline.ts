@@ -39,14 +39,6 @@ export function createBaseline(
   return { format: baselineFormat, ...conditions, figures };
 }
 
-/** Maximum threshold that still detects significant losses. */
-const usefulThresholdMax = 0.25;
-
-/** Returns the ratios whose threshold is above 25 %. */
-export function findNoisyRatios({ figures }: Baseline): BaselineRatio[] {
-  return figures.filter(({ threshold }) => threshold > usefulThresholdMax);
-}
-
 /** Throws a one-line error for an invalid baseline. */
 export function parseBaseline(text: string): Baseline {
   let baseline: Baseline | null = null;

@@ -12,7 +12,6 @@ import {
   compareWithBaseline,
   createBaseline,
   differentMachineWarning,
-  findNoisyRatios,
   formatComparison,
   parseBaseline,
   storeBaselineCommand,
@@ -26,6 +25,8 @@ const exitCodeInconclusive = 2;
 const comparedRuns = 3;
 const storedRuns = 5;
 const runsMax = 50;
+/** Maximum threshold of a ratio that is not reported as too noisy. */
+const usefulThresholdMax = 0.25;
 
 const usage = `Usage: make bench-check, or bin/with-node node bench/check/main.ts [options]
 
@@ -66,12 +67,8 @@ async function check(): Promise<void> {
     process.stdout.write(usage);
     return;
   }
-  const repeat = parseIntegerOption(
-    '--repeat',
-    values.repeat ?? String(values.store ? storedRuns : comparedRuns),
-    1,
-    runsMax,
-  );
+  const defaultRuns = values.store ? storedRuns : comparedRuns;
+  const repeat = parseIntegerOption('--repeat', values.repeat ?? String(defaultRuns), 1, runsMax);
   const options = { ...values, repeat, client: parseClientName(values.client) };
   await (values.store ? storeBaseline(options) : checkAgainstBaseline(options));
 }
@@ -111,7 +108,7 @@ async function storeBaseline(options: CheckOptions): Promise<void> {
   process.stdout.write(
     `${lines.join('\n')}\n${lines.length} figures of ${runs.length} runs stored in ${options.baseline}\n`,
   );
-  const noisy = findNoisyRatios(baseline).length;
+  const noisy = baseline.figures.filter(({ threshold }) => threshold > usefulThresholdMax).length;
   printWarning(
     noisy === 0
       ? null

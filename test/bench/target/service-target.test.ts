@@ -20,18 +20,18 @@ after(() => rm(folder, { recursive: true }));
 
 test('the service restores sessions that were written before its start as live sessions with inputs', async () => {
   const dataDir = await mkdtemp(join(folder, 'data-'));
-  const told = await writeLiveSessions(dataDir, {
+  const sample = await writeLiveSessions(dataDir, {
     count: 2_500,
     keys: 10,
     fields: 'required',
     sampleSize: 100,
   });
-  assert.equal(new Set(told.map(({ subId }) => subId)).size, 100);
+  assert.equal(new Set(sample.map(({ subId }) => subId)).size, 100);
   const marketplace = await createMarketplace({ dataDir, durability: 'write', maxSessions: 2_500 });
   try {
     const { key } = marketplace.keys.create({ account: 'any', vertical: 'personal-loans', mode: 'live' });
     const partner = marketplace.partner(key);
-    for (const { subId } of told) {
+    for (const { subId } of sample) {
       const answer = await partner.getMarketplace({ sub_id: subId });
       assert.ok(answer.ok, JSON.stringify(answer));
     }
