@@ -91,18 +91,12 @@ export function progressStreamFor({ json }: { readonly json?: true }): ProgressS
   return json ? { write() {} } : process.stderr;
 }
 
-interface RecoveryProgress {
-  readonly onProgress: NonNullable<ServiceOptions['onRestoreProgress']>;
-  /** Removes the progress bar. Repeated calls have no effect. */
-  clear(): void;
-}
-
 /** Reports the progress of log recovery at the start of a server: as a bar on a terminal, otherwise as a log line every few seconds. */
 export function createRecoveryProgress(
   stream: ProgressStream,
   logger: Pick<Logger, 'info'>,
   clock: Clock = systemClock,
-): RecoveryProgress {
+): { readonly onProgress: NonNullable<ServiceOptions['onRestoreProgress']> } & Pick<ProgressBar, 'clear'> {
   let bar: ProgressBar | null = null;
   let shown = { what: '', bytes: 0 };
   let nextLineMs = clock.monotonicMs() + bounds.restoreProgressLogIntervalMs;

@@ -1,7 +1,6 @@
 import { constants } from 'node:os';
 import process from 'node:process';
 
-/** Interface to the signal handlers of a server. */
 interface ServeSignals {
   /** Abort signal that is aborted by the first SIGINT or SIGTERM. */
   readonly stopSignal: AbortSignal;

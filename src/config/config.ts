@@ -24,7 +24,6 @@ export const browserBlockedPorts: ReadonlySet<number> = new Set([
   6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
 ]);
 
-/** Validated configuration of the server. */
 export interface Config {
   /** Address of the public listener, which serves the API, clicks, widgets and logos. */
   readonly publicEndpoint: Endpoint;

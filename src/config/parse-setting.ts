@@ -59,7 +59,6 @@ export function parseHostSetting(env: Env, name: SettingName): string | null {
   return parseSetting(env, name, rule, (text) => (isIP(text) !== 0 || isHostName(text) ? text : null));
 }
 
-/** Parses a comma-separated list of host names. */
 export function parseHostNamesSetting(env: Env, name: SettingName, countMax: number): readonly string[] | null {
   const rule = `up to ${countMax} ${hostNamesRule}, separated by commas`;
   return parseSetting(env, name, rule, (text) => parseList(text, countMax, isHostName));
@@ -76,7 +75,6 @@ export function parseBaseUrlSetting(env: Env, name: SettingName): string | null 
   return parseSetting(env, name, baseUrlRule, parseBaseUrl);
 }
 
-/** Parses a comma-separated list of origins. */
 export function parseOriginsSetting(env: Env, name: SettingName, countMax: number): readonly string[] | null {
   const rule = `up to ${countMax} origins separated by commas, each exactly as browsers send it, like https://www.example.com`;
   return parseSetting(env, name, rule, (text) => parseList(text, countMax, isHttpOrigin));

@@ -1,4 +1,3 @@
-/** Description of an exception in the log. */
 interface ErrorDescription {
   /** Class name, such as `TypeError`. */
   readonly type: string;

@@ -10,6 +10,7 @@ import { type SourceFile, sourceFiles } from './source-tree.ts';
 const mayImport = parseTable(`
 analytics: bounds clicks confirmations domain event-log files ids ledger
 auth: bounds domain files secrets verticals
+bounds:
 capacity: bounds domain
 catalogs: bounds domain files matching verticals
 cli: analytics auth bounds capacity catalogs config confirmations domain event-log files ids ledger logging
@@ -49,12 +50,8 @@ function parseTable(text: string): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(rows.map((row) => [row.split(':', 1)[0], row.split(/\s+/).slice(1)]));
 }
 
-/** Allowed imports of the files directly in `src/` and of the composition root. `server` and `index` may import every folder. */
-const files: Readonly<Record<string, readonly string[] | 'everything'>> = {
-  bounds: [],
-  server: 'everything',
-  index: 'everything',
-};
+/** The composition root, which may import every folder. */
+const compositionRoot = ['server', 'index'];
 
 /** Files of these folders that operations and routes may import: ports and rules without I/O. The other files may be adapters. */
 const portsOnly: Readonly<Record<string, readonly string[]>> = {
@@ -94,19 +91,15 @@ function violations(files: readonly SourceFile[], broken: (file: SourceFile) => 
 
 test('the import table lists exactly the folders of src', () => {
   const places = new Set(inSrc.map(({ path }) => placeOf(path)));
-  assert.deepEqual([...places].sort(), [...Object.keys(mayImport), ...Object.keys(files)].sort());
+  assert.deepEqual([...places].sort(), [...Object.keys(mayImport), ...compositionRoot].sort());
 });
 
 test('source files import only folders that the import table allows', () => {
   const found = violations(inSrc, ({ path, ownImports }) => {
     const place = placeOf(path);
-    const allowed = files[place] ?? mayImport[place] ?? [];
-    if (allowed === 'everything') return [];
-    return ownImports.filter((to) => {
-      if (to.startsWith('workers/')) return false;
-      const target = placeOf(to);
-      return target !== place && !allowed.includes(target);
-    });
+    if (compositionRoot.includes(place)) return [];
+    const allowed = [place, ...(mayImport[place] ?? [])];
+    return ownImports.filter((to) => !to.startsWith('workers/') && !allowed.includes(placeOf(to)));
   });
   assert.deepEqual(found, []);
 });

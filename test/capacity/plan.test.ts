@@ -206,7 +206,6 @@ const requests = fc.record({
 
 type PlanArguments = Parameters<typeof planCapacity>;
 
-/** Returns null if no plan is possible. */
 function planOrNull(...[measurements, of, request]: PlanArguments): CapacityPlan | null {
   try {
     return planCapacity(measurements, of, request);

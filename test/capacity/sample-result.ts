@@ -35,7 +35,6 @@ const result = {
   history: [],
 };
 
-/** @param changes members to replace */
 export function sampleResult(changes: object = {}): typeof result {
   return { ...result, ...changes };
 }

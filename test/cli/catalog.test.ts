@@ -109,7 +109,8 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
       ['{\n  "format": 1,\n  "vertical": "perso', 3, 21, /^is not JSON: /],
       [`${'['.repeat(3_000)}${']'.repeat(3_000)}`, 1, 1, /^must be nested at most /],
     ] as const) {
-      const { code, stdout } = await validate(writeCatalog(t, text), '--json');
+      const { code, stdout, stderr } = await validate(writeCatalog(t, text), '--json');
+      assert.match(JSON.parse(stderr).error.message, /: 1 error$/);
       const [error, ...others] = JSON.parse(stdout).faults;
       assert.deepEqual([code, error.path, error.line, error.column, others], [1, 'catalog', line, column, []]);
       assert.match(error.problem, problem);

@@ -19,8 +19,8 @@ const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'the prlimit command is missing';
 
 /** Starts a server in its own process, with an API client and the means to fill its disk. */
-async function serve(t: TestContext, folder: string, key: string) {
-  const served = new ServedProcess(t, { SVC_DATA_DIR: folder, SVC_LOG_LEVEL: 'silent' });
+async function serve(t: TestContext, folder: string, key: string, engine = 'uws') {
+  const served = new ServedProcess(t, { SVC_DATA_DIR: folder, SVC_LISTENER: engine, SVC_LOG_LEVEL: 'silent' });
   const ports = await served.ports();
   const http = new HttpClient(ports.public);
   const operations = new HttpClient(ports.operations, false);
@@ -127,35 +127,37 @@ test('on a full disk, only operations that must be durable fail, and the service
   await assertFigures((await serve(t, folder, key)).caller);
 });
 
-test('inputs that got status 503 on a full disk are applied once there is space, also after a kill', {
-  skip,
-}, async (t) => {
-  const { folder, key } = await issueKey(t);
-  const server = await serve(t, folder, key);
-  const { caller } = server;
-  const subId = await caller.createSessionWithFields('full', fixture.complete);
-  const submit = (fields: object) => caller.post('inputs', { sub_id: subId, fields });
-  const shown = async (client: ApiCaller) =>
-    (await client.offers(subId)).offers.map((offer) => [offer.svc_offer_id, offer.monthly_payment_estimate]);
-  const before = await shown(caller);
+for (const engine of ['uws', 'node']) {
+  test(`inputs that got status 503 on a full disk are applied once there is space, also after a kill, on ${engine}`, {
+    skip,
+  }, async (t) => {
+    const { folder, key } = await issueKey(t);
+    const server = await serve(t, folder, key, engine);
+    const { caller } = server;
+    const subId = await caller.createSessionWithFields('full', fixture.complete);
+    const submit = (fields: object) => caller.post('inputs', { sub_id: subId, fields });
+    const shown = async (client: ApiCaller) =>
+      (await client.offers(subId)).offers.map((offer) => [offer.svc_offer_id, offer.monthly_payment_estimate]);
+    const before = await shown(caller);
 
-  server.fillDisk(0);
-  assertError(await submit({ [fixture.amount]: 9_000 }), 'SERVICE_UNAVAILABLE');
-  await until(async () => (await server.notReady()).includes('the journal cannot be written'));
-  assertError(await submit({ [fixture.amount]: 11_000 }), 'SERVICE_UNAVAILABLE');
-  assert.deepEqual(await shown(caller), before);
+    server.fillDisk(0);
+    assertError(await submit({ [fixture.amount]: 9_000 }), 'SERVICE_UNAVAILABLE');
+    await until(async () => (await server.notReady()).includes('the journal cannot be written'));
+    assertError(await submit({ [fixture.amount]: 11_000 }), 'SERVICE_UNAVAILABLE');
+    assert.deepEqual(await shown(caller), before);
 
-  server.freeDisk();
-  await until(async () => (await server.notReady()).length === 0);
-  const healed = await shown(caller);
-  assert.notDeepEqual(healed, before);
-  assertOk(await submit({ [fixture.term]: fixture.someTerm }));
-  const live = await shown(caller);
-  assert.notDeepEqual(live, healed);
-  server.served.signal('SIGKILL');
-  await server.served.ended;
-  assert.deepEqual(await shown((await serve(t, folder, key)).caller), live);
-});
+    server.freeDisk();
+    await until(async () => (await server.notReady()).length === 0);
+    const healed = await shown(caller);
+    assert.notDeepEqual(healed, before);
+    assertOk(await submit({ [fixture.term]: fixture.someTerm }));
+    const live = await shown(caller);
+    assert.notDeepEqual(live, healed);
+    server.served.signal('SIGKILL');
+    await server.served.ended;
+    assert.deepEqual(await shown((await serve(t, folder, key, engine)).caller), live);
+  });
+}
 
 test('sessions can be created while the disk has no space for the analytics store, and the store catches up later', {
   skip,

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createMarketplace, type Marketplace, type PartnerApi, type Result } from '../../src/index.ts';
+import { createMarketplace, type Result } from '../../src/index.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
-import { type Ran, runMarketplace } from './run-marketplace.ts';
+import { runMarketplace } from './run-marketplace.ts';
 
 /** Creates a folder that is deleted at the end of the test, after the services in the folder have stopped. */
 export function createFolder(t: TestContext): string {
@@ -18,12 +17,10 @@ export function createFolder(t: TestContext): string {
 
 /** Command line with a data folder that is deleted after the test. */
 export function marketplaceOnFreshFolder(t: TestContext) {
-  const root = mkdtempSync(join(tmpdir(), 'marketplace-cli-'));
-  t.after(() => rmSync(root, { recursive: true, force: true }));
-  const folder = join(root, 'data');
+  const folder = join(createFolder(t), 'data');
   const settings = { SVC_DATA_DIR: folder };
-  const run = (...args: string[]): Promise<Ran> => runMarketplace(args, settings);
-  const runInOwnProcess = (...args: string[]): Promise<Ran> => runMarketplace(args, settings, { ownProcess: true });
+  const run = (...args: string[]) => runMarketplace(args, settings);
+  const runInOwnProcess = (...args: string[]) => runMarketplace(args, settings, { ownProcess: true });
   return { folder, run, runInOwnProcess };
 }
 
@@ -35,10 +32,10 @@ export function ok<Value>(result: Result<Value>): Value {
 /** Starts a service with two sessions of one referrer tag, each with a click, and one session of another referrer tag. */
 export async function createSampleData(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);
-  const marketplace: Marketplace = await createMarketplace({ dataDir: folder });
-  t.after(() => marketplace.close());
+  const marketplace = await createMarketplace({ dataDir: folder });
+  runAfterTest(t, () => marketplace.close());
   const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
-  const partner: PartnerApi = marketplace.partner(key);
+  const partner = marketplace.partner(key);
   for (const tag of ['hero-short', 'hero-short', 'hero-long']) {
     const { sub_id } = ok(await partner.createSession({ referrer_tag: tag, metadata: { tag } }));
     if (tag === 'hero-long') continue;

@@ -91,15 +91,11 @@ test('a stop closes connections with pending requests when the drain deadline ex
 });
 
 for (const [moment, settings, preload] of [
-  [
-    'the command line is loading',
-    { LOADING: 'src/cli/command-line.ts', SIGNAL: 'SIGTERM' },
-    'signals-while-loading.ts',
-  ],
-  ['the service is loading', { LOADING: 'src/server/start-service.ts', SIGNAL: 'SIGINT' }, 'signals-while-loading.ts'],
-  ['the service is starting', {}, 'stops-while-starting.ts'],
+  ['loading modules', { LOADING: 'src/cli/command-line.ts', SIGNAL: 'SIGTERM' }, 'signals-while-loading.ts'],
+  ['loading the service', { LOADING: 'src/server/start-service.ts', SIGNAL: 'SIGINT' }, 'signals-while-loading.ts'],
+  ['starting the service', {}, 'stops-while-starting.ts'],
 ] as const) {
-  test(`a signal to stop while ${moment} cancels the start and unlocks the data folder`, async (t) => {
+  test(`a signal to stop while the process is ${moment} cancels the start and unlocks the data folder`, async (t) => {
     const folder = createFolder(t);
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings }, preload);
     assert.deepEqual(await served.ended, { code: 0, signal: null });

@@ -106,7 +106,6 @@ test('only warnings about settings are logged with a message from a variable', (
   assert.deepEqual([...new Set(variableMessages)].sort(), ['src/cli/commands/serve.ts: warning']);
 });
 
-/** Returns the texts between backticks. */
 function quoted(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, inside]) => inside!);
 }

@@ -4,22 +4,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { after, before, type TestContext, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '../../bench/target/free-port.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
+import { createFolder } from '../cli/sample-data-folder.ts';
 import { serveMarketplace } from '../cli/served-process.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
-import { runAfterTest } from '../support/run-after-test.ts';
 
 const script = fileURLToPath(new URL('../../bin/with-demo-key.ts', import.meta.url));
 const demo = fileURLToPath(new URL('../../bench/demo/main.ts', import.meta.url));
-
-function temporaryFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'demo-key-'));
-  runAfterTest(t, () => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 let server: Awaited<ReturnType<typeof serveMarketplace>>;
 const dataDir = mkdtempSync(join(tmpdir(), 'demo-key-'));
@@ -69,7 +63,7 @@ test('Ctrl-C ends the program and revokes the API key', async () => {
 });
 
 test('if the server uses another data folder, the error names the folder of the key, and the key is revoked', async (t) => {
-  const settings = { ...served(), SVC_DATA_DIR: temporaryFolder(t) };
+  const settings = { ...served(), SVC_DATA_DIR: createFolder(t) };
   const { ended, stdout, stderr } = withDemoKey(settings, process.execPath, '-e', '');
   assert.deepEqual([await ended, await stdout], [1, '']);
   const said = await stderr;
@@ -78,7 +72,7 @@ test('if the server uses another data folder, the error names the folder of the 
 });
 
 test('no API key is created if no server is running', async (t) => {
-  const settings = { SVC_DATA_DIR: temporaryFolder(t), SVC_PORT: String(await findFreePort()) };
+  const settings = { SVC_DATA_DIR: createFolder(t), SVC_PORT: String(await findFreePort()) };
   const { ended, stderr } = withDemoKey(settings, process.execPath, '-e', '');
   assert.equal(await ended, 1);
   assert.match(await stderr, /^visitor: no answer from .*make run.*\n$/);

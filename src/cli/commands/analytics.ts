@@ -296,7 +296,6 @@ function listKeys(dataDir: string): readonly IssuedKey[] {
   return withKeyRegistry(KeyRegistry.openExisting(keyFilePath(dataDir)), (registry) => registry.list());
 }
 
-/** Prints how many referrer tags each account has, by vertical and mode. */
 async function printTagCounts(options: { readonly json?: true }): Promise<void> {
   const dataDir = readDataDir(readEnv());
   const keys = listKeys(dataDir);

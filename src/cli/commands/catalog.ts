@@ -66,14 +66,8 @@ export function createCommand(): Command {
   );
 }
 
-/** Text of a catalog file, with the valid catalog or the errors of an invalid catalog. */
-type CatalogReadResult = { readonly text: string; readonly vertical: Vertical } & (
-  | { readonly catalog: CatalogFile; readonly errors: null }
-  | { readonly catalog: null; readonly errors: CatalogErrors }
-);
-
-/** Reads and validates a catalog file. Throws `CommandLineError` if the file cannot be read. */
-function readCatalogFile(file: string): CatalogReadResult {
+/** Reads and validates a catalog file. `catalog` is null if there are errors. Throws `CommandLineError` if the file cannot be read. */
+function readCatalogFile(file: string) {
   const read = readCatalogText(file);
   if (!read.ok) throw new CommandLineError(`${file} ${read.problem}`);
   const { text } = read;
@@ -81,7 +75,7 @@ function readCatalogFile(file: string): CatalogReadResult {
   const vertical = verticalOfCatalog(parsed.ok ? parsed.value : null);
   const validated = parsed.ok ? validateCatalogValue(parsed.value, vertical) : parsed;
   return validated.ok
-    ? { text, vertical, catalog: validated.catalog, errors: null }
+    ? { text, vertical, catalog: validated.catalog, errors: new CatalogErrors() }
     : { text, vertical, catalog: null, errors: validated.errors };
 }
 
@@ -110,7 +104,7 @@ interface LocatedError {
 
 async function validateCatalogFile(file: string, options: { readonly json?: true }): Promise<void> {
   const { text, catalog, errors } = readCatalogFile(file);
-  const { located, rest } = locateErrors(text, errors ?? new CatalogErrors());
+  const { located, rest } = locateErrors(text, errors);
   const summary = catalog === null ? null : summarizeCatalog(catalog);
   const notes = catalog === null || located.length > 0 ? [] : await findLogoNotes(file, text, catalog);
   if (options.json) {
