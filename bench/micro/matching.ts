@@ -9,6 +9,7 @@ import {
   type MatchBatch,
   type WorkerResult,
 } from '../../src/matching/match-batch.ts';
+import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import { priceRankedOffers, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
@@ -121,12 +122,11 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
   prepare: () => {
     const catalog = compileCatalog(generateCatalog(200, 200), personalLoans, {
       mode: 'live',
-      cdnUrl: () => 'http://127.0.0.1:8080/cdn',
     });
     const ranked = randomBorrowerVectors(1_000, 7)
       .map((borrower) => ({ borrower, orders: rankLoans(catalog.tables, borrower, fixedToday).orders }))
       .filter(({ orders }) => orders.length >= 4 * offersShown);
-    const clickUrlPrefix = 'http://127.0.0.1:8080/c?sub=';
+    const urls = createOfferUrls({ click: 'http://127.0.0.1:8080', cdn: 'http://127.0.0.1:8080/cdn' });
     const subId = `sub_${'0'.repeat(64)}`;
     const clickToken = 'A'.repeat(60);
     // The measurement includes writing the text to a buffer, because V8 concatenates a rope string only when the string is first read.
@@ -137,7 +137,7 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
         let bytes = 0;
         for (const { borrower, orders } of ranked) {
           const offers = priceRankedOffers(catalog, orders.subarray(0, offersShown), borrower);
-          bytes += wire.write(renderOffersJson({ catalog, offers, subId, clickToken }, clickUrlPrefix));
+          bytes += wire.write(renderOffersJson({ catalog, offers, subId, clickToken }, urls));
         }
         return bytes;
       },

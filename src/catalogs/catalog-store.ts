@@ -19,8 +19,6 @@ interface CatalogStoreOptions {
   /** Folder of the `CatalogArchive`. The store creates the folder if it does not exist. */
   readonly archiveFolder: string;
   readonly clock: Clock;
-  /** Returns the base URL of the images, without a trailing slash. The function is called when the first response is rendered. */
-  readonly cdnUrl: () => string;
   /** Sources of the catalogs, one for each vertical and mode served. */
   readonly catalogs: readonly CatalogSource[];
   /** Compiles a catalog after a reload. By default, the compilation runs in a new thread. */
@@ -171,7 +169,7 @@ export class CatalogStore {
   async #reloadCatalog(served: ServedCatalog): Promise<CatalogReloadResult> {
     const { source, current: old } = served;
     const { vertical, mode } = source;
-    const { cdnUrl, compile = compileCatalogInThread } = this.#options;
+    const { compile = compileCatalogInThread } = this.#options;
     const compiled = await compile(
       {
         source: 'text' in source ? { text: source.text } : { file: source.file },
@@ -184,7 +182,7 @@ export class CatalogStore {
     );
     if (compiled.kind === 'invalid') return { ok: false, errors: compiled.errors };
     if (compiled.kind === 'unchanged') return { ok: true, version: old.version, changed: false };
-    return await this.#activate(served, new CompiledCatalog(compiled.parts, vertical, { mode, cdnUrl }));
+    return await this.#activate(served, new CompiledCatalog(compiled.parts, vertical, { mode }));
   }
 
   /** Activates a catalog that is already in the archive. If the activation fails, removes the new catalog from the archive. */
@@ -212,7 +210,7 @@ export class CatalogStore {
   }
 
   #compileCatalog(catalog: CatalogFile, { vertical, mode }: { vertical: Vertical; mode: Mode }): CompiledCatalog {
-    return compileCatalog(catalog, vertical, { mode, cdnUrl: this.#options.cdnUrl });
+    return compileCatalog(catalog, vertical, { mode });
   }
 
   #isCurrent(version: string): boolean {

@@ -33,11 +33,6 @@ function copyToSharedBuffer(numbers: NumericArray): NumericArray {
 interface CompileCatalogOptions {
   /** Mode of the catalog. Clicks of a test catalog have no revenue (docs/contract.md#test-keys-and-the-sandbox). */
   readonly mode: Mode;
-  /**
-   * Returns the base URL of the images, without a trailing slash. The function is called when the first response is rendered, because the
-   * URL may contain the port of the server, which is bound after the catalogs are compiled.
-   */
-  readonly cdnUrl: () => string;
 }
 
 /** Compiled catalog as plain values, so that a message can send the catalog to another thread. */
@@ -60,9 +55,8 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly tables: ProductTables;
   /** Daily caps in clicks by offer id. Offers without a cap are not in the map (docs/contract.md#daily-caps). */
   readonly dailyCaps: ReadonlyMap<string, number>;
-  readonly #cdnUrl: () => string;
   #logoHashes: ReadonlyMap<string, string> = new Map();
-  #fragments: OfferRenderer | null = null;
+  #offerRenderer: OfferRenderer | null = null;
   readonly #indexById: ReadonlyMap<string, number>;
 
   constructor(
@@ -77,13 +71,13 @@ export class CompiledCatalog implements CompiledCatalogData {
     this.offers = offers;
     this.tables = tables;
     this.dailyCaps = new Map(offers.flatMap(({ id, dailyCap }) => (dailyCap === null ? [] : [[id, dailyCap]])));
-    this.#cdnUrl = options.cdnUrl;
     this.#indexById = new Map(offers.map(({ id }, index) => [id, index]));
   }
 
-  get offerRenderer(): OfferRenderer {
-    this.#fragments ??= productOf(this.vertical).createOfferRenderer(this, this.#cdnUrl(), this.#logoHashes);
-    return this.#fragments;
+  /** Returns the renderer of the offers. `logosUrl`, the base URL of the logos, must be equal in all calls. */
+  offerRenderer(logosUrl: string): OfferRenderer {
+    this.#offerRenderer ??= productOf(this.vertical).createOfferRenderer(this, logosUrl, this.#logoHashes);
+    return this.#offerRenderer;
   }
 
   /** Returns the name of each lender and the file name of the lender's logo. */
@@ -95,7 +89,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   /** Sets the hashes of the logos by lender name, and discards the rendered offers. The catalog version does not depend on logos. */
   setLogoHashes(hashes: ReadonlyMap<string, string>): void {
     this.#logoHashes = hashes;
-    this.#fragments = null;
+    this.#offerRenderer = null;
   }
 
   /** Returns the index of an offer in `offers`, or -1 for an offer that is not in the catalog. */

@@ -17,7 +17,7 @@ import {
 import type { SortOrder } from '../matching/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';
-import { clickUrlPrefix } from '../operations/click-url.ts';
+import { createOfferUrls } from '../operations/click-url.ts';
 import type { SessionBody, SessionMetadata, SessionView } from '../operations/create-session.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
@@ -85,7 +85,7 @@ export interface AnalyticsPageQuery<Granularity extends 'daily' | 'row'> extends
 interface PartnerApiDeps {
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
-  readonly urls: Pick<PublicUrls, 'click'>;
+  readonly urls: Pick<PublicUrls, 'click' | 'cdn'>;
   /** Whether the service is closing or closed, so that no operation may start. */
   isStopping(): boolean;
 }
@@ -145,7 +145,7 @@ export class PartnerApi {
       const request = toMarketplaceRequest(query, 'json');
       if (!request.ok) return request;
       const outcome = await operations.getMarketplace(admission, request.value, true, null);
-      return outcome.ok ? succeeded(toMarketplaceView(outcome.value, clickUrlPrefix(urls.click))) : outcome;
+      return outcome.ok ? succeeded(toMarketplaceView(outcome.value, createOfferUrls(urls))) : outcome;
     });
   }
 

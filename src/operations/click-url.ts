@@ -1,14 +1,17 @@
 import { bounds } from '../bounds.ts';
 import { parseQueryParameters } from '../domain/query-string.ts';
+import { flattenString } from '../domain/text.ts';
+import type { OfferUrls } from '../verticals/products.ts';
 import type { ClickRequest } from './follow-click.ts';
 
 export const clickPath = '/c';
 
 const clickParameters = ['sub', 'offer', 'v'] as const;
 
-/** Returns the start of every click URL, up to the sub_id. `clickBaseUrl` is the base URL of the redirect host. */
-export function clickUrlPrefix(clickBaseUrl: string): string {
-  return `${clickBaseUrl}${clickPath}?sub=`;
+/** Returns the URLs in offers. `click` is the base URL of the redirect host, `cdn` the base URL of the logos. */
+export function createOfferUrls({ click, cdn }: { readonly click: string; readonly cdn: string }): OfferUrls {
+  const clickPrefix = `${click}${clickPath}?sub=`;
+  return { clickPrefix, clickPrefixJson: flattenString(JSON.stringify(clickPrefix).slice(1, -1)), logos: cdn };
 }
 
 /** Parses a `click_url` for a program that handles click requests itself. */

@@ -8,7 +8,7 @@ import type { MatchExplanation } from '../matching/explain-offers.ts';
 import { type SortOrder, sortOrders } from '../matching/matcher.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
 import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
-import { type OfferView, productOf } from '../verticals/products.ts';
+import { type OfferUrls, type OfferView, productOf } from '../verticals/products.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { IgnoredParameters, RequestParameters } from './ignored-names.ts';
 import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
@@ -120,15 +120,13 @@ export interface MarketplaceView extends IgnoredParameters {
 
 /**
  * Builds the JSON response with offers as an object. `renderMarketplaceJson` of the HTTP routes renders the same members as JSON text.
- *
- * @param clickUrlPrefix start of each click URL, up to the sub_id
  */
-export function toMarketplaceView(result: OffersResult, clickUrlPrefix: string): MarketplaceView {
+export function toMarketplaceView(result: OffersResult, urls: OfferUrls): MarketplaceView {
   const { catalog, explanation } = result;
   return {
     sub_id: result.subId,
     match_quality: result.matchQuality,
-    offers: productOf(catalog.vertical).toOfferViews(result, clickUrlPrefix),
+    offers: productOf(catalog.vertical).toOfferViews(result, urls),
     total_offers: result.totalOffers,
     generated_at: formatIsoTimestamp(result.generatedMs),
     sort: result.sort,

@@ -57,12 +57,10 @@ export class CatalogStatusTracker {
   }
 }
 
-/** @param cdnUrl returns the base URL of the logos; called when the first offers are rendered */
-export function openCatalogs({ dataDir, clock, logger, catalogs }: ServiceOptions, cdnUrl: () => string): CatalogStore {
+export function openCatalogs({ dataDir, clock, logger, catalogs }: ServiceOptions): CatalogStore {
   return new CatalogStore({
     archiveFolder: join(dataDir, 'catalogs'),
     clock,
-    cdnUrl,
     catalogs,
     onArchiveError: (error) =>
       logger.error({ error }, 'archived catalog unreadable; clicks on its offers will return 404'),

@@ -2,7 +2,6 @@ import { openOperatorToken, operatorTokenPath } from '../auth/operator-token.ts'
 import { bounds } from '../bounds.ts';
 import { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { SerialQueue, SharedTimeout } from '../domain/async.ts';
-import { flattenString } from '../domain/text.ts';
 import { adminRoutes } from '../http/routes/admin-routes.ts';
 import { apiRoutes } from '../http/routes/api-routes.ts';
 import { clickRoutes, sandboxLandingPath } from '../http/routes/click-routes.ts';
@@ -20,7 +19,7 @@ import { Metrics } from '../metrics/metrics.ts';
 import { EventLoopMonitor } from '../metrics/process-metrics.ts';
 import { docsFiles } from '../openapi/docs-files.ts';
 import { createApiOperations } from '../operations/api-operations.ts';
-import { clickUrlPrefix } from '../operations/click-url.ts';
+import { createOfferUrls } from '../operations/click-url.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
 import { RandomPool } from '../secrets/random-pool.ts';
@@ -66,8 +65,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   const secrets = openDataFolder(options, cleanup);
   const metrics = new Metrics(publicRouteNames);
   const { authenticator, keyDirectory, keys, embedOrigins } = openAuth(options, cleanup, metrics);
-  // `urls` is assigned later, because the URLs contain the port of the public listener.
-  const catalogs = openCatalogs(options, () => urls.cdn);
+  const catalogs = openCatalogs(options);
   const caps = openDailyCaps(options, catalogs);
   const clickLimiter = new ClickRecordLimiter();
   const certificate = openCertificate(options, cleanup);
@@ -160,7 +158,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   if (options.listen !== null && listeners !== null && operatorToken !== null) {
     const { token } = operatorToken;
     const verticals = servedVerticals(options);
-    const clickUrlPrefixJson = flattenString(JSON.stringify(clickUrlPrefix(urls.click)).slice(1, -1));
+    const offerUrls = createOfferUrls(urls);
     listeners.setHandlers({
       public: publicRoutes({
         api: apiRoutes({
@@ -168,13 +166,13 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
           authenticator,
           operations,
           cors: new Cors(options.corsOrigins),
-          clickUrlPrefixJson,
+          offerUrls,
           docsHandlers: docsRoutes(docsFiles(verticals, urls)),
         }),
         click: clickRoutes(clickDeps),
         widget: widgetRoutes({
           ...offerDeps,
-          clickUrlPrefixJson,
+          offerUrls,
           originsOf: (account) => keyDirectory.origins.findByAccount(account),
           ownOrigin: new URL(urls.widget).origin,
           cdnOrigin: new URL(urls.cdn).origin,

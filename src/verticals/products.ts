@@ -8,7 +8,14 @@ import type { RankedOffers } from '../matching/matcher.ts';
 import type { FieldVector } from './field-vector.ts';
 import { installmentLoan } from './personal-loans/installment-loan.ts';
 import type { LoanTables } from './personal-loans/loan-tables.ts';
-import type { CompiledOffer, OfferList, OfferRenderer, OfferView, PricedOffer } from './personal-loans/offer-view.ts';
+import type {
+  CompiledOffer,
+  OfferList,
+  OfferRenderer,
+  OfferUrls,
+  OfferView,
+  PricedOffer,
+} from './personal-loans/offer-view.ts';
 import type { ProductName, Vertical } from './vertical.ts';
 
 /** Schemas of the catalog members that only one product has. `catalogSchema` has the members that all products share. */
@@ -49,8 +56,8 @@ export interface VerticalProduct {
     indexes: ArrayLike<number>,
     borrower: Readonly<FieldVector>,
   ): PricedOffer[];
-  /** Creates the offers of a response as objects. `clickUrlPrefix` is the part of every click URL that ends before the sub_id. */
-  toOfferViews(list: OfferList, clickUrlPrefix: string): OfferView[];
+  /** Creates the offers of a response as objects. */
+  toOfferViews(list: OfferList, urls: OfferUrls): OfferView[];
   /** Returns a test for offers that passed the filters: whether the borrower can get the offer. Returns null if no offer can be priced. */
   createPriceTest(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
   /** Returns a function that reports every reason why the borrower cannot get an offer, except the criteria that the filters check. */
@@ -64,7 +71,7 @@ const products: Readonly<Record<ProductName, VerticalProduct>> = { installment_l
 
 export const productNames = Object.keys(products) as readonly ProductName[];
 
-export type { CompiledOffer, OfferList, OfferRenderer, OfferView };
+export type { CompiledOffer, OfferList, OfferRenderer, OfferUrls, OfferView };
 
 /** Compiled tables of a catalog for any product; the member `product` names the product. */
 export type ProductTables = LoanTables;

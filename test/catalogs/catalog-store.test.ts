@@ -53,7 +53,6 @@ function open(catalogs: CatalogSource[], options: Partial<ConstructorParameters<
   return new CatalogStore({
     archiveFolder,
     clock,
-    cdnUrl: () => 'https://cdn.example',
     catalogs,
     compile: async (job) => compileCatalogSource(job),
     ...options,

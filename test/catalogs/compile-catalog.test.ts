@@ -75,13 +75,13 @@ test('the catalog version changes with every change of content or mode', () => {
 
 test('renders logo URLs with the current hash', () => {
   const catalog = compileLoans(catalogOf([plainOffer()]));
-  const url = () => /"logo_url":"([^"]*)"/.exec(catalog.offerRenderer.offerHeadJson(0, 0))?.[1];
+  const url = () => /"logo_url":"([^"]*)"/.exec(catalog.offerRenderer('https://cdn.example').offerHeadJson(0, 0))?.[1];
   const { lenderName, logo } = catalog.offers[0]!;
   assert.equal(url(), `https://cdn.example/${logo}`);
   for (const hash of ['0123456789abcdef', 'fedcba9876543210']) {
     catalog.setLogoHashes(new Map([[lenderName, hash]]));
     assert.equal(url(), `https://cdn.example/${logo}?v=${hash}`);
-    assert.equal(catalog.offerRenderer, catalog.offerRenderer);
+    assert.equal(catalog.offerRenderer('https://cdn.example'), catalog.offerRenderer('https://cdn.example'));
   }
 });
 

@@ -237,7 +237,7 @@ test('limits names and payouts to what the ledger can store', () => {
   const largest = catalogOf([plainOffer({ id, payout_usd: bounds.payoutUsdMax, bands })]);
   largest.lenders[0]!.name = name;
   assert.deepEqual(errorsOf(largest), []);
-  const compiled = compileCatalog(largest, personalLoans, { mode: 'live', cdnUrl: () => '' });
+  const compiled = compileCatalog(largest, personalLoans, { mode: 'live' });
   const now = 1_785_542_400_000;
   const { lenderName } = compiled.offers[0]!;
   const value = compiled.clickValueMicros(0, 4);

@@ -32,7 +32,7 @@ function catalogWith(caps: Caps, mode: Mode = 'live'): CompiledCatalog {
     const cap = caps[id] ?? null;
     return cap === 'gone' ? [] : [plainOffer({ id, ...(cap === null ? {} : { daily_cap: cap }) })];
   });
-  return compileCatalog(catalogOf(offers), personalLoans, { mode, cdnUrl: () => '' });
+  return compileCatalog(catalogOf(offers), personalLoans, { mode });
 }
 
 /** Runs daily caps as the service does: appends every record to the ledger, then applies it. */

@@ -12,6 +12,7 @@ import {
   type OfferSet,
   removeOffer,
 } from '../../src/matching/offer-set.ts';
+import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { absentValue, fieldIndex } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { priceRankedOffers, toOfferViews } from '../../src/verticals/personal-loans/offer-view.ts';
@@ -20,6 +21,8 @@ import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { packed, today } from './loan-fixtures.ts';
 import { type ReferenceMatch, referenceMatches, referenceOrder } from './reference-matcher.ts';
+
+const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' });
 
 /** What a comparison draws: everything else follows from it. */
 export interface Draw {
@@ -58,7 +61,7 @@ export function compareWithReference(rank: RankLoans, vertical: Vertical, draw: 
   // The rules know no caps: they tell the ranker that offers may close.
   if (draw.catalogSeed % 2 === 0) catalog.lenders[0]!.offers[0]!.daily_cap = 1;
   const hasCaps = catalog.lenders.some(({ offers }) => offers.some(({ daily_cap }) => daily_cap !== undefined));
-  const compiled = compileCatalog(catalog, vertical, { mode: 'live', cdnUrl: () => '' });
+  const compiled = compileCatalog(catalog, vertical, { mode: 'live' });
   const random = seededRandom(draw.borrowerSeed);
   let compared = 0;
   for (let i = 0; i < borrowers; i++) {
@@ -112,7 +115,7 @@ function compareAnswers(
   for (let from = 0; from < shown.length; from += bounds.offersShownMax) {
     const some = Uint16Array.from(shown.slice(from, from + bounds.offersShownMax));
     const offers = priceRankedOffers(compiled, some, borrower);
-    const answered = toOfferViews({ catalog: compiled, offers, subId: 'sub', clickToken: 'v' }, '');
+    const answered = toOfferViews({ catalog: compiled, offers, subId: 'sub', clickToken: 'v' }, urls);
     for (const { svc_offer_id, apr_range, payment_term_months, monthly_payment_estimate, ...terms } of answered) {
       const { loan_amount_range, term_months } = terms;
       const quote = { apr_range, payment_term_months, monthly_payment_estimate, loan_amount_range, term_months };

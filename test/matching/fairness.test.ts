@@ -6,6 +6,7 @@ import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { explainOffers } from '../../src/matching/explain-offers.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
 import { addOffer, emptyOfferSet } from '../../src/matching/offer-set.ts';
+import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { type FieldVector, fieldIndex } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { priceRankedOffers, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
@@ -94,7 +95,10 @@ function show(market: Market, drawn: Catalog, borrower: FieldVector): Shown {
     const offers = priceRankedOffers(catalog, [offer], borrower);
     return [
       idOf(offer),
-      renderOffersJson({ catalog, offers, subId: 'sub', clickToken: 'v' }, 'https://go.example/c?sub='),
+      renderOffersJson(
+        { catalog, offers, subId: 'sub', clickToken: 'v' },
+        createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' }),
+      ),
     ];
   });
   return {

@@ -83,7 +83,7 @@ export function compileLoans(
   mode: 'live' | 'test' = 'live',
   vertical: Vertical = personalLoans,
 ): CompiledCatalog {
-  return compileCatalog(catalog, vertical, { mode, cdnUrl: () => 'https://cdn.example' });
+  return compileCatalog(catalog, vertical, { mode });
 }
 
 /** The members of an offer that depend on the borrower. */

@@ -30,7 +30,6 @@ function openCatalogs() {
   const catalogs = new CatalogStore({
     archiveFolder: folder,
     clock: new ManualClock(),
-    cdnUrl: () => '',
     catalogs: [
       { vertical: personalLoans, mode: 'live', file },
       { vertical: personalLoans, mode: 'test', text: textOf(2, smallOffers + 1) },

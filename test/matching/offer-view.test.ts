@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { createOfferUrls } from '../../src/operations/click-url.ts';
 import {
   type OfferList,
   priceRankedOffers,
@@ -14,12 +15,12 @@ import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { borrowerOf, catalogOf, goodBorrower, plainOffer, quote, today } from './loan-fixtures.ts';
 
-const clickUrlPrefix = 'https://go.example/c?sub=';
+const urls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example/logos' });
 const subId = 'sub_1';
 const clickToken = 'token';
 
 function compile(catalog: CatalogFile) {
-  return compileCatalog(catalog, personalLoans, { mode: 'live', cdnUrl: () => 'https://cdn.example/logos' });
+  return compileCatalog(catalog, personalLoans, { mode: 'live' });
 }
 
 function offerList(file: CatalogFile, indexes: ArrayLike<number>, borrower: readonly number[]): OfferList {
@@ -41,7 +42,7 @@ function expectedView(file: CatalogFile, index: number, borrower: readonly numbe
     svc_star_rating: offer.stars,
     features: offer.features,
     prequalification: offer.prequalification,
-    click_url: `${clickUrlPrefix}${subId}&offer=${id}&v=${clickToken}`,
+    click_url: `https://go.example/c?sub=${subId}&offer=${id}&v=${clickToken}`,
     position,
   };
 }
@@ -57,8 +58,8 @@ test('the JSON text of offers equals JSON.stringify of the offer objects, which 
       const indexes = [...orders.subarray(order * orderLength, order * orderLength + Math.min(orderLength, 20))];
       rendered += indexes.length;
       const list = offerList(file, indexes, borrower);
-      const views = toOfferViews(list, clickUrlPrefix);
-      assert.equal(renderOffersJson(list, clickUrlPrefix), JSON.stringify(views));
+      const views = toOfferViews(list, urls);
+      assert.equal(renderOffersJson(list, urls), JSON.stringify(views));
       assert.deepEqual(
         views,
         indexes.map((index, place) => expectedView(file, index, borrower, place + 1)),
@@ -72,12 +73,12 @@ test('escapes names and URLs in the JSON text', () => {
   const file = catalogOf([plainOffer()]);
   file.lenders[0]!.name = 'Quote " Backslash \\ Ünï </script>\u2028';
   const list = offerList(file, [0], borrowerOf(goodBorrower));
-  const prefix = 'https://go.example/"\\?sub=';
-  assert.deepEqual(JSON.parse(renderOffersJson(list, JSON.stringify(prefix).slice(1, -1))), toOfferViews(list, prefix));
+  const escaped = createOfferUrls({ click: 'https://go.example/"\\', cdn: 'https://cdn.example/"\\' });
+  assert.deepEqual(JSON.parse(renderOffersJson(list, escaped)), toOfferViews(list, escaped));
 });
 
 test('renders no offers as an empty array', () => {
-  assert.equal(renderOffersJson(offerList(catalogOf([plainOffer()]), [], borrowerOf(goodBorrower)), ''), '[]');
+  assert.equal(renderOffersJson(offerList(catalogOf([plainOffer()]), [], borrowerOf(goodBorrower)), urls), '[]');
 });
 
 test('throws for an offer that does not match the borrower', () => {

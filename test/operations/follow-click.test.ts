@@ -60,7 +60,7 @@ async function openBench(t: TestContext, isLive = true) {
   writeCatalog(liveOffers);
   const { vertical } = liveTenant;
   const catalogs = new CatalogStore({
-    ...{ archiveFolder: join(folder, 'archive'), clock, cdnUrl: () => 'https://cdn.example' },
+    ...{ archiveFolder: join(folder, 'archive'), clock },
     catalogs: [
       { vertical, mode: 'live', file },
       { vertical, mode: 'test', text: JSON.stringify(catalogWith({})) },

@@ -19,6 +19,7 @@ import {
 } from '../../src/matching/matcher.ts';
 import { addOffer, countOffers, emptyOfferSet } from '../../src/matching/offer-set.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
+import { createOfferUrls } from '../../src/operations/click-url.ts';
 import {
   type GetMarketplaceDeps,
   getMarketplace,
@@ -43,11 +44,11 @@ import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { openSessionStore, sessionTtlMs } from './bench.ts';
 
 const { vertical } = testTenant;
-const clickUrlPrefix = 'https://go.example/c?sub=';
+const offerUrls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' });
 
 function viewOf(outcome: Outcome<OffersResult>): MarketplaceView {
   assert(outcome.ok);
-  return toMarketplaceView(outcome.value, clickUrlPrefix);
+  return toMarketplaceView(outcome.value, offerUrls);
 }
 
 /** Prepares `getMarketplace` with a matcher of `threads` threads, and creates a test session with all fields. */
@@ -61,7 +62,7 @@ async function setUp(
   runAfterTest(t, () => rmSync(folder, { recursive: true }));
   const ledger = await openTemporaryLedger(t);
   const catalogs = new CatalogStore({
-    ...{ archiveFolder: folder, clock, cdnUrl: () => 'https://cdn.example' },
+    ...{ archiveFolder: folder, clock },
     catalogs: sources,
   });
   const matcher = await startMatcher({ threads, inThreadOffersMax: 0, catalogs, verticals: [vertical] });
@@ -285,7 +286,7 @@ it('the rendered response text equals JSON.stringify of the response object', as
     const outcome = await ask(parameters);
     assert(outcome.ok);
     assert.equal(
-      renderMarketplaceJson(outcome.value, clickUrlPrefix, ignored),
+      renderMarketplaceJson(outcome.value, offerUrls, ignored),
       JSON.stringify(withIgnoredParameters(viewOf(outcome), ignored)),
     );
   }

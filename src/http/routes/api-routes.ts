@@ -11,6 +11,7 @@ import {
   withIgnoredParameters,
 } from '../../operations/ignored-names.ts';
 import type { OffersResult } from '../../operations/show-offers.ts';
+import type { OfferUrls } from '../../verticals/products.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
 import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeaders, type HeaderText } from '../engines/response-head.ts';
@@ -38,8 +39,7 @@ interface ApiRoutesDeps {
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
   readonly cors: Cors;
-  /** Start of each click URL, up to the sub_id, escaped for a JSON string. */
-  readonly clickUrlPrefixJson: string;
+  readonly offerUrls: OfferUrls;
   /** Handlers of the API documentation by path, for paths that are not API operations. */
   readonly docsHandlers: ReadonlyMap<string, Handler>;
 }
@@ -165,7 +165,7 @@ function handleGetMarketplace(deps: ApiRoutesDeps, request: AdmittedRequest): vo
 
   const sendOffers = (outcome: Outcome<OffersResult>): void => {
     if (outcome.ok) {
-      sendJson(context, renderMarketplaceJson(outcome.value, deps.clickUrlPrefixJson, ignored), headers);
+      sendJson(context, renderMarketplaceJson(outcome.value, deps.offerUrls, ignored), headers);
     } else {
       sendError(context, outcome.error, headers);
     }

@@ -1,43 +1,34 @@
 import { formatIsoTimestamp } from '../../domain/calendar.ts';
 import type { OffersResult } from '../../operations/show-offers.ts';
 import type { WidgetOffers } from '../../operations/show-widget-offers.ts';
-import { renderOffersJson } from '../../verticals/personal-loans/offer-view.ts';
+import { type OfferUrls, renderOffersJson } from '../../verticals/personal-loans/offer-view.ts';
 
 /**
  * Renders the response of `GET /marketplace` (docs/contract.md#envelope) from prepared JSON fragments. The result equals the
  * `JSON.stringify` output for `toMarketplaceView` with `withIgnoredParameters`, but rendering fragments is many times faster.
- *
- * @param clickUrlPrefixJson start of each click URL, up to the sub_id, escaped for a JSON string
  */
-export function renderMarketplaceJson(
-  result: OffersResult,
-  clickUrlPrefixJson: string,
-  ignored: readonly string[],
-): string {
+export function renderMarketplaceJson(result: OffersResult, urls: OfferUrls, ignored: readonly string[]): string {
   const { explanation } = result;
   return (
-    `{${renderEnvelopeMembers(result, clickUrlPrefixJson)}` +
+    `{${renderEnvelopeMembers(result, urls)}` +
     `${explanation === null ? '' : `,"explain":${JSON.stringify(explanation)}`}` +
     `${ignored.length === 0 ? '' : `,"ignored":${JSON.stringify(ignored)}`}}`
   );
 }
 
 /** Renders the response of `GET /w/offers`, a `WidgetOffersView`. */
-export function renderWidgetOffersJson(
-  { result, loanAmount, expiresMs }: WidgetOffers,
-  clickUrlPrefixJson: string,
-): string {
+export function renderWidgetOffersJson({ result, loanAmount, expiresMs }: WidgetOffers, urls: OfferUrls): string {
   return (
     `{"loan_amount":${loanAmount},"expires_at":"${formatIsoTimestamp(expiresMs)}",` +
-    `${renderEnvelopeMembers(result, clickUrlPrefixJson)}}`
+    `${renderEnvelopeMembers(result, urls)}}`
   );
 }
 
-function renderEnvelopeMembers(result: OffersResult, clickUrlPrefixJson: string): string {
+function renderEnvelopeMembers(result: OffersResult, urls: OfferUrls): string {
   const { subId, matchQuality, totalOffers, generatedMs, sort, catalog } = result;
   return (
-    `"sub_id":"${subId}","match_quality":"${matchQuality}","offers":${renderOffersJson(result, clickUrlPrefixJson)}` +
+    `"sub_id":"${subId}","match_quality":"${matchQuality}","offers":${renderOffersJson(result, urls)}` +
     `,"total_offers":${totalOffers},"generated_at":"${formatIsoTimestamp(generatedMs)}","sort":"${sort}"` +
-    `,"catalog_version":"${catalog.version}","disclosure":${catalog.offerRenderer.disclosureJson}`
+    `,"catalog_version":"${catalog.version}","disclosure":${catalog.offerRenderer(urls.logos).disclosureJson}`
   );
 }

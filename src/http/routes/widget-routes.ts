@@ -13,6 +13,7 @@ import {
   type WidgetOffers,
 } from '../../operations/show-widget-offers.ts';
 import type { RandomPool } from '../../secrets/random-pool.ts';
+import type { OfferUrls } from '../../verticals/products.ts';
 import { widgetPageCsp, widgetPageHtml } from '../../widgets/widget-embedding.ts';
 import type { Handler, RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
@@ -45,8 +46,7 @@ const scriptHeaders = formatHeaders({
 });
 
 interface WidgetApiDeps extends VerifyWidgetLinkDeps, ShowOffersDeps, RecordWidgetEventsDeps {
-  /** Start of each click URL, up to the sub_id, escaped for a JSON string. */
-  readonly clickUrlPrefixJson: string;
+  readonly offerUrls: OfferUrls;
 }
 
 const offersMethods = allowedMethods('GET');
@@ -62,7 +62,7 @@ function handleOffers(deps: WidgetApiDeps, context: RequestContext): void | Prom
 
   const sendOffers = (outcome: Outcome<WidgetOffers>): void => {
     if (outcome.ok) {
-      const body = renderWidgetOffersJson(outcome.value, deps.clickUrlPrefixJson);
+      const body = renderWidgetOffersJson(outcome.value, deps.offerUrls);
       context.reply({ status: 200, headers: jsonHeaders + cors, body });
     } else {
       sendWidgetError(deps, context, outcome.error, cors);

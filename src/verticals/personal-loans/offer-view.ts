@@ -104,13 +104,19 @@ export interface OfferList {
   readonly clickToken: string;
 }
 
-/**
- * Creates the offers of a response as objects.
- *
- * @param clickUrlPrefix part of every click URL that ends before the sub_id, such as `https://go.example/c?sub=`
- */
-export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, clickUrlPrefix: string): OfferView[] {
-  const { offerRenderer } = catalog;
+/** URLs in the offers of all responses. */
+export interface OfferUrls {
+  /** Part of each click URL before the sub_id, such as `https://go.example/c?sub=`. */
+  readonly clickPrefix: string;
+  /** The value of `clickPrefix`, escaped as in a JSON string. */
+  readonly clickPrefixJson: string;
+  /** Base URL of the logos, without a trailing slash. */
+  readonly logos: string;
+}
+
+/** Creates the offers of a response as objects. */
+export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, urls: OfferUrls): OfferView[] {
+  const offerRenderer = catalog.offerRenderer(urls.logos);
   return offers.map(({ index, slot, paymentCents, amountMin, amountMax, openTerms }, place) => {
     const { id, details } = catalog.offers[index]!;
     return {
@@ -119,7 +125,7 @@ export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, 
       loan_amount_range: { min: amountMin, max: amountMax },
       ...details,
       features: [...details.features],
-      click_url: `${clickUrlPrefix}${subId}${clickUrlParameters(id)}${clickToken}`,
+      click_url: `${urls.clickPrefix}${subId}${clickUrlParameters(id)}${clickToken}`,
       term_months: offerRenderer.termMonths(openTerms),
       position: place + 1,
     };
@@ -134,15 +140,13 @@ function clickUrlParameters(offerId: string): string {
 /**
  * Renders the offers of a response as a JSON array, from prebuilt fragments. The text equals the result of `JSON.stringify` for
  * {@link toOfferViews}.
- *
- * @param clickUrlPrefixJson part of every click URL that ends before the sub_id, escaped as in a JSON string
  */
 export function renderOffersJson(
   { catalog, offers, subId, clickToken }: OfferList,
-  clickUrlPrefixJson: string,
+  { clickPrefixJson, logos }: OfferUrls,
 ): string {
   if (offers.length === 0) return '[]';
-  const { offerRenderer } = catalog;
+  const offerRenderer = catalog.offerRenderer(logos);
   const lastPlace = offers.length - 1;
   let text = '[';
   for (let place = 0; place <= lastPlace; place++) {
@@ -155,7 +159,7 @@ export function renderOffersJson(
       ',"loan_amount_range":{"min":' +
       (amountMin + ',"max":' + amountMax) +
       detailsJson +
-      clickUrlPrefixJson +
+      clickPrefixJson +
       subId +
       urlParameters +
       clickToken +
@@ -190,25 +194,25 @@ export class OfferRenderer {
   readonly disclosureJson: string;
   readonly #offers: readonly CompiledOffer[];
   readonly #tables: MatchTables;
-  readonly #cdnUrl: string;
+  readonly #logosUrl: string;
   readonly #logoHashes: ReadonlyMap<string, string>;
   readonly #headsBySlot: (string | undefined)[];
   readonly #tailsByOffer: (OfferTail | undefined)[];
   readonly #termsByOpenTerms = new Map<number, string>();
 
   /**
-   * @param cdnUrl base URL of logos, without a trailing slash
+   * @param logosUrl base URL of the logos, without a trailing slash
    * @param logoHashes hashes of the logos by lender name; a logo without a hash gets a URL without a version
    */
   constructor(
     { disclosure, offers, tables }: Pick<CompiledCatalog, 'disclosure' | 'offers' | 'tables'>,
-    cdnUrl: string,
+    logosUrl: string,
     logoHashes: ReadonlyMap<string, string>,
   ) {
     this.disclosureJson = JSON.stringify(disclosure);
     this.#offers = offers;
     this.#tables = tables;
-    this.#cdnUrl = cdnUrl;
+    this.#logosUrl = logosUrl;
     this.#logoHashes = logoHashes;
     this.#headsBySlot = new Array<string | undefined>(tables.aprMin.length);
     this.#tailsByOffer = new Array<OfferTail | undefined>(offers.length);
@@ -220,7 +224,7 @@ export class OfferRenderer {
     return {
       svc_offer_id: id,
       lender_name: lenderName,
-      logo_url: `${this.#cdnUrl}/${logo}${hash === undefined ? '' : `?v=${hash}`}`,
+      logo_url: `${this.#logosUrl}/${logo}${hash === undefined ? '' : `?v=${hash}`}`,
       apr_range: { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 },
       // `slot` is the row times the number of terms, plus the index of the term.
       payment_term_months: this.#tables.termMonths[slot % this.#tables.termMonths.length]!,
