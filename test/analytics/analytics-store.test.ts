@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { SessionRowsQuery, SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
-import { CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { zeroProjectionTotals } from '../../src/analytics/projection-state.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
@@ -50,8 +46,6 @@ describe('AnalyticsStore', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 25, size: 'max' }), (steps) => {
         const compared = new ProjectedStore();
-        const folder = mkdtempSync(join(tmpdir(), 'archive-'));
-        const archive = new CounterArchive(folder);
         const model = new AnalyticsModel();
         try {
           for (const { records, next, retentionDays } of steps) {
@@ -61,7 +55,7 @@ describe('AnalyticsStore', () => {
             if (next === 'prune' && compared.store.pruner.hasRowsToPrune) compared.store.pruner.pruneRows();
             if (next !== 'retain') continue;
             const request = { today: arbitraryToday, retentionDays, wallMs: noon };
-            const retention = compared.store.applyRetention(archive, request);
+            const retention = compared.store.applyRetention(compared.archive, request);
             assert(retention.archived);
             model.retainFrom(retention.retainedFromDay);
           }
@@ -69,7 +63,6 @@ describe('AnalyticsStore', () => {
           assert.deepEqual({ ...compared.store.getTotals() }, model.totals);
         } finally {
           compared.close();
-          rmSync(folder, { recursive: true });
         }
       }),
       { numRuns: 40 },

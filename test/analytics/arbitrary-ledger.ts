@@ -79,43 +79,43 @@ const clicked = fc
   );
 
 /** Generates few different payouts, so that repeats and conflicts are frequent. Some rows are too late, too early or too large. */
+const micros = fc.constantFrom(1, 12_345, 25_000_000, 25_000_000, 60_000_000_000);
 const booking = fc.record({
   sub: fc.oneof({ weight: 5, arbitrary: earner }, { weight: 1, arbitrary: sub }),
-  offer: fc.constantFrom(...offers),
+  offer: fc.constantFrom('a', 'a', ...offers),
   txid: fc.constantFrom('tx-1', 'tx-1', 'tx-2'),
-  micros: fc.constantFrom(1, 12_345, 25_000_000, 25_000_000, 60_000_000_000),
+  micros,
   occurredAfterMs: fc.constantFrom(dayMs, dayMs, 2 * dayMs, 0),
   reportedAfterMs: fc.constantFrom(0, 0, 1, 89 * dayMs, 90 * dayMs, -5_000, -5_001),
 });
-const lenderOf = (offer: string) => (offer === 'd' ? 'Lender of a' : `Lender of ${offer}`);
-const times = (sub: Buffer, occurredAfterMs: number, reportedAfterMs: number) => {
-  const occurredMs = sub.readUIntBE(0, 6) + occurredAfterMs;
-  return { occurredMs, wallMs: occurredMs + reportedAfterMs };
-};
+type Booking = typeof booking extends fc.Arbitrary<infer Value> ? Value : never;
 const evidence = fc.option(
   fc.record({ afterMs: fc.constantFrom(0, 5_000, dayMs, dayMs + 1), valueMicros: fc.nat({ max: 5_000_000 }) }),
 );
 
-const confirmed = fc
-  .tuple(booking, evidence)
-  .map(([{ sub, offer, txid, micros, occurredAfterMs, reportedAfterMs }, click]) =>
-    revenueConfirmedRecord(sub, offer, {
-      txid,
-      micros,
-      lender: lenderOf(offer),
-      ...times(sub, occurredAfterMs, reportedAfterMs),
-      click: click && { clickedMs: sub.readUIntBE(0, 6) + click.afterMs, valueMicros: click.valueMicros },
-    }),
-  );
+const lenderOf = (offer: string) => (offer === 'd' ? 'Lender of a' : `Lender of ${offer}`);
+function payoutOptions({ sub, offer, txid, micros, occurredAfterMs, reportedAfterMs }: Booking) {
+  const occurredMs = sub.readUIntBE(0, 6) + occurredAfterMs;
+  return { txid, micros, lender: lenderOf(offer), occurredMs, wallMs: occurredMs + reportedAfterMs };
+}
 
-const reversed = booking.map(({ sub, offer, txid, micros, occurredAfterMs, reportedAfterMs }) =>
-  revenueReversedRecord(sub, offer, {
-    txid,
-    micros,
-    lender: lenderOf(offer),
-    ...times(sub, occurredAfterMs, reportedAfterMs),
+const confirmed = fc.tuple(booking, evidence).map(([row, click]) =>
+  revenueConfirmedRecord(row.sub, row.offer, {
+    ...payoutOptions(row),
+    click: click && { clickedMs: row.sub.readUIntBE(0, 6) + click.afterMs, valueMicros: click.valueMicros },
   }),
 );
+
+const reversalOf = (row: Booking) => revenueReversedRecord(row.sub, row.offer, payoutOptions(row));
+const reversed = booking.map(reversalOf);
+
+/** Generates a payout and its reversal, which may be larger than the payout. */
+const confirmedAndReversed = fc
+  .tuple(booking, micros)
+  .map(([row, reversedMicros]): LedgerRecord[] => [
+    revenueConfirmedRecord(row.sub, row.offer, payoutOptions(row)),
+    reversalOf({ ...row, micros: reversedMicros }),
+  ]);
 
 /** The records that must precede a payout. */
 const prelude = sub.map((sub): LedgerRecord[] => [
@@ -139,8 +139,9 @@ const arbitraryRecord: fc.Arbitrary<LedgerRecord> = fc.oneof(
 
 /** Consecutive records in any order, with views before their session, clicks on offers that were not shown, and repeats. */
 export const arbitraryRecords: fc.Arbitrary<LedgerRecord[]> = fc.oneof(
-  { weight: 1, arbitrary: prelude },
-  { weight: 3, arbitrary: fc.array(arbitraryRecord, { minLength: 1, maxLength: 8 }) },
+  { weight: 2, arbitrary: prelude },
+  { weight: 1, arbitrary: confirmedAndReversed },
+  { weight: 6, arbitrary: fc.array(arbitraryRecord, { minLength: 1, maxLength: 8 }) },
 );
 
 /** Returns the analytics queries for all figures of `arbitraryRecords`. */

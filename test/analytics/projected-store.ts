@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
+import { CounterArchive } from '../../src/analytics/counter-archive.ts';
 
-/** An analytics store in a temporary folder. Tests apply records without a ledger. */
+/** An analytics store and an archive in a temporary folder. Tests apply records without a ledger. */
 export class ProjectedStore {
   readonly #folder = mkdtempSync(join(tmpdir(), 'projected-store-'));
+  readonly archive = new CounterArchive(join(this.#folder, 'archive'));
   store = this.#open();
   #position = 0;
 

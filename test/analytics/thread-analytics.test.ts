@@ -97,8 +97,6 @@ describe('thread analytics', () => {
     for (const [index, { sessions }] of (await Promise.all(answers)).entries()) assert(sessions >= 61 + index);
     const listed = { ...byTag, referrerTag: null, subs: [subs[7]!, subs[3]!, subs[160]!] };
     assert.equal((await analytics.getSummary(listed)).sessions, 2);
-    assert.equal((await analytics.getSummary({ ...listed, subs: [] })).sessions, 0);
-    assert.equal((await analytics.listDays(listed)).days[0]?.sessions, 2);
     const { rows } = await analytics.listRows({ ...listed, afterPosition: 0, limit: 5 });
     assert.deepEqual(
       rows.map(({ metadata }) => metadata),

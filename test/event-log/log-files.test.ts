@@ -40,6 +40,15 @@ for (const [how, syncsWrites] of [
   });
 }
 
+/** Makes modules use the mocked functions of `fs` until the end of the test. */
+function applyMocks(t: TestContext): void {
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+}
+
 /** Records later file system calls, and whether each write used a descriptor with O_DSYNC. */
 function watchCalls(t: TestContext): string[] {
   const calls: string[] = [];
@@ -52,18 +61,14 @@ function watchCalls(t: TestContext): string[] {
     calls.push('fdatasync');
     fdatasync(descriptor, done);
   });
-  syncBuiltinESMExports();
-  t.after(() => {
-    t.mock.restoreAll();
-    syncBuiltinESMExports();
-  });
+  applyMocks(t);
   return calls;
 }
 
 /** Whether a descriptor was opened with O_DSYNC, according to the kernel. */
 function syncsItsWrites(descriptor: number): boolean {
-  const told = fs.readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
-  return (Number.parseInt(/^flags:\s+(\d+)$/m.exec(told)![1]!, 8) & fs.constants.O_DSYNC) !== 0;
+  const info = fs.readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
+  return (Number.parseInt(/^flags:\s+(\d+)$/m.exec(info)![1]!, 8) & fs.constants.O_DSYNC) !== 0;
 }
 
 // Without this check, only a power cut would show a missing sync.
@@ -96,11 +101,7 @@ test('closes both descriptors even if one fails', { skip: process.platform !== '
     closed.push(descriptor);
     close(descriptor, () => done(Object.assign(new Error('EIO: close'), { code: 'EIO' })));
   });
-  syncBuiltinESMExports();
-  t.after(() => {
-    t.mock.restoreAll();
-    syncBuiltinESMExports();
-  });
+  applyMocks(t);
   await assert.rejects(file.close(), { code: 'EIO' });
   assert.equal(closed.length, 2);
 });

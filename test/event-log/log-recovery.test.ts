@@ -17,6 +17,7 @@ import {
 } from '../../src/event-log/log-format.ts';
 import { recoverLog } from '../../src/event-log/log-recovery.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
+import { verifyLog } from '../../src/event-log/verify-log.ts';
 import { FailingLogFiles } from './failing-log-files.ts';
 import {
   copyOf,
@@ -266,19 +267,21 @@ for (const [what, payload] of [
   ['a string of 2^32 bytes', Buffer.from([0x91, 0xdb, 0xff, 0xff, 0xff, 0xff])],
   ['bytes after the record', Buffer.from([0x90, 0x90])],
 ] as const) {
-  test(`rejects a valid frame that contains ${what}, and does not change the log`, async (t) => {
+  test(`opening and verifying a log report a valid frame that contains ${what} as damage`, async (t) => {
     const folder = scratchFolder(t);
     const frame = Buffer.alloc(8);
     frame.writeUInt32BE(payload.length, 0);
     frame.writeUInt32BE(computeFrameCrc(1, 0, payload), 4);
     const file = join(folder, segmentFileName(1));
     const header = encodeSegmentHeader({ firstSequence: 1, previousCrc: 0 });
-    writeFileSync(file, Buffer.concat([header, frame, payload]));
-    await assert.rejects(openLog(folder, { onRecord: () => {} }), {
-      name: 'LogDamagedError',
-      file,
-      offset: segmentHeaderBytes,
-    });
+    const bytes = Buffer.concat([header, frame, payload]);
+    writeFileSync(file, bytes);
+    const expected = { name: 'LogDamagedError', file, offset: segmentHeaderBytes };
+    await assert.rejects(openLog(folder, { onRecord: () => {} }), expected);
+    const { damage, position } = await verifyLog(nodeLogFiles, folder);
+    assert.match(damage!.reason, /cannot be decoded/);
+    assert.deepEqual([damage!.file, damage!.offset, position], [file, segmentHeaderBytes, 0]);
+    assert.ok(readFileSync(file).equals(bytes), 'a rejected log is not changed');
   });
 }
 

@@ -18,11 +18,6 @@ function setUp(t: TestContext, { sessionsMax = 100 } = {}) {
   return { clock, sessions, newRecovery, recovery: newRecovery(), keyed, nowMs: clock.wallMs() };
 }
 
-function keyedRecord(sub: Buffer, key: Uint8Array, payload: Uint8Array): SessionCreated {
-  const [kind, wallMs, , tag, keyNumber, device, metadata] = sessionCreatedRecord(sub);
-  return [kind, wallMs, sub, tag, keyNumber, device, metadata, key, payload];
-}
-
 describe('SessionRecovery', () => {
   it('restores a live session without its fields', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
@@ -41,12 +36,14 @@ describe('SessionRecovery', () => {
 
   it('restores the Idempotency-Key of a live session', (t) => {
     const { recovery, keyed, nowMs } = setUp(t);
-    const digests = [Buffer.alloc(16, 1), Buffer.alloc(16, 2)];
+    const digests = [Buffer.alloc(16, 1), Buffer.alloc(16, 2)] as const;
     const live = subIdBytes({ createdMs: nowMs - 1_000, serial: 1 });
     const expired = subIdBytes({ createdMs: nowMs - sessionTtlMs, serial: 2 });
-    const [key, payload] = digests as [Buffer, Buffer];
-    for (const sub of [live, expired]) recovery.apply(keyedRecord(sub, key, payload));
-    recovery.apply(keyedRecord(subIdBytes({ createdMs: nowMs, serial: 3 }), Buffer.alloc(15), payload));
+    const invalid = subIdBytes({ createdMs: nowMs, serial: 3 });
+    const applyCreated = (sub: Buffer, key: Buffer, payload: Buffer) =>
+      recovery.apply([...sessionCreatedRecord(sub), key, payload] as unknown as SessionCreated);
+    for (const sub of [live, expired]) applyCreated(sub, ...digests);
+    applyCreated(invalid, Buffer.alloc(15), digests[1]);
     assert.equal(keyed.length, 1);
     const { digests: restored, sub } = keyed[0]!;
     assert.deepEqual(sub, live);
