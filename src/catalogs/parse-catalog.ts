@@ -139,7 +139,7 @@ export type CatalogText = { readonly text: string } | { readonly file: string };
 
 /** Reads a catalog and parses the text with `parseCatalog`. */
 export function parseCatalogSource(source: CatalogText, vertical: Vertical): ParsedCatalog {
-  const read = 'file' in source ? readCatalogText(source.file) : ({ ok: true, text: source.text } as const);
+  const read = 'text' in source ? ({ ok: true, text: source.text } as const) : readCatalogText(source.file);
   return read.ok ? parseCatalog(read.text, vertical) : { ok: false, errors: [`catalog: ${read.problem}`] };
 }
 

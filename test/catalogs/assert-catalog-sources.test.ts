@@ -10,7 +10,8 @@ const of = (vertical: Vertical): CatalogSource[] => [
   { vertical, mode: 'live', text: '{}' },
   { vertical, mode: 'test', file: 'offers.json' },
 ];
-const [live, sandbox] = of(personalLoans) as [CatalogSource, CatalogSource];
+const both = of(personalLoans);
+const [live, sandbox] = both as [CatalogSource, CatalogSource];
 const boats: Vertical = { ...personalLoans, number: 99, segment: 'boat-loans', keyPrefix: 'svc_bt_' };
 
 test('accepts a live and a test catalog for each vertical, also if the vertical objects are copies', () => {
@@ -27,20 +28,11 @@ const wrong: readonly (readonly [told: RegExp, sources: unknown])[] = [
   [/^catalogs\[0\] must have either text or file$/, [{ vertical: personalLoans, mode: 'live' }, sandbox]],
   [/^catalogs\[0\] must have either text or file$/, [{ ...live, file: 'offers.json' }, sandbox]],
   [/^catalogs must contain a test catalog for the vertical personal-loans$/, [live]],
-  [
-    /^catalogs must contain a live catalog for the vertical boat-loans$/,
-    [live, sandbox, { ...sandbox, vertical: boats }],
-  ],
+  [/^catalogs must contain a live catalog for the vertical boat-loans$/, [...both, { ...sandbox, vertical: boats }]],
   [/^catalogs must not contain two live catalogs for the vertical personal-loans$/, [live, live, sandbox]],
-  [/^verticals must differ in .*: personal-loans, boat-loans$/, [live, sandbox, ...of({ ...boats, number: 1 })]],
-  [
-    /^verticals must differ in .*: personal-loans, boat-loans$/,
-    [live, sandbox, ...of({ ...boats, keyPrefix: 'svc_pl_' })],
-  ],
-  [
-    /^verticals must differ in .*: personal-loans, personal-loans$/,
-    [live, { ...sandbox, vertical: { ...personalLoans, number: 2 } }],
-  ],
+  [/^verticals must differ in .*: personal-loans, boat-loans$/, [...both, ...of({ ...boats, number: 1 })]],
+  [/^verticals must differ in .*: personal-loans, boat-loans$/, [...both, ...of({ ...boats, keyPrefix: 'svc_pl_' })]],
+  [/^verticals must differ in .*: personal-loans, personal-loans$/, [live, of({ ...personalLoans, number: 2 })[1]]],
 ];
 
 for (const [at, [told, sources]] of wrong.entries()) {

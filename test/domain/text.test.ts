@@ -3,8 +3,8 @@ import { describe, it, test } from 'node:test';
 import fc from 'fast-check';
 import { exceedsCodePointLimit, nearestWord } from '../../src/domain/text.ts';
 
-describe('exceedsCodePoints', () => {
-  it('exceedsCodePoints counts code points, not UTF-16 units', () => {
+describe('exceedsCodePointLimit', () => {
+  it('exceedsCodePointLimit counts code points, not UTF-16 units', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.nat(20), (text, max) => {
         assert.equal(exceedsCodePointLimit(text, max), [...text].length > max);
@@ -12,7 +12,7 @@ describe('exceedsCodePoints', () => {
     );
   });
 
-  it('exceedsCodePoints counts a lone surrogate as one code point', () => {
+  it('exceedsCodePointLimit counts a lone surrogate as one code point', () => {
     assert.equal(exceedsCodePointLimit('\ud800\ud800', 2), false);
     assert.equal(exceedsCodePointLimit('\ud800\ud800', 1), true);
   });

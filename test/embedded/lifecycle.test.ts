@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createMarketplace } from '../../src/index.ts';
+import { createMarketplace, type Result } from '../../src/index.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -75,25 +75,23 @@ test('the embedded API returns errors with the same status, code and members as 
   const partner = marketplace.partner(marketplace.keys.create({ ...newKey, limits: { analyticsPerMinute: 1 } }).key);
   const { sub_id } = ok(await partner.createSession({ referrer_tag: 'refusals' }));
 
-  const tag = refusal(await partner.createSession({ referrer_tag: 'No' }));
-  assert.deepEqual([tag.status, tag.error], [400, 'INVALID_REFERRER_TAG']);
-  const field = refusal(await partner.submitInputs({ sub_id, fields: { state: 'XX' } }));
-  assert.deepEqual([field.error, field.fields_invalid?.[0]?.field], ['INVALID_FIELD_VALUE', 'state']);
-  const early = refusal(await partner.getMarketplace({ sub_id }));
-  assert.deepEqual([early.status, early.error], [400, 'INSUFFICIENT_INPUTS']);
-  assert.deepEqual(early.missing_required, personalLoansFixture.required);
-  const many = refusal(await partner.getMarketplace({ sub_id, max_offers: 21 }));
-  assert.deepEqual([many.error, many.param], ['INVALID_REQUEST', 'max_offers']);
-  const strange = refusal(await partner.getMarketplace({ sub_id: 'sub_x' }));
-  assert.deepEqual([strange.status, strange.error], [404, 'SUB_ID_NOT_FOUND']);
-  ok(await partner.queryAnalytics({ referrer_tag: 'refusals' }));
-  const limited = refusal(await partner.queryAnalytics({ referrer_tag: 'refusals' }));
-  assert.deepEqual([limited.status, limited.error, limited.retry_after], [429, 'RATE_LIMIT_EXCEEDED', 60]);
+  const query = { referrer_tag: 'refusals' };
+  const stranger = marketplace.partner('svc_pl_live_none');
+  const assertRefused = (answer: Result<unknown>, status: number, error: string, more: object = {}) =>
+    assert.partialDeepStrictEqual(refusal(answer), { status, error, ...more });
+  assertRefused(await partner.createSession({ referrer_tag: 'No' }), 400, 'INVALID_REFERRER_TAG');
+  const invalid = await partner.submitInputs({ sub_id, fields: { state: 'XX' } });
+  assertRefused(invalid, 400, 'INVALID_FIELD_VALUE', { fields_invalid: [{ field: 'state' }] });
+  const missing = { missing_required: personalLoansFixture.required };
+  assertRefused(await partner.getMarketplace({ sub_id }), 400, 'INSUFFICIENT_INPUTS', missing);
+  const many = await partner.getMarketplace({ sub_id, max_offers: 21 });
+  assertRefused(many, 400, 'INVALID_REQUEST', { param: 'max_offers' });
+  assertRefused(await partner.getMarketplace({ sub_id: 'sub_x' }), 404, 'SUB_ID_NOT_FOUND');
+  ok(await partner.queryAnalytics(query));
+  assertRefused(await partner.queryAnalytics(query), 429, 'RATE_LIMIT_EXCEEDED', { retry_after: 60 });
   clock.advance(4 * 60 * 60 * 1000);
-  const expired = refusal(await partner.getMarketplace({ sub_id }));
-  assert.deepEqual([expired.status, expired.error], [400, 'SUB_ID_EXPIRED']);
-  const unknown = refusal(await marketplace.partner('svc_pl_live_none').createSession({ referrer_tag: 'abc' }));
-  assert.deepEqual([unknown.status, unknown.error], [401, 'UNAUTHORIZED']);
+  assertRefused(await partner.getMarketplace({ sub_id }), 400, 'SUB_ID_EXPIRED');
+  assertRefused(await stranger.createSession({ referrer_tag: 'abc' }), 401, 'UNAUTHORIZED');
 });
 
 test('the embedded API rejects a key of another vertical, and throws for an unknown vertical', async (t) => {

@@ -11,16 +11,10 @@ import { type FieldVector, fieldIndex } from '../../src/verticals/field-vector.t
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { priceRankedOffers, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import {
-  emptyApplicant,
-  emptyOfferPrice,
-  priceOffer,
-  readApplicant,
-} from '../../src/verticals/personal-loans/price-offer.ts';
 import { createRanker, type RankLoans, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { recommendedScore, type ScoreOffer } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog, randomBorrower, randomFieldValue, seededRandom } from '../support/random-catalog.ts';
-import { compileLoans, today } from './loan-fixtures.ts';
+import { compileLoans, scoresOf, today } from './loan-fixtures.ts';
 
 /**
  * No protected or proxy trait changes a price or a rank, and no payout changes `recommended` (docs/contract.md#fairness). Each check
@@ -275,18 +269,6 @@ for (const trait of ['education_level', 'address_zip']) {
       await assert.rejects(assertNoDifference(selective, trait, size), new RegExp(`${trait} makes a difference`));
     });
   }
-}
-
-/** Returns the scores of the offers that have a price for a borrower, by offer id. */
-function scoresOf(score: ScoreOffer, { tables, offers }: CompiledCatalog, borrower: FieldVector): Map<string, number> {
-  const applicant = emptyApplicant();
-  const price = emptyOfferPrice();
-  assert.ok(readApplicant(tables, borrower, applicant));
-  const scores = new Map<string, number>();
-  for (const [at, { id }] of offers.entries()) {
-    if (priceOffer(tables, at, applicant, price)) scores.set(id, score(tables, at, applicant, price));
-  }
-  return scores;
 }
 
 describe('retired borrowers', () => {

@@ -11,6 +11,7 @@ import {
   priceOffer,
   readApplicant,
 } from '../../src/verticals/personal-loans/price-offer.ts';
+import type { ScoreOffer } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 
@@ -104,6 +105,22 @@ export function quote({ tables }: CompiledCatalog, offerIndex: number, borrower:
     loan_amount_range: { min: price.amountMin, max: price.amountMax },
     term_months: tables.termMonths.filter((_months, term) => (price.openTerms & (1 << term)) !== 0),
   };
+}
+
+/** Returns the scores of the offers that have a price for a borrower, by offer id. */
+export function scoresOf(
+  score: ScoreOffer,
+  { tables, offers }: CompiledCatalog,
+  borrower: FieldVector,
+): Map<string, number> {
+  const applicant = emptyApplicant();
+  const price = emptyOfferPrice();
+  if (!readApplicant(tables, borrower, applicant)) throw new Error('the borrower lacks required fields');
+  const scores = new Map<string, number>();
+  for (const [at, { id }] of offers.entries()) {
+    if (priceOffer(tables, at, applicant, price)) scores.set(id, score(tables, at, applicant, price));
+  }
+  return scores;
 }
 
 /** Returns a ranking as a matcher returns it, except the catalog version. */

@@ -6,16 +6,7 @@ import { type SortOrder, sortOrders } from '../../src/matching/matcher.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
-import {
-  borrowerOf,
-  catalogOf,
-  compileLoans,
-  goodBorrower,
-  plainBand,
-  plainOffer,
-  quote,
-  today,
-} from './loan-fixtures.ts';
+import { borrowerOf, catalogOf, compileLoans, goodBorrower, plainBand, plainOffer, today } from './loan-fixtures.ts';
 
 // Examples of the rules. `match-reference.test.ts` compares all rules and orders with a reference for random borrowers.
 
@@ -277,12 +268,6 @@ describe('orders', () => {
       assert.equal(orderOf(catalogOf(offers), sort, { loan_term_months: 48 }).join(''), expected);
     });
   }
-
-  test('a debt-to-income limit reduces the largest amount', () => {
-    const limited = priced('b', 7, 12, { max_debt_to_income_percent: 35 });
-    const { max } = quote(compileLoans(catalogOf([limited])), 0, borrowerOf(goodBorrower))!.loan_amount_range;
-    assert.equal(max, 30_567);
-  });
 
   test('each sort order contains the best 20 offers, and the total counts all matching offers', () => {
     const rates = Array.from({ length: 45 }, (_, at) => 8 + ((at * 7) % 45) / 10);

@@ -3,14 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { personalLoans, type Vertical } from '../../src/index.ts';
 import { openApiDocument } from '../../src/openapi/openapi-document.ts';
-import type {
-  OpenApiDocument,
-  Operation,
-  Parameter,
-  PathItem,
-  Reference,
-  Response,
-} from '../../src/openapi/schema-parts.ts';
+import type { OpenApiDocument, Operation, PathItem, Reference, Response } from '../../src/openapi/schema-parts.ts';
 import type { ErrorBody } from './api-caller.ts';
 import { equipmentLeases } from './equipment-leases.ts';
 import type { HttpRequest, HttpResponse } from './http-client.ts';
@@ -20,13 +13,9 @@ const checksBySegment = new Map<string, DocumentCheck>();
 /** Returns the check of a vertical's OpenAPI document. Each process creates the check once. */
 export function documentCheckFor(segment: string): DocumentCheck | undefined {
   const vertical = [personalLoans, equipmentLeases].find((each) => each.segment === segment);
-  if (vertical === undefined) return undefined;
-  let check = checksBySegment.get(segment);
-  if (check === undefined) {
-    check = new DocumentCheck(vertical);
-    checksBySegment.set(segment, check);
-  }
-  return check;
+  if (vertical !== undefined && !checksBySegment.has(segment))
+    checksBySegment.set(segment, new DocumentCheck(vertical));
+  return checksBySegment.get(segment);
 }
 
 /** Checks an error response to a request that an HTTP client cannot send. */
@@ -53,21 +42,9 @@ const urls = { public: origin, click: origin, widget: `${origin}/w`, cdn: `${ori
 
 /** Headers that every HTTP service sends, and headers that affect only browsers. */
 const ordinaryHeaders = new Set([
-  'date',
-  'connection',
-  'keep-alive',
-  'content-type',
-  'content-length',
-  'content-encoding',
-  'transfer-encoding',
-  'cache-control',
-  'etag',
-  'vary',
-  'content-security-policy',
-  'cross-origin-resource-policy',
-  'referrer-policy',
-  'x-content-type-options',
-  'x-robots-tag',
+  ...['date', 'connection', 'keep-alive', 'transfer-encoding', 'cache-control', 'etag', 'vary'],
+  ...['content-type', 'content-length', 'content-encoding', 'content-security-policy'],
+  ...['cross-origin-resource-policy', 'referrer-policy', 'x-content-type-options', 'x-robots-tag'],
 ]);
 
 /**
@@ -175,25 +152,17 @@ class DocumentCheck {
     return shared;
   }
 
-  #checkHeaders(
-    { headers = {} }: Response,
-    where: readonly string[],
-    { headers: sent }: HttpResponse,
-    what: string,
-  ): void {
+  #checkHeaders({ headers = {} }: Response, where: readonly string[], answer: HttpResponse, what: string): void {
     const documented = new Set<string>();
     for (const [name, { required, schema }] of Object.entries(headers)) {
       documented.add(name.toLowerCase());
-      const value = sent.get(name.toLowerCase());
-      assert.ok(!required || value !== undefined, `${what} has no ${name}`);
-      if (value === undefined) continue;
-      this.#responseSchemas.assertValid(
-        [...where, name, 'schema'],
-        parseValue(schema, value),
-        `the header ${name} of ${what}`,
-      );
+      const text = answer.headers.get(name.toLowerCase());
+      assert.ok(!required || text !== undefined, `${what} has no ${name}`);
+      if (text === undefined) continue;
+      const value = parseValue(schema, text);
+      this.#responseSchemas.assertValid([...where, name, 'schema'], value, `the header ${name} of ${what}`);
     }
-    for (const name of sent.keys()) {
+    for (const name of answer.headers.keys()) {
       const isOrdinary = ordinaryHeaders.has(name) || name.startsWith('access-control-');
       assert.ok(isOrdinary || documented.has(name), `the document does not contain header ${name} of ${what}`);
     }
@@ -204,17 +173,15 @@ class DocumentCheck {
     const sent = new URLSearchParams(query);
     const headers = new Map(Object.entries(asked.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
     for (const [place, parameter] of (operation.parameters ?? []).entries()) {
-      const { name, schema, required = false } = parameter;
-      const value = parameter.in === 'query' ? sent.get(name) : (headers.get(name.toLowerCase()) ?? null);
+      const { name, schema, required = false, explode } = parameter;
+      const text = parameter.in === 'query' ? sent.get(name) : (headers.get(name.toLowerCase()) ?? null);
       const what = `the parameter ${name} of ${operation.operationId}`;
-      assert.ok(value !== null || !required, `${what} is missing, but the request was accepted`);
-      if (value === null) continue;
-      const read = isCommaSeparatedList(parameter) ? value.split(',') : parseValue(schema, value);
-      this.#requestSchemas.assertValid(
-        [...where, 'parameters', String(place), 'schema'],
-        read,
-        `${what}, which was accepted,`,
-      );
+      assert.ok(text !== null || !required, `${what} is missing, but the request was accepted`);
+      if (text === null) continue;
+      // A parameter without `explode` is a comma-separated list.
+      const value = explode === false ? text.split(',') : parseValue(schema, text);
+      const pointer = [...where, 'parameters', String(place), 'schema'];
+      this.#requestSchemas.assertValid(pointer, value, `${what}, which was accepted,`);
     }
     if (operation.requestBody === undefined) return;
     const body: unknown = JSON.parse(String(asked.body));
@@ -243,10 +210,8 @@ class Schemas {
       this.#compiled.set(pointer, validate);
     }
     if (validate(value)) return;
-    const { errors } = validate;
-    assert.fail(
-      `${what} does not conform to the document: ${this.#ajv.errorsText(errors)} in ${JSON.stringify(value)}`,
-    );
+    const errors = this.#ajv.errorsText(validate.errors);
+    assert.fail(`${what} does not conform to the document: ${errors} in ${JSON.stringify(value)}`);
   }
 }
 
@@ -291,10 +256,6 @@ function assertAllow({ headers }: HttpResponse, item: PathItem): void {
   const methods = operationsOf(item).flatMap(([verb]) => (verb === 'get' ? ['GET', 'HEAD'] : ['POST']));
   const allow = (headers.get('allow') ?? '').split(', ');
   assert.deepEqual(allow.sort(), [...methods, 'OPTIONS'].sort());
-}
-
-function isCommaSeparatedList({ explode }: Parameter): boolean {
-  return explode === false;
 }
 
 /** Converts a text to the type of its schema. */

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -42,7 +42,9 @@ export function createSelfSignedCertificate(
   );
   const signature = sign('sha256', toSign, privateKey);
   const whole = encodeSequence(toSign, ecdsaWithSha256, encodeDer(0x03, Buffer.concat([Buffer.from([0]), signature])));
-  return { certificate: encodePem('CERTIFICATE', whole), key: encodeKeyPem(privateKey) };
+  const lines = whole.toString('base64').match(/.{1,64}/g) ?? [];
+  const certificate = `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
+  return { certificate, key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string };
 }
 
 /** Writes the certificate and the key to a folder. Returns the paths of the files. */
@@ -67,13 +69,4 @@ function encodeSequence(...parts: readonly Buffer[]): Buffer {
 function encodeUtcTime(ms: number): Buffer {
   const digits = new Date(ms).toISOString().replace(/\.\d+/, '').replace(/[-:T]/g, '');
   return encodeDer(0x17, Buffer.from(digits.slice(2)));
-}
-
-function encodePem(label: string, content: Buffer): string {
-  const lines = content.toString('base64').match(/.{1,64}/g) ?? [];
-  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
-}
-
-function encodeKeyPem(key: KeyObject): string {
-  return key.export({ type: 'pkcs8', format: 'pem' }) as string;
 }

@@ -9,6 +9,12 @@ for (const { vertical } of allFixtures) {
 }
 
 const { fields, roles } = personalLoans;
+const withFlag = (field: object) => ({ fields: [...fields, { name: 'flag', ...field }] });
+const noValueOrRepeated = /flag must have at least one value, and no value twice$/;
+const conditional = (field: string, state: string) => ({
+  conditional: [{ field, when: { field: 'state', is: state } }],
+});
+
 const wrong: readonly (readonly [told: RegExp, change: object])[] = [
   [/^the segment of a vertical must be /, { segment: 'a b/c' }],
   [/number must be an integer from 1 to 127$/, { number: 128 }],
@@ -18,26 +24,14 @@ const wrong: readonly (readonly [told: RegExp, change: object])[] = [
   [/status must be /, { status: 'planned' }],
   [/fields must be a list$/, { fields: undefined }],
   [/two fields have the name state$/, { fields: [...fields, { name: 'state', kind: 'boolean' }] }],
-  [/the kind of flag must be one of /, { fields: [...fields, { name: 'flag', kind: 'bool' }] }],
-  [
-    /flag must have at least one value, and no value twice$/,
-    { fields: [...fields, { name: 'flag', kind: 'choice', values: ['a', 'a'] }] },
-  ],
-  [
-    /flag must have at least one value, and no value twice$/,
-    { fields: [...fields, { name: 'flag', kind: 'integer_choice', values: [] }] },
-  ],
-  [
-    /flag must have a min that is at most its max$/,
-    { fields: [...fields, { name: 'flag', kind: 'integer', min: 2, max: 1 }] },
-  ],
+  [/the kind of flag must be one of /, withFlag({ kind: 'bool' })],
+  [noValueOrRepeated, withFlag({ kind: 'choice', values: ['a', 'a'] })],
+  [noValueOrRepeated, withFlag({ kind: 'integer_choice', values: [] })],
+  [/flag must have a min that is at most its max$/, withFlag({ kind: 'integer', min: 2, max: 1 })],
   [/required must contain only names of fields of the vertical/, { required: ['flag'] }],
   [/neverMatched must contain only names of fields of the vertical/, { neverMatched: ['flag'] }],
-  [
-    /conditional must contain only names of fields of the vertical/,
-    { conditional: [{ field: 'flag', when: { field: 'state', is: 'CA' } }] },
-  ],
-  [/a condition on state must be /, { conditional: [{ field: 'birthdate', when: { field: 'state', is: 'XX' } }] }],
+  [/conditional must contain only names of fields of the vertical/, conditional('flag', 'CA')],
+  [/a condition on state must be /, conditional('birthdate', 'XX')],
   [/roles must be an object$/, { roles: null }],
   [/roles.amount must name a field of the kind integer$/, { roles: { ...roles, amount: 'flag' } }],
   [/roles.state must name a field of the kind choice$/, { roles: { ...roles, state: 'loan_amount' } }],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -53,59 +54,43 @@ ${widgets}
 </html>`;
 }
 
-/** A server for the pages of a partner, with another origin than the service. Tests add the pages. */
-class PartnerPages {
-  readonly #server: Server;
-  readonly #pages = new Map<string, { readonly html: string; readonly headers: Readonly<Record<string, string>> }>();
-
-  private constructor(server: Server) {
-    this.#server = server;
-    server.on('request', (request, response) => {
-      const page = this.#pages.get(request.url ?? '');
-      response.writeHead(page === undefined ? 404 : 200, {
-        'Content-Type': 'text/html; charset=utf-8',
-        ...page?.headers,
-      });
-      response.end(page?.html);
-    });
-  }
-
-  static async start(): Promise<PartnerPages> {
-    const server = createServer();
-    const pages = new PartnerPages(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return pages;
-  }
-
-  /** Origin of the pages. The host differs from 127.0.0.1, the host of the service. */
-  get origin(): string {
-    return `http://localhost:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  /** Adds a page. Returns its URL. */
-  add(html: string, headers: Readonly<Record<string, string>> = {}): string {
-    const path = `/${this.#pages.size + 1}`;
-    this.#pages.set(path, { html, headers });
-    return this.origin + path;
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
+/** Starts a server for the pages of a partner, with another origin than the service. Tests add the pages. */
+async function startPartnerPages() {
+  const pages = new Map<string, { readonly html: string; readonly headers: Readonly<Record<string, string>> }>();
+  const server = createServer((request, response) => {
+    const page = pages.get(request.url ?? '');
+    const headers = { 'Content-Type': 'text/html; charset=utf-8', ...page?.headers };
+    response.writeHead(page === undefined ? 404 : 200, headers).end(page?.html);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  // The host differs from 127.0.0.1, the host of the service.
+  const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
+  return {
+    origin,
+    /** Adds a page. Returns its URL. */
+    add(html: string, headers: Readonly<Record<string, string>> = {}): string {
+      const path = `/${pages.size + 1}`;
+      pages.set(path, { html, headers });
+      return origin + path;
+    },
+    async close(): Promise<void> {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    },
+  };
 }
 
 /** The service, a server for the pages of a partner, and a browser. Available only while a test runs. */
 class WidgetTestPages {
   market!: RunningMarketplace;
-  partner!: PartnerPages;
+  partner!: Awaited<ReturnType<typeof startPartnerPages>>;
   #browser!: Browser;
   #sessions = 0;
 
   async start(): Promise<void> {
     this.#browser = await startChromium();
     this.market = await RunningMarketplace.start('uws');
-    this.partner = await PartnerPages.start();
+    this.partner = await startPartnerPages();
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import process from 'node:process';
+import { Settings } from 'typebox/system';
 import type { Result } from '../../../src/index.ts';
-import { hostGlobals } from './host-globals.ts';
 
 /**
  * Runs the life cycle of a program that embeds the service: `node lifecycle.ts FOLDER ENGINE MATCHER_THREADS`, with the
@@ -53,3 +54,20 @@ assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.off
 await marketplace.close();
 await marketplace.close();
 assert.deepEqual(hostGlobals(), before);
+
+/** Returns the current state of globals that belong to the program that embeds the service. */
+function hostGlobals() {
+  return {
+    environment: { ...process.env },
+    processListeners: process.eventNames().map((name) => [name, process.listeners(name as 'exit')]),
+    umask: process.umask(),
+    title: process.title,
+    globals: Object.getOwnPropertyNames(globalThis).sort(),
+    builtins: [Object, Array, String, Promise, Date, Error].map((builtin) => [
+      Object.getOwnPropertyNames(builtin),
+      Object.getOwnPropertyNames(builtin.prototype),
+    ]),
+    stackTraceLimit: Error.stackTraceLimit,
+    typebox: { ...Settings.Get() },
+  };
+}

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import type { CompiledCatalog } from '../../../src/catalogs/compile-catalog.ts';
-import type { FieldVector } from '../../../src/verticals/field-vector.ts';
 import type { LoanOffer } from '../../../src/verticals/personal-loans/offer-schema.ts';
-import {
-  emptyApplicant,
-  emptyOfferPrice,
-  priceOffer,
-  readApplicant,
-} from '../../../src/verticals/personal-loans/price-offer.ts';
 import { recommendedScore, recommendedWeights } from '../../../src/verticals/personal-loans/sort-keys.ts';
 import {
   borrowerOf,
@@ -18,18 +10,10 @@ import {
   goodBorrower,
   plainBand,
   plainOffer,
+  scoresOf,
 } from '../../matching/loan-fixtures.ts';
 
 const document = readFileSync(new URL('../../../docs/ranking.md', import.meta.url), 'utf8');
-
-function scoresOf({ tables, offers }: CompiledCatalog, borrower: FieldVector): number[] {
-  const applicant = emptyApplicant();
-  const price = emptyOfferPrice();
-  assert.ok(readApplicant(tables, borrower, applicant));
-  return [...offers.keys()].flatMap((offer) =>
-    priceOffer(tables, offer, applicant, price) ? [recommendedScore(tables, offer, applicant, price)] : [],
-  );
-}
 
 test('the recommended score has the documented weights, which add up to 100', () => {
   const rows = [...document.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)];
@@ -52,7 +36,7 @@ test('computes the documented score for the documented example', () => {
       bands: { '700-749': plainBand({ note_rate_percent: { min: 10, max: 14 }, approval_likelihood: 0.62 }) },
     };
     const sum = cost * 666_667 + approval * 620_000 + amountFit * 500_000 + termFit * termPart + stars * 800_000;
-    const [score] = scoresOf(compileLoans(catalogOf([plainOffer(offer)])), borrower);
+    const score = scoresOf(recommendedScore, compileLoans(catalogOf([plainOffer(offer)])), borrower).get('plain');
     assert.equal(score, Math.round(sum / 100));
     assert.ok(document.includes(score!.toLocaleString('en-US')));
   }
