@@ -56,17 +56,10 @@ class CounterReader {
   }
 }
 
-/** Sums over the matured sessions; null if no row matches. */
-interface MaturedSums {
-  readonly sessions: number | null;
-  readonly confirmedMicros: number | null;
-  readonly centsSquared: number | null;
-}
-
 /** Parts of a summary, computed from counters for a tag and from sessions for listed sub_ids. */
 interface SummaryParts {
   readonly devices: MetricsByGroup;
-  readonly matured: MaturedSums;
+  readonly matured: Readonly<typeof zeroMatured>;
   readonly topLenders: readonly LenderMetrics[];
   readonly subsOutsideDates: number;
 }
@@ -79,7 +72,7 @@ export class CohortReader {
   readonly #sessions: SessionReader;
   readonly #days: CounterReader;
   readonly #devices: CounterReader;
-  readonly #selectMatured: Statement<[number, number, number], MaturedSums>;
+  readonly #selectMatured: Statement<[number, number, number], typeof zeroMatured>;
   readonly #selectTopLenders: Statement<[number, number, number, number], LenderMetrics>;
   readonly #selectLastWallMs: Statement<[], number | null>;
 
@@ -88,8 +81,8 @@ export class CohortReader {
     this.#days = new CounterReader(database, 'day');
     this.#devices = new CounterReader(database, 'device');
     this.#selectMatured = database.prepare(`
-      SELECT sum(sessions) AS sessions, sum(confirmed_micros) AS confirmedMicros,
-        sum(confirmed_cents_squared) AS centsSquared
+      SELECT coalesce(sum(sessions), 0) AS sessions, coalesce(sum(confirmed_micros), 0) AS confirmedMicros,
+        coalesce(sum(confirmed_cents_squared), 0) AS centsSquared
       FROM day_counter WHERE experiment = ? AND day BETWEEN ? AND ?`);
     this.#selectTopLenders = database.prepare(`
       SELECT name AS lender, sum(clicks) AS clicks, sum(confirmed_micros) AS confirmedMicros
@@ -118,9 +111,9 @@ export class CohortReader {
       ...total,
       byDevice,
       matured: {
-        sessions: matured.sessions ?? 0,
-        confirmedMicros: matured.confirmedMicros ?? 0,
-        confirmedUsdSquared: (matured.centsSquared ?? 0) / 10_000,
+        sessions: matured.sessions,
+        confirmedMicros: matured.confirmedMicros,
+        confirmedUsdSquared: matured.centsSquared / 10_000,
       },
       topLenders,
       subsOutsideDates,

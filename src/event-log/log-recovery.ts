@@ -11,7 +11,7 @@ import {
   segmentFirstSequences,
   segmentHeaderBytes,
 } from './log-format.ts';
-import { LogScanner } from './log-scanner.ts';
+import { type LogLocation, LogScanner } from './log-scanner.ts';
 import { copySegmentRange } from './segment-files.ts';
 import { type SegmentReader, withSegmentReader } from './segment-reader.ts';
 import { logSizeBytes } from './verify-log.ts';
@@ -32,9 +32,7 @@ export interface RecoveredLog {
 }
 
 /** Bytes after the last complete record of a log that was not closed. Normally, these bytes contain no acknowledged record. */
-export interface RemovedTail {
-  readonly file: string;
-  readonly offset: number;
+export interface RemovedTail extends LogLocation {
   readonly bytes: number;
   /** File that contains a copy of the removed bytes. */
   readonly copyFile: string;

@@ -11,10 +11,7 @@ export interface IdempotencyDigests {
 }
 
 /** First request with an Idempotency-Key, whose response is repeated for later requests with the same key. */
-export interface OriginalRequest {
-  /** The 32 bytes of the session's sub_id. */
-  readonly sub: Uint8Array;
-  readonly position: number;
+export interface OriginalRequest extends Omit<IdempotencyRecord, 'payload'> {
   /** Promise that resolves when the session's record is durable, see `EventLog.append`; null after the promise has settled. */
   readonly durable: Promise<void> | null;
 }

@@ -69,15 +69,7 @@ export class SessionShard {
   get(id: Int32Array, subId: string): Session | undefined {
     const position = this.findPosition(id);
     if (position === noPosition) return undefined;
-    const tenant = this.#resources.tenants.get(this.#records[this.#recordOffset(position) + tenantWord]!);
-    return new SessionHandle(
-      this,
-      subId,
-      position,
-      this.serialNumberAt(position),
-      tenant,
-      subIdCreatedMs(id[0]!, id[1]!),
-    );
+    return new SessionHandle(this, subId, position, subIdCreatedMs(id[0]!, id[1]!));
   }
 
   findPosition(id: Int32Array): number {
@@ -141,6 +133,10 @@ export class SessionShard {
 
   serialNumberAt(position: number): number {
     return this.#records[this.#recordOffset(position) + serialWord]!;
+  }
+
+  tenantAt(position: number): Tenant {
+    return this.#resources.tenants.get(this.#records[this.#recordOffset(position) + tenantWord]!);
   }
 
   fieldsAt(position: number, count: number): FieldVector {
@@ -291,12 +287,12 @@ class SessionHandle implements Session {
   /** Last known position of the session's record in the ring. */
   #position: number;
 
-  constructor(shard: SessionShard, subId: string, position: number, serial: number, tenant: Tenant, createdMs: number) {
+  constructor(shard: SessionShard, subId: string, position: number, createdMs: number) {
     this.#shard = shard;
     this.#subId = subId;
     this.#position = position;
-    this.#serial = serial;
-    this.tenant = tenant;
+    this.#serial = shard.serialNumberAt(position);
+    this.tenant = shard.tenantAt(position);
     this.createdMs = createdMs;
   }
 
