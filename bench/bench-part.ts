@@ -17,7 +17,7 @@ export interface BenchScale {
   readonly sessionsMax: number;
 }
 
-export const fullScale: BenchScale = {
+export const fullBenchScale: BenchScale = {
   rounds: 5,
   seconds: 2,
   connections: 64,
@@ -27,7 +27,7 @@ export const fullScale: BenchScale = {
 };
 
 /** Scale of a quick run, which takes less than two minutes. */
-export const quickScale: BenchScale = {
+export const quickBenchScale: BenchScale = {
   rounds: 1,
   seconds: 0.3,
   connections: 64,

@@ -2,19 +2,19 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { trimBenchmarkResult } from '../src/capacity/benchmark-result.ts';
-import { fullScale, quickScale } from './bench-part.ts';
+import { fullBenchScale, quickBenchScale } from './bench-part.ts';
 import { chooseLoadClients } from './load/load-clients.ts';
 import { describeCommit, describeMachine } from './machine.ts';
-import { type BenchOptions, formatUsage, parseBenchOptions, selectParts } from './options.ts';
+import { type BenchOptions, formatUsage, parseBenchOptions, selectBenchParts } from './options.ts';
 import { publishToReadme, toMarkdown } from './report/markdown.ts';
 import { type BenchResult, benchResultFormat, mergePartResult } from './result/bench-result.ts';
-import { writeResult } from './result/result-file.ts';
-import { createBenchContext, resultsFolder, runMain } from './run-main.ts';
+import { writeBenchResult } from './result/result-file.ts';
+import { createBenchContext, resultsFolder, runBenchMain } from './run-main.ts';
 
 /** Result file that the capacity planner reads by default. */
 const referenceResult = new URL('../src/capacity/reference-result.json', import.meta.url);
 
-await runMain('bench', async () => {
+await runBenchMain('bench', async () => {
   const options = parseBenchOptions(process.argv.slice(2));
   if (options.help) process.stdout.write(formatUsage());
   else await run(options);
@@ -22,7 +22,7 @@ await runMain('bench', async () => {
 
 async function run({ quick, only, client, publish }: BenchOptions): Promise<void> {
   const startedAt = new Date().toISOString();
-  const scale = quick ? quickScale : fullScale;
+  const scale = quick ? quickBenchScale : fullBenchScale;
   await mkdir(resultsFolder, { recursive: true });
   const clients = await chooseLoadClients(client);
   const context = createBenchContext(scale, quick, clients.client, quick ? undefined : clients.crossCheck);
@@ -40,18 +40,18 @@ async function run({ quick, only, client, publish }: BenchOptions): Promise<void
     history: [],
   };
   const file = join(resultsFolder, `${startedAt.replaceAll(':', '-')}.json`);
-  const parts = selectParts(only);
+  const parts = selectBenchParts(only);
   for (const [at, part] of parts.entries()) {
     const beganMs = performance.now();
     result = mergePartResult(result, await part.measure(context));
     // The result is written after each part, so that a later failure does not lose the results of this part.
-    await writeResult(file, result);
+    await writeBenchResult(file, result);
     const seconds = Math.round((performance.now() - beganMs) / 1_000);
     context.progress.printLine(`${part.name}: done in ${seconds} s (${at + 1} of ${parts.length})`);
   }
   const isComplete = only.length === 0;
   // The capacity planner needs the results of all parts.
-  if (isComplete) await writeResult(join(resultsFolder, 'latest.json'), result);
+  if (isComplete) await writeBenchResult(join(resultsFolder, 'latest.json'), result);
   const markdown = toMarkdown(result);
   process.stdout.write(`\n${markdown}\nAll rounds: ${file}${isComplete ? ', and latest.json' : ''}\n`);
   if (!publish) return;

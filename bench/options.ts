@@ -55,7 +55,7 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions {
 }
 
 /** Returns the parts with these names, or all parts without names, in their fixed order. */
-export function selectParts(only: readonly string[]): readonly BenchPart[] {
+export function selectBenchParts(only: readonly string[]): readonly BenchPart[] {
   if (only.length === 0) return benchParts;
   return benchParts.filter(({ name, group }) => only.includes(name) || (group !== undefined && only.includes(group)));
 }

@@ -1,7 +1,7 @@
 import type { BenchPart } from './bench-part.ts';
 import { liveSessionsCurve } from './curves/live-sessions-curve.ts';
 import { offeredLoadCurve } from './curves/offered-load-curve.ts';
-import { historyPart } from './history/history-part.ts';
+import { ledgerHistoryPart } from './history/history-part.ts';
 import { microPart } from './micro/micro-part.ts';
 import { routePart } from './routes/run-scenario.ts';
 import { lifecycleScenario } from './scenarios/lifecycle-scenario.ts';
@@ -13,5 +13,5 @@ export const benchParts: readonly BenchPart[] = [
   offeredLoadCurve,
   liveSessionsCurve,
   microPart,
-  historyPart,
+  ledgerHistoryPart,
 ];

@@ -7,7 +7,7 @@ import { runOpenLoop } from './open-loop/run-open-loop.ts';
 export const resultsFolder = fileURLToPath(new URL('./results', import.meta.url));
 
 /** Runs the main function of a program. Prints an error on one line and exits with `errorCode`. */
-export async function runMain(name: string, main: () => Promise<void>, errorCode = 1): Promise<void> {
+export async function runBenchMain(name: string, main: () => Promise<void>, errorCode = 1): Promise<void> {
   // `process.exit` runs the exit handlers that stop servers and clients.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   try {

@@ -21,7 +21,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-export function summarize(values: readonly number[]): MeasurementSummary {
+export function summarizeMeasurements(values: readonly number[]): MeasurementSummary {
   return { median: median(values), lowest: Math.min(...values), highest: Math.max(...values) };
 }
 
@@ -40,7 +40,7 @@ const lossThresholdMin = 0.08;
 const lossThresholdMax = 0.5;
 
 /** Returns the spread of values as the standard deviation of their logarithms: 0.05 is about 5 %. Returns 0 for one value. */
-export function logSpread(values: readonly number[]): number {
+export function logarithmicSpread(values: readonly number[]): number {
   if (values.length < 2) return 0;
   const logarithms = values.map(Math.log);
   const middle = median(logarithms);

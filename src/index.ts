@@ -1,22 +1,22 @@
 import { join, resolve } from 'node:path';
 import { isDate } from 'node:util/types';
 import { pino } from 'pino';
-import type { IssuedKey, RevokeResult } from './auth/api-key.ts';
+import type { IssuedKey, RevokeKeyResult } from './auth/api-key.ts';
 import {
-  assertLimits,
+  assertRateLimits,
   defaultKeyLimits,
   effectiveLimits,
   type KeyLimitOverrides,
   type KeyLimits,
 } from './auth/rate-limits.ts';
-import type { AllowedOrigin, AllowResult, RemoveResult } from './auth/web-origin.ts';
+import type { AllowedOrigin, AllowOriginResult, RemoveOriginResult } from './auth/web-origin.ts';
 import { bounds } from './bounds.ts';
 import type { CatalogReloadResult, CatalogSource } from './catalogs/catalog-store.ts';
 import type { PublicUrls } from './config/config.ts';
 import { resolveUrls } from './config/resolve-urls.ts';
 import { assertKnownOptionNames, assertObject } from './domain/assert-options.ts';
 import { type Clock, systemClock } from './domain/clock.ts';
-import type { Mode } from './domain/mode.ts';
+import type { ApiKeyMode } from './domain/mode.ts';
 import {
   assertMarketplaceOptions,
   type ClickVisit,
@@ -26,7 +26,7 @@ import {
   type NewPartnerKey,
   normalizeBaseUrl,
 } from './embedded/marketplace-options.ts';
-import { PartnerApi, type Result, toPartnerApiResult } from './embedded/partner-api.ts';
+import { PartnerApi, type PartnerApiResult, toPartnerApiResult } from './embedded/partner-api.ts';
 import { errorSerializers } from './logging/describe-error.ts';
 import { isPrefetchPurpose, parseClickUrl } from './operations/click-url.ts';
 import type { ConfirmationsView } from './operations/confirm-revenue.ts';
@@ -43,7 +43,7 @@ export type {
   MarketplaceQuery,
   PartnerApi,
   PartnerApiError as ApiError,
-  Result,
+  PartnerApiResult,
   WidgetQuery,
 } from './embedded/partner-api.ts';
 export { FolderMissingError } from './files/data-paths.ts';
@@ -61,7 +61,8 @@ export { personalLoans } from './verticals/personal-loans/personal-loans.ts';
 export type { ConditionalField, FieldRoles, PocketField, Vertical } from './verticals/vertical.ts';
 export type {
   AllowedOrigin,
-  AllowResult,
+  AllowOriginResult,
+  ApiKeyMode,
   CatalogReloadResult,
   CatalogSource,
   CertificateReload,
@@ -73,11 +74,10 @@ export type {
   IssuedKey,
   KeyLimits,
   MarketplaceOptions,
-  Mode,
   NewPartnerKey,
   PublicUrls,
-  RemoveResult,
-  RevokeResult,
+  RemoveOriginResult,
+  RevokeKeyResult,
 };
 
 /** A marketplace that runs inside this process. Close it with `close` or `await using`. */
@@ -91,7 +91,7 @@ export interface Marketplace extends AsyncDisposable {
     /** Creates an API key and returns its text, which cannot be retrieved later. Throws a RangeError for invalid properties. */
     create(properties: NewPartnerKey): { readonly key: string; readonly id: string };
     list(): readonly IssuedKey[];
-    revoke(id: string): RevokeResult;
+    revoke(id: string): RevokeKeyResult;
   };
   /**
    * Origins on which the widgets of an account may be embedded. An account exists once it has an API key. `allow`,
@@ -99,8 +99,8 @@ export interface Marketplace extends AsyncDisposable {
    */
   readonly origins: {
     /** Allows an origin in the form that browsers send, such as `https://www.example.com`. An account can have up to 64 origins. */
-    allow(account: string, origin: string): AllowResult;
-    remove(account: string, origin: string): RemoveResult;
+    allow(account: string, origin: string): AllowOriginResult;
+    remove(account: string, origin: string): RemoveOriginResult;
     /** Returns the allowed origins of one account, or of all accounts if `account` is absent. */
     list(account?: string): readonly AllowedOrigin[];
   };
@@ -114,7 +114,7 @@ export interface Marketplace extends AsyncDisposable {
      * Submits up to 500 confirmations from lenders. Each row is validated separately, and is durable before it is reported as accepted.
      * Repeated rows have no effect. If the result is an error, no row was processed. After a 503, retry.
      */
-    submit(rows: readonly ConfirmationRow[]): Promise<Result<ConfirmationsView>>;
+    submit(rows: readonly ConfirmationRow[]): Promise<PartnerApiResult<ConfirmationsView>>;
   };
   /**
    * Reloads all catalogs whose source is a file. If a file is invalid, its active catalog is unchanged. Returns one
@@ -219,7 +219,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       create: (properties) => {
         assertObject('the argument of keys.create', properties);
         assertKnownOptionNames('', properties, ['account', 'vertical', 'mode', 'expiresAt', 'limits']);
-        assertLimits(properties.limits ?? {});
+        assertRateLimits(properties.limits ?? {});
         const { key, issued } = openService().keys.create(
           {
             accountName: properties.account,
@@ -232,8 +232,8 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
         );
         return { key, id: issued.id };
       },
-      list: () => openService().keys.list(),
-      revoke: (id) => openService().keys.revoke(id, clock.wallMs()),
+      list: () => openService().keys.listKeys(),
+      revoke: (id) => openService().keys.revokeKey(id, clock.wallMs()),
     },
     origins: {
       allow: (account, origin) => openService().embedOrigins.allow(account, [origin])[0]!,

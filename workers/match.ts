@@ -2,7 +2,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../src/bounds.ts';
 import { CatalogArchive } from '../src/catalogs/catalog-archive.ts';
-import { type BatchRequest, decodeBatch, encodeResults, type WorkerResult } from '../src/matching/match-batch.ts';
+import {
+  decodeMatchBatch,
+  encodeMatchResults,
+  type MatchRequestMessage,
+  type WorkerMatchResult,
+} from '../src/matching/match-batch.ts';
 import type { MatchTables } from '../src/matching/match-tables.ts';
 import type {
   MatchThreadMessage,
@@ -35,8 +40,8 @@ function answer(message: MatchThreadMessage): MatchThreadReply {
 
 /** Ranks the offers for a batch of requests. If one request fails, the other requests still get results. */
 function rankBatch(batch: Uint8Array): Uint8Array {
-  const { requests, unavailable } = decodeBatch(batch);
-  return encodeResults(requests.map((request, index) => rankRequest(request, unavailable[index] ?? null)));
+  const { requests, unavailable } = decodeMatchBatch(batch);
+  return encodeMatchResults(requests.map((request, index) => rankRequest(request, unavailable[index] ?? null)));
 }
 
 /** Stores the tables of a catalog version. The first request for any other version compiles the tables from the archived catalog. */
@@ -45,7 +50,10 @@ function storeTables({ version, tables }: VersionedTables): void {
   tablesByVersion.set(version, tables);
 }
 
-function rankRequest([catalogVersion, today, ...borrower]: BatchRequest, unavailable: Int32Array | null): WorkerResult {
+function rankRequest(
+  [catalogVersion, today, ...borrower]: MatchRequestMessage,
+  unavailable: Int32Array | null,
+): WorkerMatchResult {
   try {
     const tables = loadTables(catalogVersion);
     return productOf(tables).rankOffers(tables, borrower, today, unavailable);

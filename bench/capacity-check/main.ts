@@ -6,14 +6,14 @@ import process from 'node:process';
 import type { CapacityCheckRequest } from '../../src/capacity/plan.ts';
 import { ProgressPrinter } from '../bench-part.ts';
 import { runOpenLoop } from '../open-loop/run-open-loop.ts';
-import { resultsFolder, runMain } from '../run-main.ts';
+import { resultsFolder, runBenchMain } from '../run-main.ts';
 import { runCapacityCheck } from './run-capacity-check.ts';
 
 // The parent process has exited. The IPC channel does not keep this process alive.
 process.once('disconnect', () => process.exit(130));
 process.channel?.unref();
 
-await runMain('capacity-check', async () => {
+await runBenchMain('capacity-check', async () => {
   const [text] = process.argv.slice(2);
   if (text === undefined) throw new Error('start this program with: marketplace capacity --check');
   await mkdir(resultsFolder, { recursive: true });

@@ -47,7 +47,11 @@ interface CheckScale {
   readonly clicks: number;
 }
 
-export function computeCheckScale({ ratesPerSecond, seconds, initialSessions }: CapacityCheckRequest): CheckScale {
+export function computeCapacityCheckScale({
+  ratesPerSecond,
+  seconds,
+  initialSessions,
+}: CapacityCheckRequest): CheckScale {
   const perSecond = routeNames.reduce((sum, name) => sum + ratesPerSecond[name], 0);
   const loadSeconds = warmUpSeconds + seconds;
   const requests = Math.ceil(perSecond * loadSeconds * 1.02) + 200;
@@ -144,7 +148,7 @@ export function buildMixedLoad(
     analytics: () => analyticsRequest(nextKey(), tag, sent.analytics % 2 === 0 ? 'summary' : 'row'),
   };
   return Array.from({ length: scale.requests }, () => {
-    const name = turns.next();
+    const name = turns.nextRequest();
     const request = makers[name]();
     sent[name]++;
     return request;
@@ -164,7 +168,7 @@ class RouteScheduler {
     this.#total = routeNames.reduce((sum, name) => sum + rates[name], 0);
   }
 
-  next(): RouteName {
+  nextRequest(): RouteName {
     for (const name of routeNames) this.#deficits[name] += this.#rates[name];
     const furthest = routeNames.reduce((one, other) => (this.#deficits[other] > this.#deficits[one] ? other : one));
     this.#deficits[furthest] -= this.#total;

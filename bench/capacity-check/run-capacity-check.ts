@@ -9,7 +9,7 @@ import { HttpCaller } from '../load/http-caller.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
 import { type BorrowerSession, clickRequests } from '../scenarios/requests.ts';
 import { observeLoad, readMemoryAfterGc } from '../target/load-target.ts';
-import { buildMixedLoad, computeCheckScale, warmUpSeconds } from './mixed-load.ts';
+import { buildMixedLoad, computeCapacityCheckScale, warmUpSeconds } from './mixed-load.ts';
 
 /** Number of offers in the catalog; equal to the size of the larger catalog in the route measurement. */
 const catalogOffers = 200;
@@ -22,7 +22,7 @@ export async function runCapacityCheck(
   order: CapacityCheckRequest,
   context: Pick<BenchContext, 'sendOpenLoop' | 'folder' | 'progress'>,
 ): Promise<CapacityCheckMeasurements> {
-  const scale = computeCheckScale(order);
+  const scale = computeCapacityCheckScale(order);
   const { progress } = context;
   const { changed, known, fresh, clicked } = scale.sessions;
   const sampleSize = changed + known + fresh + clicked;

@@ -2,10 +2,10 @@
 import { parseArgs } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
 import { servedVerticals } from '../../src/verticals/registry.ts';
-import { parseIntegerOption, runMain } from '../run-main.ts';
+import { parseIntegerOption, runBenchMain } from '../run-main.ts';
 import { generateCatalog } from './generate-catalog.ts';
 
-await runMain(
+await runBenchMain(
   'catalog',
   async () => {
     const { values } = parseArgs({

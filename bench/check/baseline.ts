@@ -1,11 +1,11 @@
 import type { Machine } from '../machine.ts';
-import { computeLossShare, logSpread, lossThreshold, median } from '../statistics.ts';
-import type { CheckedRatio, RepeatedRatio } from './ratios.ts';
+import { computeLossShare, logarithmicSpread, lossThreshold, median } from '../statistics.ts';
+import type { MeasuredRatio, RatioOfAllRuns } from './ratios.ts';
 
 const baselineFormat = 1;
 
 /** Stored ratios for comparison with later commits. */
-export interface Baseline {
+export interface BenchBaseline {
   readonly format: typeof baselineFormat;
   /** Time at which the baseline was stored, in ISO 8601 format. */
   readonly storedAt: string;
@@ -15,7 +15,7 @@ export interface Baseline {
   readonly figures: readonly BaselineRatio[];
 }
 
-interface BaselineRatio extends Omit<CheckedRatio, 'value'> {
+interface BaselineRatio extends Omit<MeasuredRatio, 'value'> {
   readonly median: number;
   /** Spread of the runs: the standard deviation of the logarithms of their values. */
   readonly spread: number;
@@ -23,12 +23,12 @@ interface BaselineRatio extends Omit<CheckedRatio, 'value'> {
   readonly threshold: number;
 }
 
-export function createBaseline(
-  measured: readonly RepeatedRatio[],
-  conditions: Pick<Baseline, 'storedAt' | 'commit' | 'machine' | 'runs'>,
-): Baseline {
+export function createBenchBaseline(
+  measured: readonly RatioOfAllRuns[],
+  conditions: Pick<BenchBaseline, 'storedAt' | 'commit' | 'machine' | 'runs'>,
+): BenchBaseline {
   const figures = measured.map(({ values, ...figure }) => {
-    const spread = logSpread(values);
+    const spread = logarithmicSpread(values);
     return {
       ...figure,
       median: roundToFourDigits(median(values)),
@@ -40,8 +40,8 @@ export function createBaseline(
 }
 
 /** Throws a one-line error for an invalid baseline. */
-export function parseBaseline(text: string): Baseline {
-  let baseline: Baseline | null = null;
+export function parseBaseline(text: string): BenchBaseline {
+  let baseline: BenchBaseline | null = null;
   try {
     baseline = JSON.parse(text);
   } catch {
@@ -83,7 +83,7 @@ interface Comparison {
 /** Compares the medians of baseline and runs. A change is a gain if the opposite change would be a loss. */
 export function compareWithBaseline(
   baseline: readonly BaselineRatio[],
-  measured: readonly RepeatedRatio[],
+  measured: readonly RatioOfAllRuns[],
 ): Comparison {
   const now = new Map(measured.map((figure) => [figure.name, median(figure.values)]));
   const known = new Set(baseline.map(({ name }) => name));
@@ -111,7 +111,7 @@ export const storeBaselineCommand = 'bin/with-node node bench/check/main.ts --st
 
 /** Formats a comparison as text, with the losses first. */
 export function formatComparison(
-  baseline: Baseline,
+  baseline: BenchBaseline,
   { losses, gains, unchanged, missing, added }: Comparison,
 ): string[] {
   const commit = baseline.commit === null ? '' : `, commit ${baseline.commit}`;

@@ -4,19 +4,19 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type LoadClient, parseClientName } from '../load/load-clients.ts';
 import { describeCommit, describeMachine } from '../machine.ts';
-import { parseResult } from '../result/result-file.ts';
-import { parseIntegerOption, resultsFolder, runMain } from '../run-main.ts';
+import { parseBenchResult } from '../result/result-file.ts';
+import { parseIntegerOption, resultsFolder, runBenchMain } from '../run-main.ts';
 import {
-  type Baseline,
+  type BenchBaseline,
   busyMachineWarning,
   compareWithBaseline,
-  createBaseline,
+  createBenchBaseline,
   differentMachineWarning,
   formatComparison,
   parseBaseline,
   storeBaselineCommand,
 } from './baseline.ts';
-import { type CheckedRatio, extractRatios, groupRatiosByName } from './ratios.ts';
+import { extractRatios, groupRatiosByName, type MeasuredRatio } from './ratios.ts';
 
 const defaultBaseline = fileURLToPath(new URL('../baseline.json', import.meta.url));
 const exitCodeLoss = 1;
@@ -50,7 +50,7 @@ interface CheckOptions {
   readonly client: LoadClient['name'] | undefined;
 }
 
-await runMain('bench-check', check, exitCodeInconclusive);
+await runBenchMain('bench-check', check, exitCodeInconclusive);
 
 async function check(): Promise<void> {
   const { values } = parseArgs({
@@ -100,7 +100,7 @@ async function storeBaseline(options: CheckOptions): Promise<void> {
   const runs = await collectRuns(options);
   const storedAt = new Date().toISOString();
   const conditions = { storedAt, commit: describeCommit(), machine, runs: runs.length };
-  const baseline = createBaseline(groupRatiosByName(runs), conditions);
+  const baseline = createBenchBaseline(groupRatiosByName(runs), conditions);
   await writeFile(options.baseline, `${JSON.stringify(baseline, null, 2)}\n`);
   const lines = baseline.figures.map(
     ({ name, median, threshold }) => `${name}: ${median}, a loss from ${(100 * threshold).toFixed(1)} %`,
@@ -120,16 +120,16 @@ async function storeBaseline(options: CheckOptions): Promise<void> {
 async function collectRuns(
   { from, repeat, client }: CheckOptions,
   only?: ReadonlySet<string>,
-): Promise<CheckedRatio[][]> {
+): Promise<MeasuredRatio[][]> {
   if (from.length > 0) {
-    return Promise.all(from.map(async (file) => extractRatios(parseResult(await readFile(file, 'utf8')))));
+    return Promise.all(from.map(async (file) => extractRatios(parseBenchResult(await readFile(file, 'utf8')))));
   }
   // The module `measure-ratios.ts` is imported only for a measurement, because it imports the service.
   const { measureRatios } = await import('./measure-ratios.ts');
   return measureRatios(repeat, client, only);
 }
 
-async function loadBaseline(file: string): Promise<Baseline> {
+async function loadBaseline(file: string): Promise<BenchBaseline> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');

@@ -3,7 +3,7 @@ import { chooseLoadClients, type LoadClient } from '../load/load-clients.ts';
 import { benchParts } from '../parts.ts';
 import { type BenchResult, mergePartResult } from '../result/bench-result.ts';
 import { createBenchContext } from '../run-main.ts';
-import { type CheckedRatio, extractRatios } from './ratios.ts';
+import { extractRatios, type MeasuredRatio } from './ratios.ts';
 
 /** Scale of a single run, which takes about a minute. A check measures several runs with new servers for a reliable result. */
 const checkRunScale: BenchScale = {
@@ -25,12 +25,12 @@ export async function measureRatios(
   repeat: number,
   clientName: LoadClient['name'] | undefined,
   only?: ReadonlySet<string>,
-): Promise<CheckedRatio[][]> {
+): Promise<MeasuredRatio[][]> {
   const { client, crossCheck } = await chooseLoadClients(clientName);
   // The client with the lower CPU cost leaves more CPU time for the servers.
   const context = createBenchContext(checkRunScale, true, crossCheck ?? client);
   const parts = comparedParts.filter(({ name }) => only === undefined || only.has(name));
-  const runs: CheckedRatio[][] = [];
+  const runs: MeasuredRatio[][] = [];
   while (runs.length < repeat) {
     let found: Pick<BenchResult, 'routes' | 'micro'> = { routes: [], micro: [] };
     for (const part of parts) found = mergePartResult(found as BenchResult, await part.measure(context));

@@ -3,7 +3,7 @@ import { cpuRatios, throughputRatios } from '../report/ratios.ts';
 import type { BenchResult, RouteResult } from '../result/bench-result.ts';
 
 /** Ratio of two measurements, which depends on the code but hardly on the machine. */
-export interface CheckedRatio {
+export interface MeasuredRatio {
   /** Name that identifies the ratio in other runs. */
   readonly name: string;
   /** Part of the benchmarks that measures the ratio. */
@@ -14,12 +14,12 @@ export interface CheckedRatio {
 }
 
 /** Ratio with its values from all runs. */
-export interface RepeatedRatio extends Omit<CheckedRatio, 'value'> {
+export interface RatioOfAllRuns extends Omit<MeasuredRatio, 'value'> {
   readonly values: readonly number[];
 }
 
 /** Groups the ratios of all runs by name. A ratio has no value for a run that did not measure it. */
-export function groupRatiosByName(runs: readonly (readonly CheckedRatio[])[]): RepeatedRatio[] {
+export function groupRatiosByName(runs: readonly (readonly MeasuredRatio[])[]): RatioOfAllRuns[] {
   return [...Map.groupBy(runs.flat(), ({ name }) => name).values()].map((same) => {
     const { value: _, ...figure } = same[0]!;
     return { ...figure, values: same.map(({ value }) => value) };
@@ -27,7 +27,7 @@ export function groupRatiosByName(runs: readonly (readonly CheckedRatio[])[]): R
 }
 
 /** Returns the ratios of a run. Ratios depend less on the machine than absolute times. */
-export function extractRatios({ routes, micro }: Pick<BenchResult, 'routes' | 'micro'>): CheckedRatio[] {
+export function extractRatios({ routes, micro }: Pick<BenchResult, 'routes' | 'micro'>): MeasuredRatio[] {
   return [...routes.flatMap(routeRatios), ...microRatios(micro)].filter(
     ({ value }) => Number.isFinite(value) && value > 0,
   );
@@ -36,11 +36,11 @@ export function extractRatios({ routes, micro }: Pick<BenchResult, 'routes' | 'm
 /**
  * Returns the ratios of the routes. The name of a ratio contains the load client, because ratios of different clients are not comparable.
  */
-function routeRatios(route: RouteResult): CheckedRatio[] {
+function routeRatios(route: RouteResult): MeasuredRatio[] {
   const { name, client } = route;
   const throughput = throughputRatios(route, 'bare');
   const cpu = cpuRatios(route, 'bare');
-  const figure = (what: string, value: number): CheckedRatio => ({
+  const figure = (what: string, value: number): MeasuredRatio => ({
     name: `${name}: ${what} (${client})`,
     part: name,
     better: 'higher',
@@ -53,7 +53,7 @@ function routeRatios(route: RouteResult): CheckedRatio[] {
 }
 
 /** Divides the time per call of each benchmark by the time of the calibration benchmark. */
-function microRatios(results: readonly MicroBenchmarkResult[]): CheckedRatio[] {
+function microRatios(results: readonly MicroBenchmarkResult[]): MeasuredRatio[] {
   const unit = results.find(({ name }) => name === calibrationName)?.medianNs;
   if (unit === undefined || !(unit > 0)) return [];
   return results

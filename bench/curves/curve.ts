@@ -1,7 +1,7 @@
 import type { BenchContext } from '../bench-part.ts';
 
 /** Durations of the loads, and values of the variables in all curves. */
-export interface CurveScale {
+export interface CurveSettings {
   /** Duration of the closed loop that measures saturation. */
   readonly saturationSeconds: number;
   /** Duration of the load at each point. */
@@ -17,7 +17,7 @@ export interface CurveScale {
   readonly liveSessions: readonly number[];
 }
 
-const fullCurveScale: CurveScale = {
+const fullCurveScale: CurveSettings = {
   saturationSeconds: 2,
   seconds: 6,
   warmUpSeconds: 1,
@@ -27,7 +27,7 @@ const fullCurveScale: CurveScale = {
   liveSessions: [1_000, 10_000, 100_000, 1_000_000],
 };
 
-const quickCurveScale: CurveScale = {
+const quickCurveScale: CurveSettings = {
   saturationSeconds: 0.2,
   seconds: 0.3,
   warmUpSeconds: 0.1,
@@ -37,7 +37,7 @@ const quickCurveScale: CurveScale = {
   liveSessions: [1_000, 10_000],
 };
 
-export function curveScale({ quick, scale }: Pick<BenchContext, 'quick' | 'scale'>): CurveScale {
+export function curveScale({ quick, scale }: Pick<BenchContext, 'quick' | 'scale'>): CurveSettings {
   const curves = quick ? quickCurveScale : fullCurveScale;
   return { ...curves, liveSessions: curves.liveSessions.filter((count) => count <= scale.sessionsMax) };
 }

@@ -1,15 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { BenchContext, BenchPart } from '../bench-part.ts';
-import type { CurvePoint, MemoryResult } from '../result/bench-result.ts';
-import { readMemoryAfterGc, readUsageWhenIdle } from '../target/load-target.ts';
+import type { LoadCurvePoint, MemoryMeasurement } from '../result/bench-result.ts';
+import { readMemoryAfterGc, readProcessUsageWhenIdle } from '../target/load-target.ts';
 import { runChildProcess } from '../target/owned-resources.ts';
 import { curveScale } from './curve.ts';
 import { steadyLoadRequests } from './curve-requests.ts';
-import { measureSaturation, rateAtSaturationShare } from './load-point.ts';
+import { measureSaturation, requestRateAtSaturationShare } from './load-point.ts';
 import { withBareServer, withSeededService } from './seeded-service.ts';
 
-type MemoryPoint = MemoryResult['points'][number];
+type MemoryPoint = MemoryMeasurement['points'][number];
 
 const mebibyte = 2 ** 20;
 
@@ -18,7 +18,7 @@ export function estimateSessionMemory(
   points: readonly MemoryPoint[],
   fields: number,
   sessionsMax: number,
-): MemoryResult | null {
+): MemoryMeasurement | null {
   if (points.length < 2) return null;
   const bytes = (of: (point: MemoryPoint) => number) =>
     leastSquaresSlope(points.map((point) => [point.sessions, of(point) * mebibyte]));
@@ -77,7 +77,7 @@ export const liveSessionsCurve = {
   description: 'latency by number of live sessions, and memory per session',
   measure: async (context: BenchContext, scale = curveScale(context)) => {
     const { progress } = context;
-    const points: CurvePoint[] = [];
+    const points: LoadCurvePoint[] = [];
     const memory: MemoryPoint[] = [];
     let perSecond = 0;
     for (const count of scale.liveSessions) {
@@ -85,14 +85,14 @@ export const liveSessionsCurve = {
       const sampleSize = Math.min(count, loadedSessions);
       const wanted = { keys: liveSessionsKeys, sessions: { count, fields: 'required', sampleSize } } as const;
       await withSeededService(context, wanted, async ({ target, sessions, sender }) => {
-        await readUsageWhenIdle(target);
+        await readProcessUsageWhenIdle(target);
         const figures = await readMemoryAfterGc(target);
         if (figures !== null) memory.push({ sessions: count, ...figures });
         const requests = steadyLoadRequests(sessions);
         // Every point has the same warm-up. The saturation at the first point determines the request rate of all points.
         const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
         const saturation = await measureSaturation(sender, target, closedLoop);
-        perSecond ||= rateAtSaturationShare(saturationShare, saturation, scale.seconds);
+        perSecond ||= requestRateAtSaturationShare(saturationShare, saturation, scale.seconds);
         progress.showStep(`live-sessions: ${perSecond} requests per second with ${count} sessions`);
         await withBareServer(target, sender, scale, requests, async (measure) => {
           points.push(await measure(count, perSecond, saturationShare, points.length));

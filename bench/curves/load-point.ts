@@ -3,14 +3,14 @@ import type { BenchContext } from '../bench-part.ts';
 import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
 import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
 import type { OpenLoopPlan, OpenLoopResult } from '../open-loop/open-loop-plan.ts';
-import type { CurvePoint } from '../result/bench-result.ts';
-import { cpuPerRequest, type LoadTarget, observeLoad, readUsageWhenIdle } from '../target/load-target.ts';
+import type { LoadCurvePoint } from '../result/bench-result.ts';
+import { cpuPerRequest, type LoadTarget, observeLoad, readProcessUsageWhenIdle } from '../target/load-target.ts';
 
 /** Minimum number of requests at a point, because a short closed loop may report too few. */
 const pointRequestsMin = 20;
 
 /** Returns the requests per second at a share of saturation as an integer, with at least 20 requests per point. */
-export function rateAtSaturationShare(share: number, saturation: number, seconds: number): number {
+export function requestRateAtSaturationShare(share: number, saturation: number, seconds: number): number {
   return Math.max(Math.ceil(pointRequestsMin / seconds), Math.round(share * saturation));
 }
 
@@ -40,7 +40,7 @@ export function createLoadPlan(load: PlannedLoad): OpenLoopPlan {
 }
 
 /** Function that sends open-loop loads, and the folder for their request files. */
-export type LoadSender = Pick<BenchContext, 'sendOpenLoop' | 'folder'>;
+export type RequestSender = Pick<BenchContext, 'sendOpenLoop' | 'folder'>;
 
 interface PointLoad extends Pick<OpenLoopPlan, 'singleUse' | 'warmUpSeconds' | 'seconds'> {
   readonly requests: readonly PreparedRequest[];
@@ -48,18 +48,18 @@ interface PointLoad extends Pick<OpenLoopPlan, 'singleUse' | 'warmUpSeconds' | '
 
 /** Measures the replies per second in a closed loop with the open-loop client. Throws for an unexpected reply. */
 export async function measureSaturation(
-  sender: LoadSender,
+  sender: RequestSender,
   target: LoadTarget,
   load: Omit<PointLoad, 'warmUpSeconds'>,
 ): Promise<number> {
-  await readUsageWhenIdle(target);
+  await readProcessUsageWhenIdle(target);
   const { achievedPerSecond } = await runClosedLoop(sender, target, { ...load, warmUpSeconds: load.seconds / 2 });
   return achievedPerSecond;
 }
 
 /** Sends each request once, in a closed loop. Throws for an unexpected reply. */
 export async function sendEachRequestOnce(
-  sender: LoadSender,
+  sender: RequestSender,
   target: LoadTarget,
   requests: readonly PreparedRequest[],
 ): Promise<void> {
@@ -73,12 +73,12 @@ export async function sendEachRequestOnce(
 
 /** Measures one point of a curve with an open-loop load. */
 export async function measureLoadPoint(
-  sender: LoadSender,
+  sender: RequestSender,
   target: LoadTarget,
   x: number,
   perSecond: number,
   load: PointLoad,
-): Promise<CurvePoint> {
+): Promise<LoadCurvePoint> {
   const plan = await planLoad(sender, target, perSecond, load);
   const { result, usage, process } = await observeLoad(target, () => sender.sendOpenLoop(plan));
   const { achievedPerSecond, latencyMs, refused, failed, lagMs, busy, answered } = result;
@@ -95,7 +95,7 @@ export async function measureLoadPoint(
   };
 }
 
-async function runClosedLoop(sender: LoadSender, target: LoadTarget, load: PointLoad): Promise<OpenLoopResult> {
+async function runClosedLoop(sender: RequestSender, target: LoadTarget, load: PointLoad): Promise<OpenLoopResult> {
   const result = await sender.sendOpenLoop(await planLoad(sender, target, null, load));
   const unexpected = result.refused + result.failed;
   if (unexpected > 0) throw new Error(`${unexpected} of ${result.due} replies did not have status ${expectedStatus}`);
@@ -105,7 +105,7 @@ async function runClosedLoop(sender: LoadSender, target: LoadTarget, load: Point
 
 /** Writes the requests of a load to a file and returns the plan. */
 async function planLoad(
-  { folder }: LoadSender,
+  { folder }: RequestSender,
   { port }: LoadTarget,
   perSecond: number | null,
   { requests, ...load }: PointLoad,

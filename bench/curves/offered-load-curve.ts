@@ -1,8 +1,8 @@
 import type { BenchContext, BenchPart } from '../bench-part.ts';
-import type { CurvePoint } from '../result/bench-result.ts';
+import type { LoadCurvePoint } from '../result/bench-result.ts';
 import { curveScale } from './curve.ts';
 import { pageLoadRequests, uncachedOfferRequests } from './curve-requests.ts';
-import { measureSaturation, rateAtSaturationShare, sendEachRequestOnce } from './load-point.ts';
+import { measureSaturation, requestRateAtSaturationShare, sendEachRequestOnce } from './load-point.ts';
 import { withBareServer, withSeededService } from './seeded-service.ts';
 
 const sessionCount = 2_000;
@@ -29,10 +29,10 @@ export const offeredLoadCurve = {
       const requests = pageLoadRequests(sessions, target.keys);
       const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
       const saturation = await measureSaturation(sender, target, closedLoop);
-      const points: CurvePoint[] = [];
+      const points: LoadCurvePoint[] = [];
       await withBareServer(target, sender, scale, requests, async (measure) => {
         const offer = async (share: number): Promise<boolean> => {
-          const perSecond = rateAtSaturationShare(share, saturation, scale.seconds);
+          const perSecond = requestRateAtSaturationShare(share, saturation, scale.seconds);
           const percent = Math.round(share * 100);
           progress.showStep(`offered-load: ${perSecond} requests per second, ${percent} % of saturation`);
           const point = await measure(perSecond, perSecond, share, points.length);

@@ -1,17 +1,17 @@
 import type { BenchContext } from '../bench-part.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
-import type { CurvePoint } from '../result/bench-result.ts';
+import type { LoadCurvePoint } from '../result/bench-result.ts';
 import { matchesRequestKind, medianLengthResponses } from '../routes/sample-responses.ts';
 import type { BorrowerSession } from '../scenarios/requests.ts';
-import { inputsScenario, marketplaceKnownScenario, sessionScenario } from '../scenarios/route-scenarios.ts';
+import { marketplaceKnownScenario, sessionScenario, submitInputsScenario } from '../scenarios/route-scenarios.ts';
 import { startBaselineTarget } from '../target/baseline-target.ts';
 import type { LoadTarget } from '../target/load-target.ts';
 import { createTemporaryFolder } from '../target/owned-resources.ts';
 import { type ServiceTarget, type ServiceTargetOptions, withServiceTarget } from '../target/service-target.ts';
 import { type LiveSessionsOptions, type WrittenSession, writeLiveSessions } from '../target/write-live-sessions.ts';
-import type { CurveScale } from './curve.ts';
-import { type LoadSender, measureLoadPoint } from './load-point.ts';
+import type { CurveSettings } from './curve.ts';
+import { measureLoadPoint, type RequestSender } from './load-point.ts';
 
 export interface SeededServiceOptions extends Pick<ServiceTargetOptions, 'keys' | 'catalogOffers'> {
   /** Live sessions that exist when the service starts. */
@@ -23,14 +23,14 @@ export interface SeededService {
   /** Sample of the live sessions, which the loads use. Each session has an API key of its account. */
   readonly sessions: readonly BorrowerSession[];
   /** Client with a folder for request files, which is deleted when the service is closed. */
-  readonly sender: LoadSender;
+  readonly sender: RequestSender;
 }
 
 /**
  * Starts a service with live sessions, calls `use` and stops the service. If `use` fails, the error contains the end of the service log.
  */
 export async function withSeededService<Result>(
-  { folder: parent, sendOpenLoop }: LoadSender,
+  { folder: parent, sendOpenLoop }: RequestSender,
   { sessions: wanted, ...options }: SeededServiceOptions,
   use: (service: SeededService) => Promise<Result>,
 ): Promise<Result> {
@@ -50,7 +50,9 @@ export async function withSeededService<Result>(
 }
 
 /** Kinds of requests whose responses the bare server repeats. */
-const sampledKinds = [marketplaceKnownScenario, sessionScenario, inputsScenario].flatMap((scenario) => scenario.kinds);
+const sampledKinds = [marketplaceKnownScenario, sessionScenario, submitInputsScenario].flatMap(
+  (scenario) => scenario.kinds,
+);
 const sampleConnections = 8;
 
 /**
@@ -60,11 +62,11 @@ const sampleConnections = 8;
  */
 export async function withBareServer<Result>(
   service: LoadTarget,
-  sender: LoadSender,
-  { warmUpSeconds, seconds, bareServerShareMax }: CurveScale,
+  sender: RequestSender,
+  { warmUpSeconds, seconds, bareServerShareMax }: CurveSettings,
   requests: readonly PreparedRequest[],
   use: (
-    measure: (x: number, perSecond: number, saturationShare: number, pointIndex: number) => Promise<CurvePoint>,
+    measure: (x: number, perSecond: number, saturationShare: number, pointIndex: number) => Promise<LoadCurvePoint>,
   ) => Promise<Result>,
 ): Promise<Result> {
   const load = { requests, singleUse: false, warmUpSeconds, seconds };

@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { chance, pickWeighted, type Random, seededRandom, type WeightedTable } from '../population/random.ts';
-import { parseIntegerOption, runMain } from '../run-main.ts';
+import { parseIntegerOption, runBenchMain } from '../run-main.ts';
 import {
   type ApiResponse,
   expectStatus,
@@ -51,7 +51,7 @@ const userAgents: WeightedTable<string> = [
   [`Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) ${safari}`, 5],
 ];
 
-await runMain('demo', async () => {
+await runBenchMain('demo', async () => {
   const { values } = parseArgs({
     options: {
       url: { type: 'string', default: process.env.API_URL || 'http://127.0.0.1:8080/v1/personal-loans' },

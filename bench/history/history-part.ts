@@ -9,7 +9,7 @@ import { seededRandom } from '../population/random.ts';
 import { oneMonthLedger, writeSampleLedger } from './sample-ledger.ts';
 
 /** Measured value about ledger, journal, restart or analytics. */
-export interface HistoryMeasurement {
+export interface LedgerHistoryMeasurement {
   readonly name: string;
   /** Formatted value with unit, and the range of the value over several rounds. */
   readonly value: string;
@@ -29,7 +29,7 @@ const restartRoundsMax = 3;
 const targetSeconds = 10;
 
 /** Creates live sessions with inputs through the functions of the service, then measures a start on the same folder. */
-async function measureRestart(dataDir: string, sessions: number, rounds: number): Promise<HistoryMeasurement[]> {
+async function measureRestart(dataDir: string, sessions: number, rounds: number): Promise<LedgerHistoryMeasurement[]> {
   const limits = { sessionsPerDay: sessionsPerKey };
   const openService = () => createMarketplace({ dataDir, maxSessions: sessions, durability: 'write', limits });
   await createSessions(await openService(), sessions);
@@ -82,7 +82,7 @@ async function createSessions(marketplace: Marketplace, sessions: number): Promi
 const targetRecordsPerSecond = 150_000;
 
 /** Measures the projection of the sample ledger into an analytics store. */
-async function measureProjection(folder: string, sessions: number): Promise<HistoryMeasurement[]> {
+async function measureProjection(folder: string, sessions: number): Promise<LedgerHistoryMeasurement[]> {
   const files = dataPaths(folder);
   const records = await writeSampleLedger(files.ledgerFolder, oneMonthLedger(sessions));
   const follower = new LedgerFollower(files, () => {});
@@ -112,11 +112,11 @@ async function folderBytes(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-export const historyPart: BenchPart = {
+export const ledgerHistoryPart: BenchPart = {
   name: 'history',
   description: 'restart with live sessions, and projection into the analytics store',
   measure: async ({ scale: { rounds, sessionsMax: sessions }, folder: parent, progress }) => {
-    const history: HistoryMeasurement[] = [];
+    const history: LedgerHistoryMeasurement[] = [];
     for (const measure of [measureRestart, measureProjection]) {
       progress.showStep(`history: ${measure.name}`);
       const folder = await mkdtemp(join(parent, 'history-'));

@@ -23,14 +23,14 @@ export class HttpCaller {
   }
 
   /** Returns the responses in the order of the requests. Throws for a status other than the expected one, if any. */
-  async callAll(requests: readonly PreparedRequest[], expectedStatus?: number): Promise<HttpResponse[]> {
+  async sendAll(requests: readonly PreparedRequest[], expectedStatus?: number): Promise<HttpResponse[]> {
     const responses = new Array<HttpResponse>(requests.length);
     let next = 0;
     const sendInTurn = async () => {
       while (next < requests.length) {
         const at = next++;
         const request = requests[at]!;
-        const response = await this.#call(request);
+        const response = await this.#sendRequest(request);
         responses[at] = response;
         const { status, body } = response;
         if (expectedStatus !== undefined && status !== expectedStatus) {
@@ -46,7 +46,7 @@ export class HttpCaller {
     this.#agent.destroy();
   }
 
-  async #call(request: PreparedRequest): Promise<HttpResponse> {
+  async #sendRequest(request: PreparedRequest): Promise<HttpResponse> {
     const { method, path, body } = request;
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
     const headers = { ...requestHeaders(request), ...length };

@@ -27,7 +27,7 @@ export const apiKeyBenchmark: MicroBenchmark = perItemBenchmark<string>(
       items,
       run: (header) => {
         const key = parseBearerKey(header);
-        return key === null ? 0 : (directory.findByHash(hashApiKey(key))?.number ?? 0);
+        return key === null ? 0 : (directory.findKeyByHash(hashApiKey(key))?.number ?? 0);
       },
       close: async () => {
         directory.close();
@@ -78,7 +78,7 @@ function createAuthenticator(defaultLimits: KeyLimits) {
   let nowMs = 0;
   const clock: Clock = { wallMs: () => wallMs + Math.floor(nowMs), monotonicMs: () => nowMs };
   const authenticator = new Authenticator({
-    keyDirectory: { findByHash: (hash) => keys.get(hash), close: () => {} },
+    keyDirectory: { findKeyByHash: (hash) => keys.get(hash), close: () => {} },
     clock,
     defaultLimits,
   });

@@ -3,7 +3,7 @@ import {
   createKeyPolicies,
   createLimitStatus,
   defaultKeyLimits,
-  type LimitStatus,
+  type RateLimitStatus,
 } from '../../src/auth/rate-limits.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import { SecretRing } from '../../src/secrets/secret-ring.ts';
@@ -25,7 +25,7 @@ export function createSecretRing(): SecretRing {
 }
 
 /** Rate limit statuses of a key that has used up its limit per minute. */
-export function randomLimitStatuses(count: number): LimitStatus[] {
+export function randomLimitStatuses(count: number): RateLimitStatus[] {
   const { requests } = createKeyPolicies(defaultKeyLimits);
   const { requestsPerMinute } = defaultKeyLimits;
   return Array.from({ length: count }, (_, i) =>

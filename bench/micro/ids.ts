@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds, subIdByteLength } from '../../src/ids/sub-id.ts';
 import { WidgetTokens } from '../../src/ids/widget-token.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { createSecretRing } from './fixtures.ts';
 import { type MicroBenchmark, perItemBenchmark } from './micro-benchmark.ts';
 
@@ -14,7 +14,7 @@ function fill<Item>(create: (at: number) => Item): Item[] {
 }
 
 function issueSubIds() {
-  const subIds = new SubIds(createSecretRing(), new RandomPool());
+  const subIds = new SubIds(createSecretRing(), new RandomBytesPool());
   return { subIds, issue: (at: number) => subIds.issue(createdMs + at, 7, 1, 'live') };
 }
 
@@ -30,7 +30,7 @@ export const subIdBenchmarks: readonly MicroBenchmark[] = [
 ];
 
 function issueClickIds() {
-  const clickIds = new ClickIds(createSecretRing(), new RandomPool());
+  const clickIds = new ClickIds(createSecretRing(), new RandomBytesPool());
   const clicks = fill((at) => ({
     sub: randomBytes(subIdByteLength),
     offerId: `lender-offer-${at % 60}`,
@@ -59,11 +59,11 @@ const tokenContent = { catalogVersion: '0123456789abcdef', creditBand: 3 };
 
 export const clickTokenBenchmarks: readonly MicroBenchmark[] = [
   perItemBenchmark('ids/click-tokens: encrypt a click token', () => {
-    const cipher = new ClickTokenCipher(createSecretRing(), new RandomPool());
+    const cipher = new ClickTokenCipher(createSecretRing(), new RandomBytesPool());
     return { items: randomSubs(), run: (sub) => cipher.encrypt(sub, tokenContent).length };
   }),
   perItemBenchmark('ids/click-tokens: decrypt a click token', () => {
-    const cipher = new ClickTokenCipher(createSecretRing(), new RandomPool());
+    const cipher = new ClickTokenCipher(createSecretRing(), new RandomBytesPool());
     const items = randomSubs().map((sub) => ({ sub, text: cipher.encrypt(sub, tokenContent) }));
     return { items, run: ({ sub, text }) => cipher.decrypt(sub, text)?.creditBand ?? 0 };
   }),
@@ -72,11 +72,11 @@ export const clickTokenBenchmarks: readonly MicroBenchmark[] = [
 export const widgetTokenBenchmarks: readonly MicroBenchmark[] = [
   perItemBenchmark('ids/widget-token: issue a widget token', () => {
     const tokens = new WidgetTokens(createSecretRing());
-    return { items: randomSubs(), run: (sub) => tokens.issue(sub, createdMs).length };
+    return { items: randomSubs(), run: (sub) => tokens.issueWidgetToken(sub, createdMs).length };
   }),
   perItemBenchmark('ids/widget-token: verify a widget token', () => {
     const tokens = new WidgetTokens(createSecretRing());
-    const items = randomSubs().map((sub) => ({ sub, text: tokens.issue(sub, createdMs) }));
+    const items = randomSubs().map((sub) => ({ sub, text: tokens.issueWidgetToken(sub, createdMs) }));
     return { items, run: ({ sub, text }) => tokens.verify(sub, text) ?? 0 };
   }),
 ];

@@ -20,7 +20,7 @@ function encodedRecords(): Uint8Array[] {
   return randomRecords(recordCount).map((record) => encoder.encode(record));
 }
 
-export const recordBenchmarks: readonly MicroBenchmark[] = [
+export const ledgerRecordBenchmarks: readonly MicroBenchmark[] = [
   perItemBenchmark('ledger/ledger-record: encode a record', () => {
     const encoder = new Encoder();
     return { items: randomRecords(recordCount), run: (record) => encoder.encodeSharedRef(record).length };

@@ -1,13 +1,13 @@
 import { bounds } from '../../src/bounds.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import {
-  type BatchRequest,
-  decodeBatch,
-  decodeResults,
-  encodeBatch,
-  encodeResults,
+  decodeMatchBatch,
+  decodeMatchResults,
+  encodeMatchBatch,
+  encodeMatchResults,
   type MatchBatch,
-  type WorkerResult,
+  type MatchRequestMessage,
+  type WorkerMatchResult,
 } from '../../src/matching/match-batch.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
@@ -81,12 +81,12 @@ const batchCalls = bounds.matchBatchRequestsMax;
 
 function createBatch(): MatchBatch {
   const requests = randomBorrowerVectors(batchCalls, 5).map(
-    (borrower): BatchRequest => ['0123456789abcdef', fixedToday, ...borrower],
+    (borrower): MatchRequestMessage => ['0123456789abcdef', fixedToday, ...borrower],
   );
   return { requests, unavailable: [] };
 }
 
-function createBatchResults(): WorkerResult[] {
+function createBatchResults(): WorkerMatchResult[] {
   const tables = compileTables(200);
   return randomBorrowerVectors(batchCalls, 5).map((borrower) => rankLoans(tables, borrower, fixedToday));
 }
@@ -107,14 +107,14 @@ function batchBenchmark<Input>(
 }
 
 export const matchBatchBenchmarks: readonly MicroBenchmark[] = [
-  batchBenchmark('encode a request', createBatch, encodeBatch),
+  batchBenchmark('encode a request', createBatch, encodeMatchBatch),
   batchBenchmark(
     'decode a request',
-    () => encodeBatch(createBatch()),
-    (bytes) => decodeBatch(bytes).requests,
+    () => encodeMatchBatch(createBatch()),
+    (bytes) => decodeMatchBatch(bytes).requests,
   ),
-  batchBenchmark('encode a result', createBatchResults, encodeResults),
-  batchBenchmark('decode a result', () => encodeResults(createBatchResults()), decodeResults),
+  batchBenchmark('encode a result', createBatchResults, encodeMatchResults),
+  batchBenchmark('decode a result', () => encodeMatchResults(createBatchResults()), decodeMatchResults),
 ];
 
 export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offersShown) => ({

@@ -3,7 +3,7 @@ import type { BenchPart } from '../bench-part.ts';
 import { apiKeyBenchmark, authenticatorBenchmarks } from './auth.ts';
 import { errorReplyBenchmark, replyTextBenchmark } from './http.ts';
 import { clickIdBenchmarks, clickTokenBenchmarks, subIdBenchmarks, widgetTokenBenchmarks } from './ids.ts';
-import { ledgerAppendBenchmarks, projectionBenchmark, recordBenchmarks } from './ledger.ts';
+import { ledgerAppendBenchmarks, ledgerRecordBenchmarks, projectionBenchmark } from './ledger.ts';
 import { matchBatchBenchmarks, matchBenchmarks, offerJsonBenchmarks } from './matching.ts';
 import {
   calibrationBenchmark,
@@ -36,7 +36,7 @@ export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroB
     errorReplyBenchmark,
     ...widgetTokenBenchmarks,
     ...clickIdBenchmarks,
-    ...recordBenchmarks,
+    ...ledgerRecordBenchmarks,
     ...ledgerAppendBenchmarks,
     projectionBenchmark,
     ...sessionStoreBenchmarks(storeSizes.filter((size) => size <= sessionsMax)),

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { type CreateSessionDeps, createSession, type SessionView } from '../../src/operations/create-session.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
@@ -45,7 +45,7 @@ function createSessionCreator() {
   });
   const deps: CreateSessionDeps = {
     clock,
-    subIds: new SubIds(secrets, new RandomPool()),
+    subIds: new SubIds(secrets, new RandomBytesPool()),
     sessions,
     ledger: instantLedger,
     devices: new DeviceClassifier(bounds.userAgentCacheEntriesMax),

@@ -111,7 +111,7 @@ function prepareChange(
 function prepareAdd(filled: FilledStore): PreparedBenchmark {
   return prepareChange(
     filled,
-    () => filled.nextBatchIds(storeCalls),
+    () => filled.nextSessionIds(storeCalls),
     (store, id) => store.add(id, tenant),
   );
 }
@@ -121,7 +121,7 @@ function prepareDelete(filled: FilledStore): PreparedBenchmark {
   return prepareChange(
     filled,
     () => {
-      const added = filled.nextBatchIds(2 * storeCalls);
+      const added = filled.nextSessionIds(2 * storeCalls);
       for (const id of added) filled.store.add(id, tenant);
       return added.slice(storeCalls);
     },
@@ -146,13 +146,13 @@ class FilledStore {
       shardCount: bounds.sessionStoreShards,
       sweepIntervalMs: bounds.sessionSweepIntervalMs,
     });
-    while (this.ids.length < size) this.ids.push(...this.nextBatchIds(storeCalls));
+    while (this.ids.length < size) this.ids.push(...this.nextSessionIds(storeCalls));
     for (const id of this.ids) this.store.add(id, tenant);
     this.#wallMs += bounds.sessionTtlMs - 1;
   }
 
   /** Returns the IDs of a new batch of sessions, created one millisecond after the latest batch. */
-  nextBatchIds(count: number): string[] {
+  nextSessionIds(count: number): string[] {
     return subIdsAt(this.#createdMs++, count);
   }
 

@@ -77,7 +77,7 @@ export class ResponseParser {
 export interface ConnectionEvents {
   onResponse(status: number): void;
   /** Called if the pending request gets no valid response, because the connection is lost or the received data is malformed. */
-  onRequestLost(): void;
+  onRequestFailed(): void;
   /** Called whenever the connection can accept a request, also after each response. */
   onIdle(): void;
 }
@@ -102,7 +102,7 @@ export class KeepAliveConnection {
   }
 
   /** Whether the connection is open and has no pending request. */
-  get isFree(): boolean {
+  get isIdle(): boolean {
     return this.#open && !this.#inFlight;
   }
 
@@ -112,7 +112,7 @@ export class KeepAliveConnection {
   }
 
   /** Abandons the pending request and opens a new connection. */
-  abandon(): void {
+  abandonPendingRequest(): void {
     this.#inFlight = false;
     this.#open = false;
     this.#socket.destroy();
@@ -162,13 +162,13 @@ export class KeepAliveConnection {
       this.#socket.destroy();
     }
     this.#events.onResponse(status);
-    if (this.isFree) this.#events.onIdle();
+    if (this.isIdle) this.#events.onIdle();
   }
 
   #handleConnectionLoss(): void {
     this.#open = false;
     if (!this.#inFlight) return;
     this.#inFlight = false;
-    this.#events.onRequestLost();
+    this.#events.onRequestFailed();
   }
 }

@@ -55,7 +55,7 @@ export class LoadRecorder {
     this.#endMs = endMs;
   }
 
-  result(): Omit<OpenLoopResult, 'busy'> {
+  loadResult(): Omit<OpenLoopResult, 'busy'> {
     const seconds = (this.#endMs - this.#countedFromMs) / 1_000;
     return {
       due: this.#due,

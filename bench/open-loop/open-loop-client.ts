@@ -29,16 +29,16 @@ const connectTimeoutMs = 3_000;
 const startDelayMs = 10;
 
 /** System dependencies; tests replace the clock and the connections. */
-export interface OpenLoopDeps {
+export interface OpenLoopClientDeps {
   nowMs(): number;
   /** @see Pacer.start */
   startPacer(dueMs: readonly number[], onDue: () => number): Promise<Pick<Pacer, 'stop'>>;
   connect(port: number, events: ConnectionEvents): Connection;
 }
 
-export type Connection = Pick<KeepAliveConnection, 'isFree' | 'send' | 'abandon' | 'end'>;
+export type Connection = Pick<KeepAliveConnection, 'isIdle' | 'send' | 'abandonPendingRequest' | 'end'>;
 
-const systemDeps: OpenLoopDeps = {
+const systemDeps: OpenLoopClientDeps = {
   nowMs: monotonicMs,
   startPacer: Pacer.start,
   connect: (port, events) => new KeepAliveConnection(port, events),
@@ -56,7 +56,7 @@ const noRequest = -1;
 export class OpenLoopClient {
   readonly #plan: OpenLoopPlan;
   readonly #requests: readonly Buffer[];
-  readonly #deps: OpenLoopDeps;
+  readonly #deps: OpenLoopClientDeps;
   readonly #slots: ConnectionSlot[] = [];
   /** Free connections, with the longest idle connection first, so that no connection is idle for long. */
   readonly #idleSlots = new Set<ConnectionSlot>();
@@ -83,7 +83,7 @@ export class OpenLoopClient {
   /** Runs the load. Throws if the server does not accept connections. */
   async run(): Promise<OpenLoopResult> {
     const { perSecond, warmUpSeconds, seconds, expectedStatus, alsoExpected = [], singleUse: once } = this.#plan;
-    await this.#openConnections();
+    await this.#openAllConnections();
     const loadSeconds = warmUpSeconds + seconds;
     const times = perSecond === null ? [] : scheduleArrivals(perSecond, warmUpSeconds, seconds);
     if (once) times.length = Math.min(times.length, this.#requests.length);
@@ -103,10 +103,10 @@ export class OpenLoopClient {
     clearInterval(deadlines);
     for (const { connection } of this.#slots) connection.end();
     await pacer?.stop();
-    return { ...this.#recorder.result(), busy: this.#busy ?? 0 };
+    return { ...this.#recorder.loadResult(), busy: this.#busy ?? 0 };
   }
 
-  async #openConnections(): Promise<void> {
+  async #openAllConnections(): Promise<void> {
     const opened = Promise.withResolvers<void>();
     const timer = setTimeout(
       () => opened.reject(new Error('the server does not accept connections')),
@@ -115,11 +115,11 @@ export class OpenLoopClient {
     for (let count = 0; count < this.#plan.connections; count++) {
       const lane: ConnectionSlot = {
         connection: this.#deps.connect(this.#plan.port, {
-          onResponse: (status) => this.#handleResponse(lane, status),
-          onRequestLost: () =>
-            this.#completeRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, this.#deps.nowMs(), false)),
+          onResponse: (status) => this.#recordResponse(lane, status),
+          onRequestFailed: () =>
+            this.#finishRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, this.#deps.nowMs(), false)),
           onIdle: () => {
-            this.#handleIdleConnection(lane);
+            this.#sendNextOnConnection(lane);
             if (this.#idleSlots.size === this.#plan.connections) opened.resolve();
           },
         }),
@@ -150,20 +150,20 @@ export class OpenLoopClient {
       else if (this.#queue.length < this.#plan.queueMax) this.#queue.push(request);
       else this.#recorder.recordFailure(dueMs, nowMs, false);
     }
-    if (this.#next === this.#dueMs.length) this.#endSchedule(this.#plan.singleUse ? nowMs : this.#endMs);
-    this.#resolveWhenDone();
+    if (this.#next === this.#dueMs.length) this.#stopScheduling(this.#plan.singleUse ? nowMs : this.#endMs);
+    this.#resolveWhenAllAnswered();
     return this.#next;
   }
 
   #takeIdleConnection(): ConnectionSlot | undefined {
     for (const lane of this.#idleSlots) {
       this.#idleSlots.delete(lane);
-      if (lane.connection.isFree) return lane;
+      if (lane.connection.isIdle) return lane;
     }
     return undefined;
   }
 
-  #handleIdleConnection(lane: ConnectionSlot): void {
+  #sendNextOnConnection(lane: ConnectionSlot): void {
     if (this.#started && this.#plan.perSecond === null) {
       this.#sendNextInClosedLoop(lane);
       return;
@@ -181,11 +181,11 @@ export class OpenLoopClient {
     const nowMs = this.#deps.nowMs();
     const usedUp = this.#plan.singleUse && this.#next === this.#requests.length;
     if (nowMs >= this.#endMs || usedUp) {
-      this.#endSchedule(nowMs);
-      this.#resolveWhenDone();
+      this.#stopScheduling(nowMs);
+      this.#resolveWhenAllAnswered();
       return;
     }
-    if (!lane.connection.isFree) return;
+    if (!lane.connection.isIdle) return;
     this.#startUsageMeasurement(nowMs);
     this.#dueMs.push(nowMs);
     this.#recorder.recordScheduledRequest(nowMs, nowMs);
@@ -198,16 +198,16 @@ export class OpenLoopClient {
     lane.connection.send(this.#requests[request % this.#requests.length]!);
   }
 
-  #handleResponse(lane: ConnectionSlot, status: number): void {
-    this.#completeRequest(lane, (dueMs) => this.#recorder.recordResponse(dueMs, this.#deps.nowMs(), status));
+  #recordResponse(lane: ConnectionSlot, status: number): void {
+    this.#finishRequest(lane, (dueMs) => this.#recorder.recordResponse(dueMs, this.#deps.nowMs(), status));
   }
 
-  #completeRequest(lane: ConnectionSlot, how: (dueMs: number) => void): void {
+  #finishRequest(lane: ConnectionSlot, how: (dueMs: number) => void): void {
     const { request } = lane;
     lane.request = noRequest;
     this.#inFlight--;
     how(this.#dueMs[request]!);
-    this.#resolveWhenDone();
+    this.#resolveWhenAllAnswered();
   }
 
   #failOverdueRequests(): void {
@@ -219,13 +219,13 @@ export class OpenLoopClient {
     for (const lane of this.#slots) {
       const { request } = lane;
       if (request === noRequest || !isLate(request)) continue;
-      this.#completeRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, nowMs, true));
-      lane.connection.abandon();
+      this.#finishRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, nowMs, true));
+      lane.connection.abandonPendingRequest();
     }
-    this.#resolveWhenDone();
+    this.#resolveWhenAllAnswered();
   }
 
-  #resolveWhenDone(): void {
+  #resolveWhenAllAnswered(): void {
     const allDue =
       this.#plan.perSecond === null
         ? this.#deps.nowMs() >= this.#endMs
@@ -239,7 +239,7 @@ export class OpenLoopClient {
   }
 
   /** Ends the schedule; afterwards the client only waits for replies. */
-  #endSchedule(endMs: number): void {
+  #stopScheduling(endMs: number): void {
     if (this.#busy !== null) return;
     this.#endMs = Math.min(this.#endMs, endMs);
     this.#recorder.setEndTime(this.#endMs);

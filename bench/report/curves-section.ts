@@ -1,4 +1,4 @@
-import type { CurvePoint, CurveResult, LoadFigures } from '../result/bench-result.ts';
+import type { CurveResult, LoadCurvePoint, LoadMeasurement } from '../result/bench-result.ts';
 import { formatNumber, joinWords, type ReportSection, type ReportTable } from './markdown.ts';
 
 const curveLabels = {
@@ -26,7 +26,7 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection {
 }
 
 /** Returns the last point before the first one at which the service fell behind, a request failed or the client was saturated. */
-export function lastSustainedPoint(points: readonly CurvePoint[]): CurvePoint | null {
+export function lastSustainedLoadPoint(points: readonly LoadCurvePoint[]): LoadCurvePoint | null {
   const ascending = [...points].sort((a, b) => a.offeredPerSecond - b.offeredPerSecond);
   const end = ascending.findIndex(
     ({ achievedPerSecond, offeredPerSecond, refused, failed, client }) =>
@@ -38,7 +38,7 @@ export function lastSustainedPoint(points: readonly CurvePoint[]): CurvePoint | 
 function sustainedLoadText({ name, points }: CurveResult): string[] {
   if (name !== 'offered-load') return [];
   const most = Math.max(...points.map(({ achievedPerSecond }) => achievedPerSecond));
-  const last = lastSustainedPoint(points);
+  const last = lastSustainedLoadPoint(points);
   const sustained =
     last === null
       ? 'The service sustained none of the offered loads'
@@ -92,6 +92,6 @@ function curveTable({ title, name, points }: CurveResult): ReportTable {
   };
 }
 
-function formatLatencies({ latencyMs: { p50, p99, p999 } }: LoadFigures): string {
+function formatLatencies({ latencyMs: { p50, p99, p999 } }: LoadMeasurement): string {
   return [p50, p99, p999].map((ms) => formatNumber(ms, 2)).join(' / ');
 }

@@ -1,22 +1,22 @@
-import type { BaselineKind, RouteResult, ServerKind, ServerMeasurement } from '../result/bench-result.ts';
-import { type MeasurementSummary, median, summarize } from '../statistics.ts';
+import type { BaselineServerKind, BenchServerKind, RouteResult, ServerMeasurement } from '../result/bench-result.ts';
+import { type MeasurementSummary, median, summarizeMeasurements } from '../statistics.ts';
 
 type MeasuredServers = Pick<RouteResult, 'servers'>;
 
 /** Returns the rounds of one server; empty if the server was not measured. */
-export function roundsOfServer(route: MeasuredServers, kind: ServerKind): readonly ServerMeasurement[] {
+export function roundsOfServer(route: MeasuredServers, kind: BenchServerKind): readonly ServerMeasurement[] {
   return route.servers.find((server) => server.kind === kind)?.rounds ?? [];
 }
 
-export function measuredBaselines(route: MeasuredServers): BaselineKind[] {
+export function measuredBaselines(route: MeasuredServers): BaselineServerKind[] {
   return route.servers.flatMap(({ kind, rounds }) => (kind === 'service' || rounds.length === 0 ? [] : [kind]));
 }
 
 /** Divides the throughput of a server by the throughput of a baseline, per round. Returns null if one of the servers has no rounds. */
 export function throughputRatios(
   route: MeasuredServers,
-  over: BaselineKind,
-  of: ServerKind = 'service',
+  over: BaselineServerKind,
+  of: BenchServerKind = 'service',
 ): MeasurementSummary | null {
   return summarizeRatios(route, of, over, (server, baseline) => server.perSecond / baseline.perSecond);
 }
@@ -25,7 +25,7 @@ export function throughputRatios(
  * CPU time per request of the socket thread of the baseline, divided by that of the service, per round. The socket thread saturates first,
  * so the ratio estimates the throughput ratio without the cost of the client. Null if the system does not report CPU times.
  */
-export function cpuRatios(route: MeasuredServers, over: BaselineKind): MeasurementSummary | null {
+export function cpuRatios(route: MeasuredServers, over: BaselineServerKind): MeasurementSummary | null {
   return summarizeRatios(route, 'service', over, (service, baseline) =>
     service.mainThreadCpuMicros && baseline.mainThreadCpuMicros
       ? baseline.mainThreadCpuMicros / service.mainThreadCpuMicros
@@ -44,8 +44,8 @@ export function medianOverRounds(
 
 function summarizeRatios(
   route: MeasuredServers,
-  of: ServerKind,
-  over: BaselineKind,
+  of: BenchServerKind,
+  over: BaselineServerKind,
   ratio: (server: ServerMeasurement, baseline: ServerMeasurement) => number | null,
 ): MeasurementSummary | null {
   const baselines = roundsOfServer(route, over);
@@ -53,5 +53,5 @@ function summarizeRatios(
     const baseline = baselines[round];
     return baseline === undefined ? [] : (ratio(server, baseline) ?? []);
   });
-  return ratios.length === 0 ? null : summarize(ratios);
+  return ratios.length === 0 ? null : summarizeMeasurements(ratios);
 }

@@ -1,9 +1,9 @@
-import type { ProcessFigures, RouteResult, ServerKind, ServerMeasurement } from '../result/bench-result.ts';
+import type { BenchServerKind, RouteResult, ServerMeasurement, ServerUsage } from '../result/bench-result.ts';
 import { formatNumber, formatSummary, joinWords, type ReportSection, type ReportTable } from './markdown.ts';
 import { cpuRatios, measuredBaselines, medianOverRounds, roundsOfServer, throughputRatios } from './ratios.ts';
 
 /** Names of the servers in the report. */
-const serverNames: Readonly<Record<ServerKind, string>> = {
+const serverNames: Readonly<Record<BenchServerKind, string>> = {
   service: 'service',
   bare: 'bare uWebSockets.js',
   synced: 'bare uWebSockets.js, synced',
@@ -106,7 +106,7 @@ function processTable(routes: readonly RouteResult[]): ReportTable {
   const rows = routes.flatMap((route) => {
     const rounds = roundsOfServer(route, 'service');
     if (rounds.every(({ process }) => process === null)) return [];
-    const figure = (of: (process: ProcessFigures) => number, decimals: number) =>
+    const figure = (of: (process: ServerUsage) => number, decimals: number) =>
       formatNumber(
         medianOverRounds(rounds, ({ process }) => (process === null ? null : of(process))),
         decimals,

@@ -1,5 +1,5 @@
 import type { BenchScale } from '../bench-part.ts';
-import type { HistoryMeasurement } from '../history/history-part.ts';
+import type { LedgerHistoryMeasurement } from '../history/history-part.ts';
 import type { Machine } from '../machine.ts';
 import type { MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
 
@@ -7,9 +7,9 @@ import type { MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
  * Servers under the same load: the service and baselines. `synced` writes to disk before each reply. The server
  * `synced` is measured for routes that reply only after their data is durable.
  */
-export const serverKinds = ['service', 'bare', 'synced', 'node-http', 'fastify'] as const;
-export type ServerKind = (typeof serverKinds)[number];
-export type BaselineKind = Exclude<ServerKind, 'service'>;
+export const benchServerKinds = ['service', 'bare', 'synced', 'node-http', 'fastify'] as const;
+export type BenchServerKind = (typeof benchServerKinds)[number];
+export type BaselineServerKind = Exclude<BenchServerKind, 'service'>;
 
 export interface LatencyMs {
   readonly p50: number;
@@ -31,11 +31,11 @@ export interface ServerMeasurement {
   /** CPU time of the socket thread per request in microseconds. */
   readonly mainThreadCpuMicros: number | null;
   /** Figures of the server process; null if the process does not report them. */
-  readonly process: ProcessFigures | null;
+  readonly process: ServerUsage | null;
 }
 
 /** Event loop, garbage collection and memory of the server during one load. */
-export interface ProcessFigures {
+export interface ServerUsage {
   /** Event loop delay in milliseconds. */
   readonly eventLoopDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
   /** Memory at the end of the load, in MiB. */
@@ -53,9 +53,9 @@ export interface RouteResult {
   /** Body size of the responses of the baselines; equal to the median size of the service. */
   readonly bodyBytes: number;
   /** Minimum throughput ratios to baselines. */
-  readonly targets: Readonly<Partial<Record<BaselineKind, number>>>;
+  readonly targets: Readonly<Partial<Record<BaselineServerKind, number>>>;
   /** Measurements of each server, one per round. In each round, the servers were measured one after the other. */
-  readonly servers: readonly { readonly kind: ServerKind; readonly rounds: readonly ServerMeasurement[] }[];
+  readonly servers: readonly { readonly kind: BenchServerKind; readonly rounds: readonly ServerMeasurement[] }[];
   /** Whether the client was the bottleneck, so that the throughput ratio is too high. */
   readonly clientSaturated: boolean;
 }
@@ -64,18 +64,18 @@ export interface RouteResult {
 export interface CurveResult {
   readonly name: 'offered-load' | 'live-sessions';
   readonly title: string;
-  readonly points: readonly CurvePoint[];
+  readonly points: readonly LoadCurvePoint[];
 }
 
-export interface CurvePoint extends LoadFigures {
+export interface LoadCurvePoint extends LoadMeasurement {
   /** Value of the variable: the offered requests per second, or the number of live sessions. */
   readonly x: number;
   /** Result of the same load on the bare server; absent if the bare server was not measured. */
-  readonly bare?: LoadFigures;
+  readonly bare?: LoadMeasurement;
 }
 
 /** Result of an open-loop load. */
-export interface LoadFigures {
+export interface LoadMeasurement {
   /** Scheduled requests per second. */
   readonly offeredPerSecond: number;
   /** Expected replies per second. */
@@ -86,7 +86,7 @@ export interface LoadFigures {
   readonly refused: number;
   readonly failed: number;
   readonly cpuMicros: number | null;
-  readonly process: ProcessFigures | null;
+  readonly process: ServerUsage | null;
   readonly client: OpenLoopClient;
 }
 
@@ -101,7 +101,7 @@ export interface OpenLoopClient {
 }
 
 /** Memory per live session. */
-export interface MemoryResult {
+export interface MemoryMeasurement {
   /** Fields of each session. */
   readonly fields: number;
   /** Slope of heap and resident memory over the number of sessions, in bytes per session. */
@@ -128,9 +128,9 @@ export interface BenchResult {
   /** Results by route. This list and the following members are empty or null if their parts did not run. */
   readonly routes: readonly RouteResult[];
   readonly curves: readonly CurveResult[];
-  readonly memory: MemoryResult | null;
+  readonly memory: MemoryMeasurement | null;
   readonly micro: readonly MicroBenchmarkResult[];
-  readonly history: readonly HistoryMeasurement[];
+  readonly history: readonly LedgerHistoryMeasurement[];
 }
 
 /** Adds the result of one part to the result of the run. Entries of lists are appended, and other members are replaced. */

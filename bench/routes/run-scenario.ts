@@ -4,10 +4,15 @@ import { isClientSaturated } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import type { LoadClient, LoadPlan } from '../load/load-clients.ts';
 import { writeRequests } from '../load/prepared-request.ts';
-import { type RouteResult, type ServerKind, type ServerMeasurement, serverKinds } from '../result/bench-result.ts';
+import {
+  type BenchServerKind,
+  benchServerKinds,
+  type RouteResult,
+  type ServerMeasurement,
+} from '../result/bench-result.ts';
 import type { Scenario, ScenarioContext } from '../scenarios/scenario.ts';
 import { startBaselineTarget } from '../target/baseline-target.ts';
-import { cpuPerRequest, type LoadTarget, observeLoad, readUsageWhenIdle } from '../target/load-target.ts';
+import { cpuPerRequest, type LoadTarget, observeLoad, readProcessUsageWhenIdle } from '../target/load-target.ts';
 import { createTemporaryFolder } from '../target/owned-resources.ts';
 import { type ServiceTarget, withServiceTarget } from '../target/service-target.ts';
 import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
@@ -16,7 +21,7 @@ import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
  * Returns the order of the servers in a round. The starting server rotates and the order of every second round is
  * reversed, because the machine can be warmer or busier for later servers.
  */
-export function serverOrder<Server>(servers: readonly Server[], round: number): Server[] {
+export function orderOfServers<Server>(servers: readonly Server[], round: number): Server[] {
   const first = round % servers.length;
   const [one, ...others] = [...servers.slice(first), ...servers.slice(0, first)];
   if (one === undefined) return [];
@@ -75,12 +80,12 @@ async function runOnService(
 ): Promise<RouteResult[]> {
   const { name, title, targets } = scenario;
   const caller = new HttpCaller(service.port, scale.connections);
-  const servers = new Map<ServerKind, LoadTarget>();
+  const servers = new Map<BenchServerKind, LoadTarget>();
   try {
     const context = createScenarioContext(caller, service.keys, scale.roundRequests);
     progress.showStep(`${name}: sampling replies and starting the baselines`);
     const answers = await sampleResponses(scenario, context);
-    for (const kind of serverKinds.filter((each) => each !== 'synced' || scenario.durable === true)) {
+    for (const kind of benchServerKinds.filter((each) => each !== 'synced' || scenario.durable === true)) {
       servers.set(kind, kind === 'service' ? service : await startBaselineTarget(kind, answers, folder));
     }
 
@@ -96,9 +101,9 @@ async function runOnService(
       await writeRequests(requestsFile, requests);
       bodyBytes = meanBodyBytes(requests, answers);
       // Background work that the preparation caused must end before the load.
-      await readUsageWhenIdle(service);
-      const measured = new Map<ServerKind, ServerMeasurement>();
-      for (const [kind, target] of serverOrder([...servers], round++)) {
+      await readProcessUsageWhenIdle(service);
+      const measured = new Map<BenchServerKind, ServerMeasurement>();
+      for (const [kind, target] of orderOfServers([...servers], round++)) {
         progress.showStep(`${name}: ${label}: load on ${kind}`);
         // Baselines have no state, so the same requests can be sent again.
         const singleUse = scenario.singleUse && kind === 'service';
@@ -122,7 +127,7 @@ async function runOnService(
     if (crossCheck !== undefined) series.push({ client: crossCheck, rounds: Math.min(scale.rounds, crossCheckRounds) });
     const results: RouteResult[] = [];
     for (const { client, rounds } of series) {
-      const measured: ReadonlyMap<ServerKind, ServerMeasurement>[] = [];
+      const measured: ReadonlyMap<BenchServerKind, ServerMeasurement>[] = [];
       while (measured.length < rounds) {
         measured.push(await runRound(client, `${client.name}, round ${measured.length + 1} of ${rounds}`));
       }
@@ -144,7 +149,7 @@ export function createScenarioContext(
   roundRequests: number,
 ): ScenarioContext {
   let taken = 0;
-  return { caller, keys, nextKey: () => keys[taken++ % keys.length]!, roundRequests, state: new Map() };
+  return { caller, keys, nextApiKey: () => keys[taken++ % keys.length]!, roundRequests, state: new Map() };
 }
 
 /** Part that measures routes under the same load on the service and on every baseline. */

@@ -1,6 +1,6 @@
 import {
   defaultTrafficMixFile,
-  numbersByRoute,
+  mapRouteNames,
   type RouteName,
   routeNames,
   toTrafficMix,
@@ -10,12 +10,12 @@ import {
   analyticsRequest,
   clickRequests,
   createSessions,
-  incomeChangeRequests,
   marketplaceRequest,
   referrerTags,
+  requestsWithChangedIncome,
   reusableSessions,
   sessionRequest,
-  withRotatingKeys,
+  withAlternatingApiKeys,
 } from './requests.ts';
 import { analyticsSessionCount, routeScenarios } from './route-scenarios.ts';
 import type { Scenario } from './scenario.ts';
@@ -29,7 +29,7 @@ const requestsPerSession = routeNames.reduce((sum, name) => sum + perSession[nam
 
 /** Returns the number of requests per route for a total of approximately `about` requests, with at least two analytics queries. */
 export function lifecycleRequestCounts(about: number): Record<RouteName, number> {
-  return numbersByRoute((name) =>
+  return mapRouteNames((name) =>
     Math.max(name === 'analytics' ? 2 : 1, Math.round((about * perSession[name]) / requestsPerSession)),
   );
 }
@@ -64,21 +64,25 @@ export const lifecycleScenario: Scenario = {
     const filled = await createSessions(stage, Math.max(counts['marketplace-unknown'], counts.inputs), 3 * round);
     const shown = await createSessions(stage, counts['marketplace-known'], 3 * round + 1);
     const another = shown.map((session) => marketplaceRequest(session, 5));
-    await stage.caller.callAll(another, 200);
+    await stage.caller.sendAll(another, 200);
     const clicked = await createSessions(stage, counts.click, 3 * round + 2);
     const clicks = await clickRequests(stage, clicked, offersShown);
     if (clicks.length < counts.click) throw new Error('too few borrowers match an offer of this catalog');
     return shuffle(
       [
-        ...Array.from({ length: counts.session }, () => sessionRequest(stage.nextKey())),
-        ...withRotatingKeys(stage, [
-          ...incomeChangeRequests(filled.slice(0, counts.inputs), counts.inputs, round),
+        ...Array.from({ length: counts.session }, () => sessionRequest(stage.nextApiKey())),
+        ...withAlternatingApiKeys(stage, [
+          ...requestsWithChangedIncome(filled.slice(0, counts.inputs), counts.inputs, round),
           ...filled.slice(0, counts['marketplace-unknown']).map((session) => marketplaceRequest(session, 5)),
           ...another,
         ]),
         ...clicks.slice(0, counts.click),
         ...Array.from({ length: counts.analytics }, (_, at) =>
-          analyticsRequest(stage.nextKey(), referrerTags[at % referrerTags.length]!, at % 2 === 0 ? 'summary' : 'row'),
+          analyticsRequest(
+            stage.nextApiKey(),
+            referrerTags[at % referrerTags.length]!,
+            at % 2 === 0 ? 'summary' : 'row',
+          ),
         ),
       ],
       seededRandom(round),

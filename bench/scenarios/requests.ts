@@ -41,18 +41,18 @@ export function marketplaceRequest(session: BorrowerSession, maxOffers: number):
 }
 
 /** Distributes requests evenly among API keys of the same account. */
-export function withRotatingKeys(
-  stage: Pick<ScenarioContext, 'nextKey'>,
+export function withAlternatingApiKeys(
+  stage: Pick<ScenarioContext, 'nextApiKey'>,
   requests: readonly PreparedRequest[],
 ): PreparedRequest[] {
-  return requests.map((request) => ({ ...request, key: stage.nextKey() }));
+  return requests.map((request) => ({ ...request, key: stage.nextApiKey() }));
 }
 
 /** Creates sessions and submits the inputs of borrowers. The same seed gives the same borrowers. */
 export async function createSessions(stage: ScenarioContext, count: number, seed: number): Promise<BorrowerSession[]> {
   const random: Random = seededRandom(seed);
-  const keys = Array.from({ length: count }, () => stage.nextKey());
-  const created = await stage.caller.callAll(
+  const keys = Array.from({ length: count }, () => stage.nextApiKey());
+  const created = await stage.caller.sendAll(
     keys.map((key, at) => sessionRequest(key, referrerTags[at % referrerTags.length])),
     200,
   );
@@ -61,7 +61,7 @@ export async function createSessions(stage: ScenarioContext, count: number, seed
     key: keys[index]!,
     borrower: drawBorrower(random),
   }));
-  await stage.caller.callAll(
+  await stage.caller.sendAll(
     sessions.map((session) => inputsRequest(session, session.borrower)),
     200,
   );
@@ -85,7 +85,7 @@ export async function reusableSessions(
 const changesPerRoundMax = 1_000;
 
 /** Returns requests that change the income of sessions. A session never gets the same income twice, not even in later rounds. */
-export function incomeChangeRequests(
+export function requestsWithChangedIncome(
   sessions: readonly BorrowerSession[],
   count: number,
   round: number,
@@ -104,7 +104,7 @@ export async function clickRequests(
   sessions: readonly BorrowerSession[],
   offers: number,
 ): Promise<PreparedRequest[]> {
-  const shown = await stage.caller.callAll(
+  const shown = await stage.caller.sendAll(
     sessions.map((session) => marketplaceRequest(session, offers)),
     200,
   );

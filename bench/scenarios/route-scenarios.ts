@@ -4,13 +4,13 @@ import {
   basePath,
   clickRequests,
   createSessions,
-  incomeChangeRequests,
   type MarketplaceResponse,
   marketplaceRequest,
   referrerTags,
+  requestsWithChangedIncome,
   reusableSessions,
   sessionRequest,
-  withRotatingKeys,
+  withAlternatingApiKeys,
 } from './requests.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -30,7 +30,7 @@ export const sessionScenario: Scenario = {
  * Load of changes of one field by borrowers. The reply is sent once the change is durable. Every request sets a new
  * income, which the service merges into the fields of the session; each session is used four times per round.
  */
-export const inputsScenario: Scenario = {
+export const submitInputsScenario: Scenario = {
   name: 'inputs',
   title: 'POST /inputs, one changed field, durable',
   targets: { fastify: 1.3 },
@@ -39,7 +39,7 @@ export const inputsScenario: Scenario = {
   singleUse: true,
   prepareRequests: async (stage, round) => {
     const sessions = await reusableSessions(stage, Math.ceil(stage.roundRequests / 4), 12);
-    return withRotatingKeys(stage, incomeChangeRequests(sessions, stage.roundRequests, round));
+    return withAlternatingApiKeys(stage, requestsWithChangedIncome(sessions, stage.roundRequests, round));
   },
 };
 
@@ -61,13 +61,13 @@ export const marketplaceKnownScenario: Scenario = {
     const sessions = await createSessions(stage, count, 11);
     const requests = sessions.map((session) => marketplaceRequest(session, offersRequested));
     // The first request for offers caches the ranking of a session. Borrowers with fewer than five offers are skipped.
-    const answers = await stage.caller.callAll(requests, 200);
+    const answers = await stage.caller.sendAll(requests, 200);
     const full = requests.filter(
       (_, i) => (JSON.parse(answers[i]!.body) as MarketplaceResponse).offers.length === offersRequested,
     );
     if (full.length < count / 10) throw new Error('too few borrowers match five offers of this catalog');
     // Each key sends the same number of requests, below its limit.
-    const load = withRotatingKeys(
+    const load = withAlternatingApiKeys(
       stage,
       stage.keys.map((_, at) => full[at % full.length]!),
     );
@@ -89,7 +89,7 @@ const marketplaceUnknownScenario: Scenario = {
   catalogOffers: 200,
   prepareRequests: async (stage, round) => {
     const sessions = await reusableSessions(stage, stage.roundRequests, 13);
-    await stage.caller.callAll(incomeChangeRequests(sessions, sessions.length, round), 200);
+    await stage.caller.sendAll(requestsWithChangedIncome(sessions, sessions.length, round), 200);
     return sessions.map((session) => marketplaceRequest(session, 5));
   },
 };
@@ -142,7 +142,7 @@ export const analyticsScenario: Scenario = {
     if (!stage.state.has('shown')) {
       const sessions = await reusableSessions(stage, analyticsSessionCount, 17);
       const clicks = await clickRequests(stage, sessions, 2);
-      await stage.caller.callAll(clicks.slice(0, clicks.length >> 2), 302);
+      await stage.caller.sendAll(clicks.slice(0, clicks.length >> 2), 302);
       stage.state.set('shown', true);
     }
     return stage.keys.flatMap((key, at): PreparedRequest[] => {
@@ -154,7 +154,7 @@ export const analyticsScenario: Scenario = {
 
 export const routeScenarios: readonly Scenario[] = [
   sessionScenario,
-  inputsScenario,
+  submitInputsScenario,
   marketplaceKnownScenario,
   marketplaceUnknownScenario,
   clickScenario,

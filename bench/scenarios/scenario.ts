@@ -34,7 +34,7 @@ export interface ScenarioContext {
   readonly caller: HttpCaller;
   readonly keys: readonly string[];
   /** Returns the next API key in turn. */
-  nextKey(): string;
+  nextApiKey(): string;
   /** Approximate maximum number of single-use requests in a round. */
   readonly roundRequests: number;
   /** State of the scenario that is kept between the rounds of one service process. */

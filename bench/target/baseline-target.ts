@@ -3,13 +3,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BaselineResponse } from '../baselines/baseline-response.ts';
-import type { BaselineKind } from '../result/bench-result.ts';
+import type { BaselineServerKind } from '../result/bench-result.ts';
 import type { LoadTarget } from './load-target.ts';
 import { spawnChildProcess, stopChildProcess } from './owned-resources.ts';
 import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
 
 const uwsServer = fileURLToPath(new URL('../baselines/uws-server.ts', import.meta.url));
-const scripts: Readonly<Record<BaselineKind, string>> = {
+const scripts: Readonly<Record<BaselineServerKind, string>> = {
   bare: uwsServer,
   synced: uwsServer,
   'node-http': fileURLToPath(new URL('../baselines/node-http-server.ts', import.meta.url)),
@@ -18,7 +18,7 @@ const scripts: Readonly<Record<BaselineKind, string>> = {
 
 /** Starts a baseline server. The response file is created in `folder`, and the caller deletes the folder. */
 export async function startBaselineTarget(
-  kind: BaselineKind,
+  kind: BaselineServerKind,
   answers: readonly BaselineResponse[],
   folder: string,
 ): Promise<LoadTarget> {

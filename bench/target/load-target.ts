@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProcessFigures, ServerMeasurement } from '../result/bench-result.ts';
+import type { ServerMeasurement, ServerUsage } from '../result/bench-result.ts';
 import type { ProcessProbe } from './process-probe.ts';
 
 /** CPU time of a process in seconds. */
@@ -49,7 +49,7 @@ const idleTimeoutMs = 20_000;
 /**
  * Waits until a server has finished the background work of the last load, such as projection and garbage collection. Returns its CPU time.
  */
-export async function readUsageWhenIdle(target: LoadTarget): Promise<ProcessUsage | null> {
+export async function readProcessUsageWhenIdle(target: LoadTarget): Promise<ProcessUsage | null> {
   let before = readProcessUsage(target.pid);
   for (let waited = 0; before !== null && waited < idleTimeoutMs; waited += idlePollMs) {
     await sleep(idlePollMs);
@@ -65,7 +65,7 @@ export async function readUsageWhenIdle(target: LoadTarget): Promise<ProcessUsag
 export interface ObservedLoad<Result> {
   readonly result: Result;
   readonly usage: ProcessUsage | null;
-  readonly process: ProcessFigures | null;
+  readonly process: ServerUsage | null;
 }
 
 /** Runs a load on an idle server and waits until the server is idle again. */
@@ -73,11 +73,11 @@ export async function observeLoad<Result>(
   target: LoadTarget,
   load: () => Promise<Result>,
 ): Promise<ObservedLoad<Result>> {
-  const before = await readUsageWhenIdle(target);
+  const before = await readProcessUsageWhenIdle(target);
   await target.probe.start();
   const result = await load();
   const process = await target.probe.stop();
-  const after = await readUsageWhenIdle(target);
+  const after = await readProcessUsageWhenIdle(target);
   const usage =
     before === null || after === null
       ? null
@@ -103,7 +103,7 @@ export function cpuPerRequest(
 /** Returns the memory of a server after garbage collection; null if the server does not report it. */
 export async function readMemoryAfterGc({
   probe,
-}: LoadTarget): Promise<Pick<ProcessFigures, 'heapUsedMiB' | 'rssMiB'> | null> {
+}: LoadTarget): Promise<Pick<ServerUsage, 'heapUsedMiB' | 'rssMiB'> | null> {
   await probe.collectGarbage();
   await probe.start();
   const figures = await probe.stop();

@@ -6,7 +6,7 @@ import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
-import type { ProcessFigures } from '../result/bench-result.ts';
+import type { ServerUsage } from '../result/bench-result.ts';
 import { type ProbeRequest, type ProbeResponse, probeName } from './process-probe.ts';
 
 /** Interval of the timer with which the event loop delay is measured. */
@@ -19,7 +19,7 @@ function listenForRequests(channel: NonNullable<typeof process.channel>): void {
   let measuring: ProcessMeasurement | null = null;
   process.on('message', (request: ProbeRequest) => {
     if (request?.probe !== probeName) return;
-    let figures: ProcessFigures | null = null;
+    let figures: ServerUsage | null = null;
     if (request.command === 'start') {
       measuring?.stop();
       measuring = new ProcessMeasurement();
@@ -49,17 +49,17 @@ function collectGarbage(): void {
 class ProcessMeasurement {
   readonly #eventLoopDelay = monitorEventLoopDelay({ resolution: timerMs });
   readonly #gcPausesMs: number[] = [];
-  readonly #gcObserver = new PerformanceObserver((list) => this.#addGcPauses(list.getEntries()));
+  readonly #gcObserver = new PerformanceObserver((list) => this.#recordGcPauses(list.getEntries()));
 
   constructor() {
     this.#gcObserver.observe({ entryTypes: ['gc'] });
     this.#eventLoopDelay.enable();
   }
 
-  stop(): ProcessFigures {
+  stop(): ServerUsage {
     const delay = this.#eventLoopDelay;
     delay.disable();
-    this.#addGcPauses(this.#gcObserver.takeRecords());
+    this.#recordGcPauses(this.#gcObserver.takeRecords());
     this.#gcObserver.disconnect();
     const { rss, heapUsed } = process.memoryUsage();
     const delayMs = (ns: number) => (delay.count === 0 ? 0 : Math.max(0, ns / 1e6 - timerMs));
@@ -79,7 +79,7 @@ class ProcessMeasurement {
     };
   }
 
-  #addGcPauses(entries: readonly { readonly duration: number }[]): void {
+  #recordGcPauses(entries: readonly { readonly duration: number }[]): void {
     for (const { duration } of entries) this.#gcPausesMs.push(duration);
   }
 }

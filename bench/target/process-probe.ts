@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import type { ProcessFigures } from '../result/bench-result.ts';
+import type { ServerUsage } from '../result/bench-result.ts';
 
 /** Member that identifies messages between benchmark and probe. */
 export const probeName = 'svc-marketplace bench probe';
@@ -15,7 +15,7 @@ export interface ProbeRequest {
 export interface ProbeResponse {
   readonly probe: typeof probeName;
   readonly id: number;
-  readonly figures: ProcessFigures | null;
+  readonly figures: ServerUsage | null;
 }
 
 const probeScript = new URL('./probe.ts', import.meta.url).href;
@@ -31,16 +31,16 @@ export function environmentWithProbe(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
 /** Client of the probe in a child process. The probe supports one measurement at a time. */
 export class ProcessProbe {
   readonly #child: ChildProcess;
-  readonly #pending = new Map<number, (figures: ProcessFigures | null) => void>();
+  readonly #pending = new Map<number, (figures: ServerUsage | null) => void>();
   #nextId = 0;
 
   constructor(child: ChildProcess) {
     this.#child = child;
     child.on('message', (answer: ProbeResponse) => {
-      if (answer?.probe === probeName) this.#resolveRequest(answer.id, answer.figures);
+      if (answer?.probe === probeName) this.#resolveProbeRequest(answer.id, answer.figures);
     });
     child.once('disconnect', () => {
-      for (const id of [...this.#pending.keys()]) this.#resolveRequest(id, null);
+      for (const id of [...this.#pending.keys()]) this.#resolveProbeRequest(id, null);
     });
     // The channel must not keep this process alive.
     child.channel?.unref();
@@ -51,7 +51,7 @@ export class ProcessProbe {
   }
 
   /** Ends the measurement and returns its figures; null if the process did not load the probe. */
-  stop(): Promise<ProcessFigures | null> {
+  stop(): Promise<ServerUsage | null> {
     return this.#request('stop');
   }
 
@@ -60,23 +60,23 @@ export class ProcessProbe {
     await this.#request('collect-garbage');
   }
 
-  #request(command: ProbeRequest['command']): Promise<ProcessFigures | null> {
+  #request(command: ProbeRequest['command']): Promise<ServerUsage | null> {
     const request: ProbeRequest = { probe: probeName, id: this.#nextId++, command };
     return new Promise((resolve) => {
       if (!this.#child.connected) return resolve(null);
       // The timer also keeps this process alive until the response arrives.
-      const timer = setTimeout(() => this.#resolveRequest(request.id, null), responseTimeoutMs);
+      const timer = setTimeout(() => this.#resolveProbeRequest(request.id, null), responseTimeoutMs);
       this.#pending.set(request.id, (figures) => {
         clearTimeout(timer);
         resolve(figures);
       });
       this.#child.send(request, (error) => {
-        if (error !== null) this.#resolveRequest(request.id, null);
+        if (error !== null) this.#resolveProbeRequest(request.id, null);
       });
     });
   }
 
-  #resolveRequest(id: number, figures: ProcessFigures | null): void {
+  #resolveProbeRequest(id: number, figures: ServerUsage | null): void {
     const resolve = this.#pending.get(id);
     this.#pending.delete(id);
     resolve?.(figures);

@@ -63,7 +63,7 @@ export interface ServiceTarget extends LoadTarget {
   /** Live keys of one account. Every key can use every session. */
   readonly keys: readonly string[];
   /** Returns the end of the output and log of the service, with messages of level warn and above. */
-  logTail(): string;
+  lastLogLines(): string;
 }
 
 export interface ServiceTargetOptions {
@@ -124,7 +124,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
     await close();
     throw error;
   }
-  return { port, pid: child.pid!, probe: new ProcessProbe(child), keys, logTail: () => log, close };
+  return { port, pid: child.pid!, probe: new ProcessProbe(child), keys, lastLogLines: () => log, close };
 }
 
 /** Starts the service, calls `use` and stops the service. If `use` fails, the error contains the end of the service log. */
@@ -137,7 +137,7 @@ export async function withServiceTarget<Result>(
     return await use(service);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new Error(`${message}\nLog of the service: ${service.logTail()}`, { cause: error });
+    throw new Error(`${message}\nLog of the service: ${service.lastLogLines()}`, { cause: error });
   } finally {
     await service.close();
   }

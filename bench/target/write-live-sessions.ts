@@ -7,7 +7,7 @@ import { dataPaths } from '../../src/files/data-paths.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { FileJournal } from '../../src/journal/file-journal.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
@@ -42,7 +42,7 @@ export interface WrittenSession {
  */
 export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOptions): Promise<WrittenSession[]> {
   const secrets = openOrCreateSecretFile(join(dataDir, 'secrets.json'), false);
-  const subIds = new SubIds(secrets, new RandomPool());
+  const subIds = new SubIds(secrets, new RandomBytesPool());
   const ledger = await openEventLog<LedgerRecord>({ folder: dataPaths(dataDir).ledgerFolder, durability: 'write' });
   const journal = await FileJournal.open({
     folder: join(dataDir, 'journal'),

@@ -3,7 +3,7 @@ import Database, { type Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { createPrivateFile } from '../files/durable-files.ts';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
-import { projectionTotalColumns } from './projection-state.ts';
+import { projectionTotalsColumns } from './projection-state.ts';
 
 /**
  * Version of the tables and the counting rules. Increment this number with every change of the tables or the rules. A
@@ -39,7 +39,7 @@ const createTablesSql = `
     one INTEGER PRIMARY KEY CHECK (one = 1),
     position INTEGER NOT NULL, segment INTEGER NOT NULL, "offset" INTEGER NOT NULL, crc INTEGER NOT NULL,
     last_wall_ms INTEGER,
-    ${projectionTotalColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')}
+    ${projectionTotalsColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')}
   ) STRICT;
 
   CREATE TABLE retention (one INTEGER PRIMARY KEY CHECK (one = 1), kept_from_day INTEGER NOT NULL) STRICT;
@@ -222,7 +222,7 @@ export class RowWriter {
 }
 
 /** Returns the `SET` assignments of an `ON CONFLICT` clause that adds the new values to the stored values. */
-export function incrementAssignments(columns: readonly string[]): string {
+export function addColumnsAssignments(columns: readonly string[]): string {
   return columns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ');
 }
 

@@ -11,19 +11,19 @@ import { DailyCounters } from './daily-counters.ts';
 import { LedgerProjection } from './ledger-projection.ts';
 import {
   type ProjectionTotals,
-  projectionTotalColumns,
-  projectionTotalNames,
+  projectionTotalsColumns,
+  projectionTotalsFieldNames,
   zeroProjectionTotals,
 } from './projection-state.ts';
 import { RowsReader } from './rows-reader.ts';
 import { SessionReader } from './session-reader.ts';
 import { SqliteProjectionState } from './sqlite-projection-state.ts';
 import {
-  RetainedSessions,
-  type RetentionOutcome,
+  AnalyticsRetention,
+  RetainedSessionDays,
   type RetentionRequest,
+  type RetentionResult,
   SessionPruner,
-  StoreRetention,
 } from './store-retention.ts';
 
 /** An experiment: a referrer tag that has sessions. Later experiments have greater numbers. */
@@ -37,9 +37,9 @@ export type ExperimentRow = readonly [number: number, account: number, vertical:
  */
 export class AnalyticsStore {
   readonly #database: Database;
-  readonly #retainedSessions: RetainedSessions;
+  readonly #retainedSessions: RetainedSessionDays;
   readonly pruner: SessionPruner;
-  readonly #retention: StoreRetention;
+  readonly #retention: AnalyticsRetention;
   readonly #projectionState: SqliteProjectionState;
   readonly #batchWriter: BatchWriter;
   readonly #cohortReader: CohortReader;
@@ -53,10 +53,10 @@ export class AnalyticsStore {
   constructor(file: string) {
     this.#database = openAnalyticsDatabase(file);
     try {
-      this.#retainedSessions = new RetainedSessions(this.#database);
+      this.#retainedSessions = new RetainedSessionDays(this.#database);
       this.pruner = new SessionPruner(this.#database, this.#retainedSessions);
       const counters = new DailyCounters(this.#database);
-      this.#retention = new StoreRetention(this.#database, this.#retainedSessions, counters);
+      this.#retention = new AnalyticsRetention(this.#database, this.#retainedSessions, counters);
       this.#projectionState = new SqliteProjectionState(this.#database, this.#retainedSessions);
       this.#batchWriter = new BatchWriter(this.#database, counters);
       const sessions = new SessionReader(this.#database, this.#retainedSessions);
@@ -69,7 +69,9 @@ export class AnalyticsStore {
       // One transaction per query locks the file only once; otherwise SQLite would lock the file for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
-      const totals = projectionTotalColumns.map((column, index) => `${column} AS ${projectionTotalNames[index]}`);
+      const totals = projectionTotalsColumns.map(
+        (column, index) => `${column} AS ${projectionTotalsFieldNames[index]}`,
+      );
       this.#selectTotals = this.#database.prepare(`SELECT ${totals.join(', ')} FROM progress`);
       const selectCursor = this.#database.prepare<[], LogCursor>(
         'SELECT position, segment, "offset", crc FROM progress',
@@ -104,7 +106,7 @@ export class AnalyticsStore {
     this.#projectionState.cacheSessions(projection);
   }
 
-  applyRetention(archive: CounterArchive, request: RetentionRequest): RetentionOutcome {
+  applyRetention(archive: CounterArchive, request: RetentionRequest): RetentionResult {
     return this.#retention.apply(archive, request, this.#cursor);
   }
 

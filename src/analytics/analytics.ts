@@ -1,5 +1,5 @@
 import type { CancelSignal } from '../domain/async.ts';
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 
 /**
  * Query interface of the analytics (docs/contract.md#cohorts). A query result includes every ledger record that was
@@ -28,7 +28,7 @@ export class AnalyticsUnavailableError extends Error {
 export interface CohortFilter {
   readonly account: number;
   readonly vertical: number;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   readonly referrerTag: string | null;
   /** Verified sub_ids of the tenant without repeats; null for no filter. Each array contains one or more sub_ids of 32 bytes. */
   readonly subs: readonly Uint8Array[] | null;

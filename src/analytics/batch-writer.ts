@@ -1,10 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
-import { encodeVarints, incrementAssignments, RowWriter, type SqlValue } from './analytics-database.ts';
+import { addColumnsAssignments, encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
-import { projectionTotalColumns, projectionTotalNames } from './projection-state.ts';
+import { projectionTotalsColumns, projectionTotalsFieldNames } from './projection-state.ts';
 
 /** Writes all changes of a projected batch to the store. Requires an open transaction. */
 export class BatchWriter {
@@ -46,10 +46,10 @@ export class BatchWriter {
       'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
     );
     this.#updateProgress = database.prepare(`
-      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${projectionTotalColumns.map(() => '?').join(', ')})
+      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${projectionTotalsColumns.map(() => '?').join(', ')})
       ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
         crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms),
-        ${incrementAssignments(projectionTotalColumns)}`);
+        ${addColumnsAssignments(projectionTotalsColumns)}`);
   }
 
   write(projection: LedgerProjection, cursor: LogCursor): void {
@@ -62,7 +62,7 @@ export class BatchWriter {
     for (const { micros, session, offer } of projection.revenue.clickDeltas.values())
       this.#addClickRevenue.run(micros, session, offer);
     const { position, segment, offset, crc } = cursor;
-    const totals = projectionTotalNames.map((name) => projection.totals[name]);
+    const totals = projectionTotalsFieldNames.map((name) => projection.totals[name]);
     this.#updateProgress.run(position, segment, offset, crc, projection.lastWallMs, ...totals);
   }
 }

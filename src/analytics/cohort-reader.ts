@@ -11,8 +11,8 @@ import type {
   WidgetCounts,
 } from './analytics.ts';
 import { preparePluck, prepareRaw } from './analytics-database.ts';
-import { addWidgetCounts, centsSquared, lastMaturedCohortDay, zeroWidgetCounts } from './counting-rules.ts';
-import { isInWindow, LenderAccumulator, type SessionReader } from './session-reader.ts';
+import { addWidgetCounts, lastMaturedCohortDay, payoutCentsSquared, zeroWidgetCounts } from './counting-rules.ts';
+import { isInDayRange, LenderAccumulator, type SessionReader } from './session-reader.ts';
 
 type DayWindow = Pick<CohortQuery, 'fromDay' | 'toDay'>;
 type MetricsSum = { -readonly [Key in keyof CohortMetrics]: number } & { readonly widgetEvents: number[] };
@@ -99,7 +99,7 @@ export class CohortReader {
     const { devices, matured, topLenders, subsOutsideDates } =
       query.subs === null
         ? this.#summarizeReferrerTag(query, maturedWindow)
-        : this.#summarizeListedSessions(query, query.subs, maturedWindow);
+        : this.#summarizeSessionsBySubIds(query, query.subs, maturedWindow);
     const total = createZeroSum();
     const byDevice = [...devices]
       .sort(([a], [b]) => a - b)
@@ -130,10 +130,10 @@ export class CohortReader {
       if (experiment !== undefined) groups = this.#days.read(experiment, query);
     } else {
       for (const session of this.#sessions.findListedSessions(query, subs)) {
-        if (!isInWindow(session.day, query)) continue;
+        if (!isInDayRange(session.day, query)) continue;
         groups.add(
           session.day,
-          { ...session, sessions: 1, ...this.#sessions.sumRevenue(session) },
+          { ...session, sessions: 1, ...this.#sessions.sumSessionRevenue(session) },
           session.widgetEvents,
         );
       }
@@ -160,25 +160,25 @@ export class CohortReader {
     };
   }
 
-  #summarizeListedSessions(query: SummaryQuery, subs: readonly Uint8Array[], maturedWindow: DayWindow): SummaryParts {
+  #summarizeSessionsBySubIds(query: SummaryQuery, subs: readonly Uint8Array[], maturedWindow: DayWindow): SummaryParts {
     const devices = new MetricsByGroup();
     const lenders = new LenderAccumulator();
     const matured = { ...zeroMatured };
     let subsOutsideDates = 0;
     for (const session of this.#sessions.findListedSessions(query, subs)) {
-      const inWindow = isInWindow(session.day, query);
-      const isMatured = isInWindow(session.day, maturedWindow);
+      const inWindow = isInDayRange(session.day, query);
+      const isMatured = isInDayRange(session.day, maturedWindow);
       if (!inWindow) subsOutsideDates++;
       if (!inWindow && !isMatured) continue;
-      const revenue = this.#sessions.sumRevenue(session, inWindow ? lenders : undefined);
+      const revenue = this.#sessions.sumSessionRevenue(session, inWindow ? lenders : undefined);
       if (isMatured) {
         matured.sessions++;
         matured.confirmedMicros += revenue.confirmedMicros;
-        matured.centsSquared += centsSquared(revenue.confirmedMicros);
+        matured.centsSquared += payoutCentsSquared(revenue.confirmedMicros);
       }
       if (inWindow) devices.add(session.device, { ...session, sessions: 1, ...revenue }, session.widgetEvents);
     }
-    const topLenders = lenders.toSortedMetrics(this.#sessions.lenderNameOf).slice(0, bounds.topLendersMax);
+    const topLenders = lenders.toSortedLenderMetrics(this.#sessions.lenderNameOf).slice(0, bounds.topLendersMax);
     return { devices, matured, topLenders, subsOutsideDates };
   }
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { nodeLogFiles } from '../event-log/log-files.ts';
-import { segmentFirstSequences } from '../event-log/log-format.ts';
+import { fileSystemLogFiles } from '../event-log/log-files.ts';
+import { parseSegmentFileNames } from '../event-log/log-format.ts';
 import { LogScanner } from '../event-log/log-scanner.ts';
 import { writeSegment } from '../event-log/segment-files.ts';
 import { LogDamagedError } from '../event-log/segment-reader.ts';
@@ -24,7 +24,7 @@ type ArchiveHeader = readonly [
   fromDay: number,
   untilDay: number,
   /** All ledger records before this position belong to sessions created before `untilDay`. */
-  ledgerFromPosition: number,
+  ledgerStartPosition: number,
 ];
 
 /** Experiment of the day and lender counters that follow this record. */
@@ -105,19 +105,19 @@ export class CounterArchive {
   #position = 0;
   #crc = 0;
   #retainedFromDay = 0;
-  #ledgerFromPosition = 1;
+  #ledgerStartPosition = 1;
 
   /** Opens the archive. Reads only the last archive segment. Throws `LogDamagedError`. */
   constructor(folder: string) {
     this.#folder = folder;
     if (!existsSync(folder)) return;
-    const firsts = segmentFirstSequences(nodeLogFiles.listNames(folder));
+    const firsts = parseSegmentFileNames(fileSystemLogFiles.listFiles(folder));
     // The last file is the empty end segment, unless a crash prevented its creation or an older release wrote the archive.
     const last = firsts.at(-2) ?? firsts.at(-1);
     if (last === undefined) return;
     for (const record of this.#readFrom(last)) {
       if (record[0] !== archiveRecordKind.header) continue;
-      [, , , this.#retainedFromDay, this.#ledgerFromPosition] = record;
+      [, , , this.#retainedFromDay, this.#ledgerStartPosition] = record;
     }
   }
 
@@ -127,8 +127,8 @@ export class CounterArchive {
   }
 
   /** Ledger position from which a rebuild must read to restore all days that are not archived. */
-  get ledgerFromPosition(): number {
-    return this.#ledgerFromPosition;
+  get ledgerStartPosition(): number {
+    return this.#ledgerStartPosition;
   }
 
   /** Yields all records in order. Throws `LogDamagedError` if the archive is damaged, possibly after yielding all valid records. */
@@ -153,12 +153,12 @@ export class CounterArchive {
    * `append` returns, the segment is durable. Throws `ArchiveWriteError`, or an error that the iteration of `counters`
    * throws. If `append` throws, the days count as not archived, although the next start may find a complete segment.
    */
-  append({ wallMs, untilDay, ledgerFromPosition }: ArchiveRange, counters: ArchivedCounters): void {
+  append({ wallMs, untilDay, ledgerStartPosition }: ArchiveRange, counters: ArchivedCounters): void {
     const fromDay = this.#retainedFromDay;
-    const firstRecord: ArchiveHeader = [archiveRecordKind.header, wallMs, fromDay, untilDay, ledgerFromPosition];
+    const firstRecord: ArchiveHeader = [archiveRecordKind.header, wallMs, fromDay, untilDay, ledgerStartPosition];
     const header = { firstSequence: this.#position + 1, previousCrc: this.#crc };
     try {
-      nodeLogFiles.createFolder(this.#folder);
+      fileSystemLogFiles.createFolder(this.#folder);
       writeSegment(this.#folder, header, archiveSegmentRecords(firstRecord, counters));
     } catch (error) {
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
@@ -168,7 +168,7 @@ export class CounterArchive {
     for (const _ of this.#readFrom(header.firstSequence));
     this.#writeEndSegment();
     this.#retainedFromDay = untilDay;
-    this.#ledgerFromPosition = ledgerFromPosition;
+    this.#ledgerStartPosition = ledgerStartPosition;
   }
 
   /** Writes the empty segment that marks the end of a closed log. The commands that verify or copy a log require it. */
@@ -183,7 +183,7 @@ export class CounterArchive {
 
   /** Yields the records of a segment and of all later segments, then stores the position and the CRC for the next segment. */
   *#readFrom(segment: number): Generator<ArchiveRecord, void> {
-    const scanner = new LogScanner(nodeLogFiles, this.#folder, { segment, decode: true });
+    const scanner = new LogScanner(fileSystemLogFiles, this.#folder, { segment, decode: true });
     const damaged = (reason: string): LogDamagedError => {
       const { file, offset } = scanner.end ?? { file: this.#folder, offset: 0 };
       return new LogDamagedError(file, offset, reason);
@@ -245,7 +245,7 @@ export class ArchiveWriteError extends Error {
 interface ArchiveRange {
   readonly wallMs: number;
   readonly untilDay: number;
-  readonly ledgerFromPosition: number;
+  readonly ledgerStartPosition: number;
 }
 
 function* archiveSegmentRecords(header: ArchiveHeader, counters: ArchivedCounters): Generator<ArchiveRecord, void> {

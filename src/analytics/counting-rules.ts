@@ -15,7 +15,7 @@ export function lastMaturedCohortDay(today: number): number {
  * Returns the square of a session's confirmed revenue in cents, as an integer, so that sums do not depend on their order. The revenue is
  * rounded to whole cents, which affects only the confidence interval.
  */
-export function centsSquared(confirmedMicros: number): number {
+export function payoutCentsSquared(confirmedMicros: number): number {
   return Math.round(confirmedMicros / (microsPerUsd / 100)) ** 2;
 }
 

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { WidgetCounts } from './analytics.ts';
-import { incrementAssignments, prepareRaw, RowWriter } from './analytics-database.ts';
+import { addColumnsAssignments, prepareRaw, RowWriter } from './analytics-database.ts';
 import {
   type ArchivedCounters,
   type ArchivedDay,
@@ -38,7 +38,7 @@ export class DailyCounters {
         database,
         table,
         [...keys, ...counters],
-        `ON CONFLICT DO UPDATE SET ${incrementAssignments(counters)}`,
+        `ON CONFLICT DO UPDATE SET ${addColumnsAssignments(counters)}`,
       );
     this.#dayWriter = createWriter('day_counter', ['experiment', 'day', 'device'], dayCounters);
     this.#widgetWriter = createWriter('widget_counter', ['experiment', 'day', 'device'], widgetEventTypes);
@@ -93,7 +93,7 @@ export class DailyCounters {
   }
 
   /** Replaces the counters of all days before `untilDay` by archived counters. Requires an open transaction. */
-  replaceDaysBefore(
+  replaceCountersBefore(
     untilDay: number,
     archived: Iterable<ArchiveRecord>,
     numbers: Pick<SqliteProjectionState, 'assignExperimentNumber' | 'lenders'>,

@@ -1,8 +1,8 @@
 import { renameSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
-import { nodeLogFiles } from '../event-log/log-files.ts';
-import { segmentFirstSequences } from '../event-log/log-format.ts';
+import { fileSystemLogFiles } from '../event-log/log-files.ts';
+import { parseSegmentFileNames } from '../event-log/log-format.ts';
 import { CursorBeyondLogError, LogReader } from '../event-log/log-reader.ts';
 import type { DataPaths } from '../files/data-paths.ts';
 import type { AggregatorQuery, QueryExecutors, QueryResults, StoreQueryName } from './aggregator-protocol.ts';
@@ -10,7 +10,7 @@ import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatchError }
 import { AnalyticsStore } from './analytics-store.ts';
 import { CounterArchive } from './counter-archive.ts';
 import type { ProjectionTotals } from './projection-state.ts';
-import type { RetentionOutcome, RetentionRequest } from './store-retention.ts';
+import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
 /**
  * Reads the ledger files from the store's cursor on, and applies the records to the analytics store in batches. Each record is applied
@@ -38,7 +38,7 @@ export class LedgerFollower {
     } catch (error) {
       if (!(error instanceof StoreVersionMismatchError || isDatabaseCorrupt(error))) throw error;
       onRebuild(error.message);
-      this.#deleteStore();
+      this.#deleteAnalyticsStore();
       store = new AnalyticsStore(analyticsStoreFile);
     }
     try {
@@ -48,7 +48,7 @@ export class LedgerFollower {
         if (!(error instanceof CursorBeyondLogError)) throw error;
         onRebuild(error.message);
         store.close();
-        this.#deleteStore();
+        this.#deleteAnalyticsStore();
         store = new AnalyticsStore(analyticsStoreFile);
         this.#reader = new LogReader(ledgerFolder, null);
       }
@@ -59,7 +59,7 @@ export class LedgerFollower {
     this.#store = store;
     this.#closeOnError(() => store.restoreArchivedCounters(this.#archive));
     if (store.cursor === null) {
-      const missing = describeMissingRecords(ledgerFolder, this.#archive.ledgerFromPosition);
+      const missing = describeMissingRecords(ledgerFolder, this.#archive.ledgerStartPosition);
       if (missing !== null) onRebuild(missing);
     }
   }
@@ -72,7 +72,7 @@ export class LedgerFollower {
   applyBatch(upToPosition: number): void {
     this.#closeOnError(() =>
       this.#store.applyBatch((projection) => {
-        this.#reader.read(upToPosition, bounds.projectionBatchRecordsMax, (position, record, segment) =>
+        this.#reader.readRecords(upToPosition, bounds.projectionBatchRecordsMax, (position, record, segment) =>
           projection.apply(position, record, segment),
         );
         return this.#reader.cursor;
@@ -84,7 +84,7 @@ export class LedgerFollower {
    * Archives the daily counters of sessions that are older than the retention period, and removes these sessions from all results. Call
    * this method only after every acknowledged record has been applied, because further records of removed sessions are ignored.
    */
-  applyRetention(request: RetentionRequest): RetentionOutcome {
+  applyRetention(request: RetentionRequest): RetentionResult {
     return this.#closeOnError(() => this.#store.applyRetention(this.#archive, request));
   }
 
@@ -113,26 +113,26 @@ export class LedgerFollower {
       return action();
     } catch (error) {
       this.close();
-      if (isDatabaseCorrupt(error)) this.#deleteStore();
+      if (isDatabaseCorrupt(error)) this.#deleteAnalyticsStore();
       throw error;
     }
   }
 
   /** Deletes the store. First reads the whole archive, because with a damaged archive only the store still has the counters. */
-  #deleteStore(): void {
+  #deleteAnalyticsStore(): void {
     for (const _ of this.#archive.readAll());
     deleteAnalyticsDatabase(this.#analyticsStoreFile);
   }
 }
 
-/** Describes the ledger records that a rebuild cannot read, or returns null. `ledgerFromPosition` must be the start of a segment. */
-function describeMissingRecords(ledgerFolder: string, ledgerFromPosition: number): string | null {
-  const firsts = segmentFirstSequences(nodeLogFiles.listNames(ledgerFolder));
+/** Describes the ledger records that a rebuild cannot read, or returns null. `ledgerStartPosition` must be the start of a segment. */
+function describeMissingRecords(ledgerFolder: string, ledgerStartPosition: number): string | null {
+  const firsts = parseSegmentFileNames(fileSystemLogFiles.listFiles(ledgerFolder));
   const [first] = firsts;
-  if (first === undefined ? ledgerFromPosition === 1 : firsts.includes(ledgerFromPosition)) return null;
-  return first !== undefined && first > ledgerFromPosition
-    ? `ledger records ${ledgerFromPosition} to ${first - 1} are missing and not archived`
-    : `ledger ends before record ${ledgerFromPosition}, the first record that is not archived`;
+  if (first === undefined ? ledgerStartPosition === 1 : firsts.includes(ledgerStartPosition)) return null;
+  return first !== undefined && first > ledgerStartPosition
+    ? `ledger records ${ledgerStartPosition} to ${first - 1} are missing and not archived`
+    : `ledger ends before record ${ledgerStartPosition}, the first record that is not archived`;
 }
 
 interface RebuildOptions {

@@ -16,12 +16,12 @@ import { zeroWidgetCounts } from './counting-rules.ts';
 import {
   type CohortDelta,
   type CountedClick,
-  type DayCounterDelta,
+  type DailyCounterDelta,
   keyOfSub,
   type LenderCounterDelta,
   type ProjectedSession,
   type ProjectionTotals,
-  type SubIdKey,
+  type SubIdSortKey,
   zeroProjectionTotals,
 } from './projection-state.ts';
 import { RevenueProjection } from './revenue-projection.ts';
@@ -36,9 +36,9 @@ import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 export class LedgerProjection {
   readonly #state: SqliteProjectionState;
   /** Sessions that this batch changes or creates, by key. */
-  readonly changedSessions = new Map<SubIdKey, ProjectedSession>();
+  readonly changedSessions = new Map<SubIdSortKey, ProjectedSession>();
   readonly cohortDeltas = new Map<number, CohortDelta>();
-  readonly dayDeltas = new Map<number, DayCounterDelta>();
+  readonly dayDeltas = new Map<number, DailyCounterDelta>();
   readonly lenderDeltas = new Map<string, LenderCounterDelta>();
   /** Latest cohort day of the new sessions in each ledger segment, by the segment's first sequence number. */
   readonly lastCohortDayBySegment = new Map<number, number>();
@@ -71,7 +71,7 @@ export class LedgerProjection {
     }
     this.lastWallMs = record[1];
     const key = keyOfSub(record[2]);
-    if (key < this.#state.firstRetainedKey) {
+    if (key < this.#state.firstRetainedSubId) {
       this.totals.sealedSession++;
       return;
     }
@@ -105,7 +105,7 @@ export class LedgerProjection {
   #applySessionCreated(
     position: number,
     segment: number,
-    key: SubIdKey,
+    key: SubIdSortKey,
     [, wallMs, sub, tag, , device, metadata]: SessionCreated,
   ): void {
     const { account, vertical, mode, createdMs } = decodeSubId(sub);
@@ -245,11 +245,11 @@ export class LedgerProjection {
     return this.#clickIndex.get(`${session} ${offer}`) ?? this.#state.findClick(session, offer);
   }
 
-  #findSession(key: SubIdKey): ProjectedSession | null {
+  #findSession(key: SubIdSortKey): ProjectedSession | null {
     return this.changedSessions.get(key) ?? this.#state.findSession(key);
   }
 
-  #findOrAddDayDelta(experiment: number, day: number, device: number): DayCounterDelta {
+  #findOrAddDayDelta(experiment: number, day: number, device: number): DailyCounterDelta {
     // The key is below 2^53, because days are below 2^22, devices below 2^3 and experiments below 2^28.
     const key = (experiment * 2 ** 22 + day) * 8 + device;
     let delta = this.dayDeltas.get(key);
@@ -261,7 +261,7 @@ export class LedgerProjection {
     return delta;
   }
 
-  #createdSessionsOfCohort({ experiment, day }: DayCounterDelta): ProjectedSession[] {
+  #createdSessionsOfCohort({ experiment, day }: DailyCounterDelta): ProjectedSession[] {
     const key = experiment * 2 ** 22 + day;
     let cohort = this.cohortDeltas.get(key);
     if (cohort === undefined) {

@@ -1,23 +1,23 @@
-import type { Payout } from '../confirmations/confirmation.ts';
+import type { OfferPayout } from '../confirmations/confirmation.ts';
 import { dayMs } from '../domain/calendar.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 
 /** The 32 bytes of a sub_id as a latin1 string. Keys sort by creation time, because a sub_id starts with its creation time. */
-export type SubIdKey = string;
+export type SubIdSortKey = string;
 
-export function keyOfSub(sub: Uint8Array): SubIdKey {
+export function keyOfSub(sub: Uint8Array): SubIdSortKey {
   return Buffer.from(sub.buffer, sub.byteOffset, subIdByteLength).toString('latin1');
 }
 
 /** Returns the smallest key of a session that was created on this day or later. */
-export function firstSubIdKeyOfDay(day: number): SubIdKey {
+export function firstSubIdOfDay(day: number): SubIdSortKey {
   const time = Buffer.alloc(6);
   time.writeUIntBE(day * dayMs, 0, 6);
   return time.toString('latin1');
 }
 
 export interface ProjectedSession {
-  readonly key: SubIdKey;
+  readonly key: SubIdSortKey;
   /** Ledger position of the creation record, which identifies the session in the store. */
   readonly position: number;
   readonly experiment: number;
@@ -34,7 +34,7 @@ export interface ProjectedSession {
 }
 
 /** Increments of the counters of one experiment, cohort day and device class. */
-export interface DayCounterDelta {
+export interface DailyCounterDelta {
   readonly experiment: number;
   readonly day: number;
   readonly device: number;
@@ -71,7 +71,7 @@ export interface CountedClick {
   readonly attributedMicros: number;
 }
 
-export interface ChangedPayout extends Payout {
+export interface ChangedPayout extends OfferPayout {
   readonly session: number;
   readonly offer: number;
   readonly txid: string;
@@ -107,7 +107,7 @@ export const zeroProjectionTotals = {
 export type ProjectionTotals = typeof zeroProjectionTotals;
 
 /** Names of the projection totals, and the columns of the table `progress` that store the totals, in the same order. */
-export const projectionTotalNames = Object.keys(zeroProjectionTotals) as (keyof ProjectionTotals)[];
-export const projectionTotalColumns = projectionTotalNames.map((name) =>
+export const projectionTotalsFieldNames = Object.keys(zeroProjectionTotals) as (keyof ProjectionTotals)[];
+export const projectionTotalsColumns = projectionTotalsFieldNames.map((name) =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 );

@@ -11,7 +11,7 @@ import { openAnalyticsDatabaseReadOnly, preparePluck, prepareRaw } from './analy
 import { CohortReader } from './cohort-reader.ts';
 import { RowsReader } from './rows-reader.ts';
 import { SessionReader } from './session-reader.ts';
-import { RetainedSessions } from './store-retention.ts';
+import { RetainedSessionDays } from './store-retention.ts';
 
 type ReferrerTagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
 
@@ -57,11 +57,11 @@ export class ReadOnlyAnalytics implements Analytics {
     this.#database.close();
   }
 
-  /** Runs a query on one snapshot, which includes `RetainedSessions`, because the writing process may delete sessions. */
+  /** Runs a query on one snapshot, which includes `RetainedSessionDays`, because the writing process may delete sessions. */
   #inTransaction<Result>(read: (sessions: SessionReader) => Result): Result {
     return this.#database.transaction(() => {
       this.#lastPosition = this.#selectPosition.get() ?? 0;
-      return read(new SessionReader(this.#database, new RetainedSessions(this.#database)));
+      return read(new SessionReader(this.#database, new RetainedSessionDays(this.#database)));
     })();
   }
 }

@@ -47,7 +47,7 @@ export class RetentionTask {
   async #run(): Promise<void> {
     let delayMs: number = bounds.retentionCheckIntervalMs;
     try {
-      await this.#deleteExpired();
+      await this.#deleteExpiredRows();
       if (this.#isFailing && !this.#closed) this.#options.onRecovered();
       this.#isFailing = false;
     } catch (error) {
@@ -61,7 +61,7 @@ export class RetentionTask {
     }, delayMs);
   }
 
-  async #deleteExpired(): Promise<void> {
+  async #deleteExpiredRows(): Promise<void> {
     const { retentionDays, clock, analytics, deleteLedgerBefore, onDeleted } = this.#options;
     const wallMs = clock.wallMs();
     const outcome = await Promise.race([
@@ -70,8 +70,8 @@ export class RetentionTask {
     ]);
     if (outcome === null) return;
     if (!outcome.archived) throw new Error(outcome.reason);
-    const { retainedFromDay, isNew, ledgerFromPosition } = outcome;
-    const segments = await deleteLedgerBefore(ledgerFromPosition);
+    const { retainedFromDay, isNew, ledgerStartPosition } = outcome;
+    const segments = await deleteLedgerBefore(ledgerStartPosition);
     if (isNew || segments > 0) onDeleted({ retainedFromDay, segments });
   }
 }

@@ -1,6 +1,6 @@
-import type { Confirmation, Payout } from '../confirmations/confirmation.ts';
+import type { Confirmation, OfferPayout } from '../confirmations/confirmation.ts';
 import { applyConfirmationToPayout, revenueDeltaMicros } from '../confirmations/confirmation.ts';
-import { centsSquared } from './counting-rules.ts';
+import { payoutCentsSquared } from './counting-rules.ts';
 import type { ChangedPayout, ClickRevenueDelta } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
@@ -25,7 +25,7 @@ export class RevenueProjection {
     return this.#revenueBySession.get(session) ?? this.#state.sessionRevenueMicros(session);
   }
 
-  findPayout(session: number, offer: number, txid: string): Payout | null {
+  findPayout(session: number, offer: number, txid: string): OfferPayout | null {
     return this.changedPayouts.get(`${session} ${offer} ${txid}`) ?? this.#state.findPayout(session, offer, txid);
   }
 
@@ -46,6 +46,6 @@ export class RevenueProjection {
       this.clickDeltas.set(key, click);
     }
     click.micros += confirmedMicros;
-    return { confirmedMicros, confirmedCentsSquared: centsSquared(after) - centsSquared(before) };
+    return { confirmedMicros, confirmedCentsSquared: payoutCentsSquared(after) - payoutCentsSquared(before) };
   }
 }

@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { subIdByteLength } from '../ids/sub-id.ts';
 import type { SessionRow, SessionRowsPage, SessionRowsQuery } from './analytics.ts';
 import { preparePluck, prepareRaw } from './analytics-database.ts';
-import { isInWindow, LenderAccumulator, type SessionReader, type StoredSession } from './session-reader.ts';
+import { isInDayRange, LenderAccumulator, type SessionReader, type StoredSession } from './session-reader.ts';
 
 /** A cohort day, and the position of its first session that may be on this page or a later page. */
 type DayHead = [day: number, firstPosition: number];
@@ -41,7 +41,8 @@ export class RowsReader {
   }
 
   listRows(query: SessionRowsQuery): SessionRowsPage {
-    const sessions = query.subs === null ? this.#findSessionsByTag(query) : this.#findListedSessions(query, query.subs);
+    const sessions =
+      query.subs === null ? this.#findSessionsByTag(query) : this.#findSessionsBySubIds(query, query.subs);
     const page = sessions.slice(0, query.limit);
     return {
       rows: page.map((session) => this.#toSessionRow(session)),
@@ -50,10 +51,10 @@ export class RowsReader {
     };
   }
 
-  #findListedSessions(query: SessionRowsQuery, subs: readonly Uint8Array[]): StoredSession[] {
+  #findSessionsBySubIds(query: SessionRowsQuery, subs: readonly Uint8Array[]): StoredSession[] {
     const found: StoredSession[] = [];
     for (const session of this.#sessions.findListedSessions(query, subs)) {
-      if (isInWindow(session.day, query) && session.position > query.afterPosition) found.push(session);
+      if (isInDayRange(session.day, query) && session.position > query.afterPosition) found.push(session);
     }
     return found.sort(byPosition);
   }
@@ -93,7 +94,7 @@ export class RowsReader {
   #toSessionRow(session: StoredSession): SessionRow {
     const { sub, experiment, position, device, views, clicks, lastEventMs } = session;
     const lenders = new LenderAccumulator();
-    const { attributedMicros, confirmedMicros } = this.#sessions.sumRevenue(session, lenders);
+    const { attributedMicros, confirmedMicros } = this.#sessions.sumSessionRevenue(session, lenders);
     return {
       // The sub_id is copied, because `postMessage` would clone the whole buffer of a view.
       sub: Uint8Array.from(sub),
@@ -105,7 +106,7 @@ export class RowsReader {
       attributedMicros,
       confirmedMicros,
       lastEventMs,
-      lenders: lenders.toSortedMetrics(this.#sessions.lenderNameOf),
+      lenders: lenders.toSortedLenderMetrics(this.#sessions.lenderNameOf),
     };
   }
 }

@@ -4,7 +4,7 @@ import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type { CohortMetrics, CohortQuery, LenderMetrics, WidgetCounts } from './analytics.ts';
 import { decodeVarints, preparePluck, prepareRaw } from './analytics-database.ts';
 import { zeroWidgetCounts } from './counting-rules.ts';
-import type { RetainedSessions } from './store-retention.ts';
+import type { RetainedSessionDays } from './store-retention.ts';
 
 export class LenderAccumulator {
   readonly #lenders = new Map<number, { clicks: number; confirmedMicros: number }>();
@@ -20,7 +20,7 @@ export class LenderAccumulator {
   }
 
   /** Sorts by clicks descending, then by the UTF-8 bytes of the name, as SQLite does, so that all queries use one order. */
-  toSortedMetrics(nameOf: (lender: number) => string): LenderMetrics[] {
+  toSortedLenderMetrics(nameOf: (lender: number) => string): LenderMetrics[] {
     return [...this.#lenders]
       .map(([lender, sums]) => ({ lender: nameOf(lender), ...sums }))
       .sort((a, b) => b.clicks - a.clicks || Buffer.compare(Buffer.from(a.lender), Buffer.from(b.lender)));
@@ -56,14 +56,14 @@ type SessionRevenue = Pick<CohortMetrics, 'attributedMicros' | 'confirmedMicros'
 
 /** Finds experiments, sessions and their revenue in the store. */
 export class SessionReader {
-  readonly #retainedSessions: RetainedSessions;
+  readonly #retainedSessions: RetainedSessionDays;
   readonly #selectExperimentNumber: Statement<[number, number, number, string], number>;
   readonly #selectExperiment: Statement<[number], ExperimentColumns>;
   readonly #selectSession: Statement<[Uint8Array], SessionColumns>;
   readonly #selectClicks: Statement<[number], ClickRow>;
   readonly #selectLenderName: Statement<[number], string>;
 
-  constructor(database: Database, retainedSessions: RetainedSessions) {
+  constructor(database: Database, retainedSessions: RetainedSessionDays) {
     this.#retainedSessions = retainedSessions;
     this.#selectExperimentNumber = preparePluck(
       database,
@@ -92,7 +92,7 @@ export class SessionReader {
   }
 
   get retainedFromDay(): number {
-    return this.#retainedSessions.firstDay;
+    return this.#retainedSessions.firstRetainedDay;
   }
 
   referrerTagOf(experiment: number): string {
@@ -103,7 +103,7 @@ export class SessionReader {
   /** Finds a session. Returns undefined if the session does not exist or is no longer retained. */
   findSession(sub: Uint8Array): StoredSession | undefined {
     const day = dayNumberOf(decodeSubId(sub).createdMs);
-    if (day < this.#retainedSessions.firstDay) return undefined;
+    if (day < this.#retainedSessions.firstRetainedDay) return undefined;
     const columns = this.#selectSession.get(sub);
     if (columns === undefined) return undefined;
     const [experiment, position, device, views, clicks, lastEventMs, events] = columns;
@@ -127,7 +127,7 @@ export class SessionReader {
   }
 
   /** Returns the revenue of the session's counted clicks, and adds each click to `lenders`. */
-  sumRevenue({ clicks, position }: StoredSession, lenders?: LenderAccumulator): SessionRevenue {
+  sumSessionRevenue({ clicks, position }: StoredSession, lenders?: LenderAccumulator): SessionRevenue {
     const sum = { attributedMicros: 0, confirmedMicros: 0 };
     if (clicks === 0) return sum;
     for (const [lender, attributedMicros, confirmedMicros] of this.#selectClicks.all(position)) {
@@ -151,7 +151,7 @@ export class SessionReader {
   }
 }
 
-export function isInWindow(day: number, { fromDay, toDay }: Pick<CohortQuery, 'fromDay' | 'toDay'>): boolean {
+export function isInDayRange(day: number, { fromDay, toDay }: Pick<CohortQuery, 'fromDay' | 'toDay'>): boolean {
   return day >= fromDay && day <= toDay;
 }
 

@@ -61,7 +61,7 @@ export class AnalyticsLag {
   #sampleIntervalMs: number = bounds.analyticsLagSampleIntervalMs;
 
   /** Records a sample of the durable position. Positions and times must not decrease between calls. */
-  recordDurablePosition(durablePosition: number, projectedPosition: number, nowMs: number): void {
+  publishDurablePosition(durablePosition: number, projectedPosition: number, nowMs: number): void {
     const last = this.#samples.at(-1);
     if (last !== undefined && nowMs - last.atMs < this.#sampleIntervalMs) return;
     this.#dropProjectedSamples(projectedPosition);
@@ -77,7 +77,7 @@ export class AnalyticsLag {
   measureLagMs(durablePosition: number, projectedPosition: number, nowMs: number): number {
     this.#dropProjectedSamples(projectedPosition);
     if (durablePosition <= projectedPosition) return 0;
-    if (this.#samples.length === 0) this.recordDurablePosition(durablePosition, projectedPosition, nowMs);
+    if (this.#samples.length === 0) this.publishDurablePosition(durablePosition, projectedPosition, nowMs);
     return nowMs - this.#samples[0]!.atMs;
   }
 

@@ -1,12 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
-import type { Payout } from '../confirmations/confirmation.ts';
+import type { OfferPayout } from '../confirmations/confirmation.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import { decodeVarints, preparePluck, prepareRaw, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
-import { keyOfSub, type ProjectedSession, type SubIdKey } from './projection-state.ts';
-import type { RetainedSessions } from './store-retention.ts';
+import { keyOfSub, type ProjectedSession, type SubIdSortKey } from './projection-state.ts';
+import type { RetainedSessionDays } from './store-retention.ts';
 
 type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number | null, reversedMs: number | null];
 
@@ -64,8 +64,10 @@ class NumberTable {
 
 /** Reads the state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not grow with the ledger. */
 export class SqliteProjectionState {
-  readonly #retainedSessions: RetainedSessions;
-  readonly #sessionCache = new LRUCache<SubIdKey, ProjectedSession>({ max: bounds.projectionSessionCacheEntriesMax });
+  readonly #retainedSessions: RetainedSessionDays;
+  readonly #sessionCache = new LRUCache<SubIdSortKey, ProjectedSession>({
+    max: bounds.projectionSessionCacheEntriesMax,
+  });
   readonly #experiments: NumberTable;
   readonly offers: NumberTable;
   readonly lenders: NumberTable;
@@ -77,9 +79,9 @@ export class SqliteProjectionState {
   readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
   readonly #metadataWriter: RowWriter;
   /** Greatest session key in the store. A greater key, which most new sessions have, cannot be in the store, so it needs no lookup. */
-  #newestKey: SubIdKey;
+  #newestKey: SubIdSortKey;
 
-  constructor(database: Database, retainedSessions: RetainedSessions) {
+  constructor(database: Database, retainedSessions: RetainedSessionDays) {
     this.#retainedSessions = retainedSessions;
     this.#findSession = prepareRaw(
       database,
@@ -107,12 +109,12 @@ export class SqliteProjectionState {
   }
 
   /** Smallest key of a retained session; empty if every session is retained. */
-  get firstRetainedKey(): SubIdKey {
-    return this.#retainedSessions.firstKey;
+  get firstRetainedSubId(): SubIdSortKey {
+    return this.#retainedSessions.firstRetainedSubId;
   }
 
   /** Returns the session, or null if the ledger has no creation record of it so far. */
-  findSession(key: SubIdKey): ProjectedSession | null {
+  findSession(key: SubIdSortKey): ProjectedSession | null {
     if (key > this.#newestKey) return null;
     const cached = this.#sessionCache.get(key);
     if (cached !== undefined) return cached;
@@ -143,7 +145,7 @@ export class SqliteProjectionState {
     return this.#selectSessionRevenue.get(session)!;
   }
 
-  findPayout(session: number, offer: number, txid: string): Payout | null {
+  findPayout(session: number, offer: number, txid: string): OfferPayout | null {
     const row = this.#selectPayout.get(session, offer, txid);
     if (row === undefined) return null;
     const [fundedMicros, fundedMs, reversedMicros, reversedMs] = row;
@@ -159,7 +161,7 @@ export class SqliteProjectionState {
 
   #findPayoutState({ sub, offerId, txid }: PayoutKey): PayoutStateWithLender {
     const key = keyOfSub(sub);
-    const session = key < this.firstRetainedKey ? null : this.findSession(key);
+    const session = key < this.firstRetainedSubId ? null : this.findSession(key);
     if (session === null) return emptyPayoutState;
     const { position, shownOffers } = session;
     const sessionRevenueMicros = this.sessionRevenueMicros(position);

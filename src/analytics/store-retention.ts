@@ -4,17 +4,17 @@ import type { LogCursor } from '../event-log/log-scanner.ts';
 import { preparePluck, prepareRaw } from './analytics-database.ts';
 import { ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
 import type { DailyCounters } from './daily-counters.ts';
-import { firstSubIdKeyOfDay, type SubIdKey } from './projection-state.ts';
+import { firstSubIdOfDay, type SubIdSortKey } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
  * First day whose sessions are retained. The counters of earlier sessions are archived. The projection and queries
  * ignore the sessions of earlier days, even if `SessionPruner` has not deleted their rows yet.
  */
-export class RetainedSessions {
+export class RetainedSessionDays {
   readonly #updateFromDay: Statement<[number]>;
   #firstDay: number;
-  #firstKey: SubIdKey;
+  #firstKey: SubIdSortKey;
 
   constructor(database: Database) {
     this.#updateFromDay = database.prepare('UPDATE retention SET kept_from_day = ?');
@@ -23,17 +23,17 @@ export class RetainedSessions {
   }
 
   /** First retained day as a day number; 0 if every session is retained. */
-  get firstDay(): number {
+  get firstRetainedDay(): number {
     return this.#firstDay;
   }
 
   /** Smallest key of a retained session; empty if every session is retained. */
-  get firstKey(): SubIdKey {
+  get firstRetainedSubId(): SubIdSortKey {
     return this.#firstKey;
   }
 
   /** Sets the first retained day. Requires an open transaction. Discard this object after an error, because it may differ from the file. */
-  setFirstDay(day: number): void {
+  setFirstRetainedDay(day: number): void {
     this.#updateFromDay.run(day);
     this.#firstDay = day;
     this.#firstKey = firstRetainedKey(day);
@@ -41,13 +41,13 @@ export class RetainedSessions {
 }
 
 /** Returns the smallest key of a retained session, or the empty string, which sorts before every key, if all sessions are retained. */
-function firstRetainedKey(day: number): SubIdKey {
-  return day === 0 ? '' : firstSubIdKeyOfDay(day);
+function firstRetainedKey(day: number): SubIdSortKey {
+  return day === 0 ? '' : firstSubIdOfDay(day);
 }
 
 /** Deletes the rows of sessions that are not retained. Uses small transactions, so that queries do not wait long. */
 export class SessionPruner {
-  readonly #retainedSessions: RetainedSessions;
+  readonly #retainedSessions: RetainedSessionDays;
   readonly #selectPrunable: Statement<[Buffer, number], [sub: Buffer, position: number, clicks: number]>;
   readonly #deleteSessions: Statement<[Buffer]>;
   readonly #deleteCohortPieces: Statement<[number, number]>;
@@ -58,7 +58,7 @@ export class SessionPruner {
   /** Sessions created before this day have no rows. Starts at 0, to find rows that an earlier process did not delete. */
   #prunedUntilDay = 0;
 
-  constructor(database: Database, retainedSessions: RetainedSessions) {
+  constructor(database: Database, retainedSessions: RetainedSessionDays) {
     this.#retainedSessions = retainedSessions;
     this.#selectPrunable = prepareRaw(
       database,
@@ -71,23 +71,23 @@ export class SessionPruner {
     this.#deleteMetadata = database.prepare('DELETE FROM session_metadata WHERE session = ?');
     this.#deleteClicks = database.prepare('DELETE FROM click WHERE session = ?');
     this.#deletePayouts = database.prepare('DELETE FROM payout WHERE session = ?');
-    this.#pruneBatch = database.transaction(() => this.#deleteSomeRows()).immediate;
+    this.#pruneBatch = database.transaction(() => this.#deleteRowBatch()).immediate;
   }
 
   /** Whether the store may contain rows of sessions that are not retained. */
   get hasRowsToPrune(): boolean {
-    return this.#prunedUntilDay < this.#retainedSessions.firstDay;
+    return this.#prunedUntilDay < this.#retainedSessions.firstRetainedDay;
   }
 
   /** Deletes some rows in one transaction. */
   pruneRows(): void {
-    if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.firstDay;
+    if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.firstRetainedDay;
   }
 
   /** Deletes some rows. Returns whether there may be more rows to delete. */
-  #deleteSomeRows(): boolean {
+  #deleteRowBatch(): boolean {
     const limit = bounds.sessionsPrunedPerTransaction;
-    const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.firstKey, 'latin1'), limit);
+    const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.firstRetainedSubId, 'latin1'), limit);
     for (const [, position, clicks] of sessions) {
       this.#deleteMetadata.run(position);
       if (clicks === 0) continue;
@@ -96,7 +96,7 @@ export class SessionPruner {
     }
     const last = sessions.at(-1);
     if (last !== undefined) this.#deleteSessions.run(last[0]);
-    const pieces = this.#deleteCohortPieces.run(this.#retainedSessions.firstDay, limit).changes;
+    const pieces = this.#deleteCohortPieces.run(this.#retainedSessions.firstRetainedDay, limit).changes;
     return sessions.length === limit || pieces === limit;
   }
 }
@@ -111,7 +111,7 @@ export interface RetentionRequest {
 }
 
 /** Result of `applyRetention`. `archived` is false if the archive could not be written; `reason` is the error message. */
-export type RetentionOutcome =
+export type RetentionResult =
   | {
       readonly archived: true;
       /** First day (day number) whose sessions are retained. */
@@ -119,21 +119,21 @@ export type RetentionOutcome =
       /** Whether this call removed sessions that were retained before. */
       readonly isNew: boolean;
       /** Ledger records before this position are no longer needed, not even to rebuild the store. */
-      readonly ledgerFromPosition: number;
+      readonly ledgerStartPosition: number;
     }
   | { readonly archived: false; readonly reason: string };
 
 /** Decides which days to delete from the store, and keeps store and archive consistent. */
-export class StoreRetention {
+export class AnalyticsRetention {
   readonly #database: Database;
-  readonly #retainedSessions: RetainedSessions;
+  readonly #retainedSessions: RetainedSessionDays;
   readonly #counters: DailyCounters;
   readonly #selectFirstSegmentSince: Statement<[number], number | null>;
   readonly #deleteSegmentsBefore: Statement<[number]>;
   readonly #selectNewestDayBefore: Statement<[number], number | null>;
   readonly #selectOldestDayFrom: Statement<[number], number | null>;
 
-  constructor(database: Database, retainedSessions: RetainedSessions, counters: DailyCounters) {
+  constructor(database: Database, retainedSessions: RetainedSessionDays, counters: DailyCounters) {
     this.#database = database;
     this.#retainedSessions = retainedSessions;
     this.#counters = counters;
@@ -144,41 +144,41 @@ export class StoreRetention {
   }
 
   /** Archives the counters of expired days, then stops retaining their sessions. A failed archive write leaves the store unchanged. */
-  apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor | null): RetentionOutcome {
-    const previousDay = this.#retainedSessions.firstDay;
+  apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor | null): RetentionResult {
+    const previousDay = this.#retainedSessions.firstRetainedDay;
     try {
       if (cursor !== null) this.#archiveDays(archive, request, cursor);
     } catch (error) {
       if (!(error instanceof ArchiveWriteError)) throw error;
       return { archived: false, reason: error.message };
     }
-    const retainedFromDay = this.#retainedSessions.firstDay;
+    const retainedFromDay = this.#retainedSessions.firstRetainedDay;
     // The position depends on the current ledger too, because a new ledger may have been created since the last archive segment.
-    const ledgerFromPosition =
+    const ledgerStartPosition =
       cursor === null
         ? 0
-        : Math.min(archive.ledgerFromPosition, this.#firstSegmentSinceDay(archive.retainedFromDay, cursor));
-    return { archived: true, retainedFromDay, isNew: retainedFromDay > previousDay, ledgerFromPosition };
+        : Math.min(archive.ledgerStartPosition, this.#firstSegmentSinceDay(archive.retainedFromDay, cursor));
+    return { archived: true, retainedFromDay, isNew: retainedFromDay > previousDay, ledgerStartPosition };
   }
 
   #archiveDays(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
     // If archive segments were lost, the store still has their counters, which are then archived again.
-    const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.firstDay);
+    const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.firstRetainedDay);
     if (untilDay <= archive.retainedFromDay) return;
     const { wallMs } = request;
-    const ledgerFromPosition = this.#firstSegmentSinceDay(untilDay, cursor);
+    const ledgerStartPosition = this.#firstSegmentSinceDay(untilDay, cursor);
     const counters = this.#counters.readDays(archive.retainedFromDay, untilDay);
-    archive.append({ wallMs, untilDay, ledgerFromPosition }, counters);
+    archive.append({ wallMs, untilDay, ledgerStartPosition }, counters);
     this.#database.transaction(() => this.#setFirstRetainedDay(untilDay)).immediate();
   }
 
   /** Copies archived counters into a store that is new, or that is older than the last archive segment. */
   restoreArchivedCounters(archive: CounterArchive, numbers: SqliteProjectionState): void {
     const { retainedFromDay } = archive;
-    if (retainedFromDay <= this.#retainedSessions.firstDay) return;
+    if (retainedFromDay <= this.#retainedSessions.firstRetainedDay) return;
     this.#database
       .transaction(() => {
-        this.#counters.replaceDaysBefore(retainedFromDay, archive.readAll(), numbers);
+        this.#counters.replaceCountersBefore(retainedFromDay, archive.readAll(), numbers);
         this.#setFirstRetainedDay(retainedFromDay);
       })
       .immediate();
@@ -191,7 +191,7 @@ export class StoreRetention {
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;
     const beforeNewest = newest === null ? null : (this.#selectNewestDayBefore.get(newest) ?? null);
-    const oldest = this.#selectOldestDayFrom.get(this.#retainedSessions.firstDay) ?? null;
+    const oldest = this.#selectOldestDayFrom.get(this.#retainedSessions.firstRetainedDay) ?? null;
     if (oldest === null || beforeNewest === null) return 0;
     const day = Math.min(today, beforeNewest + 1) - retentionDays;
     return oldest < day ? day : 0;
@@ -206,7 +206,7 @@ export class StoreRetention {
   }
 
   #setFirstRetainedDay(day: number): void {
-    this.#retainedSessions.setFirstDay(day);
+    this.#retainedSessions.setFirstRetainedDay(day);
     this.#deleteSegmentsBefore.run(day);
   }
 }

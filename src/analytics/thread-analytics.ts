@@ -25,9 +25,9 @@ import {
 import type { ExperimentRow } from './analytics-store.ts';
 import type { ProjectionTotals } from './projection-state.ts';
 import { AnalyticsLag, SharedProgress } from './shared-progress.ts';
-import type { RetentionOutcome, RetentionRequest } from './store-retention.ts';
+import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
-export interface ThreadAnalyticsOptions {
+export interface AnalyticsThreadOptions {
   /** Paths of the analytics data. The folder of the analytics store must exist. */
   readonly files: DataPaths;
   readonly log: Pick<Ledger, 'appendedPosition' | 'durablePosition' | 'healthy'>;
@@ -62,7 +62,7 @@ interface PendingQuery {
  */
 export class ThreadAnalytics implements Analytics, PayoutStateReader {
   readonly #started: Promise<void>;
-  readonly #options: ThreadAnalyticsOptions;
+  readonly #options: AnalyticsThreadOptions;
   readonly #progress = new SharedProgress();
   readonly #lag = new AnalyticsLag();
   #state: 'starting' | 'running' | 'restarting' | 'closed' = 'starting';
@@ -77,13 +77,13 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   #closing: Promise<void> | null = null;
 
   /** Starts the aggregator thread. Resolves once the thread accepts queries. Rejects if the store cannot be opened. */
-  static async start(options: ThreadAnalyticsOptions): Promise<ThreadAnalytics> {
+  static async start(options: AnalyticsThreadOptions): Promise<ThreadAnalytics> {
     const analytics = new ThreadAnalytics(options);
     await analytics.#started;
     return analytics;
   }
 
-  private constructor(options: ThreadAnalyticsOptions) {
+  private constructor(options: AnalyticsThreadOptions) {
     this.#options = options;
     this.#progress.durablePosition = options.log.durablePosition;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -111,8 +111,8 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   /** Must be called whenever the durable position of the ledger increases. */
   onLedgerDurable(position: number): void {
     this.#progress.durablePosition = position;
-    this.#lag.recordDurablePosition(position, this.#progress.projectedPosition, performance.now());
-    if (this.#progress.claimWakeUp()) this.#post({ kind: 'wake' });
+    this.#lag.publishDurablePosition(position, this.#progress.projectedPosition, performance.now());
+    if (this.#progress.claimWakeUp()) this.#postToThread({ kind: 'wake' });
     this.#sendQueuedQueries();
   }
 
@@ -148,7 +148,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   }
 
   /** Calls `LedgerFollower.applyRetention`. After a rejection the sessions may still be deleted, and the call can be repeated. */
-  applyRetention(request: RetentionRequest): Promise<RetentionOutcome> {
+  applyRetention(request: RetentionRequest): Promise<RetentionResult> {
     return this.#query({ name: 'applyRetention', parameter: request });
   }
 
@@ -216,10 +216,10 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
 
   #send(id: number, pending: PendingQuery): void {
     this.#sentQueries.set(id, pending);
-    this.#post({ kind: 'query', id, position: pending.position, query: pending.query });
+    this.#postToThread({ kind: 'query', id, position: pending.position, query: pending.query });
   }
 
-  #post(message: MessageToAggregator): void {
+  #postToThread(message: MessageToAggregator): void {
     this.#worker.postMessage(message);
   }
 
@@ -298,7 +298,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
     this.#rejectAllQueries('analytics is closed');
     if (!isRunning) return;
-    this.#post({ kind: 'close' });
+    this.#postToThread({ kind: 'close' });
     const worker = this.#worker;
     const closeTimer = setTimeout(() => worker.terminate(), bounds.aggregatorCloseTimeoutMs);
     await this.#exited;

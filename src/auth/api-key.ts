@@ -2,14 +2,14 @@ import { hash, randomBytes } from 'node:crypto';
 import { bounds } from '../bounds.ts';
 import { dayStartMs, parseIsoDate, parseIsoTimestamp } from '../domain/calendar.ts';
 import type { RequestParam } from '../domain/errors.ts';
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import { isValidLimitOverride, type KeyLimitOverrides } from './rate-limits.ts';
 
 export interface NewKey {
   /** Name of the account that owns the key. A new name creates a new account. */
   readonly accountName: string;
   readonly vertical: { readonly segment: string; readonly keyPrefix: string };
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   /** Expiry time of the key in Unix milliseconds; null if the key never expires. */
   readonly expiresAtMs: number | null;
   readonly limits: KeyLimitOverrides;
@@ -24,14 +24,14 @@ export interface IssuedKey {
   readonly accountName: string;
   /** Path segment of the key's vertical. */
   readonly vertical: string;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
   readonly revokedAtMs: number | null;
   readonly limits: KeyLimitOverrides;
 }
 
-export type RevokeResult = 'revoked' | 'already_revoked' | 'unknown';
+export type RevokeKeyResult = 'revoked' | 'already_revoked' | 'unknown';
 
 /** Names of the limits, and their names in the operations API. */
 export const limitParams = [
@@ -82,7 +82,7 @@ export function parseKeyExpiry(text: string): number | null {
  */
 const secretBytes = 24;
 const secretHexDigits = secretBytes * 2;
-const modePrefixes: Record<Mode, string> = { live: 'live_', test: 'test_' };
+const modePrefixes: Record<ApiKeyMode, string> = { live: 'live_', test: 'test_' };
 const modeAndSecretCharacters = modePrefixes.live.length + secretHexDigits;
 
 const bearerScheme = 'bearer';
@@ -90,7 +90,7 @@ const spaceCode = 0x20;
 /** Bit that converts an upper-case ASCII letter to lower case. Setting this bit turns no other character into a letter of `bearer`. */
 const lowerCaseBit = 0x20;
 
-export function generateApiKey(keyPrefix: string, mode: Mode): string {
+export function generateApiKey(keyPrefix: string, mode: ApiKeyMode): string {
   return `${keyPrefix}${modePrefixes[mode]}${randomBytes(secretBytes).toString('hex')}`;
 }
 
@@ -132,7 +132,7 @@ export interface ApiKey {
   readonly account: number;
   /** URL path segment of the vertical for which the key is valid. */
   readonly vertical: string;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   /** Expiry time of the key in Unix milliseconds; Infinity if the key never expires. */
   readonly expiresAtMs: number;
   readonly limits: KeyLimitOverrides;
@@ -143,7 +143,7 @@ export interface KeyDirectory {
   /**
    * Finds a key by its hash (`hashApiKey`). Returns undefined for an unknown or revoked key. Does not check whether the key has expired.
    */
-  findByHash(hash: string): ApiKey | undefined;
+  findKeyByHash(hash: string): ApiKey | undefined;
   /** Closes the directory. Repeated calls have no effect. */
   close(): void;
 }

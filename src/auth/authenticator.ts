@@ -14,13 +14,13 @@ import {
   type KeyLimits,
   type KeyPolicies,
   type LimitName,
-  type LimitStatus,
+  type RateLimitStatus,
 } from './rate-limits.ts';
 
 export interface Admission {
   readonly ok: true;
   readonly caller: Caller;
-  readonly limitStatus: LimitStatus;
+  readonly limitStatus: RateLimitStatus;
   /**
    * Reserved session in the daily limit of `create_session`; the caller must release the reservation if no session is created. Null for
    * other operations and for a repeated `create_session`.
@@ -28,11 +28,11 @@ export interface Admission {
   readonly quotaReservation: QuotaReservation | null;
 }
 
-export interface Rejection extends Failure {
+export interface AuthRejection extends Failure {
   /** Reason for the rejection: UNAUTHORIZED, VERTICAL_MISMATCH, or RATE_LIMIT_EXCEEDED with `retryAfterSeconds`. */
   readonly error: ApiError;
   /** Rate limit status of the key; null if the key is unknown or has expired. */
-  readonly limitStatus: LimitStatus | null;
+  readonly limitStatus: RateLimitStatus | null;
   /** Account and number of the key; null if the key is unknown or has expired. */
   readonly caller: { readonly account: number; readonly keyNumber: number } | null;
 }
@@ -45,7 +45,7 @@ interface AuthenticatorOptions {
   readonly onRejected?: (reason: 'unauthorized' | 'vertical_mismatch' | LimitName) => void;
 }
 
-const unauthorizedRejection: Rejection = {
+const unauthorizedRejection: AuthRejection = {
   ok: false,
   error: { code: 'UNAUTHORIZED' },
   limitStatus: null,
@@ -92,11 +92,11 @@ export class Authenticator {
     vertical: Vertical,
     operation: Operation,
     isRepeat?: (caller: Caller) => boolean,
-  ): Admission | Rejection {
+  ): Admission | AuthRejection {
     const keyText = parseBearerKey(authorization);
     if (keyText === null) return this.#rejectUnauthorized();
     const { keyDirectory, clock } = this.#options;
-    const key = keyDirectory.findByHash(hashApiKey(keyText));
+    const key = keyDirectory.findKeyByHash(hashApiKey(keyText));
     const wallMs = clock.wallMs();
     if (key === undefined || wallMs >= key.expiresAtMs) return this.#rejectUnauthorized();
 
@@ -109,13 +109,13 @@ export class Authenticator {
       return {
         ok: false,
         error: verticalMismatchError,
-        limitStatus: usage.limitStatus(operation, nowMs, wallMs),
+        limitStatus: usage.rateLimitStatus(operation, nowMs, wallMs),
         caller: { account: key.account, keyNumber: key.number },
       };
     }
     usage.caller ??= { account: key.account, vertical, mode: key.mode, keyNumber: key.number };
     const charged = isRepeat?.(usage.caller) ? 'repeat_session' : operation;
-    if (!usage.hasCapacity(charged, nowMs, wallMs)) {
+    if (!usage.hasRequestsLeft(charged, nowMs, wallMs)) {
       const limitStatus = usage.exceededLimitStatus(charged, nowMs, wallMs);
       this.#options.onRejected?.(limitStatus.policy.name);
       const retryAfterSeconds = Math.max(1, limitStatus.resetSeconds);
@@ -126,11 +126,11 @@ export class Authenticator {
         caller: usage.caller,
       };
     }
-    const quotaReservation = usage.chargeRequest(charged, nowMs, wallMs);
+    const quotaReservation = usage.countRequest(charged, nowMs, wallMs);
     return {
       ok: true,
       caller: usage.caller,
-      limitStatus: usage.limitStatus(operation, nowMs, wallMs),
+      limitStatus: usage.rateLimitStatus(operation, nowMs, wallMs),
       quotaReservation,
     };
   }
@@ -139,7 +139,7 @@ export class Authenticator {
    * Sets the number of sessions that a key created on a UTC day, as read from the ledger (docs/contract.md#sessions-per-day). Throws if the
    * key has already been used for a request.
    */
-  restoreSessionCount(keyNumber: number, day: number, count: number): void {
+  restoreSessionsOfDay(keyNumber: number, day: number, count: number): void {
     if (this.#usageByKey.has(keyNumber)) {
       throw new Error("session count cannot be restored after the key's first request");
     }
@@ -149,7 +149,7 @@ export class Authenticator {
     this.#restoredCounters.set(keyNumber, counter);
   }
 
-  #rejectUnauthorized(): Rejection {
+  #rejectUnauthorized(): AuthRejection {
     this.#options.onRejected?.('unauthorized');
     return unauthorizedRejection;
   }
@@ -175,7 +175,7 @@ export class Authenticator {
         return;
       }
       const [keyNumber, usage] = next.value;
-      if (usage.releaseIfIdle(nowMs, wallMs)) this.#usageByKey.delete(keyNumber);
+      if (usage.freeEmptyWindows(nowMs, wallMs)) this.#usageByKey.delete(keyNumber);
     }
   }
 }

@@ -1,6 +1,11 @@
 import { bounds } from '../bounds.ts';
 import { KeyFileWriter } from './key-file.ts';
-import { type AllowedOrigin, type AllowResult, type RemoveResult, validateWebOrigin } from './web-origin.ts';
+import {
+  type AllowedOrigin,
+  type AllowOriginResult,
+  type RemoveOriginResult,
+  validateWebOrigin,
+} from './web-origin.ts';
 
 /** Error for an unknown account or an invalid origin. The error message is one line and does not contain the input. */
 export class EmbedOriginError extends RangeError {
@@ -16,7 +21,7 @@ export class EmbedOriginError extends RangeError {
 /** Reads and changes the web origins that may embed an account's widgets. The key file stores these origins. */
 export class EmbedOriginRegistry extends KeyFileWriter {
   /** Allows origins and returns one result for each origin, in the same order. Adds no origin if an `EmbedOriginError` is thrown. */
-  allow(accountName: string, origins: readonly string[]): AllowResult[] {
+  allow(accountName: string, origins: readonly string[]): AllowOriginResult[] {
     assertOrigins(origins);
     return this.#inTransaction(accountName, (account) => {
       const insert = this.database.prepare<[number, string]>(
@@ -37,7 +42,7 @@ export class EmbedOriginRegistry extends KeyFileWriter {
   }
 
   /** Removes origins and returns one result for each origin, in the same order. Throws `EmbedOriginError` for an invalid argument. */
-  remove(accountName: string, origins: readonly string[]): RemoveResult[] {
+  remove(accountName: string, origins: readonly string[]): RemoveOriginResult[] {
     assertOrigins(origins);
     return this.#inTransaction(accountName, (account) => {
       const remove = this.database.prepare<[number, string]>(

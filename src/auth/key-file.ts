@@ -157,7 +157,7 @@ type WriterClass<Writer> = new (path: string, mustExist: boolean, waitMs?: numbe
 export const limitColumnsSql = `requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
   sessions_per_day AS sessionsPerDay`;
 
-export function nestLimitColumns<Row extends KeyLimitOverrides>(row: Row) {
+export function groupLimitColumns<Row extends KeyLimitOverrides>(row: Row) {
   const { requestsPerMinute, analyticsPerMinute, sessionsPerDay, ...others } = row;
   return { limits: { requestsPerMinute, analyticsPerMinute, sessionsPerDay }, ...others };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isJsonObject } from '../domain/assert-options.ts';
 import { formatIsoTimestampOrNull } from '../domain/calendar.ts';
 import { requestParamRules } from '../domain/errors.ts';
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import { invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
 import {
   findInvalidKeyMember,
@@ -12,9 +12,9 @@ import {
   limitParams,
   type NewKey,
   parseKeyExpiry,
-  type RevokeResult,
+  type RevokeKeyResult,
 } from './api-key.ts';
-import { KeyFileWriter, limitColumnsSql, nestLimitColumns } from './key-file.ts';
+import { groupLimitColumns, KeyFileWriter, limitColumnsSql } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /** Issues, lists and revokes API keys in the key file (docs/contract.md#api-keys). */
@@ -35,7 +35,7 @@ export class KeyRegistry extends KeyFileWriter {
           )
           .run(
             id,
-            this.#accountNumber(newKey.accountName),
+            this.#accountNumberOf(newKey.accountName),
             newKey.vertical.segment,
             newKey.mode,
             Buffer.from(hashApiKey(key), 'latin1'),
@@ -53,7 +53,7 @@ export class KeyRegistry extends KeyFileWriter {
   }
 
   /** Lists all keys, including expired and revoked keys, oldest first. */
-  list(): IssuedKey[] {
+  listKeys(): IssuedKey[] {
     return this.database.prepare<[], KeyRow>(`${selectKeysSql} ORDER BY keys.number`).all().map(toIssuedKey);
   }
 
@@ -64,7 +64,7 @@ export class KeyRegistry extends KeyFileWriter {
   }
 
   /** Revokes a key permanently. Revoking a key again does not change its revocation time. */
-  revoke(id: string, nowMs: number): RevokeResult {
+  revokeKey(id: string, nowMs: number): RevokeKeyResult {
     const revoke = this.database.prepare<[number, string]>(
       'UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL',
     );
@@ -72,7 +72,7 @@ export class KeyRegistry extends KeyFileWriter {
     return this.find(id) === undefined ? 'unknown' : 'already_revoked';
   }
 
-  #accountNumber(name: string): number {
+  #accountNumberOf(name: string): number {
     return (
       this.findAccountNumber(name) ??
       Number(this.database.prepare('INSERT INTO accounts (name) VALUES (?)').run(name).lastInsertRowid)
@@ -86,7 +86,7 @@ const selectKeysSql = `
   FROM keys JOIN accounts ON accounts.number = keys.account`;
 
 function toIssuedKey(row: KeyRow): IssuedKey {
-  const { created, expires, revoked, ...same } = nestLimitColumns(row);
+  const { created, expires, revoked, ...same } = groupLimitColumns(row);
   return { ...same, createdAtMs: created, expiresAtMs: expires, revokedAtMs: revoked };
 }
 
@@ -96,7 +96,7 @@ interface KeyRow extends KeyLimitOverrides {
   readonly account: number;
   readonly accountName: string;
   readonly vertical: string;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   readonly created: number;
   readonly expires: number | null;
   readonly revoked: number | null;
@@ -145,7 +145,7 @@ export function toIssuedKeyJson(issued: IssuedKey, nowMs: number) {
     account: issued.accountName,
     vertical: issued.vertical,
     mode: issued.mode,
-    state: keyState(issued, nowMs),
+    state: apiKeyState(issued, nowMs),
     created_at: formatIsoTimestampOrNull(issued.createdAtMs),
     expires_at: formatIsoTimestampOrNull(issued.expiresAtMs),
     revoked_at: formatIsoTimestampOrNull(issued.revokedAtMs),
@@ -155,7 +155,7 @@ export function toIssuedKeyJson(issued: IssuedKey, nowMs: number) {
   };
 }
 
-export function keyState(issued: IssuedKey, nowMs: number): 'active' | 'expired' | 'revoked' {
+export function apiKeyState(issued: IssuedKey, nowMs: number): 'active' | 'expired' | 'revoked' {
   if (issued.revokedAtMs !== null) return 'revoked';
   return issued.expiresAtMs !== null && nowMs >= issued.expiresAtMs ? 'expired' : 'active';
 }

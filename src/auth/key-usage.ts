@@ -4,8 +4,8 @@ import {
   createLimitStatus,
   type KeyLimits,
   type KeyPolicies,
-  type LimitPolicy,
-  type LimitStatus,
+  type RateLimitPolicy,
+  type RateLimitStatus,
   SlidingWindow,
 } from './rate-limits.ts';
 
@@ -36,21 +36,21 @@ export class DailyCounter {
   }
 
   /** Counts one more session. Does not check the limit; the caller must compare `count` with the limit first. */
-  reserve(day: number): QuotaReservation {
-    this.#setCount(day, this.count(day) + 1);
+  reserveRequest(day: number): QuotaReservation {
+    this.#setDailyCount(day, this.count(day) + 1);
     return new DailyReservation(this, day);
   }
 
   release(day: number): void {
     const count = this.count(day);
-    if (count > 0) this.#setCount(day, count - 1);
+    if (count > 0) this.#setDailyCount(day, count - 1);
   }
 
   restore(day: number, count: number): void {
-    this.#setCount(day, count);
+    this.#setDailyCount(day, count);
   }
 
-  #setCount(day: number, count: number): void {
+  #setDailyCount(day: number, count: number): void {
     this.#days[day & 1] = day;
     this.#counts[day & 1] = count;
   }
@@ -104,28 +104,28 @@ export class KeyUsage {
     this.#policies = policies;
   }
 
-  hasCapacity(operation: ChargedOperation, nowMs: number, wallMs: number): boolean {
+  hasRequestsLeft(operation: ChargedOperation, nowMs: number, wallMs: number): boolean {
     if (this.#requestWindow.remainingRequests(nowMs) === 0) return false;
     if (operation === 'query_analytics') return this.#analyticsWindow.remainingRequests(nowMs) > 0;
-    if (operation === 'create_session') return this.#sessionsLeft(wallMs) > 0;
+    if (operation === 'create_session') return this.#remainingSessions(wallMs) > 0;
     return true;
   }
 
   /**
-   * Counts a request for which `hasCapacity` is true. Returns the reservation in the daily limit for `create_session`, and null for other
+   * Counts a request for which `hasRequestsLeft` is true. Returns the reservation in the daily limit for `create_session`, and null for other
    * operations.
    */
-  chargeRequest(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
+  countRequest(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
     this.#requestWindow.admit(nowMs);
     if (operation === 'query_analytics') this.#analyticsWindow.admit(nowMs);
-    return operation === 'create_session' ? this.#sessionCounter.reserve(dayNumberOf(wallMs)) : null;
+    return operation === 'create_session' ? this.#sessionCounter.reserveRequest(dayNumberOf(wallMs)) : null;
   }
 
   /**
    * Returns the status of the operation's limit with the fewest remaining requests. Its reset time is the time when the limit is full
    * again.
    */
-  limitStatus(operation: Operation, nowMs: number, wallMs: number): LimitStatus {
+  rateLimitStatus(operation: Operation, nowMs: number, wallMs: number): RateLimitStatus {
     const requestsLeft = this.#requestWindow.remainingRequests(nowMs);
     if (operation === 'query_analytics') {
       const left = this.#analyticsWindow.remainingRequests(nowMs);
@@ -134,26 +134,26 @@ export class KeyUsage {
         return createLimitStatus(this.#policies.forAnalytics.analytics, left, resetInMs, wallMs);
       }
     } else if (operation === 'create_session') {
-      const left = this.#sessionsLeft(wallMs);
+      const left = this.#remainingSessions(wallMs);
       if (left <= requestsLeft) {
         const resetInMs = left === this.#sessionsPerDay ? 0 : timeToMidnightMs(wallMs);
         return createLimitStatus(this.#policies.forSessions.sessions, left, resetInMs, wallMs);
       }
     }
     const resetInMs = this.#requestWindow.timeToResetMs(nowMs);
-    return createLimitStatus(this.#requestsPolicy(operation), requestsLeft, resetInMs, wallMs);
+    return createLimitStatus(this.#requestRatePolicy(operation), requestsLeft, resetInMs, wallMs);
   }
 
   /** Returns the status of the exceeded limit with the longest wait. Its reset time is the time when a retry can succeed. */
-  exceededLimitStatus(operation: ChargedOperation, nowMs: number, wallMs: number): LimitStatus {
-    let policy = this.#requestsPolicy(operation);
+  exceededLimitStatus(operation: ChargedOperation, nowMs: number, wallMs: number): RateLimitStatus {
+    let policy = this.#requestRatePolicy(operation);
     let waitMs = this.#requestWindow.retryAfterMs(nowMs);
     if (operation === 'query_analytics' && this.#analyticsWindow.retryAfterMs(nowMs) > waitMs) {
       policy = this.#policies.forAnalytics.analytics;
       waitMs = this.#analyticsWindow.retryAfterMs(nowMs);
     } else if (
       operation === 'create_session' &&
-      this.#sessionsLeft(wallMs) === 0 &&
+      this.#remainingSessions(wallMs) === 0 &&
       timeToMidnightMs(wallMs) > waitMs
     ) {
       policy = this.#policies.forSessions.sessions;
@@ -163,9 +163,9 @@ export class KeyUsage {
   }
 
   /** Frees the empty windows of the key. Returns true if all counts are zero, so that the caller can delete this object. */
-  releaseIfIdle(nowMs: number, wallMs: number): boolean {
-    const requestsIdle = this.#requestWindow.releaseIfEmpty(nowMs);
-    const analyticsIdle = this.#analyticsWindow.releaseIfEmpty(nowMs);
+  freeEmptyWindows(nowMs: number, wallMs: number): boolean {
+    const requestsIdle = this.#requestWindow.removeWindowIfEmpty(nowMs);
+    const analyticsIdle = this.#analyticsWindow.removeWindowIfEmpty(nowMs);
     const today = dayNumberOf(wallMs);
     return (
       requestsIdle &&
@@ -175,12 +175,12 @@ export class KeyUsage {
     );
   }
 
-  #sessionsLeft(wallMs: number): number {
+  #remainingSessions(wallMs: number): number {
     // The count can exceed the limit, because the operator may have lowered the limit during the day.
     return Math.max(0, this.#sessionsPerDay - this.#sessionCounter.count(dayNumberOf(wallMs)));
   }
 
-  #requestsPolicy(operation: ChargedOperation): LimitPolicy {
+  #requestRatePolicy(operation: ChargedOperation): RateLimitPolicy {
     if (operation === 'query_analytics') return this.#policies.forAnalytics.requests;
     const createsSession = operation === 'create_session' || operation === 'repeat_session';
     return createsSession ? this.#policies.forSessions.requests : this.#policies.requests;

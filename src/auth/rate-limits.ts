@@ -53,7 +53,7 @@ export function isValidLimitOverride(name: keyof KeyLimits, value: unknown): boo
 }
 
 /** Throws a RangeError that names the first unknown or invalid limit. Null and undefined are valid and select the default limit. */
-export function assertLimits(limits: { readonly [Name in keyof KeyLimits]?: number | null | undefined }): void {
+export function assertRateLimits(limits: { readonly [Name in keyof KeyLimits]?: number | null | undefined }): void {
   assertKnownOptionNames('limits', limits, Object.keys(keyLimitsMax));
   for (const name of Object.keys(keyLimitsMax) as (keyof KeyLimits)[]) {
     const limit = limits[name] ?? null;
@@ -65,7 +65,7 @@ export function assertLimits(limits: { readonly [Name in keyof KeyLimits]?: numb
 export type LimitName = 'minute' | 'analytics' | 'day';
 
 /** One limit of an operation, with the constant parts of its response headers. */
-export interface LimitPolicy {
+export interface RateLimitPolicy {
   readonly name: LimitName;
   /** Value of the `RateLimit-Policy` header, which lists all limits of the operation, such as `"minute";q=500;w=60`. */
   readonly policyHeaderValue: string;
@@ -78,15 +78,15 @@ export interface LimitPolicy {
 /** Rate limit policies of a key, grouped by operation. A response reports the policy of the limit with the fewest remaining requests. */
 export interface KeyPolicies {
   /** Policy of operations to which only the limit of requests per minute applies. */
-  readonly requests: LimitPolicy;
-  readonly forAnalytics: { readonly requests: LimitPolicy; readonly analytics: LimitPolicy };
-  readonly forSessions: { readonly requests: LimitPolicy; readonly sessions: LimitPolicy };
+  readonly requests: RateLimitPolicy;
+  readonly forAnalytics: { readonly requests: RateLimitPolicy; readonly analytics: RateLimitPolicy };
+  readonly forSessions: { readonly requests: RateLimitPolicy; readonly sessions: RateLimitPolicy };
 }
 
 /** Status of one rate limit after a request, for the response headers (docs/contract.md#limit-headers). */
-export interface LimitStatus {
+export interface RateLimitStatus {
   /** Policy of the reported limit, which is the limit with the fewest remaining requests or sessions. */
-  readonly policy: LimitPolicy;
+  readonly policy: RateLimitPolicy;
   /** Number of requests or sessions that remain after this request. */
   readonly remaining: number;
   /**
@@ -121,7 +121,7 @@ interface NamedLimit {
   readonly windowSeconds: number;
 }
 
-function createLimitPolicy({ name, limit }: NamedLimit, all: readonly NamedLimit[]): LimitPolicy {
+function createLimitPolicy({ name, limit }: NamedLimit, all: readonly NamedLimit[]): RateLimitPolicy {
   const policyHeaderValue = all.map((each) => `"${each.name}";q=${each.limit};w=${each.windowSeconds}`).join(', ');
   return {
     name,
@@ -134,11 +134,11 @@ function createLimitPolicy({ name, limit }: NamedLimit, all: readonly NamedLimit
 }
 
 export function createLimitStatus(
-  policy: LimitPolicy,
+  policy: RateLimitPolicy,
   remaining: number,
   resetInMs: number,
   wallMs: number,
-): LimitStatus {
+): RateLimitStatus {
   return {
     policy,
     remaining,
@@ -151,7 +151,7 @@ export function createLimitStatus(
  * Formats the `X-RateLimit-*` headers of a response, and the headers of the IETF draft "RateLimit header fields for HTTP"
  * (docs/contract.md#limit-headers). Each header starts with a line break. The result does not include `Retry-After`.
  */
-export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSeconds }: LimitStatus): string {
+export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSeconds }: RateLimitStatus): string {
   const { headerPrefix, rateLimitHeaderPrefix } = policy;
   return `${headerPrefix}${remaining}\r\nX-RateLimit-Reset: ${resetEpochSeconds}${rateLimitHeaderPrefix}${remaining};t=${resetSeconds}`;
 }
@@ -216,7 +216,7 @@ export class SlidingWindow {
   }
 
   /** Frees the ring buffer if the window is empty. Returns whether the window is empty. */
-  releaseIfEmpty(nowMs: number): boolean {
+  removeWindowIfEmpty(nowMs: number): boolean {
     if (this.remainingRequests(nowMs) < this.limit) return false;
     this.#admittedMs = null;
     this.#oldestIndex = 0;

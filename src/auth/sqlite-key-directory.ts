@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import type { ApiKey, KeyDirectory } from './api-key.ts';
-import { limitColumnsSql, nestLimitColumns, openKeyFile } from './key-file.ts';
+import { groupLimitColumns, limitColumnsSql, openKeyFile } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 interface SqliteKeyDirectoryOptions {
@@ -81,7 +81,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     return this.#keysByHash.size;
   }
 
-  findByHash(hash: string): ApiKey | undefined {
+  findKeyByHash(hash: string): ApiKey | undefined {
     return this.#keysByHash.get(hash) ?? this.#pollAndFindKey(hash);
   }
 
@@ -89,7 +89,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
    * Returns the id of a key and the name of an account for the log. Reads the key file unless the cache contains the names. A name is
    * undefined if the number is unknown or the key file cannot be read.
    */
-  callerNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
+  requestLogNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
     return {
       key: keyNumber === undefined ? undefined : cachedName(keyNumber, this.#keyIdCache, this.#selectKeyId),
       account: cachedName(account, this.#accountNameCache, this.#selectAccountName),
@@ -145,7 +145,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     const changes = this.#selectChanges.all(this.#lastChange);
     for (const { change, hash, originsAccount, ...key } of changes) {
       if (hash !== null) this.#setKey(hash.toString('latin1'), key);
-      if (originsAccount !== null) this.#setOrigins(originsAccount, this.#selectOrigins.all(originsAccount));
+      if (originsAccount !== null) this.#setEmbedOrigins(originsAccount, this.#selectOrigins.all(originsAccount));
       this.#lastChange = change;
     }
     if (changes.length === bounds.apiKeyChangesPerTurn) return false;
@@ -158,7 +158,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     else this.#keysByHash.set(hash, toApiKey(key));
   }
 
-  #setOrigins(account: number, origins: readonly string[]): void {
+  #setEmbedOrigins(account: number, origins: readonly string[]): void {
     if (origins.length === 0) this.#originsByAccount.delete(account);
     else this.#originsByAccount.set(account, origins);
   }
@@ -186,7 +186,7 @@ function cachedName(
 const noOrigins: readonly string[] = Object.freeze([]);
 
 function toApiKey(row: KeyRow): ApiKey {
-  const { number, account, vertical, mode, expires, limits } = nestLimitColumns(row);
+  const { number, account, vertical, mode, expires, limits } = groupLimitColumns(row);
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
 }
 
@@ -195,7 +195,7 @@ interface KeyRow extends KeyLimitOverrides {
   readonly number: number;
   readonly account: number;
   readonly vertical: string;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   readonly expires: number | null;
 }
 

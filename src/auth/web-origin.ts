@@ -7,8 +7,8 @@ export interface AllowedOrigin {
   readonly origin: string;
 }
 
-export type AllowResult = 'allowed' | 'already_allowed';
-export type RemoveResult = 'removed' | 'not_allowed';
+export type AllowOriginResult = 'allowed' | 'already_allowed';
+export type RemoveOriginResult = 'removed' | 'not_allowed';
 
 const originExamples = 'like https://www.example.com or http://localhost:3000';
 

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { escapeInvisible } from '../domain/text.ts';
-import type { LoadCurve, Measurements, RouteCost, SessionMemory } from './measurements.ts';
+import type { CapacityMeasurements, LoadCurve, RouteCost, SessionMemory } from './measurements.ts';
 import {
   CapacityError,
   firstSchemaError,
@@ -89,7 +89,7 @@ export function trimBenchmarkResult(text: string): string {
  * Reads the measurements that a plan for this traffic mix uses. Throws a `CapacityError` that names the command that
  * creates a benchmark result.
  */
-export function readMeasurements(text: string, mix: TrafficMix): Measurements {
+export function readMeasurements(text: string, mix: TrafficMix): CapacityMeasurements {
   const value = parseBenchmarkResult(text);
   const usedRoutes = routeNames.filter((name) => mix.perSession[name] > 0);
   const { machine, startedAt, commit, quick, scale } = value;

@@ -1,7 +1,7 @@
 import type { RouteName } from './traffic-mix.ts';
 
 /** Measurements of one server, from which a capacity plan is computed. */
-export interface Measurements {
+export interface CapacityMeasurements {
   readonly box: MeasuredMachine;
   /** CPU time per request of each route in microseconds, under full load. */
   readonly costs: Readonly<Partial<Record<RouteName, RouteCost>>>;
@@ -61,7 +61,7 @@ export interface SessionMemory {
  * Minimum ratio of the achieved rate to the offered rate. A lower ratio means that requests were refused, failed, or
  * were still waiting at the end of the load.
  */
-export const achievedRateRatioMin = 0.98;
+export const minAchievedRateRatio = 0.98;
 
 /** Highest request rate at which the p99 latency is within a target. */
 export interface SustainedRate {
@@ -93,12 +93,12 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
  * Returns the lowest CPU time per request on the curve, summed over all threads, in microseconds. The lowest cost is the cost under full
  * load, at which the route costs were measured too. Refused requests can lower this cost, which makes the plan more conservative.
  */
-export function cpuMicrosAtFullLoad({ points }: LoadCurve): number {
+export function cpuMicrosecondsAtFullLoad({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));
 }
 
 /** Interpolates a metric of the latency curve at a request rate. For a rate outside the curve, returns the metric at the nearest end. */
-export function interpolateAtRate(
+export function interpolateMetricAtRate(
   points: LoadCurve['points'],
   perSecond: number,
   metric: 'p99Ms' | 'cpuMicros',
@@ -119,7 +119,7 @@ export function wasClientSaturated({ points }: LoadCurve, perSecond: number): bo
 }
 
 function reachedOfferedRate({ offeredPerSecond, achievedPerSecond }: LoadCurvePoint): boolean {
-  return achievedPerSecond >= achievedRateRatioMin * offeredPerSecond;
+  return achievedPerSecond >= minAchievedRateRatio * offeredPerSecond;
 }
 
 type PointMetric = Exclude<keyof LoadCurvePoint, 'clientSaturated'>;

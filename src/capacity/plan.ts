@@ -1,18 +1,18 @@
 import {
-  achievedRateRatioMin,
-  cpuMicrosAtFullLoad,
+  type CapacityMeasurements,
+  cpuMicrosecondsAtFullLoad,
   findSustainedRate,
-  interpolateAtRate,
+  interpolateMetricAtRate,
   type MeasuredMachine,
-  type Measurements,
+  minAchievedRateRatio,
   type SustainedRate,
   wasClientSaturated,
 } from './measurements.ts';
 import {
   CapacityError,
   calculateLoadPerKey,
-  type LoadPerKey,
-  numbersByRoute,
+  mapRouteNames,
+  type RequestRatesPerKey,
   type RouteName,
   routeNames,
   type TrafficMix,
@@ -45,7 +45,7 @@ export interface ServerResource {
 export interface CapacityPlan {
   readonly request: CapacityPlanRequest;
   readonly box: MeasuredMachine;
-  readonly key: LoadPerKey;
+  readonly key: RequestRatesPerKey;
   /** Resources of one server, in a fixed order. */
   readonly resources: readonly ServerResource[];
   /** Resource that can serve the fewest API keys. */
@@ -84,7 +84,11 @@ interface Prediction {
  * Computes how many servers the requested API keys need, and the bottleneck. Throws `CapacityError` if one server
  * cannot serve a single key, or cannot meet the latency target at any rate.
  */
-export function planCapacity(measurements: Measurements, mix: TrafficMix, request: CapacityPlanRequest): CapacityPlan {
+export function planCapacity(
+  measurements: CapacityMeasurements,
+  mix: TrafficMix,
+  request: CapacityPlanRequest,
+): CapacityPlan {
   const key = calculateLoadPerKey(mix);
   const cost = computeMixCost(measurements, key);
   const sustained = findSustainedRate(measurements.curve, request.sloP99Ms);
@@ -120,7 +124,10 @@ interface MixCost {
   readonly curveRequests: number;
 }
 
-function computeMixCost({ costs, curve }: Measurements, { ratesPerSecond, requestsPerSecond }: LoadPerKey): MixCost {
+function computeMixCost(
+  { costs, curve }: CapacityMeasurements,
+  { ratesPerSecond, requestsPerSecond }: RequestRatesPerKey,
+): MixCost {
   let socketThread = 0;
   let allThreads = 0;
   for (const name of routeNames) {
@@ -135,12 +142,12 @@ function computeMixCost({ costs, curve }: Measurements, { ratesPerSecond, reques
   return {
     socketThreadMicros: socketThread / requestsPerSecond,
     allThreadsMicros,
-    curveRequests: allThreadsMicros / cpuMicrosAtFullLoad(curve),
+    curveRequests: allThreadsMicros / cpuMicrosecondsAtFullLoad(curve),
   };
 }
 
 function assertLatencyTargetReachable(
-  { curve }: Measurements,
+  { curve }: CapacityMeasurements,
   { sloP99Ms }: CapacityPlanRequest,
   { perSecond }: SustainedRate,
 ): void {
@@ -152,14 +159,14 @@ function assertLatencyTargetReachable(
 }
 
 interface PlanInputs {
-  readonly key: LoadPerKey;
+  readonly key: RequestRatesPerKey;
   readonly cost: MixCost;
   readonly sustained: SustainedRate;
   readonly request: CapacityPlanRequest;
 }
 
 function computeResources(
-  { box, memory }: Measurements,
+  { box, memory }: CapacityMeasurements,
   { key, cost, sustained, request }: PlanInputs,
 ): ServerResource[] {
   const resource = (name: ResourceName, unit: ServerResource['unit'], capacity: number): ServerResource => {
@@ -176,27 +183,27 @@ function computeResources(
   ];
 }
 
-function computeServerLoad(key: LoadPerKey, keys: number): ServerLoad {
+function computeServerLoad(key: RequestRatesPerKey, keys: number): ServerLoad {
   return {
     keys,
     requestsPerSecond: keys * key.requestsPerSecond,
-    ratesPerSecond: numbersByRoute((name) => keys * key.ratesPerSecond[name]),
+    ratesPerSecond: mapRouteNames((name) => keys * key.ratesPerSecond[name]),
     sessionsPerDay: keys * key.sessionsPerDay,
     liveSessions: keys * key.liveSessions,
   };
 }
 
 function predictServer(
-  { curve, memory, diskBytesPerSession }: Measurements,
+  { curve, memory, diskBytesPerSession }: CapacityMeasurements,
   cost: MixCost,
   load: ServerLoad,
 ): Prediction {
   const curveRate = load.requestsPerSecond * cost.curveRequests;
   // Below full load a server handles smaller batches, so each request costs more CPU time. The cost factor is taken from the latency curve.
-  const costFactor = interpolateAtRate(curve.points, curveRate, 'cpuMicros') / cpuMicrosAtFullLoad(curve);
+  const costFactor = interpolateMetricAtRate(curve.points, curveRate, 'cpuMicros') / cpuMicrosecondsAtFullLoad(curve);
   const cores = (micros: number) => (load.requestsPerSecond * micros * costFactor) / 1e6;
   return {
-    p99Ms: interpolateAtRate(curve.points, curveRate, 'p99Ms'),
+    p99Ms: interpolateMetricAtRate(curve.points, curveRate, 'p99Ms'),
     socketThreadCores: cores(cost.socketThreadMicros),
     allThreadsCores: cores(cost.allThreadsMicros),
     baseMemoryMiB: memory.baseResidentMiB,
@@ -207,7 +214,7 @@ function predictServer(
 }
 
 function listCaveats(
-  { box, curve, memory }: Measurements,
+  { box, curve, memory }: CapacityMeasurements,
   mix: TrafficMix,
   {
     request,
@@ -333,7 +340,7 @@ export function compareWithPlan(
       refused === 0 &&
       failed === 0 &&
       p99Ms <= request.sloP99Ms &&
-      achievedPerSecond >= achievedRateRatioMin * offeredPerSecond,
+      achievedPerSecond >= minAchievedRateRatio * offeredPerSecond,
   };
 }
 

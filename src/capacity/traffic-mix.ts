@@ -17,7 +17,7 @@ export const routeNames = [
 export type RouteName = (typeof routeNames)[number];
 
 /** Calls `numberOf` for each route and returns the numbers by route name. */
-export function numbersByRoute(numberOf: (name: RouteName) => number): Record<RouteName, number> {
+export function mapRouteNames(numberOf: (name: RouteName) => number): Record<RouteName, number> {
   return Object.fromEntries(routeNames.map((name) => [name, numberOf(name)])) as Record<RouteName, number>;
 }
 
@@ -102,7 +102,7 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   const shares = file.per_100_sessions;
   const perSession = (name: RouteName) => (name === 'session' ? 1 : (shares[name] ?? 0) / 100);
   return {
-    perSession: numbersByRoute(perSession),
+    perSession: mapRouteNames(perSession),
     busyShare: file.busy_share ?? 1,
     minutePeakFactor: file.minute_peak ?? null,
     livePeakFactor: file.live_peak ?? 1,
@@ -144,7 +144,7 @@ const secondsOfHour = 3_600;
 const secondsOfDay = 24 * secondsOfHour;
 
 /** Average load per API key, including idle keys: rates of the busiest minute, and sessions per day. */
-export interface LoadPerKey {
+export interface RequestRatesPerKey {
   /** Limit that the API key reaches first. */
   readonly boundBy: 'requests a minute' | 'analytics queries a minute' | 'sessions a day';
   /** Requests per second in the busiest minute, by route and in total. Clicks carry no API key, so they do not count towards a limit. */
@@ -156,7 +156,7 @@ export interface LoadPerKey {
 }
 
 /** Computes the load at which an API key reaches the first of its three limits. */
-export function calculateLoadPerKey(mix: TrafficMix): LoadPerKey {
+export function calculateLoadPerKey(mix: TrafficMix): RequestRatesPerKey {
   const { perSession, limits, busyShare } = mix;
   const total = routeNames.reduce((sum, name) => sum + perSession[name], 0);
   const limited = total - perSession.click;
@@ -178,7 +178,7 @@ export function calculateLoadPerKey(mix: TrafficMix): LoadPerKey {
   const busy = sessionsPerSecond * busyShare;
   return {
     boundBy,
-    ratesPerSecond: numbersByRoute((name) => busy * perSession[name]),
+    ratesPerSecond: mapRouteNames((name) => busy * perSession[name]),
     requestsPerSecond: busy * total,
     sessionsPerDay: perDay * busyShare,
     liveSessions: live * busyShare,

@@ -1,5 +1,5 @@
 import { assertKnownOptionNames, assertObject } from '../domain/assert-options.ts';
-import { assertVertical } from '../verticals/assert-vertical.ts';
+import { assertValidVertical } from '../verticals/assert-vertical.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogSource } from './catalog-store.ts';
 
@@ -18,7 +18,7 @@ export function assertCatalogSources(sources: readonly CatalogSource[]): void {
       readonly text?: unknown;
       readonly file?: unknown;
     };
-    assertVertical(vertical);
+    assertValidVertical(vertical);
     if (mode !== 'live' && mode !== 'test') throw new RangeError(`catalogs[${index}].mode must be live or test`);
     if ([text, file].filter((from) => typeof from === 'string' && from !== '').length !== 1) {
       throw new RangeError(`catalogs[${index}] must have either text or file`);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import { createFolderDurably, writeFileDurably } from '../files/durable-files.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
@@ -9,7 +9,7 @@ import { parseCatalog } from './parse-catalog.ts';
 
 interface ArchivedCatalog {
   readonly vertical: Vertical;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   readonly catalog: CatalogFile;
 }
 
@@ -37,7 +37,7 @@ export class CatalogArchive {
   }
 
   /** Lists the archived versions. `replacedMs` is null if the version was not replaced or its replacement time is unknown. */
-  listVersions(): { version: string; replacedMs: number | null }[] {
+  listCatalogVersions(): { version: string; replacedMs: number | null }[] {
     const names = new Set(readdirSync(this.folder));
     return [...names]
       .filter((name) => name.endsWith('.json') && catalogVersionPattern.test(name.slice(0, -'.json'.length)))
@@ -50,7 +50,7 @@ export class CatalogArchive {
 
   storeCatalog(version: string, { vertical, mode, catalog }: ArchivedCatalog): void {
     const text = canonicalJson({ vertical: vertical.segment, mode, catalog });
-    if (this.#readText(version) !== text) writeFileDurably(this.#filePath(version), text);
+    if (this.#readCatalogText(version) !== text) writeFileDurably(this.#catalogFilePath(version), text);
   }
 
   /** Loads an archived catalog. Throws `CatalogArchiveError`. */
@@ -58,7 +58,7 @@ export class CatalogArchive {
     if (!catalogVersionPattern.test(version)) throw new CatalogArchiveError('not a catalog version');
     let file: { vertical?: unknown; mode?: unknown; catalog?: unknown };
     try {
-      file = JSON.parse(readFileSync(this.#filePath(version), 'utf8'));
+      file = JSON.parse(readFileSync(this.#catalogFilePath(version), 'utf8'));
     } catch (error) {
       throw new CatalogArchiveError(`catalog ${version} cannot be read: ${(error as Error).message}`);
     }
@@ -75,7 +75,7 @@ export class CatalogArchive {
     return { vertical, mode, catalog: parsed.catalog };
   }
 
-  markReplaced(version: string, wallMs: number): void {
+  markCatalogReplaced(version: string, wallMs: number): void {
     writeFileDurably(join(this.folder, `${version}.replaced`), String(wallMs));
   }
 
@@ -84,17 +84,17 @@ export class CatalogArchive {
   }
 
   removeCatalog(version: string): void {
-    rmSync(this.#filePath(version), { force: true });
+    rmSync(this.#catalogFilePath(version), { force: true });
     this.markCurrent(version);
   }
 
-  #filePath(version: string): string {
+  #catalogFilePath(version: string): string {
     return join(this.folder, `${version}.json`);
   }
 
-  #readText(version: string): string | null {
+  #readCatalogText(version: string): string | null {
     try {
-      return readFileSync(this.#filePath(version), 'utf8');
+      return readFileSync(this.#catalogFilePath(version), 'utf8');
     } catch {
       return null;
     }

@@ -37,8 +37,8 @@ export class CatalogErrors {
   }
 
   /** Formats each error as a line like `lenders[0].offers[2].amount.min: must be >= 1`. A last line counts the errors beyond the limit. */
-  toLines(): string[] {
-    const lines = this.listed.map(({ path, problem }) => `${formatPath(path)}: ${problem}`);
+  formatErrorLines(): string[] {
+    const lines = this.listed.map(({ path, problem }) => `${formatCatalogPath(path)}: ${problem}`);
     const omitted = this.formatOmittedCount();
     return omitted === null ? lines : [...lines, omitted];
   }
@@ -57,7 +57,7 @@ export class CatalogErrors {
  * Formats the path `['lenders', 0, 'name']` as `lenders[0].name`, and the empty path as `catalog`. Unusual member names are quoted with
  * escaped control characters, and long member names are truncated.
  */
-export function formatPath(path: CatalogPath): string {
+export function formatCatalogPath(path: CatalogPath): string {
   if (path.length === 0) return 'catalog';
   return path
     .map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${formatMemberName(step)}`))

@@ -12,7 +12,8 @@ import { offerIdPattern } from './identifiers.ts';
 export const strictObject = { additionalProperties: false } as const;
 
 /** Schema of an object with any member names. If it is not strict, TypeBox ignores members whose names contain a line break. */
-export const recordSchema = <Value extends TSchema>(value: Value) => Type.Record(Type.String(), value, strictObject);
+export const dictionarySchema = <Value extends TSchema>(value: Value) =>
+  Type.Record(Type.String(), value, strictObject);
 
 export const ageYearsSchema = Type.Integer({ minimum: 1, maximum: 120 });
 

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogArchive } from './catalog-archive.ts';
 import type { CatalogFile } from './catalog-schema.ts';
@@ -13,7 +13,7 @@ import {
 import { type CatalogText, parseCatalogSource } from './parse-catalog.ts';
 
 /** Source of the catalog for a vertical and mode: the text of the catalog or the path of its file. */
-export type CatalogSource = { readonly vertical: Vertical; readonly mode: Mode } & CatalogText;
+export type CatalogSource = { readonly vertical: Vertical; readonly mode: ApiKeyMode } & CatalogText;
 
 interface CatalogStoreOptions {
   /** Folder of the `CatalogArchive`. The store creates the folder if it does not exist. */
@@ -88,18 +88,18 @@ export class CatalogStore {
   }
 
   /** Returns the catalog in use. Throws if no catalog is served for the vertical and mode. */
-  currentCatalog(vertical: number, mode: Mode): CompiledCatalog {
+  currentCatalog(vertical: number, mode: ApiKeyMode): CompiledCatalog {
     return this.#findServedCatalog(vertical, mode).current;
   }
 
   /** Finds a catalog by version. Returns null if the version is unknown or was replaced more than 28 hours ago. */
-  findByVersion(version: string): CompiledCatalog | null {
+  findCatalogByVersion(version: string): CompiledCatalog | null {
     for (const { current } of this.#served) if (current.version === version) return current;
     const replaced = this.#replaced.get(version);
-    return replaced !== undefined && this.#isWithinRetention(replaced.replacedMs) ? replaced.compiled : null;
+    return replaced !== undefined && this.#isCatalogRetained(replaced.replacedMs) ? replaced.compiled : null;
   }
 
-  get currentVersions(): string[] {
+  get currentCatalogVersions(): string[] {
     return this.#served.map(({ current }) => current.version);
   }
 
@@ -108,14 +108,14 @@ export class CatalogStore {
   }
 
   /** Returns the catalogs of a vertical and mode that were replaced in the last 28 hours, oldest replacement first. */
-  replacedCatalogs(vertical: number, mode: Mode): ReplacedCatalog[] {
+  replacedCatalogs(vertical: number, mode: ApiKeyMode): ReplacedCatalog[] {
     return [...this.#replaced.values()]
       .filter(({ compiled }) => compiled.vertical.number === vertical && compiled.mode === mode)
       .sort((one, other) => one.replacedMs - other.replacedMs);
   }
 
   /** Finds the lender of an offer in the catalogs in use, then in the replaced catalogs. Returns null if no catalog has the offer. */
-  findLenderName(vertical: number, mode: Mode, offerId: string): string | null {
+  findLenderName(vertical: number, mode: ApiKeyMode, offerId: string): string | null {
     const catalogs = [...this.currentCatalogs, ...[...this.#replaced.values()].map(({ compiled }) => compiled)];
     for (const catalog of catalogs) {
       if (catalog.vertical.number !== vertical || catalog.mode !== mode) continue;
@@ -131,7 +131,7 @@ export class CatalogStore {
   }
 
   /** Registers a function that is called with each catalog when the catalog is activated. */
-  onActivate(hook: (compiled: CompiledCatalog) => void): void {
+  onCatalogActivated(hook: (compiled: CompiledCatalog) => void): void {
     this.#activateHooks.push(hook);
   }
 
@@ -139,7 +139,7 @@ export class CatalogStore {
    * Reloads the catalog of a vertical and mode from its source. The old catalog stays in use until the new catalog is ready in all
    * threads. After an error, the old catalog stays in use. Reloads run one after the other.
    */
-  reload(vertical: number, mode: Mode): Promise<CatalogReloadResult> {
+  reload(vertical: number, mode: ApiKeyMode): Promise<CatalogReloadResult> {
     return this.#runSerially(() => this.#reloadCatalog(this.#findServedCatalog(vertical, mode)));
   }
 
@@ -149,7 +149,7 @@ export class CatalogStore {
     await this.#lastChange;
   }
 
-  #findServedCatalog(vertical: number, mode: Mode): ServedCatalog {
+  #findServedCatalog(vertical: number, mode: ApiKeyMode): ServedCatalog {
     for (const served of this.#served) {
       if (served.source.vertical.number === vertical && served.source.mode === mode) return served;
     }
@@ -196,10 +196,10 @@ export class CatalogStore {
         throw new Error(`${this.#replaced.size} replaced catalogs are still retained; try again later`);
       }
       for (const prepare of this.#beforeActivateHooks) await prepare(compiled);
-      this.archive.markReplaced(old.version, replacedMs);
+      this.archive.markCatalogReplaced(old.version, replacedMs);
       this.archive.markCurrent(version);
     } catch (error) {
-      if (!this.#replaced.has(version) && !this.#isCurrent(version)) this.archive.removeCatalog(version);
+      if (!this.#replaced.has(version) && !this.#isCurrentCatalog(version)) this.archive.removeCatalog(version);
       throw error;
     }
     served.current = compiled;
@@ -209,22 +209,22 @@ export class CatalogStore {
     return { ok: true, version, changed: true };
   }
 
-  #compileCatalog(catalog: CatalogFile, { vertical, mode }: { vertical: Vertical; mode: Mode }): CompiledCatalog {
+  #compileCatalog(catalog: CatalogFile, { vertical, mode }: { vertical: Vertical; mode: ApiKeyMode }): CompiledCatalog {
     return compileCatalog(catalog, vertical, { mode });
   }
 
-  #isCurrent(version: string): boolean {
+  #isCurrentCatalog(version: string): boolean {
     return this.#served.some(({ current }) => current.version === version);
   }
 
-  #isWithinRetention(replacedMs: number): boolean {
+  #isCatalogRetained(replacedMs: number): boolean {
     return this.#options.clock.wallMs() - replacedMs < bounds.replacedCatalogRetentionMs;
   }
 
   /** @param activated version that is about to be activated, whose archive file must stay */
   #deleteExpiredCatalogs(activated: string): void {
     for (const [version, { replacedMs }] of this.#replaced) {
-      if (version === activated || this.#isWithinRetention(replacedMs)) continue;
+      if (version === activated || this.#isCatalogRetained(replacedMs)) continue;
       this.#replaced.delete(version);
       this.archive.removeCatalog(version);
     }
@@ -232,15 +232,15 @@ export class CatalogStore {
 
   #restoreReplacedCatalogs(): void {
     const nowMs = this.#options.clock.wallMs();
-    for (const { version, replacedMs: markedMs } of this.archive.listVersions()) {
-      if (this.#isCurrent(version)) continue;
+    for (const { version, replacedMs: markedMs } of this.archive.listCatalogVersions()) {
+      if (this.#isCurrentCatalog(version)) continue;
       // A version without a replacement time was in use when the service last stopped, and the configured catalog replaces it now.
       const replacedMs = markedMs ?? nowMs;
-      if (!this.#isWithinRetention(replacedMs)) {
+      if (!this.#isCatalogRetained(replacedMs)) {
         this.archive.removeCatalog(version);
         continue;
       }
-      if (markedMs === null) this.archive.markReplaced(version, replacedMs);
+      if (markedMs === null) this.archive.markCatalogReplaced(version, replacedMs);
       try {
         const archived = this.archive.loadCatalog(version);
         this.#replaced.set(version, { compiled: this.#compileCatalog(archived.catalog, archived), replacedMs });

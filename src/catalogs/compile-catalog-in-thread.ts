@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import type { CompiledOffer } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { CatalogArchive } from './catalog-archive.ts';
@@ -11,7 +11,7 @@ import { type CatalogText, parseCatalogSource } from './parse-catalog.ts';
 export interface CatalogCompileJob {
   readonly source: CatalogText;
   readonly vertical: Vertical;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   /** Version in use. If the source has this version, the result is `unchanged` and nothing is compiled. */
   readonly currentVersion: string;
   readonly archiveFolder: string;

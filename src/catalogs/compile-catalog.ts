@@ -1,4 +1,4 @@
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import { listOffersById } from '../matching/match-tables.ts';
 import { type CompiledOffer, type OfferRenderer, type ProductTables, productOf } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
@@ -32,7 +32,7 @@ function copyToSharedBuffer(numbers: NumericArray): NumericArray {
 
 interface CompileCatalogOptions {
   /** Mode of the catalog. Clicks of a test catalog have no revenue (docs/contract.md#test-keys-and-the-sandbox). */
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
 }
 
 /** Compiled catalog as plain values, so that a message can send the catalog to another thread. */
@@ -49,7 +49,7 @@ export interface CompiledCatalogData {
 export class CompiledCatalog implements CompiledCatalogData {
   readonly version: string;
   readonly vertical: Vertical;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   readonly disclosure: string;
   readonly offers: readonly CompiledOffer[];
   readonly tables: ProductTables;
@@ -117,7 +117,7 @@ export function compileCatalog(
   return new CompiledCatalog(compileCatalogData(catalog, vertical, options.mode), vertical, options);
 }
 
-export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mode: Mode): CompiledCatalogData {
+export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mode: ApiKeyMode): CompiledCatalogData {
   const product = productOf(vertical);
   return {
     version: computeCatalogVersion(catalog, mode),

@@ -49,14 +49,14 @@ class SvgParser {
       return 'contains a character that XML does not allow';
     }
     while (this.offset < this.#text.length) {
-      const problem = this.#parseNext();
+      const problem = this.#parseNextTag();
       if (problem !== null) return problem;
     }
     if (!this.#hasRoot) return 'has no svg element';
     return this.#open.length === 0 ? null : 'has an element without an end tag';
   }
 
-  #parseNext(): string | null {
+  #parseNextTag(): string | null {
     const at = (start: string): boolean => this.#text.startsWith(start, this.offset);
     if (!at('<')) return this.#parseText();
     if (at('<!--')) return this.#parseComment();

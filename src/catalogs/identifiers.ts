@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { bounds } from '../bounds.ts';
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 
 /** Source text of the regular expression for offer ids. The allowed characters need no escaping in URLs. */
@@ -12,17 +12,17 @@ export const catalogVersionPattern = new RegExp(`^[0-9a-f]{${bounds.catalogVersi
  * Computes the version of a catalog: the first characters of the SHA-256 hash of the catalog's values and mode. Whitespace and the order
  * of members do not change the version.
  */
-export function computeCatalogVersion(catalog: CatalogFile, mode: Mode): string {
+export function computeCatalogVersion(catalog: CatalogFile, mode: ApiKeyMode): string {
   return hashCatalogVersion(canonicalJson(catalog), mode);
 }
 
 /** Computes the versions of a catalog in both modes. Serializes the catalog only once, which is the slow part. */
-export function computeCatalogVersions(catalog: CatalogFile): Readonly<Record<Mode, string>> {
+export function computeCatalogVersions(catalog: CatalogFile): Readonly<Record<ApiKeyMode, string>> {
   const canonical = canonicalJson(catalog);
   return { live: hashCatalogVersion(canonical, 'live'), test: hashCatalogVersion(canonical, 'test') };
 }
 
-function hashCatalogVersion(canonical: string, mode: Mode): string {
+function hashCatalogVersion(canonical: string, mode: ApiKeyMode): string {
   return hash('sha256', mode + canonical, 'hex').slice(0, bounds.catalogVersionCharacters);
 }
 

@@ -27,7 +27,7 @@ export class LogoService {
   #closed = false;
 
   async loadLogos({ folder }: LogoSource, catalog: LogoCatalog): Promise<void> {
-    this.#applyLogos(catalog, await readLogos(folder, catalog.lenders));
+    this.#setLogos(catalog, await readLogos(folder, catalog.lenders));
   }
 
   /** Makes the server send the logos of a catalog. `loadLogos` must have loaded the logos. */
@@ -39,19 +39,19 @@ export class LogoService {
   }
 
   /** Reads the logos that a replaced catalog has and the active catalogs do not have, up to `bounds.unusedLogoNamesMax`. */
-  async loadReplacedLogos({ folder }: LogoSource, { lenders }: LogoCatalog): Promise<void> {
+  async loadPreviousLogos({ folder }: LogoSource, { lenders }: LogoCatalog): Promise<void> {
     const missing = lenders.filter(({ logo }) => !this.cache.has(logo)).slice(0, bounds.unusedLogoNamesMax);
-    if (missing.length > 0) this.cache.addReplacedLogos((await readLogos(folder, missing)).logos.values());
+    if (missing.length > 0) this.cache.addPreviousLogos((await readLogos(folder, missing)).logos.values());
   }
 
   /** Reads the logos of the active catalog again. Refreshes run one after the other and never reject. */
-  refresh(source: LogoSource): Promise<void> {
+  reloadLogos(source: LogoSource): Promise<void> {
     this.#lastRefresh = this.#lastRefresh.then(() => this.#refreshCatalog(source));
     return this.#lastRefresh;
   }
 
   /** Lenders of the active catalogs whose logo file is missing or invalid. */
-  get problems(): LogoSet['problems'] {
+  get logoProblems(): LogoSet['problems'] {
     return [...this.#activeCatalogs.values()].flatMap((catalog) => this.#logosByCatalog.get(catalog)?.problems ?? []);
   }
 
@@ -70,11 +70,11 @@ export class LogoService {
     const before = this.#logosByCatalog.get(catalog)?.logos;
     this.#logosByCatalog.set(catalog, set);
     if ([...set.logos].every(([lender, { hash }]) => before?.get(lender)?.hash === hash)) return;
-    this.#applyLogos(catalog, set);
+    this.#setLogos(catalog, set);
     this.activate({ key, folder }, catalog);
   }
 
-  #applyLogos(catalog: LogoCatalog, set: LogoSet): void {
+  #setLogos(catalog: LogoCatalog, set: LogoSet): void {
     this.#logosByCatalog.set(catalog, set);
     catalog.setLogoHashes(new Map([...set.logos].map(([lender, { hash }]) => [lender, hash])));
   }
@@ -115,7 +115,7 @@ export class LogoCache {
   }
 
   /** Adds logos of a replaced catalog whose file names are not in the cache yet. */
-  addReplacedLogos(logos: Iterable<Logo>): void {
+  addPreviousLogos(logos: Iterable<Logo>): void {
     for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retainLogos(file, retained);
   }
 

@@ -147,7 +147,7 @@ export function parseCatalogSource(source: CatalogText, vertical: Vertical): Par
 export function parseCatalog(text: string, vertical: Vertical): ParsedCatalog {
   const parsed = parseCatalogJson(text);
   const validated = parsed.ok ? validateCatalogValue(parsed.value, vertical) : parsed;
-  return validated.ok ? validated : { ok: false, errors: validated.errors.toLines() };
+  return validated.ok ? validated : { ok: false, errors: validated.errors.formatErrorLines() };
 }
 
 /** Parses the text of a catalog file without validating it. Fails with one error if the text is too large or not JSON. */

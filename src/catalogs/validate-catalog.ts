@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { choiceValues, enumValues } from '../verticals/field-vector.ts';
 import { productOf, type VerticalProduct } from '../verticals/products.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
-import { type CatalogErrors, type CatalogPath, formatPath } from './catalog-errors.ts';
+import { type CatalogErrors, type CatalogPath, formatCatalogPath } from './catalog-errors.ts';
 import {
   type CatalogCriterion,
   type CatalogFile,
@@ -108,7 +108,7 @@ function checkStateRules(rules: unknown, path: CatalogPath, vertical: Vertical, 
 function checkUnique(seen: Map<string, CatalogPath>, value: string, path: CatalogPath, errors: CatalogErrors): void {
   const first = seen.get(value);
   if (first === undefined) seen.set(value, path);
-  else errors.add(path, `is the same as ${formatPath(first)}`);
+  else errors.add(path, `is the same as ${formatCatalogPath(first)}`);
 }
 
 /** Checks the members of an offer that all products share. */

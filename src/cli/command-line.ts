@@ -2,7 +2,7 @@ import process from 'node:process';
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/env.ts';
 import { OperatorError } from '../domain/operator-error.ts';
-import { version } from '../server/version.ts';
+import { serviceVersion } from '../server/version.ts';
 import { CommandLineError, exitCodes } from './command.ts';
 import { printNotice } from './output.ts';
 import { createProgram, formatUsageError, normalizeArguments } from './program.ts';
@@ -25,7 +25,7 @@ const wantsJson = (optionsEnd < 0 ? args : args.slice(0, optionsEnd)).includes('
 
 // The code sets `process.exitCode` and does not call `process.exit`, which could end the process before a slow reader has all output.
 try {
-  const root = await createProgram(version, { quiet: wantsJson, args });
+  const root = await createProgram(serviceVersion, { quiet: wantsJson, args });
   await root.parseAsync(normalizeArguments(root, args), { from: 'user' });
 } catch (error) {
   process.exitCode = exitCodeOf(error);

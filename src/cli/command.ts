@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 import { systemClock } from '../domain/clock.ts';
 import { OperatorError } from '../domain/operator-error.ts';
 import { nearestWord } from '../domain/text.ts';
-import { formatNameValues } from './output.ts';
+import { formatNameValuePairs } from './output.ts';
 
 /** Exit codes of all commands. A command that a signal ends exits with 128 plus the signal number. */
 export const exitCodes = { success: 0, failure: 1, usage: 2, damage: 3, incomplete: 4, interrupted: 130 } as const;
@@ -69,12 +69,12 @@ export function createCommandGroup(name: string, description: string, commands: 
   for (const command of commands) group.addCommand(command);
   const codes = commands.flatMap(exitCodesOf).filter(([code]) => code !== exitCodes.success);
   return attachHelp(group, {
-    examples: commands.map((command) => helpOf(command).examples[0]!),
+    examples: commands.map((command) => commandHelp(command).examples[0]!),
     exitCodes: Object.fromEntries(codes.map(([code]) => [code, null])),
   });
 }
 
-export function helpOf(command: Command): CommandHelp {
+export function commandHelp(command: Command): CommandHelp {
   const help = helpByCommand.get(command);
   if (help === undefined) throw new Error(`the command ${command.name()} has no help`);
   return help;
@@ -82,7 +82,7 @@ export function helpOf(command: Command): CommandHelp {
 
 /** Returns the exit codes of a command with their meanings, sorted by code. */
 export function exitCodesOf(command: Command): (readonly [code: number, meaning: string])[] {
-  const own = helpOf(command).exitCodes ?? {};
+  const own = commandHelp(command).exitCodes ?? {};
   const codes = { [exitCodes.success]: null, [exitCodes.failure]: null, [exitCodes.usage]: null, ...own };
   return Object.entries(codes).map(([code, meaning]) => [
     Number(code),
@@ -94,7 +94,7 @@ const helpColumns = 100;
 
 /** Formats the last part of the help, after the list of options: JSON output, examples and exit codes. */
 export function formatHelp(command: Command): string {
-  const { json, examples } = helpOf(command);
+  const { json, examples } = commandHelp(command);
   const parts: string[] = [];
   if (json !== undefined) {
     const lines = new Help().boxWrap(json, helpColumns - 2);
@@ -103,7 +103,7 @@ export function formatHelp(command: Command): string {
   parts.push(`Examples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
   const exits = exitCodesOf(command).map(([code, meaning]) => [`  ${code}`, meaning] as const);
   const width = Math.max(...exits.map(([code]) => code.length));
-  parts.push(`Exit codes:\n${formatNameValues(exits, width + 2)}`);
+  parts.push(`Exit codes:\n${formatNameValuePairs(exits, width + 2)}`);
   return `\n${parts.join('\n\n')}`;
 }
 

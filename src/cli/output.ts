@@ -36,7 +36,10 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
 }
 
 /** Formats pairs of a name and a value, one pair per line. */
-export function formatNameValues(rows: readonly (readonly [name: string, value: string])[], nameWidth: number): string {
+export function formatNameValuePairs(
+  rows: readonly (readonly [name: string, value: string])[],
+  nameWidth: number,
+): string {
   return rows.map(([name, value]) => `${name.padEnd(nameWidth)}${value}`).join('\n');
 }
 

@@ -7,7 +7,7 @@ interface ServeSignals {
   /** Promise that resolves to the first SIGINT or SIGTERM when the process receives it. */
   readonly stopRequested: Promise<NodeJS.Signals>;
   /** Sets the function that ends the process at the second SIGINT or SIGTERM. A third SIGINT or SIGTERM exits with code 1 immediately. */
-  onSecondStop(end: (signal: NodeJS.Signals) => void): void;
+  onRepeatedSignal(end: (signal: NodeJS.Signals) => void): void;
   /** Sets the function to call at each SIGHUP. If a SIGHUP arrived before, calls the function immediately and returns true. */
   onReload(handle: () => void): boolean;
 }
@@ -15,10 +15,10 @@ interface ServeSignals {
 let installedSignals: ServeSignals | null = null;
 
 /**
- * Installs the signal handlers of a server. The handlers remain installed until the process ends. Before `onSecondStop` is called, a second
+ * Installs the signal handlers of a server. The handlers remain installed until the process ends. Before `onRepeatedSignal` is called, a second
  * SIGINT or SIGTERM exits with code 1 immediately.
  */
-export function installServeSignals(): ServeSignals {
+export function installServeSignalHandlers(): ServeSignals {
   installedSignals ??= createServeSignals();
   return installedSignals;
 }
@@ -48,7 +48,7 @@ function createServeSignals(): ServeSignals {
   return {
     stopSignal: controller.signal,
     stopRequested,
-    onSecondStop: (handle) => {
+    onRepeatedSignal: (handle) => {
       end = handle;
     },
     onReload: (handle) => {

@@ -38,7 +38,7 @@ class SessionClickSketch {
   /** Counts a click and returns true, or returns false if the session has reached its maximum. */
   tryCountClick(sub: Uint8Array): boolean {
     const cells = this.#cells;
-    const sketch = this.#sketchForCreationDay(sub);
+    const sketch = this.#sketchForSessionDay(sub);
     let count = this.#max;
     for (let row = 0; row < cells.length; row++) {
       const offset = rowOffsets[row]!;
@@ -52,7 +52,7 @@ class SessionClickSketch {
     return true;
   }
 
-  #sketchForCreationDay(sub: Uint8Array): Uint8Array {
+  #sketchForSessionDay(sub: Uint8Array): Uint8Array {
     const day = dayNumberOf(decodeSubId(sub).createdMs);
     const index = day & 1;
     // A day before the sketch's day uses the same sketch, so that the counts do not restart after the clock was set back.
@@ -74,7 +74,7 @@ class SessionClickSketch {
  */
 export class ClickRecordLimiter implements LedgerSubscriber {
   /** Infinite, because the limiter requires no records of its own: it counts the clicks that are replayed for other subscribers. */
-  readonly replaySinceMs = Number.POSITIVE_INFINITY;
+  readonly replayStartMs = Number.POSITIVE_INFINITY;
   readonly #perLinkMax: number;
   readonly #clicksPerLink: LRUCache<string, number>;
   readonly #clicksPerSession: SessionClickSketch;
@@ -100,7 +100,7 @@ export class ClickRecordLimiter implements LedgerSubscriber {
   }
 
   /** Counts a click that was recorded before a restart. While the service runs, clicks are counted before they are recorded. */
-  apply(record: LedgerRecord): void {
+  applyLedgerRecord(record: LedgerRecord): void {
     if (record[0] === ledgerRecordKind.offerClicked) this.#clicksPerSession.tryCountClick(record[2]);
   }
 }

@@ -29,17 +29,17 @@ class OfferCapState {
     this.randomId = { high: bits.readUInt32BE(0), low: bits.readUInt32BE(4) };
   }
 
-  revenueClicks(day: number): number {
+  bookedClicks(day: number): number {
     return this.#days[day & 1] === day ? this.#counts[day & 1]! : 0;
   }
 
-  addRevenueClick(day: number): void {
-    this.#counts[day & 1] = this.revenueClicks(day) + 1;
+  addBookedClick(day: number): void {
+    this.#counts[day & 1] = this.bookedClicks(day) + 1;
     this.#days[day & 1] = day;
   }
 
   hasReachedCap(day: number): boolean {
-    return this.dailyCap !== null && this.revenueClicks(day) >= this.dailyCap;
+    return this.dailyCap !== null && this.bookedClicks(day) >= this.dailyCap;
   }
 }
 
@@ -57,7 +57,7 @@ function applyRecord(
         if (offer !== undefined) pairs.markShown(sub, offer.randomId);
       }
       // Evicts the pairs of sessions that are too old for counted clicks.
-      pairs.evictSessionsBefore(wallMs - bounds.clickAttributionMs - bounds.clockSetBackMsMax);
+      pairs.evictPairsOfSessionsBefore(wallMs - bounds.clickAttributionMs - bounds.clockSetBackMsMax);
       return false;
     }
     case ledgerRecordKind.offerClicked: {
@@ -87,7 +87,7 @@ function applyClick(
   pairs.markClicked(sub, offer.randomId);
   if (withinDailyCap === false) return false;
   const day = dayNumberOf(clickedMs);
-  offer.addRevenueClick(day);
+  offer.addBookedClick(day);
   return offer.removedMs === null && offer.hasReachedCap(day);
 }
 
@@ -100,7 +100,7 @@ function isCountedClick(
 ): boolean {
   const { createdMs } = decodeSubId(sub);
   const state = pairs.pairState(sub, randomId);
-  const wasShown = state !== 'none' || !pairs.hasAllPairsSince(createdMs);
+  const wasShown = state !== 'none' || !pairs.isCompleteSince(createdMs);
   return classifyClick({ wasShown, wasClicked: state === 'clicked', createdMs }, clickedMs) === 'counted';
 }
 
@@ -122,13 +122,13 @@ export type ReadLedgerSince = (sinceMs: number, visit: (record: LedgerRecord) =>
  * checked, recorded with the decision and applied in one turn of the event loop, so that two clicks cannot both use the last click of a
  * cap. The analytics projection uses the recorded decision and does not evaluate caps.
  *
- * If an offer gets a cap while the service runs, `loadHistory` reads the last day from the ledger.
+ * If an offer gets a cap while the service runs, `loadRecordedClicks` reads the last day from the ledger.
  */
 export class DailyCaps implements LedgerSubscriber {
   readonly #states = new Map<number, CatalogCapState>();
   readonly #pairsMax: number;
   readonly #pairs: SessionOfferPairs;
-  /** Records that the ledger accepts while `loadHistory` runs; null at other times. */
+  /** Records that the ledger accepts while `loadRecordedClicks` runs; null at other times. */
   #bufferedRecords: LedgerRecord[] | null = null;
   #cappedOfferCount = 0;
   readonly #completeSinceMs: number;
@@ -139,12 +139,12 @@ export class DailyCaps implements LedgerSubscriber {
     this.#pairs = new SessionOfferPairs(pairsMax, this.#completeSinceMs);
   }
 
-  get replaySinceMs(): number {
-    return this.isIdle ? Number.POSITIVE_INFINITY : this.#completeSinceMs;
+  get replayStartMs(): number {
+    return this.hasNoClicks ? Number.POSITIVE_INFINITY : this.#completeSinceMs;
   }
 
   /** Whether no offer has a cap, so that ledger records need not be applied. */
-  get isIdle(): boolean {
+  get hasNoClicks(): boolean {
     return this.#cappedOfferCount === 0 && this.#bufferedRecords === null;
   }
 
@@ -170,7 +170,7 @@ export class DailyCaps implements LedgerSubscriber {
     return state.unavailable;
   }
 
-  check(sub: Uint8Array, offerId: string, clickedMs: number): CapDecision {
+  checkDailyCap(sub: Uint8Array, offerId: string, clickedMs: number): CapDecision {
     if (this.#cappedOfferCount === 0) return noCapDecision;
     const offer = this.#states.get(stateKeyOfSub(sub))?.offers.get(offerId);
     if (offer === undefined || offer.dailyCap === null) return noCapDecision;
@@ -178,8 +178,8 @@ export class DailyCaps implements LedgerSubscriber {
     return { atCap, withinDailyCap: isCountedClick(sub, clickedMs, offer, this.#pairs) ? !atCap : null };
   }
 
-  apply(record: LedgerRecord): void {
-    if (this.isIdle) return;
+  applyLedgerRecord(record: LedgerRecord): void {
+    if (this.hasNoClicks) return;
     // The sub_id is copied, because the caller reuses its bytes.
     this.#bufferedRecords?.push(record.with(2, Buffer.from(record[2])) as unknown as LedgerRecord);
     const state = this.#states.get(stateKeyOfSub(record[2]));
@@ -187,7 +187,7 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /** Reads the recorded clicks of offers that have no cap yet and will get one when this catalog is activated. */
-  async loadHistory(catalog: CompiledCatalog, nowMs: number, readHistory: ReadLedgerSince): Promise<void> {
+  async loadRecordedClicks(catalog: CompiledCatalog, nowMs: number, readHistory: ReadLedgerSince): Promise<void> {
     const state = this.#capStateOf(catalog);
     const offers = new Map<string, OfferCapState>();
     for (const id of catalog.dailyCaps.keys()) if (!state.offers.has(id)) offers.set(id, new OfferCapState());
@@ -202,7 +202,7 @@ export class DailyCaps implements LedgerSubscriber {
       await readHistory(sinceMs, (record) => {
         if (isOfCatalog(record)) applyRecord(record, offers, pairs);
       });
-      for (const _ of this.#pairs.addPairsOf(pairs)) await nextTurn();
+      for (const _ of this.#pairs.addPairsOfTable(pairs)) await nextTurn();
     } finally {
       this.#bufferedRecords = null;
     }
@@ -212,10 +212,10 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /**
-   * Activates the caps of a catalog from `nowMs` on. Call `loadHistory` first. The cap of a removed offer applies as
+   * Activates the caps of a catalog from `nowMs` on. Call `loadRecordedClicks` first. The cap of a removed offer applies as
    * long as the replaced catalog with the offer is retained (docs/contract.md#daily-caps).
    */
-  activate(catalog: CompiledCatalog, nowMs: number): void {
+  activateCatalog(catalog: CompiledCatalog, nowMs: number): void {
     const state = this.#capStateOf(catalog);
     const offers = new Map<string, OfferCapState>();
     for (const [id, cap] of catalog.dailyCaps) {
@@ -233,20 +233,20 @@ export class DailyCaps implements LedgerSubscriber {
     state.offers = offers;
     state.catalog = catalog;
     state.unavailableDay = null;
-    this.#deleteExpiredOffers(nowMs);
+    this.#deleteExpiredOfferCounters(nowMs);
   }
 
   /** Restores the caps after a restart: activates the replaced catalogs in order, then the current catalog. */
-  restoreCatalogs(catalog: CompiledCatalog, replaced: readonly ReplacedCatalog[]): void {
+  restoreCatalogCaps(catalog: CompiledCatalog, replaced: readonly ReplacedCatalog[]): void {
     let sinceMs = 0;
     for (const { compiled, replacedMs } of replaced) {
-      this.activate(compiled, sinceMs);
+      this.activateCatalog(compiled, sinceMs);
       sinceMs = replacedMs;
     }
-    this.activate(catalog, sinceMs);
+    this.activateCatalog(catalog, sinceMs);
   }
 
-  #deleteExpiredOffers(nowMs: number): void {
+  #deleteExpiredOfferCounters(nowMs: number): void {
     this.#cappedOfferCount = 0;
     for (const { offers } of this.#states.values()) {
       for (const [id, { removedMs }] of offers) {

@@ -34,7 +34,7 @@ export class SessionOfferPairs {
   }
 
   /** Whether all pairs of sessions created at this time are still in the set. */
-  hasAllPairsSince(createdMs: number): boolean {
+  isCompleteSince(createdMs: number): boolean {
     return createdMs >= this.#completeSinceMs;
   }
 
@@ -51,31 +51,35 @@ export class SessionOfferPairs {
   }
 
   /** Adds the pairs of another set. Each step of the generator adds the pairs of one minute, which takes a few milliseconds at most. */
-  *addPairsOf(others: SessionOfferPairs): Generator<void> {
+  *addPairsOfTable(others: SessionOfferPairs): Generator<void> {
     this.#completeSinceMs = Math.max(this.#completeSinceMs, others.#completeSinceMs);
     for (const [minute, table] of others.#tablesByMinute) {
-      this.#size += this.#tableOfMinute(minute).addPairsOf(table);
+      this.#size += this.#pairTableOfMinute(minute).addPairsOfTable(table);
       this.#evictExcessPairs();
       yield;
     }
   }
 
   /** Evicts the pairs of sessions whose creation minute ends before this time. */
-  evictSessionsBefore(createdMs: number): void {
+  evictPairsOfSessionsBefore(createdMs: number): void {
     if (createdMs <= this.#completeSinceMs) return;
     const minuteBefore = Math.floor(this.#completeSinceMs / minuteMs);
     this.#completeSinceMs = createdMs;
     if (Math.floor(createdMs / minuteMs) === minuteBefore) return;
     for (const minute of this.#tablesByMinute.keys())
-      if ((minute + 1) * minuteMs <= createdMs) this.#evictMinute(minute);
+      if ((minute + 1) * minuteMs <= createdMs) this.#evictPairsOfMinute(minute);
   }
 
   #addPair(sub: Uint8Array, offerId: RandomOfferId, clicked: boolean): void {
-    this.#size += this.#tableOfMinute(minuteOf(sub)).add(highWordOf(sub, offerId), lowWordOf(sub, offerId), clicked);
+    this.#size += this.#pairTableOfMinute(minuteOf(sub)).add(
+      highWordOf(sub, offerId),
+      lowWordOf(sub, offerId),
+      clicked,
+    );
     if (this.#size > this.#pairsMax) this.#evictExcessPairs();
   }
 
-  #tableOfMinute(minute: number): PairTable {
+  #pairTableOfMinute(minute: number): PairTable {
     let table = this.#tablesByMinute.get(minute);
     if (table === undefined) {
       table = new PairTable();
@@ -88,12 +92,12 @@ export class SessionOfferPairs {
     while (this.#size > this.#pairsMax) {
       const oldest = Math.min(...this.#tablesByMinute.keys());
       this.#completeSinceMs = Math.max(this.#completeSinceMs, (oldest + 1) * minuteMs);
-      this.#evictMinute(oldest);
+      this.#evictPairsOfMinute(oldest);
     }
   }
 
-  #evictMinute(minute: number): void {
-    this.#size -= this.#tableOfMinute(minute).size;
+  #evictPairsOfMinute(minute: number): void {
+    this.#size -= this.#pairTableOfMinute(minute).size;
     this.#tablesByMinute.delete(minute);
   }
 }
@@ -127,16 +131,16 @@ class PairTable {
       this.size++;
     }
     if (clicked) this.#words[at + 1]! |= 1;
-    if (this.size * 3 > this.#words.length) this.#grow();
+    if (this.size * 3 > this.#words.length) this.#growTable();
     return isNew ? 1 : 0;
   }
 
   /** Adds the pairs of another table. Returns the number of added pairs. */
-  addPairsOf(other: PairTable): number {
+  addPairsOfTable(other: PairTable): number {
     const words = other.#words;
     let added = 0;
     // Growing first keeps insertion fast: in the slot order of a larger table, the entries would all go to the start of a smaller table.
-    while ((this.size + other.size) * 3 > this.#words.length) this.#grow();
+    while ((this.size + other.size) * 3 > this.#words.length) this.#growTable();
     for (let at = 0; at < words.length; at += 2) {
       const [high, low] = [words[at]!, words[at + 1]!];
       if (high !== 0 || low !== 0) added += this.add(high, (low & ~1) >>> 0, (low & 1) === 1);
@@ -158,7 +162,7 @@ class PairTable {
     return this.#words[at] === 0 && this.#words[at + 1] === 0;
   }
 
-  #grow(): void {
+  #growTable(): void {
     const old = this.#words;
     this.#words = new Uint32Array(old.length * 2);
     for (let at = 0; at < old.length; at += 2) {

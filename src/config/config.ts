@@ -26,13 +26,13 @@ export const browserBlockedPorts: ReadonlySet<number> = new Set([
 
 export interface Config {
   /** Address of the public listener, which serves the API, clicks, widgets and logos. */
-  readonly publicEndpoint: Endpoint;
+  readonly publicEndpoint: ListenAddress;
   /** Address of the operations listener, which serves health checks, metrics, keys and confirmations. */
-  readonly operationsEndpoint: Endpoint;
+  readonly operationsEndpoint: ListenAddress;
   /** Host names that the operations listener accepts besides its own host and `localhost`. */
   readonly operationsAllowedHosts: readonly string[];
   /** HTTP engine of both listeners. `auto` selects uws, or node with a warning if uws cannot be loaded. */
-  readonly engine: EngineChoice;
+  readonly engine: HttpEngineSetting;
   /** TLS settings of the public listener; null for plain HTTP. */
   readonly tls: TlsSettings | null;
   /** Time limits of a stop. Connections are accepted for `delayMs`. After that, pending requests may complete within `deadlineMs`. */
@@ -44,7 +44,7 @@ export interface Config {
   /** Absolute path of the secret file (docs/contract.md#secrets). */
   readonly secretFile: string;
   readonly catalog: CatalogChoice;
-  readonly matcher: MatcherChoice;
+  readonly matcher: MatcherConfig;
   readonly durability: Durability;
   /** Number of days after which sessions and ledger records are deleted; null for never. */
   readonly retentionDays: number | null;
@@ -65,7 +65,7 @@ interface TlsSettings extends CertificateFiles {
   readonly minVersion: TlsVersion;
 }
 
-export interface Endpoint {
+export interface ListenAddress {
   /** IP address or host name on which the listener accepts connections. */
   readonly host: string;
   /** TCP port; 0 selects a free port. */
@@ -84,7 +84,7 @@ export interface PublicUrls {
 }
 
 export const engineChoices = ['auto', 'uws', 'node'] as const;
-export type EngineChoice = (typeof engineChoices)[number];
+export type HttpEngineSetting = (typeof engineChoices)[number];
 
 /**
  * Durability of acknowledged records. Records written with `fsync` survive a power failure; records written with `write` survive only a
@@ -97,7 +97,7 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 type LogLevel = (typeof logLevels)[number];
 
 type CatalogChoice = { readonly kind: 'example' } | { readonly kind: 'file'; readonly path: string };
-export type MatcherChoice = { readonly kind: 'in_thread' } | { readonly kind: 'workers'; readonly threads: number };
+export type MatcherConfig = { readonly kind: 'in_thread' } | { readonly kind: 'workers'; readonly threads: number };
 type CorsChoice = { readonly kind: 'off' } | { readonly kind: 'origins'; readonly origins: readonly string[] };
 
 /** Resources of the machine and the process, from which defaults are derived. */
@@ -193,7 +193,7 @@ export function loadConfig(
   };
   if (endpointsCollide(config.publicEndpoint, config.operationsEndpoint)) {
     const setting = env.values.SVC_OPS_PORT === undefined ? 'SVC_PORT' : 'SVC_OPS_PORT';
-    throw ConfigError.forInvalidValue(
+    throw ConfigError.invalidSettingError(
       setting,
       String(config.publicEndpoint.port),
       'a port that the other listener does not use on this host',
@@ -227,7 +227,7 @@ export function readDataDir(
 }
 
 /** Reads the address of the operations listener and validates only these settings. Throws `ConfigError` for an invalid setting. */
-export function readOperationsEndpoint(env: Env): Endpoint {
+export function readOperationsEndpoint(env: Env): ListenAddress {
   assertNoMisspelledSettings(env, ['SVC_OPS_HOST', 'SVC_OPS_PORT']);
   return {
     host: parseHostSetting(env, 'SVC_OPS_HOST') ?? '127.0.0.1',
@@ -251,20 +251,20 @@ function readTlsSettings(env: Env, { workingFolder }: MachineResources): TlsSett
     ['SVC_TLS_KEY', key, 'SVC_TLS_CERT is set'],
     ['SVC_TLS_MIN_VERSION', minVersion ?? undefined, 'SVC_TLS_CERT and SVC_TLS_KEY are set'],
   ] as const) {
-    if (value !== undefined) throw ConfigError.forInvalidValue(setting, value, `unset unless ${requirement}`);
+    if (value !== undefined) throw ConfigError.invalidSettingError(setting, value, `unset unless ${requirement}`);
   }
   return null;
 }
 
 function assertNoMisspelledSettings({ misspelled }: Env, settings: readonly SettingName[]): void {
   const match = misspelled.find(({ meant }) => settings.includes(meant));
-  if (match !== undefined) throw ConfigError.forMisspelledName(match.name, match.meant);
+  if (match !== undefined) throw ConfigError.misspelledSettingError(match.name, match.meant);
 }
 
 /** Maximum configurable session lifetime, the value in docs/contract.md#session-lifetime. Other time limits depend on this maximum. */
 const ttlSecondsMax = bounds.sessionTtlMs / 1000;
 
-function endpointsCollide(one: Endpoint, other: Endpoint): boolean {
+function endpointsCollide(one: ListenAddress, other: ListenAddress): boolean {
   if (one.port !== other.port || one.port === 0) return false;
   return one.host === other.host || isWildcardHost(one.host) || isWildcardHost(other.host);
 }

@@ -13,7 +13,7 @@ export class ConfigError extends Error {
   }
 
   /** @param rule the allowed values, as the end of the message "SETTING is VALUE; it must be ..." */
-  static forInvalidValue(setting: SettingName, value: string, rule: string): ConfigError {
+  static invalidSettingError(setting: SettingName, value: string, rule: string): ConfigError {
     return new ConfigError(setting, `${setting} is ${quoteForDisplay(value)}; it must be ${rule}`);
   }
 
@@ -21,7 +21,7 @@ export class ConfigError extends Error {
    * Creates the error for a variable with a name similar to that of a setting. Without this error, the service would silently use the
    * default of the misspelled setting.
    */
-  static forMisspelledName(variable: string, setting: SettingName): ConfigError {
+  static misspelledSettingError(variable: string, setting: SettingName): ConfigError {
     return new ConfigError(
       setting,
       `${escapeInvisible(variable)} is set, but no setting has this name; did you mean ${setting}?`,

@@ -32,7 +32,7 @@ function parseSetting<Value>(
   const text = values[name];
   if (text === undefined) return null;
   const value = parse(text);
-  if (value === null) throw ConfigError.forInvalidValue(name, text, rule);
+  if (value === null) throw ConfigError.invalidSettingError(name, text, rule);
   return value;
 }
 

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { browserBlockedPorts, type Config, type Endpoint, isWildcardHost, type PublicUrls } from './config.ts';
+import { browserBlockedPorts, type Config, isWildcardHost, type ListenAddress, type PublicUrls } from './config.ts';
 
 export const urlSettingNames = {
   public: 'SVC_PUBLIC_URL',
@@ -55,7 +55,7 @@ function blockedPortWarnings(urls: Config['urls']): string[] {
 }
 
 /** Returns the URL of a listener as seen from this machine. */
-export function endpointUrl({ host, port }: Endpoint, scheme: 'http' | 'https' = 'http'): string {
+export function endpointUrl({ host, port }: ListenAddress, scheme: 'http' | 'https' = 'http'): string {
   const reachable = isWildcardHost(host) ? '127.0.0.1' : host;
   return `${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -14,17 +14,17 @@ export interface Confirmation {
   readonly amountMicros: number;
   readonly occurredMs: number;
   /** Click data from the click_id, to recreate a click without a record (docs/contract.md#clicks-without-a-record), or null. */
-  readonly click: ClickEvidence | null;
+  readonly click: RecordedClick | null;
 }
 
 export type ConfirmationStatus = 'funded' | 'reversed';
 
-export interface ClickEvidence {
+export interface RecordedClick {
   readonly clickedMs: number;
   readonly valueMicros: number;
 }
 
-export const confirmationMembers = [
+export const confirmationFieldNames = [
   'click_id',
   'sub_id',
   'svc_offer_id',
@@ -33,12 +33,12 @@ export const confirmationMembers = [
   'amount',
   'occurred_at',
 ] as const;
-export type ConfirmationMember = (typeof confirmationMembers)[number];
+export type ConfirmationField = (typeof confirmationFieldNames)[number];
 
 /** Reasons for rejecting a confirmation row, documented in docs/confirmations.md. */
 export type RejectionReason =
   | 'not_an_object'
-  | `${ConfirmationMember}_repeated`
+  | `${ConfirmationField}_repeated`
   | 'status_invalid'
   | 'txid_invalid'
   | 'amount_invalid'
@@ -66,7 +66,7 @@ export interface PayoutTransaction {
   readonly occurredMs: number;
 }
 
-export interface Payout {
+export interface OfferPayout {
   readonly funded: PayoutTransaction;
   readonly reversed: PayoutTransaction | null;
 }
@@ -79,7 +79,7 @@ export interface PayoutState {
   readonly clickedMs: number | null;
   /** Confirmed revenue of the whole session, in micro-dollars. */
   readonly sessionRevenueMicros: number;
-  readonly payout: Payout | null;
+  readonly payout: OfferPayout | null;
 }
 
 type ConfirmationDecision = 'accepted' | 'repeated' | RejectionReason;
@@ -121,8 +121,8 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
 /** Applies an accepted confirmation to a payout and returns the new payout. */
 export function applyConfirmationToPayout(
   { status, amountMicros, occurredMs }: Omit<Confirmation, 'click'>,
-  payout: Payout | null,
-): Payout {
+  payout: OfferPayout | null,
+): OfferPayout {
   const booking = { amountMicros, occurredMs };
   if (status === 'funded') return { funded: booking, reversed: null };
   if (payout === null) throw new Error('only a funded payout can be reversed');

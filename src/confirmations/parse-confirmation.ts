@@ -6,10 +6,10 @@ import { isVisibleAscii } from '../domain/text.ts';
 import type { ClickIds } from '../ids/click-tokens.ts';
 import { formatSubId, type SubIds } from '../ids/sub-id.ts';
 import {
-  type ClickEvidence,
   type Confirmation,
-  type ConfirmationMember,
-  confirmationMembers,
+  type ConfirmationField,
+  confirmationFieldNames,
+  type RecordedClick,
   type RejectionReason,
 } from './confirmation.ts';
 
@@ -19,8 +19,8 @@ import {
  * @param text valid JSON: one row or an array of rows
  * @returns the first repeated member of each row with repeated members, by row index
  */
-export function findDuplicateMembers(text: string): ReadonlyMap<number, ConfirmationMember> {
-  const duplicates = new Map<number, ConfirmationMember>();
+export function findDuplicateMembers(text: string): ReadonlyMap<number, ConfirmationField> {
+  const duplicates = new Map<number, ConfirmationField>();
   const scanner = createScanner(text, true);
   let rowDepth = 1;
   let depth = 0;
@@ -46,7 +46,7 @@ export function findDuplicateMembers(text: string): ReadonlyMap<number, Confirma
     } else if (isNameNext && depth === rowDepth) {
       isNameNext = false;
       const name = scanner.getTokenValue();
-      const member = confirmationMembers.find((each) => each === name);
+      const member = confirmationFieldNames.find((each) => each === name);
       if (member === undefined) continue;
       if (names!.has(member) && !duplicates.has(row)) duplicates.set(row, member);
       names!.add(member);
@@ -61,7 +61,7 @@ interface ParseConfirmationDeps {
 }
 
 /** A confirmation row before validation. Members with other names are ignored. */
-type UnparsedRow = { readonly [Member in ConfirmationMember]?: unknown };
+type UnparsedRow = { readonly [Member in ConfirmationField]?: unknown };
 
 /** Validates the format of one confirmation row (docs/contract.md#confirmation-rows). Does not check the row against the ledger. */
 export function parseConfirmation(ids: ParseConfirmationDeps, row: unknown): Confirmation | RejectionReason {
@@ -82,7 +82,7 @@ export function parseConfirmation(ids: ParseConfirmationDeps, row: unknown): Con
 interface ReferencedClick {
   readonly sub: Uint8Array;
   readonly offerId: string;
-  readonly click: ClickEvidence | null;
+  readonly click: RecordedClick | null;
 }
 
 /**

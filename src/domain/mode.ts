@@ -1,2 +1,2 @@
 /** Mode of an API key: live, or test for the sandbox (docs/contract.md#test-keys-and-the-sandbox). */
-export type Mode = 'live' | 'test';
+export type ApiKeyMode = 'live' | 'test';

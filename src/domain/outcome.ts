@@ -51,7 +51,7 @@ export function invalidRequest(param: RequestParam, rule: string = requestParamR
 }
 
 /** Creates the error for a record that is not durable. `taken` means that the log has accepted the record and may still make it durable. */
-export function recordNotDurable(retryAfterSeconds: number, taken: boolean): Failure {
+export function notDurableFailure(retryAfterSeconds: number, taken: boolean): Failure {
   return failed({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
 }
 

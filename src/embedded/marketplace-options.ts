@@ -1,20 +1,20 @@
 import type { Logger } from 'pino';
-import { assertLimits, type KeyLimits } from '../auth/rate-limits.ts';
+import { assertRateLimits, type KeyLimits } from '../auth/rate-limits.ts';
 import { bounds } from '../bounds.ts';
 import { assertCatalogSources } from '../catalogs/assert-catalog-sources.ts';
 import type { CatalogSource } from '../catalogs/catalog-store.ts';
 import {
   type Durability,
   durabilityChoices,
-  type EngineChoice,
   engineChoices,
+  type HttpEngineSetting,
   type PublicUrls,
 } from '../config/config.ts';
 import { baseUrlRule, hostNamesRule, isHostName, isHttpOrigin, parseBaseUrl } from '../config/parse-setting.ts';
 import type { ConfirmationStatus } from '../confirmations/confirmation.ts';
 import { assertIntegerOption, assertKnownOptionNames, assertObject } from '../domain/assert-options.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import type { ClickResult } from '../operations/follow-click.ts';
 import { type TlsVersion, tlsVersions } from '../tls/certificate.ts';
 
@@ -36,7 +36,7 @@ export interface MarketplaceOptions {
         readonly operationsPort?: number;
         /** Host names that the operations listener accepts in addition to `operationsHost`, `localhost` and IP addresses. */
         readonly operationsAllowedHosts?: readonly string[];
-        readonly engine?: EngineChoice;
+        readonly engine?: HttpEngineSetting;
         /** HTTPS settings of the public listener, with paths of PEM files. The key file must have no passphrase. Default: plain HTTP. */
         readonly tls?: {
           readonly certificateFile: string;
@@ -82,7 +82,7 @@ export interface NewPartnerKey {
   readonly account: string;
   /** Path segment of a configured vertical, such as `personal-loans`. */
   readonly vertical: string;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   /** Expiry of the key, which must be in the future. Default: never. */
   readonly expiresAt?: Date;
   readonly limits?: Partial<KeyLimits>;
@@ -174,7 +174,7 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   const { retentionDaysMin, retentionDaysMax } = bounds;
   assertIntegerOption('retentionDays', options.retentionDays ?? retentionDaysMin, retentionDaysMin, retentionDaysMax);
   if (options.limits) assertObject('limits', options.limits);
-  assertLimits(options.limits ?? {});
+  assertRateLimits(options.limits ?? {});
   assertChoice('durability', options.durability, durabilityChoices);
   if (options.catalogs !== undefined) assertCatalogSources(options.catalogs);
   const { corsOrigins = [] } = options;

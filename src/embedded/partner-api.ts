@@ -18,7 +18,7 @@ import type { SortOrder } from '../matching/matcher.ts';
 import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';
 import { createOfferUrls } from '../operations/click-url.ts';
-import type { SessionBody, SessionMetadata, SessionView } from '../operations/create-session.ts';
+import type { CreateSessionBody, SessionMetadata, SessionView } from '../operations/create-session.ts';
 import type { WidgetEmbedView } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import { type MarketplaceView, toMarketplaceView } from '../operations/get-marketplace.ts';
@@ -40,7 +40,7 @@ export interface PartnerApiError extends ErrorBody {
 }
 
 /** The result of an operation: a value or an error. */
-export type Result<Value> =
+export type PartnerApiResult<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly error: PartnerApiError };
 
@@ -112,9 +112,9 @@ export class PartnerApi {
    * because with a misspelt `idempotencyKey` a retry would create a second session.
    */
   async createSession(
-    body: SessionBody & { readonly metadata?: SessionMetadata },
+    body: CreateSessionBody & { readonly metadata?: SessionMetadata },
     options?: { readonly idempotencyKey?: string | null },
-  ): Promise<Result<SessionView>> {
+  ): Promise<PartnerApiResult<SessionView>> {
     assertKnownOptionNames('', options ?? {}, ['idempotencyKey']);
     const { operations } = this.#deps;
     const keyOption: unknown = options?.idempotencyKey ?? '';
@@ -134,12 +134,12 @@ export class PartnerApi {
   submitInputs(body: {
     readonly sub_id: string;
     readonly fields: Readonly<Record<string, unknown>>;
-  }): Promise<Result<InputsView>> {
+  }): Promise<PartnerApiResult<InputsView>> {
     return this.#run('submit_inputs', body, (admission) => this.#deps.operations.submitInputs(admission, body));
   }
 
   /** GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Each response counts as a view. */
-  getMarketplace(query: MarketplaceQuery): Promise<Result<MarketplaceView>> {
+  getMarketplace(query: MarketplaceQuery): Promise<PartnerApiResult<MarketplaceView>> {
     const { operations, urls } = this.#deps;
     return this.#run('get_marketplace', query, async (admission) => {
       const request = toMarketplaceRequest(query, 'json');
@@ -153,7 +153,7 @@ export class PartnerApi {
    * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code). Returns the HTML that shows the offers of this
    * session on a page. The widget later requests its offers from the public listener at `urls.widget`, which records the view.
    */
-  getWidget(query: WidgetQuery): Promise<Result<WidgetEmbedView>> {
+  getWidget(query: WidgetQuery): Promise<PartnerApiResult<WidgetEmbedView>> {
     return this.#run('get_marketplace', query, (admission) => {
       const { format } = (query ?? {}) as { readonly format?: unknown };
       const request = toMarketplaceRequest(query, typeof format === 'string' ? format : undefined);
@@ -162,10 +162,12 @@ export class PartnerApi {
   }
 
   /** GET /analytics (docs/contract.md#analytics). The granularity determines the type of the result. Default: `summary`. */
-  queryAnalytics(query: AnalyticsQuery): Promise<Result<SummaryView>>;
-  queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<Result<DailyView>>;
-  queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<Result<RowsView>>;
-  queryAnalytics(query: AnalyticsQuery | AnalyticsPageQuery<'daily' | 'row'>): Promise<Result<AnalyticsView>> {
+  queryAnalytics(query: AnalyticsQuery): Promise<PartnerApiResult<SummaryView>>;
+  queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<PartnerApiResult<DailyView>>;
+  queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<PartnerApiResult<RowsView>>;
+  queryAnalytics(
+    query: AnalyticsQuery | AnalyticsPageQuery<'daily' | 'row'>,
+  ): Promise<PartnerApiResult<AnalyticsView>> {
     return this.#run('query_analytics', query, (admission) => {
       const request = toAnalyticsRequest(query);
       return request.ok ? this.#deps.operations.queryAnalytics(admission, request.value, null) : request;
@@ -177,7 +179,7 @@ export class PartnerApi {
     operation: Operation,
     argument: object,
     run: (admission: Admission) => Outcome<View> | Promise<Outcome<View>>,
-  ): Promise<Result<View & IgnoredParameters>> {
+  ): Promise<PartnerApiResult<View & IgnoredParameters>> {
     const admission = this.#admitCaller(operation);
     if (!admission.ok) return toErrorResult(admission.error);
     const outcome = await run(admission);
@@ -191,7 +193,7 @@ export class PartnerApi {
   }
 }
 
-export function toPartnerApiResult<Value>(outcome: Outcome<Value>): Result<Value> {
+export function toPartnerApiResult<Value>(outcome: Outcome<Value>): PartnerApiResult<Value> {
   return outcome.ok ? outcome : toErrorResult(outcome.error);
 }
 

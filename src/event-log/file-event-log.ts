@@ -1,14 +1,14 @@
 import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { AppendedRecord, EventLog } from './event-log.ts';
-import { type LogFiles, nodeLogFiles } from './log-files.ts';
+import { fileSystemLogFiles, type LogFiles } from './log-files.ts';
 import { frameHeaderBytes, markedFrameFieldsBytes } from './log-format.ts';
 import {
   type ReadProgressListener,
-  type ReadStartTime,
   type RecordVisitor,
   type RecoveredLog,
   type RemovedTail,
+  type ReplayStart,
   recoverLog,
 } from './log-recovery.ts';
 import { FrameGroup, SegmentWriter } from './segment-writer.ts';
@@ -24,7 +24,7 @@ export interface FileEventLogOptions<Item> {
   /** Called for each record that is read while the log is opened. */
   readonly onRecord?: RecordVisitor;
   /** Time from which records are needed. Segments that contain only older records are skipped. Default: all segments are read. */
-  readonly readSince?: ReadStartTime;
+  readonly readSince?: ReplayStart;
   /** Called while the log is opened, with the number of bytes that are already read. */
   readonly onProgress?: ReadProgressListener | undefined;
   /** Called synchronously for each record that the log accepts. The callback must not throw. */
@@ -59,7 +59,7 @@ export type LogIncident =
 export async function openEventLog<Item extends readonly unknown[]>(
   options: FileEventLogOptions<Item>,
 ): Promise<FileEventLog<Item>> {
-  const { folder, files = nodeLogFiles, onRecord, readSince, onProgress } = options;
+  const { folder, files = fileSystemLogFiles, onRecord, readSince, onProgress } = options;
   files.createFolder(folder);
   const recovered = await recoverLog(files, folder, onRecord, readSince, onProgress);
   if (recovered.removedTail !== null) options.onIncident?.({ kind: 'torn-tail-removed', ...recovered.removedTail });
@@ -70,7 +70,11 @@ export async function openEventLog<Item extends readonly unknown[]>(
 export function createEventLog<Item extends readonly unknown[]>(
   options: FileEventLogOptions<Item>,
 ): FileEventLog<Item> {
-  return new FileEventLog<Item>(options, options.files ?? nodeLogFiles, { position: 0, crc: 0, hasEndMark: true });
+  return new FileEventLog<Item>(options, options.files ?? fileSystemLogFiles, {
+    position: 0,
+    crc: 0,
+    hasEndMark: true,
+  });
 }
 
 /**
@@ -149,7 +153,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   append(record: Item): AppendedRecord | null {
     if (!this.#healthy || !this.#addToPendingGroup(record)) return null;
     this.#scheduleWrite();
-    return { position: this.#appendedPosition, durable: this.#pendingGroup.durablePromise() };
+    return { position: this.#appendedPosition, durable: this.#pendingGroup.whenDurable() };
   }
 
   appendWithoutWaiting(record: Item): number | null {
@@ -207,7 +211,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       group.clear();
       this.#durableListener(this.#durablePosition);
       // The promises are resolved without waiting, so the next write starts before the callers continue.
-      group.resolveWaiters();
+      group.resolveDurablePromises();
     }
     this.#writeLoop = null;
     if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleDelayedWrite();
@@ -219,7 +223,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       const isLastAttempt = this.#closing;
       try {
         const startedMs = performance.now();
-        await this.#writer.writeGroup(group);
+        await this.#writer.writeFrameGroup(group);
         this.#hasEndMark = false;
         this.#options.onGroupStored?.(group.records, group.length, Math.round((performance.now() - startedMs) * 1000));
         if (!this.#healthy) {
@@ -237,8 +241,8 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
           this.#healthy = false;
           this.#options.onIncident?.({ kind: 'unavailable', error });
         }
-        group.rejectWaiters(error);
-        this.#pendingGroup.rejectWaiters(error);
+        group.rejectDurablePromises(error);
+        this.#pendingGroup.rejectDurablePromises(error);
         if (isLastAttempt) return false;
         if (!this.#closing) await this.#waitBeforeRetry();
       }

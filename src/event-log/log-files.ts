@@ -10,7 +10,7 @@ export interface LogFiles {
   /** Creates a folder and its parents durably (see `createFolderDurably`). */
   createFolder(folder: string): void;
   /** Lists the names of the files in a folder, in no particular order. */
-  listNames(folder: string): string[];
+  listFiles(folder: string): string[];
   openForReading(path: string): ReadableLogFile;
   /** Creates a file for writing, or empties an existing file. */
   create(path: string): Promise<WritableLogFile>;
@@ -45,9 +45,9 @@ export interface WritableLogFile {
  * Creates the operations on the real file system. With `syncsWrites`, each created file has a second descriptor that writes and syncs in
  * one call. A combined call needs one round trip to the thread pool instead of two (docs/contributing/decisions/durable-log.md).
  */
-export const createNodeLogFiles = (syncsWrites: boolean): LogFiles => ({
+export const createFileSystemLogFiles = (syncsWrites: boolean): LogFiles => ({
   createFolder: createFolderDurably,
-  listNames: (folder) => fs.readdirSync(folder),
+  listFiles: (folder) => fs.readdirSync(folder),
   openForReading,
   create: (path) => createFile(path, syncsWrites),
   openForWriting: async (path) => new NodeWritableLogFile(await openFile(path, 'r+'), null),
@@ -64,7 +64,7 @@ export const createNodeLogFiles = (syncsWrites: boolean): LogFiles => ({
 });
 
 /** File operations for this platform. Only on Linux, a synchronized write has the same guarantee as a write followed by `fdatasync`. */
-export const nodeLogFiles = createNodeLogFiles(process.platform === 'linux');
+export const fileSystemLogFiles = createFileSystemLogFiles(process.platform === 'linux');
 
 function openForReading(path: string): ReadableLogFile {
   const descriptor = fs.openSync(path, 'r');

@@ -102,7 +102,7 @@ export function isTemporaryFileName(name: string): boolean {
 }
 
 /** Returns the first sequences of the segments among the file names, in ascending order. Ignores names of other files. */
-export function segmentFirstSequences(names: readonly string[]): number[] {
+export function parseSegmentFileNames(names: readonly string[]): number[] {
   return names
     .filter((name) => /^\d{16}\.log$/.test(name))
     .map((name) => Number.parseInt(name, 10))

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { type EventLog, LogUnavailableError } from './event-log.ts';
-import { type LogFiles, nodeLogFiles } from './log-files.ts';
-import { decodeSegmentHeader, segmentFileName, segmentFirstSequences, segmentHeaderBytes } from './log-format.ts';
-import { findNewestSegmentBefore, type ReadStartTime } from './log-recovery.ts';
+import { fileSystemLogFiles, type LogFiles } from './log-files.ts';
+import { decodeSegmentHeader, parseSegmentFileNames, segmentFileName, segmentHeaderBytes } from './log-format.ts';
+import { findNewestSegmentBefore, type ReplayStart } from './log-recovery.ts';
 import { type LogCursor, LogScanner } from './log-scanner.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 
@@ -25,7 +25,7 @@ export class LogReader {
    * @param start cursor after which to continue, or first sequence of the segment to start with; null to start with the oldest record
    * @throws CursorBeyondLogError if the cursor does not match the log. The log must have been opened, and so recovered, before this call.
    */
-  constructor(folder: string, start: LogCursor | number | null, files: LogFiles = nodeLogFiles) {
+  constructor(folder: string, start: LogCursor | number | null, files: LogFiles = fileSystemLogFiles) {
     this.#folder = folder;
     const cursor = typeof start === 'number' ? null : start;
     this.#scanner = new LogScanner(files, folder, {
@@ -45,7 +45,7 @@ export class LogReader {
    *
    * @throws LogDamagedError if a record up to `upToPosition` cannot be read; the error contains the file and the byte offset
    */
-  read(
+  readRecords(
     upToPosition: number,
     maxRecords: number,
     visit: (position: number, record: unknown, segment: number) => void,
@@ -75,7 +75,7 @@ export class LogReader {
 /** Opens the segment of a cursor. Throws `CursorBeyondLogError` if the log does not contain the record before the cursor. */
 function openAtCursor(files: LogFiles, folder: string, cursor: LogCursor): SegmentReader {
   const cursorError = new CursorBeyondLogError(`${folder}: the log has no record ${cursor.position} at the cursor`);
-  const segments = segmentFirstSequences(files.listNames(folder));
+  const segments = parseSegmentFileNames(files.listFiles(folder));
   const isSuperseded = segments.some((first) => first > cursor.segment && first <= cursor.position);
   if (!segments.includes(cursor.segment) || isSuperseded) throw cursorError;
   const segment = new SegmentReader(files, join(folder, segmentFileName(cursor.segment)));
@@ -98,7 +98,7 @@ function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
   if (typeof header === 'string') return true;
   let crc = header.previousCrc;
   for (let position = cursor.segment; position <= cursor.position; position++) {
-    if (!segment.readFrame(position, crc)) return segment.examineTail(position).markOffset !== null;
+    if (!segment.readFrame(position, crc)) return segment.inspectSegmentTail(position).markOffset !== null;
     crc = segment.crc;
   }
   return segment.offset === cursor.offset && crc === cursor.crc;
@@ -110,11 +110,11 @@ function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
  *
  * @throws LogUnavailableError if the log cannot be written at present, LogDamagedError if a record cannot be read
  */
-export async function readOpenLog(
+export async function readActiveLog(
   files: LogFiles,
   folder: string,
   log: Pick<EventLog<unknown>, 'appendedPosition' | 'durablePosition' | 'healthy'>,
-  since: ReadStartTime,
+  since: ReplayStart,
   visit: (record: unknown) => void,
 ): Promise<void> {
   const last = log.appendedPosition;
@@ -122,10 +122,11 @@ export async function readOpenLog(
     if (!log.healthy) throw new LogUnavailableError('the log cannot be written', null);
     await pause(bounds.logLingerMs);
   }
-  const first = findNewestSegmentBefore(files, folder, segmentFirstSequences(files.listNames(folder)), since);
+  const first = findNewestSegmentBefore(files, folder, parseSegmentFileNames(files.listFiles(folder)), since);
   const reader = new LogReader(folder, first ?? null, files);
   try {
-    while (reader.read(last, bounds.logRecordsReadPerTurn, (_position, record) => visit(record)) > 0) await nextTurn();
+    while (reader.readRecords(last, bounds.logRecordsReadPerTurn, (_position, record) => visit(record)) > 0)
+      await nextTurn();
   } finally {
     reader.close();
   }

@@ -5,10 +5,10 @@ import { bounds } from '../bounds.ts';
 import type { LogFiles } from './log-files.ts';
 import {
   isTemporaryFileName,
+  parseSegmentFileNames,
   RecordDecoder,
   removedTailFileName,
   segmentFileName,
-  segmentFirstSequences,
   segmentHeaderBytes,
 } from './log-format.ts';
 import { type LogLocation, LogScanner } from './log-scanner.ts';
@@ -42,7 +42,7 @@ export interface RemovedTail extends LogLocation {
  * Time from which records are needed. Some older records are also read, because only whole segments are skipped. `timeMsOf` returns null
  * for a record without a time; a segment that starts with such a record is not used as the start.
  */
-export interface ReadStartTime {
+export interface ReplayStart {
   /** Time in milliseconds since the Unix epoch. */
   readonly wallMs: number;
   readonly timeMsOf: (record: unknown) => number | null;
@@ -62,12 +62,12 @@ export async function recoverLog(
   files: LogFiles,
   folder: string,
   visit: RecordVisitor | undefined,
-  since?: ReadStartTime,
+  since?: ReplayStart,
   onRead?: ReadProgressListener,
 ): Promise<RecoveredLog> {
-  const names = files.listNames(folder);
+  const names = files.listFiles(folder);
   for (const name of names.filter(isTemporaryFileName)) await files.remove(join(folder, name));
-  const segment = since && findNewestSegmentBefore(files, folder, segmentFirstSequences(names), since);
+  const segment = since && findNewestSegmentBefore(files, folder, parseSegmentFileNames(names), since);
   const totalBytes = onRead === undefined ? 0 : logSizeBytes(files, folder, segment);
   const scanner = new LogScanner(files, folder, { segment, decode: visit !== undefined });
   try {
@@ -93,7 +93,7 @@ export function findNewestSegmentBefore(
   files: LogFiles,
   folder: string,
   firsts: readonly number[],
-  { wallMs, timeMsOf }: ReadStartTime,
+  { wallMs, timeMsOf }: ReplayStart,
 ): number | undefined {
   return firsts.findLast((first) => {
     const record = readFirstRecord(files, join(folder, segmentFileName(first)), first);

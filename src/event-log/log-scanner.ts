@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { OperatorError } from '../domain/operator-error.ts';
 import type { LogFiles } from './log-files.ts';
-import { RecordDecoder, segmentFileName, segmentFirstSequences } from './log-format.ts';
+import { parseSegmentFileNames, RecordDecoder, segmentFileName } from './log-format.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 
 export interface LogLocation {
@@ -104,7 +104,7 @@ export class LogScanner {
     if (this.segment !== null && this.#laterSegments[0] !== this.position + 1) return this.segment;
     if (this.#laterSegments.length === 0) this.#listLaterSegments();
     const first = this.#laterSegments.shift();
-    return first === undefined ? null : this.#enterSegment(first);
+    return first === undefined ? null : this.#startSegment(first);
   }
 
   /**
@@ -119,7 +119,7 @@ export class LogScanner {
       if (segment === null) return false;
       const { offset } = segment;
       if (segment.readFrame(this.position + 1, this.crc)) {
-        this.#acceptRecord(segment, offset);
+        this.#acceptValidRecord(segment, offset);
         return true;
       }
       if (this.#laterSegments.length > 0) {
@@ -129,7 +129,7 @@ export class LogScanner {
         this.refresh();
         continue;
       }
-      const { tornBytes, markOffset } = segment.examineTail(this.position + 1);
+      const { tornBytes, markOffset } = segment.inspectSegmentTail(this.position + 1);
       if (markOffset === null) {
         this.tornBytes = tornBytes;
         return false;
@@ -144,7 +144,7 @@ export class LogScanner {
   }
 
   /** Encoded msgpack bytes of the current record, a view of a file chunk. */
-  get payload(): Uint8Array {
+  get recordPayload(): Uint8Array {
     if (this.segment === null) throw new Error('there is no payload before the first record');
     return this.segment.payload;
   }
@@ -160,7 +160,7 @@ export class LogScanner {
     this.segment = null;
   }
 
-  #acceptRecord(segment: SegmentReader, offset: number): void {
+  #acceptValidRecord(segment: SegmentReader, offset: number): void {
     if (this.#decoder !== null) {
       try {
         this.record = this.#decoder.decode(segment.payload);
@@ -175,7 +175,7 @@ export class LogScanner {
     if (segment.hasSyncMark) this.lastSyncedGroupOffset = offset;
   }
 
-  #enterSegment(segmentFirst: number): SegmentReader {
+  #startSegment(segmentFirst: number): SegmentReader {
     const segment = openSegment(this.#files, this.#folder, segmentFirst);
     try {
       const header = segment.readHeader();
@@ -201,7 +201,7 @@ export class LogScanner {
 
   /** Lists segments that are newer than the current segment. A segment is complete once a newer segment exists. */
   #listLaterSegments(): void {
-    this.#laterSegments = segmentFirstSequences(this.#files.listNames(this.#folder)).filter(
+    this.#laterSegments = parseSegmentFileNames(this.#files.listFiles(this.#folder)).filter(
       (first) => first > this.segmentFirst,
     );
     const [next] = this.#laterSegments;

@@ -3,10 +3,10 @@ import type { LogFiles } from './log-files.ts';
 import {
   frameHeaderBytes,
   markedFrameFieldsBytes,
+  parseSegmentFileNames,
   RecordDecoder,
   readSequence,
   segmentFileName,
-  segmentFirstSequences,
 } from './log-format.ts';
 import type { LogLocation } from './log-scanner.ts';
 import { copySegmentRange } from './segment-files.ts';
@@ -48,7 +48,7 @@ export function validateTruncation(files: LogFiles, check: LogVerification, cut:
     return { kind: 'elsewhere', damage };
   }
   const removedBytes = end === null ? 0 : withSegmentReader(files, end.file, (segment) => segment.size()) - end.offset;
-  const laterSegments = segmentFirstSequences(files.listNames(folder))
+  const laterSegments = parseSegmentFileNames(files.listFiles(folder))
     .map((first) => join(folder, segmentFileName(first)))
     .filter((path) => end === null || path > end.file);
   return { kind: 'damage', plan: { folder, position, crc, end, removedBytes, laterSegments } };
@@ -145,7 +145,7 @@ function readRemainingFrames(
       crc = segment.crc;
       continue;
     }
-    const { markOffset } = segment.examineTail(sequence);
+    const { markOffset } = segment.inspectSegmentTail(sequence);
     if (markOffset === null) return;
     const chain = segment.readBytes(markOffset + frameHeaderBytes, markedFrameFieldsBytes);
     sequence = readSequence(chain, 0);

@@ -6,9 +6,9 @@ import type { LogFiles } from './log-files.ts';
 import {
   encodeSegmentHeader,
   isRemovedTailFileName,
+  parseSegmentFileNames,
   type SegmentHeader,
   segmentFileName,
-  segmentFirstSequences,
 } from './log-format.ts';
 import type { SegmentReader } from './segment-reader.ts';
 import { FrameGroup } from './segment-writer.ts';
@@ -73,8 +73,8 @@ export async function copySegmentRange(
  * Returns the number of deleted segments. Rejects with a system error.
  */
 export async function deleteSegmentsBefore(files: LogFiles, folder: string, beforeSequence: number): Promise<number> {
-  const names = files.listNames(folder);
-  const firsts = segmentFirstSequences(names);
+  const names = files.listFiles(folder);
+  const firsts = parseSegmentFileNames(names);
   let deleted = 0;
   for (; firsts[deleted + 1] !== undefined && firsts[deleted + 1]! <= beforeSequence; deleted++) {
     const segment = segmentFileName(firsts[deleted]!);

@@ -95,7 +95,7 @@ export class SegmentReader {
    * without zeros at the end. `markOffset` is the offset of the first marked frame with a later sequence, or null if there is no such
    * frame. A marked frame with a later sequence proves that the record `sequence` was durable.
    */
-  examineTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
+  inspectSegmentTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
     const markedHead = frameHeaderBytes + markedFrameFieldsBytes;
     let tornBytes = 0;

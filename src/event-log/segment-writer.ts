@@ -51,12 +51,12 @@ export class FrameGroup {
   }
 
   /** Returns the promise of durability that all records of the group share. */
-  durablePromise(): Promise<void> {
+  whenDurable(): Promise<void> {
     this.#durable ??= Promise.withResolvers();
     return this.#durable.promise;
   }
 
-  resolveWaiters(): void {
+  resolveDurablePromises(): void {
     // `durableLater` is resolved first, because promises resolve in log order, and the records with a rejected promise are older.
     this.#durableLater?.resolve();
     this.#durableLater = null;
@@ -65,7 +65,7 @@ export class FrameGroup {
   }
 
   /** Rejects the promise of the records, but keeps the frames of the group, which can be written later. */
-  rejectWaiters(cause: unknown): void {
+  rejectDurablePromises(cause: unknown): void {
     if (this.#durable === null) return;
     this.#durableLater ??= Promise.withResolvers();
     this.#durable.reject(new LogUnavailableError('the log cannot be written', this.#durableLater.promise, { cause }));
@@ -108,14 +108,14 @@ export class SegmentWriter {
     this.#options = options;
   }
 
-  async writeGroup(group: FrameGroup): Promise<void> {
+  async writeFrameGroup(group: FrameGroup): Promise<void> {
     const { syncsGroups, segmentBytesMax } = this.#options;
     let segment = this.#segment;
     if (segment === null || segment.offset + group.length > segmentBytesMax) segment = await this.#createSegment(group);
     const { file, offset } = segment;
     const end = offset + group.length;
     const growsFile = end > segment.preallocatedBytes;
-    if (growsFile) await this.#preallocate(segment, end);
+    if (growsFile) await this.#preallocateSegment(segment, end);
     if (syncsGroups && !growsFile) {
       await file.writeAndSync(group.bytes, group.length, offset);
     } else {
@@ -149,7 +149,7 @@ export class SegmentWriter {
   }
 
   /** Writes zeros after the data. As long as a write does not change the file size, its sync takes about a third less time. */
-  async #preallocate(segment: OpenSegment, end: number): Promise<void> {
+  async #preallocateSegment(segment: OpenSegment, end: number): Promise<void> {
     const size = Math.max(end, Math.min(this.#options.segmentBytesMax, end + zeros.length));
     if (size > end) await segment.file.write(zeros, size - end, end);
     segment.preallocatedBytes = size;

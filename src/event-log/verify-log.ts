@@ -2,8 +2,8 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { createFolderDurably, fsyncPath } from '../files/durable-files.ts';
-import { type LogFiles, nodeLogFiles } from './log-files.ts';
-import { segmentFileName, segmentFirstSequences, segmentHeaderBytes } from './log-format.ts';
+import { fileSystemLogFiles, type LogFiles } from './log-files.ts';
+import { parseSegmentFileNames, segmentFileName, segmentHeaderBytes } from './log-format.ts';
 import { type LogLocation, LogScanner, openSegment } from './log-scanner.ts';
 import { copySegmentRange, writeSegment } from './segment-files.ts';
 import { LogDamagedError, withSegmentReader } from './segment-reader.ts';
@@ -35,7 +35,7 @@ export interface VerifyLogOptions {
 
 /** Returns the size of a log's segments in bytes, starting with segment `fromSegment`. The log may be in use. */
 export function logSizeBytes(files: LogFiles, folder: string, fromSegment = 0): number {
-  const firsts = segmentFirstSequences(files.listNames(folder)).filter((first) => first >= fromSegment);
+  const firsts = parseSegmentFileNames(files.listFiles(folder)).filter((first) => first >= fromSegment);
   return firsts.reduce((sum, first) => sum + segmentSizeBytes(files, folder, first), 0);
 }
 
@@ -90,12 +90,12 @@ export async function verifyLog(
     scanner.close();
   }
   const { position, crc, tornBytes } = scanner;
-  const segments = segmentFirstSequences(files.listNames(folder)).length;
+  const segments = parseSegmentFileNames(files.listFiles(folder)).length;
   return { folder, segments, bytes: logSizeBytes(files, folder), records, position, crc, end, tornBytes, damage };
 }
 
 /** Number of times that `copyLog` reads each byte: to verify the log, to copy the log, and to verify the copy. */
-export const copyLogReadPasses = 3;
+export const copyLogReadCount = 3;
 
 /**
  * Copies a log, which may be in use, up to the record that is the last record when the copy starts. Bytes before the end of a complete
@@ -110,20 +110,20 @@ export async function copyLog(
   target: string,
   options: Pick<VerifyLogOptions, 'onBytesRead' | 'signal'> = {},
 ): Promise<LogVerification> {
-  const { position, crc, end, damage } = await verifyLog(nodeLogFiles, folder, options);
+  const { position, crc, end, damage } = await verifyLog(fileSystemLogFiles, folder, options);
   if (damage !== null) throw damage;
   const { onBytesRead, signal } = options;
   createFolderDurably(target);
   if (end !== null) {
     const last = basename(end.file);
-    for (const first of segmentFirstSequences(nodeLogFiles.listNames(folder))) {
+    for (const first of parseSegmentFileNames(fileSystemLogFiles.listFiles(folder))) {
       const name = segmentFileName(first);
       // Segments with greater names contain only later records, because file names ascend with record positions.
       if (name > last) break;
       const bytes = name === last ? end.offset : Number.POSITIVE_INFINITY;
-      const segment = openSegment(nodeLogFiles, folder, first);
+      const segment = openSegment(fileSystemLogFiles, folder, first);
       try {
-        await copySegmentRange(nodeLogFiles, segment, 0, bytes, join(target, name), (copied) => {
+        await copySegmentRange(fileSystemLogFiles, segment, 0, bytes, join(target, name), (copied) => {
           onBytesRead?.(copied);
           signal?.throwIfAborted();
         });
@@ -137,7 +137,7 @@ export async function copyLog(
     }
   }
   fsyncPath(dirname(target));
-  const copied = await verifyLog(nodeLogFiles, target, options);
+  const copied = await verifyLog(fileSystemLogFiles, target, options);
   if (copied.damage !== null) throw copied.damage;
   return copied;
 }

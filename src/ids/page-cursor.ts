@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { decodeCanonicalBase64url, TokenSigner } from './signed-token.ts';
 
@@ -9,7 +9,7 @@ type PagedGranularity = 'daily' | 'row';
 interface PageQuery {
   readonly account: number;
   readonly vertical: number;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   readonly referrerTag: string | null;
   /** The sub_ids of the selected sessions as bytes; null for all sessions. */
   readonly subs: readonly Uint8Array[] | null;

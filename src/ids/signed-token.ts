@@ -1,5 +1,5 @@
 import { Hmac } from '../secrets/hmac.ts';
-import type { RandomPool } from '../secrets/random-pool.ts';
+import type { RandomBytesPool } from '../secrets/random-pool.ts';
 import type { KeyPurpose, SecretRing } from '../secrets/secret-ring.ts';
 
 /** Decodes base64url. Returns null for a non-canonical encoding, which `Buffer.from` would accept. */
@@ -11,7 +11,7 @@ export function decodeCanonicalBase64url(text: string): Buffer | null {
 /** Creates an `Hmac` for each secret of the ring. The index in the returned array is the secret number. */
 function deriveHmacs(secrets: SecretRing, purpose: KeyPurpose, messageBytesMax: number): readonly (Hmac | undefined)[] {
   const hmacs: (Hmac | undefined)[] = [];
-  for (const number of secrets.secretNumbers)
+  for (const number of secrets.secretVersions)
     hmacs[number] = new Hmac(secrets.deriveKey(number, purpose)!, messageBytesMax);
   return hmacs;
 }
@@ -89,14 +89,14 @@ export class TokenCipher {
   readonly plaintextOffset: number;
   readonly #headerOffset: number;
   readonly #plaintextBytesMax: number;
-  readonly #random: RandomPool;
+  readonly #random: RandomBytesPool;
   readonly #signer: TokenSigner;
   readonly #padHmacs: readonly (Hmac | undefined)[];
   /** HMAC input for a pad block: the nonce and the number of the block. */
   readonly #padInput = Buffer.alloc(nonceBytes + 1);
   readonly #pad = Buffer.alloc(padBlockBytes);
 
-  constructor(secrets: SecretRing, random: RandomPool, layout: EncryptedTokenLayout) {
+  constructor(secrets: SecretRing, random: RandomBytesPool, layout: EncryptedTokenLayout) {
     const { encryptionPurpose, macPurpose, associatedDataBytes, plaintextBytesMax } = layout;
     if (plaintextBytesMax > padBlocksMax * padBlockBytes)
       throw new RangeError(`plaintextBytesMax is larger than ${padBlocksMax} pad blocks`);

@@ -1,5 +1,5 @@
-import type { Mode } from '../domain/mode.ts';
-import type { RandomPool } from '../secrets/random-pool.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
+import type { RandomBytesPool } from '../secrets/random-pool.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { TokenSigner } from './signed-token.ts';
@@ -34,7 +34,7 @@ export interface SubIdParts {
   readonly createdMs: number;
   readonly account: number;
   readonly vertical: number;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
 }
 
 /** Decodes the 32 bytes of a sub_id. Does not verify the MAC. */
@@ -59,14 +59,14 @@ export function formatSubId(sub: Uint8Array): string {
 }
 
 export class SubIds {
-  readonly #random: RandomPool;
+  readonly #random: RandomBytesPool;
   readonly #signer: TokenSigner;
   readonly #issueBuffer = Buffer.alloc(subIdByteLength);
   readonly #verifyBuffer = Buffer.alloc(subIdByteLength);
   readonly #conversionBuffer = Buffer.alloc(subIdByteLength);
   readonly #words = new Int32Array(subIdWordCount);
 
-  constructor(secrets: SecretRing, random: RandomPool) {
+  constructor(secrets: SecretRing, random: RandomBytesPool) {
     this.#random = random;
     this.#signer = new TokenSigner(secrets, {
       purpose: 'sub-id',
@@ -76,7 +76,7 @@ export class SubIds {
     });
   }
 
-  issue(createdMs: number, account: number, vertical: number, mode: Mode): string {
+  issue(createdMs: number, account: number, vertical: number, mode: ApiKeyMode): string {
     const sub = this.#issueBuffer;
     sub.writeUIntBE(createdMs, 0, 6);
     sub.writeUInt32BE(account, accountOffset);

@@ -31,7 +31,7 @@ export class WidgetTokens {
     });
   }
 
-  issue(sub: Uint8Array, expiresMs: number): string {
+  issueWidgetToken(sub: Uint8Array, expiresMs: number): string {
     const token = this.#token;
     token[0] = this.#signer.newestSecretNumber;
     token.writeUIntBE(expiresMs, expiryOffset, 6);

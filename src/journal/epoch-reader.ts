@@ -7,7 +7,7 @@ import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { fieldIndex } from '../verticals/field-vector.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
-import { JournalCipher, journalRecordKind } from './journal-format.ts';
+import { JournalCipher, journalRecordKinds } from './journal-format.ts';
 
 /**
  * Encoding of a pocket field's value as a number. Each epoch of the journal stores the encodings of its values, so that a release with
@@ -29,7 +29,7 @@ const FieldEncodings = Compile(
   ),
 );
 
-export function fieldEncodings({ fields }: Vertical): FieldEncoding[] {
+export function journalFieldEncodings({ fields }: Vertical): FieldEncoding[] {
   return fields.map(fieldEncoding);
 }
 
@@ -39,7 +39,9 @@ function fieldEncoding(field: PocketField): FieldEncoding {
 }
 
 export function serializeFieldEncodings(verticals: readonly Vertical[]): string {
-  return JSON.stringify(Object.fromEntries(verticals.map((vertical) => [vertical.number, fieldEncodings(vertical)])));
+  return JSON.stringify(
+    Object.fromEntries(verticals.map((vertical) => [vertical.number, journalFieldEncodings(vertical)])),
+  );
 }
 
 /** Parses the JSON text in which an epoch lists the encodings of pocket fields, by vertical number. Throws an `Error` for invalid text. */
@@ -57,7 +59,7 @@ export function createFieldChangeConverter(
   written: readonly FieldEncoding[],
   vertical: Vertical,
 ): ((changes: readonly number[]) => number[]) | null {
-  if (JSON.stringify(written) === JSON.stringify(fieldEncodings(vertical))) return null;
+  if (JSON.stringify(written) === JSON.stringify(journalFieldEncodings(vertical))) return null;
   const currentIndexes = written.map(({ name, kind }) => {
     const index = fieldIndex(vertical, name);
     return vertical.fields[index]?.kind === kind ? index : -1;
@@ -108,24 +110,26 @@ export class JournalEpochReader {
   /** Decodes the next record of the epoch's log. Throws `LogDamagedError` for a record that the service cannot have written. */
   readRecord(position: number, record: unknown): void {
     const [kind, wallMs, ...members] = record as unknown[];
-    if (kind === journalRecordKind.epochOpened && position === 1) {
+    if (kind === journalRecordKinds.epochOpened && position === 1) {
       this.#readEpochHeader(members);
-    } else if (kind === journalRecordKind.encryptedBatch && typeof wallMs === 'number') {
+    } else if (kind === journalRecordKinds.encryptedBatch && typeof wallMs === 'number') {
       this.lastWallMs = Math.max(this.lastWallMs, wallMs);
       this.#readEncryptedBatch(members[0]);
     } else {
-      throw this.#createDamagedError(`record ${position} has an unknown kind`);
+      throw this.#createDamagedJournalError(`record ${position} has an unknown kind`);
     }
   }
 
   #readEpochHeader([secretNumber, salt, encodings]: unknown[]): void {
     if (typeof secretNumber !== 'number' || !(salt instanceof Uint8Array) || typeof encodings !== 'string') {
-      throw this.#createDamagedError('first record is not an epoch header');
+      throw this.#createDamagedJournalError('first record is not an epoch header');
     }
     const { secrets, verticals } = this.#options;
     const secret = secrets.deriveKey(secretNumber, 'journal');
     if (secret === null)
-      throw this.#createDamagedError(`it is encrypted with secret ${secretNumber}, which is not in the secret file`);
+      throw this.#createDamagedJournalError(
+        `it is encrypted with secret ${secretNumber}, which is not in the secret file`,
+      );
     this.#cipher = new JournalCipher(secret, salt);
     const written = parseFieldEncodings(encodings);
     this.#converters = new Map(
@@ -138,14 +142,15 @@ export class JournalEpochReader {
 
   #readEncryptedBatch(ciphertext: unknown): void {
     const number = this.#batchesRead++;
-    const plaintext = ciphertext instanceof Uint8Array ? (this.#cipher?.decrypt(number, ciphertext) ?? null) : null;
+    const plaintext =
+      ciphertext instanceof Uint8Array ? (this.#cipher?.decryptBatch(number, ciphertext) ?? null) : null;
     if (plaintext === null)
-      throw this.#createDamagedError(`batch ${number} cannot be decrypted with the secrets in the secret file`);
+      throw this.#createDamagedJournalError(`batch ${number} cannot be decrypted with the secrets in the secret file`);
     const items = this.#decoder.decode(plaintext);
     for (let i = 0; i < items.length; i += 2) {
       const [sub, changes] = [items[i], items[i + 1]];
       if (!(sub instanceof Uint8Array) || sub.length !== subIdByteLength || !isNumbers(changes)) {
-        throw this.#createDamagedError(`batch ${number} contains an invalid field change`);
+        throw this.#createDamagedJournalError(`batch ${number} contains an invalid field change`);
       }
       // Field changes of a vertical that is no longer served are skipped, because no session of this vertical is live.
       const translate = this.#converters.get(decodeSubId(sub).vertical);
@@ -153,7 +158,7 @@ export class JournalEpochReader {
     }
   }
 
-  #createDamagedError(reason: string): LogDamagedError {
+  #createDamagedJournalError(reason: string): LogDamagedError {
     return new LogDamagedError(this.#folder, 0, reason);
   }
 }

@@ -12,13 +12,13 @@ import {
   type LogIncident,
   openEventLog,
 } from '../event-log/file-event-log.ts';
-import { nodeLogFiles } from '../event-log/log-files.ts';
+import { fileSystemLogFiles } from '../event-log/log-files.ts';
 import { logSizeBytes } from '../event-log/verify-log.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { JournalEpochReader, serializeFieldEncodings } from './epoch-reader.ts';
 import type { Journal } from './journal.ts';
-import { JournalCipher, type JournalRecord, journalRecordKind, saltBytes } from './journal-format.ts';
+import { JournalCipher, type JournalRecord, journalRecordKinds, saltBytes } from './journal-format.ts';
 
 export interface FileJournalOptions
   extends Pick<
@@ -98,7 +98,7 @@ export class FileJournal implements Journal {
    */
   static async open(options: FileJournalOptions): Promise<FileJournal> {
     const closedEpochs: ClosedEpoch[] = [];
-    const { onProgress, files = nodeLogFiles } = options;
+    const { onProgress, files = fileSystemLogFiles } = options;
     files.createFolder(options.folder);
     const names = await listEpochNames(options.folder);
     const sizes = onProgress === undefined ? [] : names.map((name) => logSizeBytes(files, join(options.folder, name)));
@@ -129,7 +129,7 @@ export class FileJournal implements Journal {
     this.#options = options;
     this.#closedEpochs = closedEpochs;
     this.#currentEpoch = currentEpoch;
-    this.#timer = setInterval(() => void this.maintainEpochs(), bounds.journalMaintenanceIntervalMs);
+    this.#timer = setInterval(() => void this.scheduleEpochMaintenance(), bounds.journalMaintenanceIntervalMs);
   }
 
   get healthy(): boolean {
@@ -141,13 +141,13 @@ export class FileJournal implements Journal {
     this.#pendingBatch ??= this.#startBatch();
     const { items, durable } = this.#pendingBatch;
     items.push(Uint8Array.from(sub), changes);
-    if (items.length >= bounds.logRecordItemsMax) this.#flushPendingBatch();
+    if (items.length >= bounds.logRecordItemsMax) this.#writePendingBatch();
     return durable.promise;
   }
 
   /** Creates a new epoch if the current epoch is too old, and deletes epochs whose sessions have expired. */
-  maintainEpochs(): Promise<void> {
-    this.#maintenance ??= this.#runEpochMaintenance().finally(() => {
+  scheduleEpochMaintenance(): Promise<void> {
+    this.#maintenance ??= this.#maintainJournalEpochs().finally(() => {
       this.#maintenance = null;
     });
     return this.#maintenance;
@@ -157,7 +157,7 @@ export class FileJournal implements Journal {
     this.#closing = true;
     clearInterval(this.#timer);
     await this.#maintenance;
-    this.#flushPendingBatch();
+    this.#writePendingBatch();
     await this.#currentEpoch.log.close();
   }
 
@@ -165,12 +165,12 @@ export class FileJournal implements Journal {
   #startBatch(): FieldChangesBatch {
     const batch: FieldChangesBatch = { items: [], durable: Promise.withResolvers() };
     setImmediate(() => {
-      if (this.#pendingBatch === batch) this.#flushPendingBatch();
+      if (this.#pendingBatch === batch) this.#writePendingBatch();
     });
     return batch;
   }
 
-  #flushPendingBatch(): void {
+  #writePendingBatch(): void {
     const batch = this.#pendingBatch;
     if (batch === null) return;
     this.#pendingBatch = null;
@@ -181,8 +181,8 @@ export class FileJournal implements Journal {
   #writeBatch(batch: FieldChangesBatch): void {
     const epoch = this.#currentEpoch;
     const wallMs = this.#options.clock.wallMs();
-    const ciphertext = epoch.cipher.encrypt(epoch.batchCount, this.#encoder.encodeSharedRef(batch.items));
-    const appended = epoch.log.append([journalRecordKind.encryptedBatch, wallMs, ciphertext]);
+    const ciphertext = epoch.cipher.encryptBatch(epoch.batchCount, this.#encoder.encodeSharedRef(batch.items));
+    const appended = epoch.log.append([journalRecordKinds.encryptedBatch, wallMs, ciphertext]);
     if (appended === null) {
       // The next batch may reuse the batch number, because no batch was written with this number.
       batch.durable.reject(new LogUnavailableError('the journal cannot be written', null));
@@ -193,7 +193,7 @@ export class FileJournal implements Journal {
     this.#lastBatchDurable = appended.durable.then(batch.durable.resolve, batch.durable.reject);
   }
 
-  async #runEpochMaintenance(): Promise<void> {
+  async #maintainJournalEpochs(): Promise<void> {
     const { clock, onIncident } = this.#options;
     try {
       const { openedMs, batchCount } = this.#currentEpoch;
@@ -213,7 +213,7 @@ export class FileJournal implements Journal {
    */
   async #startEpoch(): Promise<void> {
     const { name, log } = this.#currentEpoch;
-    this.#flushPendingBatch();
+    this.#writePendingBatch();
     this.#deferredBatches = [];
     try {
       await this.#lastBatchDurable;
@@ -266,7 +266,7 @@ async function openEpoch(
   options: FileJournalOptions,
   earlierEpochs: readonly { readonly name: string }[],
 ): Promise<Epoch> {
-  const { folder, clock, secrets, verticals, files = nodeLogFiles } = options;
+  const { folder, clock, secrets, verticals, files = fileSystemLogFiles } = options;
   const openedMs = clock.wallMs();
   // Names must ascend in the order of the epochs even if the wall clock was set back.
   const name = String(Math.max(openedMs, Number(earlierEpochs.at(-1)?.name ?? 0) + 1)).padStart(16, '0');
@@ -276,7 +276,13 @@ async function openEpoch(
   const { number } = secrets.newest;
   const salt = randomBytes(saltBytes);
   // No code waits for the header, because the log stores it before every batch or together with the first batch.
-  log.appendWithoutWaiting([journalRecordKind.epochOpened, openedMs, number, salt, serializeFieldEncodings(verticals)]);
+  log.appendWithoutWaiting([
+    journalRecordKinds.epochOpened,
+    openedMs,
+    number,
+    salt,
+    serializeFieldEncodings(verticals),
+  ]);
   const cipher = new JournalCipher(secrets.deriveKey(number, 'journal')!, salt);
   return { name, openedMs, log, cipher, batchCount: 0, lastWallMs: Number.NEGATIVE_INFINITY };
 }

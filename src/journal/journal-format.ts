@@ -3,9 +3,9 @@ import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 /** Record of an epoch. The first record is an unencrypted header. All other records are batches encrypted with the key of the epoch. */
 export type JournalRecord = EpochOpened | EncryptedBatch;
 
-export const journalRecordKind = { epochOpened: 1, encryptedBatch: 2 } as const;
+export const journalRecordKinds = { epochOpened: 1, encryptedBatch: 2 } as const;
 
-/** `[1, wallMs, secretNumber, salt, fieldEncodings]` */
+/** `[1, wallMs, secretNumber, salt, journalFieldEncodings]` */
 type EpochOpened = readonly [
   kind: 1,
   wallMs: number,
@@ -39,7 +39,7 @@ export class JournalCipher {
   }
 
   /** Encrypts a batch. Returns the ciphertext followed by the authentication tag. */
-  encrypt(batchNumber: number, plaintext: Uint8Array): Buffer {
+  encryptBatch(batchNumber: number, plaintext: Uint8Array): Buffer {
     const cipher = createCipheriv('aes-256-gcm', this.#key, batchNonce(batchNumber), { authTagLength: tagBytes });
     const ciphertext = cipher.update(plaintext);
     cipher.final();
@@ -47,7 +47,7 @@ export class JournalCipher {
   }
 
   /** Decrypts a batch. Returns null if the ciphertext was not encrypted with this key and batch number. */
-  decrypt(batchNumber: number, ciphertext: Uint8Array): Buffer | null {
+  decryptBatch(batchNumber: number, ciphertext: Uint8Array): Buffer | null {
     if (ciphertext.length < tagBytes) return null;
     const end = ciphertext.length - tagBytes;
     const decipher = createDecipheriv('aes-256-gcm', this.#key, batchNonce(batchNumber), { authTagLength: tagBytes });

@@ -1,7 +1,7 @@
 import type { EventLog } from '../event-log/event-log.ts';
 import { type FileEventLog, type FileEventLogOptions, openEventLog } from '../event-log/file-event-log.ts';
 import type { LogFiles } from '../event-log/log-files.ts';
-import { readOpenLog } from '../event-log/log-reader.ts';
+import { readActiveLog } from '../event-log/log-reader.ts';
 import { type LedgerRecord, parseLedgerRecord, recordTimeMs } from './ledger-record.ts';
 
 /** Port of the ledger: the event log of sessions, views, clicks, confirmations and widget events. */
@@ -10,12 +10,12 @@ export type Ledger = EventLog<LedgerRecord>;
 /** State that is derived from the records of the ledger. */
 export interface LedgerSubscriber {
   /** Time, in Unix milliseconds, from which the subscriber needs stored records when the service starts. */
-  readonly replaySinceMs: number;
+  readonly replayStartMs: number;
   /**
    * Applies a record. Records are applied in ledger order: first the stored records, then each new record before `append` returns. The
    * bytes of the record are reused after this call. Must not throw.
    */
-  apply(record: LedgerRecord): void;
+  applyLedgerRecord(record: LedgerRecord): void;
 }
 
 export interface OpenLedgerOptions
@@ -39,14 +39,17 @@ export function openLedger({
   const all = [...recoveries, ...subscribers];
   return openEventLog<LedgerRecord>({
     ...options,
-    readSince: { wallMs: Math.min(...all.map(({ replaySinceMs }) => replaySinceMs)), timeMsOf: recordTimeMs },
+    readSince: {
+      wallMs: Math.min(...all.map(({ replayStartMs: replaySinceMs }) => replaySinceMs)),
+      timeMsOf: recordTimeMs,
+    },
     onRecord: (_position, value) => {
       const record = parseLedgerRecord(value);
       if (record === null) return;
-      for (const each of all) each.apply(record);
+      for (const each of all) each.applyLedgerRecord(record);
     },
     onAppended: (record) => {
-      for (const subscriber of subscribers) subscriber.apply(record);
+      for (const subscriber of subscribers) subscriber.applyLedgerRecord(record);
     },
   });
 }
@@ -64,7 +67,7 @@ export function readLedgerSince(
   sinceMs: number,
   visit: (record: LedgerRecord) => void,
 ): Promise<void> {
-  return readOpenLog(files, folder, ledger, { wallMs: sinceMs, timeMsOf: recordTimeMs }, (value) => {
+  return readActiveLog(files, folder, ledger, { wallMs: sinceMs, timeMsOf: recordTimeMs }, (value) => {
     const record = parseLedgerRecord(value);
     if (record !== null) visit(record);
   });

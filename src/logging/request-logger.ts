@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type ErrorCode, errorTable } from '../domain/errors.ts';
 import type { ApiError } from '../domain/outcome.ts';
-import type { CallerIds, LoggedRequest, Reply } from '../http/engines/listener.ts';
+import type { LoggedRequest, Reply, RequestLogNumbers } from '../http/engines/listener.ts';
 import { describeError } from './describe-error.ts';
 
 /** Rate limiter for the log lines of one kind: allows `burst` lines at once and `perSecond` lines on average. */
@@ -36,7 +36,7 @@ export interface RequestLoggerOptions {
   /** Route names by `RequestContext.routeIndex`. A log line contains the route name and not the path, which can contain submitted data. */
   readonly routeNames: readonly string[];
   /** Returns the key ID and account name of a caller, as `marketplace keys list` shows them. */
-  readonly callerNames: (caller: CallerIds) => {
+  readonly callerNames: (caller: RequestLogNumbers) => {
     readonly key?: string | undefined;
     readonly account?: string | undefined;
   };
@@ -77,7 +77,7 @@ export class RequestLogger {
     if (code === 'INTERNAL_ERROR') return;
     const level = refusalLevel(code, status);
     // The kind of an error is its code, or the status of a page without an error code. Codes and statuses have few different values.
-    if (this.#isLineAllowed(level, code ?? `status ${status}`)) {
+    if (this.#isWithinLineLimit(level, code ?? `status ${status}`)) {
       const reason = code === undefined ? `status ${status}` : errorTable[code].phrase;
       this.#options.logger[level](this.#fields(request, status, error), `request rejected: ${reason}`);
     }
@@ -85,7 +85,7 @@ export class RequestLogger {
 
   /** Logs an exception of a request handler. The client receives status 500 unless the service has already responded. */
   readonly logError = (error: unknown, request: LoggedRequest): void => {
-    if (!this.#isLineAllowed('error', 'INTERNAL_ERROR')) return;
+    if (!this.#isWithinLineLimit('error', 'INTERNAL_ERROR')) return;
     const line = this.#fields(request, 500, { code: 'INTERNAL_ERROR' });
     this.#options.logger.error({ ...line, err: describeError(error) }, 'request failed');
   };
@@ -96,7 +96,7 @@ export class RequestLogger {
     this.#logDroppedLines();
   }
 
-  #isLineAllowed(level: Level, kind: string): boolean {
+  #isWithinLineLimit(level: Level, kind: string): boolean {
     const { logger, clock } = this.#options;
     if (!logger.isLevelEnabled(level)) return false;
     if (this.logSuccess !== undefined) return true;
@@ -108,7 +108,7 @@ export class RequestLogger {
     }
     if (bucket.takeToken(nowMs)) return true;
     this.#droppedLines.set(kind, (this.#droppedLines.get(kind) ?? 0) + 1);
-    this.#summaryTimer ??= setTimeout(() => this.#logSummary(), bounds.refusalLogSummaryIntervalMs);
+    this.#summaryTimer ??= setTimeout(() => this.#logDropSummary(), bounds.refusalLogSummaryIntervalMs);
     return false;
   }
 
@@ -129,14 +129,14 @@ export class RequestLogger {
   }
 
   /** Logs the number of dropped lines and schedules the next summary, until no line was dropped for a second. */
-  #logSummary(): void {
+  #logDropSummary(): void {
     if (this.#droppedLines.size === 0) {
       this.#summaryTimer = undefined;
       this.#options.logger.info('log lines no longer dropped');
       return;
     }
     this.#logDroppedLines();
-    this.#summaryTimer = setTimeout(() => this.#logSummary(), bounds.refusalLogSummaryIntervalMs);
+    this.#summaryTimer = setTimeout(() => this.#logDropSummary(), bounds.refusalLogSummaryIntervalMs);
   }
 
   #logDroppedLines(): void {

@@ -55,7 +55,7 @@ class DroppedLines {
   }
 
   /** Returns a log line with the number of dropped lines and resets the number. Returns an empty string if no line was dropped. */
-  takeReportLine(): string {
+  takeDroppedLinesReport(): string {
     if (this.#lines === 0) return '';
     const line = { lines: this.#lines, msg: 'log lines dropped: standard error was not writable' };
     this.#lines = 0;
@@ -78,7 +78,7 @@ class StreamDestination {
     const stream = this.#stream;
     if (stream.destroyed) return;
     if (stream.writableLength + line.length > bounds.loggerBufferBytesMax) this.#dropped.add();
-    else stream.write(this.#dropped.takeReportLine() + line);
+    else stream.write(this.#dropped.takeDroppedLinesReport() + line);
   }
 
   flush(): Promise<boolean> {
@@ -104,7 +104,7 @@ class FileDestination {
   write(line: string): void {
     const droppedBefore = this.#dropped.lineCount;
     try {
-      writeFully(this.#dropped.takeReportLine() + line);
+      writeFully(this.#dropped.takeDroppedLinesReport() + line);
     } catch {
       this.#dropped.add(droppedBefore + 1);
     }

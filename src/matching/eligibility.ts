@@ -19,7 +19,7 @@ export function recountAvailableOffers(
   before: UnavailableOffers,
   now: UnavailableOffers,
 ): number | null {
-  const hasPrice = productOf(tables).createPriceTest(tables, borrower);
+  const hasPrice = productOf(tables).createPriceFilter(tables, borrower);
   if (hasPrice === null || !hasMinContractAge(tables, borrower, today)) return total;
   let available = total;
   let changes = 0;

@@ -1,6 +1,6 @@
 import { Decoder, Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
-import { packOrderBytes, type RankedOffers, type Ranking, sortOrders } from './matcher.ts';
+import { packedSortOrdersBytes, type RankedOffers, type Ranking, sortOrders } from './matcher.ts';
 
 /**
  * Messages between the main thread and a matching thread, in msgpack. A message contains a batch of requests, or the results of a batch:
@@ -12,15 +12,15 @@ import { packOrderBytes, type RankedOffers, type Ranking, sortOrders } from './m
  * `availableOnlyBit`) and its sort orders; a failed request has only `failureMarker`. Requests with the same unavailable offers share one
  * entry of the second list. If no request has unavailable offers, the second and the third list are empty.
  */
-export type BatchRequest = readonly [catalogVersion: string, today: number, ...borrower: number[]];
+export type MatchRequestMessage = readonly [catalogVersion: string, today: number, ...borrower: number[]];
 
 /** Requests of one batch, and for each request the unavailable offers or null. If all are null, `unavailable` may be empty. */
 export interface MatchBatch {
-  readonly requests: readonly BatchRequest[];
+  readonly requests: readonly MatchRequestMessage[];
   readonly unavailable: readonly (Int32Array | null)[];
 }
 
-export type WorkerResult = RankedOffers | MatchFailure;
+export type WorkerMatchResult = RankedOffers | MatchFailure;
 
 /** Result of one request, as the main thread decodes it. */
 export type MatchResult = Omit<Ranking, 'catalogVersion'> | MatchFailure;
@@ -46,21 +46,21 @@ const decoder = new Decoder({
   maxExtLength: 0,
 });
 
-export function encodeBatch({ requests, unavailable }: MatchBatch): Uint8Array {
+export function encodeMatchBatch({ requests, unavailable }: MatchBatch): Uint8Array {
   const sets = [...new Set(unavailable)].filter((set) => set !== null);
   const places = unavailable.map((set) => (set === null ? -1 : sets.indexOf(set)));
   const bytes = sets.map((set) => new Uint8Array(set.buffer, set.byteOffset, set.byteLength));
   return encoder.encode([requests, bytes, places]);
 }
 
-export function decodeBatch(message: Uint8Array): MatchBatch {
-  const [requests, bytes, places] = decoder.decode(message) as [BatchRequest[], Uint8Array[], number[]];
+export function decodeMatchBatch(message: Uint8Array): MatchBatch {
+  const [requests, bytes, places] = decoder.decode(message) as [MatchRequestMessage[], Uint8Array[], number[]];
   // `slice` copies the bytes, because the buffer of an Int32Array must be aligned to 4 bytes.
   const sets = bytes.map((set) => new Int32Array(set.slice().buffer));
   return { requests, unavailable: places.map((place) => sets[place] ?? null) };
 }
 
-export function encodeResults(results: readonly WorkerResult[]): Uint8Array {
+export function encodeMatchResults(results: readonly WorkerMatchResult[]): Uint8Array {
   const bytes = Buffer.allocUnsafe(results.length * resultNumbersMax * uint16Bytes);
   const failures: [number, string][] = [];
   let end = 0;
@@ -77,7 +77,7 @@ export function encodeResults(results: readonly WorkerResult[]): Uint8Array {
   return encoder.encode([bytes.subarray(0, end), failures]);
 }
 
-export function decodeResults(message: Uint8Array): MatchResult[] {
+export function decodeMatchResults(message: Uint8Array): MatchResult[] {
   const [packed, failures] = decoder.decode(message) as [Uint8Array, [number, string][]];
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   const messages = new Map(failures);
@@ -92,7 +92,7 @@ export function decodeResults(message: Uint8Array): MatchResult[] {
     const shape = bytes.readUInt16LE(at);
     at += uint16Bytes;
     const end = at + (shape & ~availableOnlyBit) * uint16Bytes;
-    results.push({ total, availableOnly: shape >= availableOnlyBit, orders: packOrderBytes(bytes, at, end) });
+    results.push({ total, availableOnly: shape >= availableOnlyBit, orders: packedSortOrdersBytes(bytes, at, end) });
     at = end;
   }
   return results;

@@ -98,7 +98,7 @@ function choiceFilter<Offer extends CatalogOffer>(
   const allowedOffers = (value: unknown) => {
     const allowed = emptyOfferSet(offers.length);
     for (const [index, offer] of offers.entries()) {
-      if (rules.every(({ admits }) => admits(offer, value, field)) && meetsChoiceCriteria(offer, field, value)) {
+      if (rules.every(({ admits }) => admits(offer, value, field)) && meetsAllowedValueCriteria(offer, field, value)) {
         addOffer(allowed, index);
       }
     }
@@ -112,7 +112,7 @@ function choiceFilter<Offer extends CatalogOffer>(
 }
 
 /** Whether a value of a choice field meets an offer's criteria on the field. A missing value never does (docs/contract.md#eligibility). */
-export function meetsChoiceCriteria(offer: CatalogOffer, field: PocketField, value: unknown): boolean {
+export function meetsAllowedValueCriteria(offer: CatalogOffer, field: PocketField, value: unknown): boolean {
   return offer.criteria.every(
     (criterion) =>
       criterion.field !== field.name ||

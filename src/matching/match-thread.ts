@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { bounds } from '../bounds.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { decodeResults, encodeBatch, type MatchBatch, type MatchResult } from './match-batch.ts';
+import { decodeMatchResults, encodeMatchBatch, type MatchBatch, type MatchResult } from './match-batch.ts';
 import type { MatchTables } from './match-tables.ts';
 
 export interface MatchWorkerData {
@@ -16,10 +16,10 @@ export interface VersionedTables {
   readonly tables: MatchTables;
 }
 
-/** Message to a matching thread: a batch of requests (`encodeBatch`) or the tables of a catalog. */
+/** Message to a matching thread: a batch of requests (`encodeMatchBatch`) or the tables of a catalog. */
 export type MatchThreadMessage = Uint8Array | VersionedTables;
 
-/** Reply to a message: results of a batch (`encodeResults`), nothing for tables, or an error. Replies have the order of the messages. */
+/** Reply to a message: results of a batch (`encodeMatchResults`), nothing for tables, or an error. Replies have the order of the messages. */
 export interface MatchThreadReply {
   readonly results?: Uint8Array;
   readonly error?: unknown;
@@ -73,13 +73,13 @@ export class MatchThread {
       workerData: this.#options.workerData,
     });
     this.#worker = worker;
-    worker.on('message', (reply: MatchThreadReply) => this.#settleOldestMessage(worker, reply));
-    worker.on('error', (error) => this.#handleExit(worker, error));
-    worker.on('exit', () => this.#handleExit(worker, new Error('a matching thread exited')));
+    worker.on('message', (reply: MatchThreadReply) => this.#resolveOldestMessage(worker, reply));
+    worker.on('error', (error) => this.#onWorkerExit(worker, error));
+    worker.on('exit', () => this.#onWorkerExit(worker, new Error('a matching thread exited')));
     try {
-      await this.#sendRequiredTables(worker);
+      await this.#sendMissingTables(worker);
     } catch (error) {
-      await this.#terminate(worker, error);
+      await this.#terminateWorker(worker, error);
       throw error;
     }
     // The worker may have exited after its last reply, or `close` may have terminated it.
@@ -93,18 +93,18 @@ export class MatchThread {
    * worker exits or cannot use the catalog; a worker that cannot use the catalog continues to rank other catalogs.
    */
   async sendTables(tables: VersionedTables): Promise<void> {
-    if (this.isReady) await this.#send(this.#worker!, tables);
+    if (this.isReady) await this.#sendBatch(this.#worker!, tables);
   }
 
   /** Ranks a batch. The thread must be ready. Rejects if the worker exits or if its results cannot be decoded. */
   async match(batch: MatchBatch): Promise<MatchResult[]> {
     const worker = this.#worker!;
     try {
-      const results = decodeResults((await this.#send(worker, encodeBatch(batch)))!);
+      const results = decodeMatchResults((await this.#sendBatch(worker, encodeMatchBatch(batch)))!);
       this.#restartDelayMs = 0;
       return results;
     } catch (error) {
-      this.#handleExit(worker, error);
+      this.#onWorkerExit(worker, error);
       throw error;
     }
   }
@@ -114,21 +114,21 @@ export class MatchThread {
     this.#closed = true;
     this.#ready = false;
     if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
-    if (this.#worker !== null) await this.#terminate(this.#worker, new Error('the matching thread is closed'));
+    if (this.#worker !== null) await this.#terminateWorker(this.#worker, new Error('the matching thread is closed'));
   }
 
-  /** Sends all required catalogs. Calls `requiredTables` after each catalog again, because the list may have changed meanwhile. */
-  async #sendRequiredTables(worker: Worker): Promise<void> {
+  /** Sends all required catalogs. Calls `missingTables` after each catalog again, because the list may have changed meanwhile. */
+  async #sendMissingTables(worker: Worker): Promise<void> {
     const sent = new Set<string>();
     for (;;) {
       const next = this.#options.requiredTables().find(({ version }) => !sent.has(version));
       if (next === undefined) return;
-      await this.#send(worker, next);
+      await this.#sendBatch(worker, next);
       sent.add(next.version);
     }
   }
 
-  #send(worker: Worker, message: MatchThreadMessage): Promise<Uint8Array | undefined> {
+  #sendBatch(worker: Worker, message: MatchThreadMessage): Promise<Uint8Array | undefined> {
     if (worker !== this.#worker) return Promise.reject(new Error('a matching thread exited'));
     const call = Promise.withResolvers<Uint8Array | undefined>();
     worker.postMessage(message);
@@ -138,7 +138,7 @@ export class MatchThread {
     return call.promise;
   }
 
-  #settleOldestMessage(worker: Worker, reply: MatchThreadReply): void {
+  #resolveOldestMessage(worker: Worker, reply: MatchThreadReply): void {
     if (worker !== this.#worker) return;
     const call = this.#pending.shift()!;
     if (this.#pending.length === 0) worker.unref();
@@ -146,9 +146,9 @@ export class MatchThread {
     else call.resolve(reply.results);
   }
 
-  #handleExit(worker: Worker, error: unknown): void {
+  #onWorkerExit(worker: Worker, error: unknown): void {
     if (worker !== this.#worker) return;
-    void this.#terminate(worker, error);
+    void this.#terminateWorker(worker, error);
     // If the worker exits before it is ready, `start` rejects and no restart is scheduled here.
     if (!this.#ready) return;
     this.#ready = false;
@@ -156,7 +156,7 @@ export class MatchThread {
     this.#options.onExit(error, true);
   }
 
-  async #terminate(worker: Worker, error: unknown): Promise<void> {
+  async #terminateWorker(worker: Worker, error: unknown): Promise<void> {
     if (worker === this.#worker) {
       this.#worker = null;
       for (const call of this.#pending.splice(0)) call.reject(error);

@@ -7,13 +7,13 @@ import type { FieldVector } from '../verticals/field-vector.ts';
  */
 type PackedOrders = string;
 
-export function packOrders(orders: Uint16Array): PackedOrders {
+export function packSortOrders(orders: Uint16Array): PackedOrders {
   // `apply` is seven times faster than spread syntax, which would iterate the typed array.
   return String.fromCharCode.apply(null, orders as unknown as number[]);
 }
 
 /** Packs the 16-bit little-endian numbers from `start` to `end` (exclusive) of `bytes`. `start` may be odd. */
-export function packOrderBytes(bytes: Buffer, start: number, end: number): PackedOrders {
+export function packedSortOrdersBytes(bytes: Buffer, start: number, end: number): PackedOrders {
   return bytes.toString('utf16le', start, end);
 }
 
@@ -45,9 +45,9 @@ export interface Matcher {
    */
   match(request: MatchRequest): Ranking | null | Promise<Ranking | null>;
   /** Number of requests in the queue or in progress. */
-  readonly pendingCount: number;
+  readonly pendingRequestCount: number;
   /** Number of worker threads that are ready. 0 if there are no worker threads, or if all of them are being replaced. */
-  readonly readyThreads: number;
+  readonly readyThreadCount: number;
   close(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export interface Ranking {
   readonly orders: PackedOrders;
 }
 
-/** Ranking before `packOrders` has packed its sort orders into a string. */
+/** Ranking before `packSortOrders` has packed its sort orders into a string. */
 export interface RankedOffers {
   readonly total: number;
   readonly availableOnly: boolean;

@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import type { BatchRequest, MatchResult } from './match-batch.ts';
+import type { MatchRequestMessage, MatchResult } from './match-batch.ts';
 import { MatchThread, type VersionedTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
@@ -20,7 +20,7 @@ export interface PoolMatcherOptions {
 }
 
 interface PendingRequest {
-  readonly request: BatchRequest;
+  readonly request: MatchRequestMessage;
   readonly unavailable: Int32Array | null;
   readonly signal: CancelSignal | null;
   readonly resolve: (ranking: Ranking | null) => void;
@@ -68,10 +68,10 @@ export class PoolMatcher implements Matcher {
     this.#threads = Array.from({ length: threads }, () => ({
       thread: new MatchThread({
         workerData,
-        requiredTables: () => this.#requiredTables(),
+        requiredTables: () => this.#missingTables(),
         onReady: (replaced) => {
           if (replaced) options.onThreadReplaced?.();
-          this.#dispatchQueue();
+          this.#dispatchQueuedRequests();
         },
         onExit: (error, wasReady) => this.#handleThreadExit(error, wasReady),
       }),
@@ -93,11 +93,11 @@ export class PoolMatcher implements Matcher {
     return pool;
   }
 
-  get pendingCount(): number {
+  get pendingRequestCount(): number {
     return this.#threads.reduce((sum, { batch }) => sum + (batch?.length ?? 0), this.#queue.length);
   }
 
-  get readyThreads(): number {
+  get readyThreadCount(): number {
     return this.#threads.filter(({ thread }) => thread.isReady).length;
   }
 
@@ -109,10 +109,10 @@ export class PoolMatcher implements Matcher {
   match({ catalogVersion, borrower, today, unavailable = null, signal = null }: MatchRequest): Promise<Ranking | null> {
     if (this.#closing !== null || this.#isQueueFull()) return Promise.resolve(null);
     return new Promise((resolve, reject) => {
-      const request: BatchRequest = [catalogVersion, today, ...borrower];
+      const request: MatchRequestMessage = [catalogVersion, today, ...borrower];
       this.#queue.push({ request, unavailable, signal, resolve, reject, retried: false });
       // Dispatching waits until the end of this turn of the event loop, so that requests of the same turn share a batch.
-      this.#dispatchHandle ??= setImmediate(() => this.#dispatchQueue());
+      this.#dispatchHandle ??= setImmediate(() => this.#dispatchQueuedRequests());
     });
   }
 
@@ -147,12 +147,12 @@ export class PoolMatcher implements Matcher {
     );
   }
 
-  #requiredTables(): readonly VersionedTables[] {
+  #missingTables(): readonly VersionedTables[] {
     const current = this.#options.catalogs.currentCatalogs.map(({ version, tables }) => ({ version, tables }));
     return this.#activating === null ? current : [...current, this.#activating];
   }
 
-  #dispatchQueue(): void {
+  #dispatchQueuedRequests(): void {
     this.#dispatchHandle = null;
     const idle = this.#threads.filter(({ thread, batch }) => batch === null && thread.isReady);
     for (const [at, idleThread] of idle.entries()) {
@@ -189,15 +189,15 @@ export class PoolMatcher implements Matcher {
     const anyUnavailable = batch.some(({ unavailable }) => unavailable !== null);
     const unavailable = anyUnavailable ? batch.map((pending) => pending.unavailable) : [];
     target.settled = target.thread.match({ requests, unavailable }).then(
-      (results) => this.#settleBatch(target, batch, results),
+      (results) => this.#resolveBatch(target, batch, results),
       () => this.#requeueBatch(target, batch), // `MatchThread` reports the error to `onExit`.
     );
   }
 
-  #settleBatch(thread: PoolThread, batch: readonly PendingRequest[], results: readonly MatchResult[]): void {
+  #resolveBatch(thread: PoolThread, batch: readonly PendingRequest[], results: readonly MatchResult[]): void {
     thread.batch = null;
     // The next batch is sent before the promises of this batch are resolved, so that the thread does not wait.
-    this.#dispatchQueue();
+    this.#dispatchQueuedRequests();
     for (const [at, { request, resolve, reject }] of batch.entries()) {
       const result = results[at]!;
       if ('failure' in result) {
@@ -211,20 +211,20 @@ export class PoolMatcher implements Matcher {
 
   #requeueBatch(thread: PoolThread, batch: readonly PendingRequest[]): void {
     thread.batch = null;
-    this.#queue.unshift(...this.#filterRetryable(batch));
-    this.#dispatchQueue();
+    this.#queue.unshift(...this.#takeRetryableRequests(batch));
+    this.#dispatchQueuedRequests();
   }
 
   #handleThreadExit(error: unknown, wasReady: boolean): void {
     this.#options.onThreadError?.(error);
     // If no thread is ready and a restart failed, requests that already waited for a restart are resolved with null.
     if (!wasReady && this.#threads.every(({ thread }) => !thread.isReady)) {
-      this.#queue.push(...this.#filterRetryable(this.#queue.splice(0)));
+      this.#queue.push(...this.#takeRetryableRequests(this.#queue.splice(0)));
     }
   }
 
   /** Returns the failed requests that can be retried. Resolves requests that were already retried with null. */
-  #filterRetryable(failed: readonly PendingRequest[]): PendingRequest[] {
+  #takeRetryableRequests(failed: readonly PendingRequest[]): PendingRequest[] {
     const again: PendingRequest[] = [];
     for (const pending of failed) {
       if (pending.retried || this.#closing !== null) {

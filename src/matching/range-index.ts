@@ -10,7 +10,7 @@ interface Bucket {
 /**
  * Index that finds the offers whose range contains an integer. The numbers are divided into at most `matchIndexBucketsMax` buckets, at the
  * values where ranges begin or end. If there are too many such values, some ranges begin or end inside a bucket; offers with such a range
- * are compared one by one. A bucket is built when it is first used, after a call of `reserveBytes` with the size of the bucket.
+ * are compared one by one. A bucket is built when it is first used, after a call of `allocateBytes` with the size of the bucket.
  */
 export class RangeIndex {
   readonly #min: Float64Array;

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { productOf } from '../verticals/products.ts';
-import { type Matcher, packOrders } from './matcher.ts';
+import { type Matcher, packSortOrders } from './matcher.ts';
 import { PoolMatcher, type PoolMatcherOptions } from './pool-matcher.ts';
 
 interface StartMatcherOptions extends PoolMatcherOptions {
@@ -18,23 +18,23 @@ export async function startMatcher(options: StartMatcherOptions): Promise<Matche
   const pool = threads === 0 ? null : await PoolMatcher.start(options);
   let closed = false;
   return {
-    get pendingCount() {
-      return pool?.pendingCount ?? 0;
+    get pendingRequestCount() {
+      return pool?.pendingRequestCount ?? 0;
     },
-    get readyThreads() {
-      return pool?.readyThreads ?? 0;
+    get readyThreadCount() {
+      return pool?.readyThreadCount ?? 0;
     },
     match(request) {
       const { catalogVersion, borrower, today, unavailable = null } = request;
       if (closed) return null;
-      const compiled = catalogs.findByVersion(catalogVersion);
+      const compiled = catalogs.findCatalogByVersion(catalogVersion);
       if (pool !== null && !(compiled !== null && compiled.offers.length <= inThreadOffersMax)) {
         return pool.match(request);
       }
       if (compiled === null) throw new Error(`no catalog of version ${catalogVersion}`);
       const { tables } = compiled;
       const { total, availableOnly, orders } = productOf(tables).rankOffers(tables, borrower, today, unavailable);
-      return { catalogVersion, total, availableOnly, orders: packOrders(orders) };
+      return { catalogVersion, total, availableOnly, orders: packSortOrders(orders) };
     },
     async close() {
       closed = true;

@@ -14,7 +14,7 @@ export class TopOffers {
   }
 
   /** Largest key in a full list: `add` ignores offers with a greater key. Infinite until the list is full. */
-  get maxAcceptedKey(): number {
+  get maxAcceptedSortKey(): number {
     return this.#size < this.#capacity ? Number.POSITIVE_INFINITY : this.#keys[this.#capacity - 1]!;
   }
 

@@ -4,8 +4,8 @@ import process from 'node:process';
 import type { BucketHistogram } from './histogram.ts';
 import { awaitWithinScrapeTimeout, type MetricRegistry } from './metric-registry.ts';
 
-export const logNames = ['ledger', 'journal'] as const;
-export type LogName = (typeof logNames)[number];
+export const eventLogNames = ['ledger', 'journal'] as const;
+export type EventLogName = (typeof eventLogNames)[number];
 
 /** Only the journal reports `maintenance-failed` (a file could not be created or deleted) and `maintenance-recovered`. */
 export const logIncidentKinds = [
@@ -58,7 +58,7 @@ export interface GaugeSources {
   /** Certificate of the public listener; null without TLS. */
   readonly certificateStatus: { readonly secondsUntilExpiry: number; readonly lastReloadFailed: boolean } | null;
   readonly catalogs: () => readonly CatalogStatus[];
-  readonly logHealthy: Readonly<Record<LogName, () => boolean>>;
+  readonly logHealthy: Readonly<Record<EventLogName, () => boolean>>;
   /** Number of ledger records that the analytics skipped, by reason. Rejects while the aggregator is unavailable. */
   readonly analyticsSkippedRecords: () => Promise<Readonly<Record<string, number>>>;
 }
@@ -81,7 +81,7 @@ export function registerGauges(registry: MetricRegistry, sources: GaugeSources):
     () => [{ labels: { ...build, node: process.versions.node }, value: 1 }],
   );
   registry.registerLabeledGauge('marketplace_log_healthy', '1 while the log can be written, by log.', ['log'], () =>
-    logNames.map((log) => ({ labels: { log }, value: Number(logHealthy[log]()) })),
+    eventLogNames.map((log) => ({ labels: { log }, value: Number(logHealthy[log]()) })),
   );
   registerCatalogGauges(registry, sources.catalogs);
   if (certificate !== null) {

@@ -24,7 +24,7 @@ interface SeriesLabel {
 function histogramSamples(name: string, histogram: BucketHistogram, series: SeriesLabel | null) {
   return (series?.values ?? [null]).flatMap((value, index) => {
     const labels = value === null ? {} : { [series!.label]: value };
-    const { count, sum, buckets } = histogram.snapshot(index);
+    const { count, sum, buckets } = histogram.takeSnapshot(index);
     return [
       ...[...buckets, { end: '+Inf', count }].map((bucket) => ({
         metricName: `${name}_bucket`,

@@ -1,8 +1,8 @@
-import { type LogIncidentKind, type LogName, logIncidentKinds, logNames } from './gauges.ts';
+import { type EventLogName, eventLogNames, type LogIncidentKind, logIncidentKinds } from './gauges.ts';
 import {
   BucketHistogram,
-  logGroupBytesBuckets,
-  logGroupRecordsBuckets,
+  groupCommitBytesBuckets,
+  groupCommitRecordsBuckets,
   logWriteDurationBuckets,
   matchBatchRequestsBuckets,
   requestDurationBuckets,
@@ -58,9 +58,9 @@ export class Metrics {
     unauthorized: 0,
     vertical_mismatch: 0,
   };
-  readonly #groupRecords = new BucketHistogram(logGroupRecordsBuckets, logNames.length);
-  readonly #groupBytes = new BucketHistogram(logGroupBytesBuckets, logNames.length);
-  readonly #logWriteDurations = new BucketHistogram(logWriteDurationBuckets, logNames.length);
+  readonly #groupRecords = new BucketHistogram(groupCommitRecordsBuckets, eventLogNames.length);
+  readonly #groupBytes = new BucketHistogram(groupCommitBytesBuckets, eventLogNames.length);
+  readonly #logWriteDurations = new BucketHistogram(logWriteDurationBuckets, eventLogNames.length);
   readonly #batchRequests = new BucketHistogram(matchBatchRequestsBuckets);
   readonly #widgetEvents = this.registry.createCounter(
     'marketplace_widget_events_total',
@@ -72,35 +72,35 @@ export class Metrics {
     'Log incidents by log and kind.',
     ['log', 'kind'],
   );
-  readonly countUnrecordedClick = this.#createEventCounter(
+  readonly countUnrecordedClick = this.#createWidgetEventCounter(
     'marketplace_unrecorded_clicks_total',
     'Clicks redirected without a durable record.',
   );
-  readonly countLostView = this.#createEventCounter(
+  readonly countLostView = this.#createWidgetEventCounter(
     'marketplace_lost_views_total',
     'Views that the ledger did not record.',
   );
-  readonly countMissingSession = this.#createEventCounter(
+  readonly countMissingSession = this.#createWidgetEventCounter(
     'marketplace_missing_sessions_total',
     'Requests for a session that should be live and is in no store. Should be zero.',
   );
-  readonly countRequestTimeout = this.#createEventCounter(
+  readonly countRequestTimeout = this.#createWidgetEventCounter(
     'marketplace_request_timeouts_total',
     'Requests past the deadline, on both listeners. They get 503.',
   );
-  readonly countRequestError = this.#createEventCounter(
+  readonly countRequestError = this.#createWidgetEventCounter(
     'marketplace_request_errors_total',
     'Exceptions while handling requests, on both listeners. Unanswered requests get 500.',
   );
-  readonly countMatchWorkerFailure = this.#createEventCounter(
+  readonly countMatchWorkerFailure = this.#createWidgetEventCounter(
     'marketplace_match_worker_failures_total',
     'Matching threads that exited or could not start. They are restarted.',
   );
-  readonly countAggregatorRestart = this.#createEventCounter(
+  readonly countAggregatorRestart = this.#createWidgetEventCounter(
     'marketplace_aggregator_restarts_total',
     'Restarts of the aggregator after an exit.',
   );
-  readonly countAnalyticsRebuild = this.#createEventCounter(
+  readonly countAnalyticsRebuild = this.#createWidgetEventCounter(
     'marketplace_analytics_rebuilds_total',
     'Rebuilds of the analytics store from the ledger.',
   );
@@ -126,13 +126,13 @@ export class Metrics {
   };
   readonly observeMatchBatch = (requests: number): void => this.#batchRequests.observe(requests);
 
-  countLogIncident(log: LogName, kind: LogIncidentKind): void {
+  countLogIncident(log: EventLogName, kind: LogIncidentKind): void {
     this.#logIncidents.inc({ log, kind });
   }
 
   /** Returns the `onGroupStored` callback of a log, which measures each group of records that is written together. */
-  createLogGroupObserver(log: LogName): (records: number, bytes: number, elapsedUs: number) => void {
-    const series = logNames.indexOf(log);
+  createGroupCommitObserver(log: EventLogName): (records: number, bytes: number, elapsedUs: number) => void {
+    const series = eventLogNames.indexOf(log);
     return (records, bytes, elapsedUs) => {
       this.#groupRecords.observe(records, series);
       this.#groupBytes.observe(bytes, series);
@@ -146,7 +146,7 @@ export class Metrics {
     return this.registry.renderPrometheusText();
   }
 
-  #createEventCounter(name: string, help: string): () => void {
+  #createWidgetEventCounter(name: string, help: string): () => void {
     const counter = this.registry.createCounter(name, help);
     return () => counter.inc();
   }
@@ -180,7 +180,7 @@ export class Metrics {
   }
 
   #registerLogMetrics(): void {
-    const series = { label: 'log', values: logNames };
+    const series = { label: 'log', values: eventLogNames };
     for (const [name, help, histogram] of [
       ['marketplace_log_group_records', 'Records written together, by log.', this.#groupRecords],
       ['marketplace_log_group_bytes', 'Bytes written together, by log.', this.#groupBytes],
@@ -189,6 +189,6 @@ export class Metrics {
       this.registry.registerHistogram(name, help, histogram, series);
     }
     // Every counter starts at 0, because Prometheus detects no increase if a counter first appears with its first event.
-    for (const log of logNames) for (const kind of logIncidentKinds) this.#logIncidents.inc({ log, kind }, 0);
+    for (const log of eventLogNames) for (const kind of logIncidentKinds) this.#logIncidents.inc({ log, kind }, 0);
   }
 }

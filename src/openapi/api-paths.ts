@@ -7,17 +7,17 @@ import type { RecordedExamples } from './recorded-examples.ts';
 import {
   errorResponses,
   idempotencyReplayedHeader,
-  limitHeaders,
   noStoreHeader,
+  rateLimitHeaders,
   requestIdHeader,
 } from './responses.ts';
 import {
-  type Content,
-  type Examples,
-  type Headers,
   jsonContent,
+  type OpenApiContent,
+  type OpenApiExamples,
+  type OpenApiHeaders,
+  type OpenApiResponse,
   type PathItem,
-  type Response,
 } from './schema-parts.ts';
 import { inputsRequestSchema, inputsSchema, sessionRequestSchema, sessionSchema } from './session-schemas.ts';
 
@@ -158,10 +158,10 @@ function queryAnalytics(samples: Samples): PathItem {
   };
 }
 
-function successResponse(description: string, content: Content, more: Headers = {}): Response {
-  return { description, headers: { ...requestIdHeader, ...noStoreHeader, ...limitHeaders, ...more }, content };
+function successResponse(description: string, content: OpenApiContent, more: OpenApiHeaders = {}): OpenApiResponse {
+  return { description, headers: { ...requestIdHeader, ...noStoreHeader, ...rateLimitHeaders, ...more }, content };
 }
 
-function jsonRequestBody(schema: TSchema, examples: Examples | null) {
+function jsonRequestBody(schema: TSchema, examples: OpenApiExamples | null) {
   return { required: true, content: jsonContent(schema, examples) } as const;
 }

@@ -22,17 +22,24 @@ import {
   requestIdHeader,
   retryAfterHeader,
 } from './responses.ts';
-import type { Content, Headers, PathItem, Response, Responses, Server } from './schema-parts.ts';
+import type {
+  OpenApiContent,
+  OpenApiHeaders,
+  OpenApiResponse,
+  OpenApiResponses,
+  OpenApiServer,
+  PathItem,
+} from './schema-parts.ts';
 import { constantSchema, jsonContent, urlSchema } from './schema-parts.ts';
 
 /** Splits the widget URL into an OpenAPI server (the origin) and a path without a trailing slash. */
 function widgetServer({ widget }: Pick<PublicUrls, 'widget'>) {
   const { origin, pathname } = new URL(widget);
-  const servers: readonly Server[] = [{ url: origin, description: 'The widget host.' }];
+  const servers: readonly OpenApiServer[] = [{ url: origin, description: 'The widget host.' }];
   return { path: pathname === '/' ? '' : pathname, servers };
 }
 
-const htmlContent: Content = { 'text/html': { schema: Type.String() } };
+const htmlContent: OpenApiContent = { 'text/html': { schema: Type.String() } };
 
 const errorContent = jsonContent(errorSchema, null);
 
@@ -40,7 +47,7 @@ const defaultResponse = browserResponse('Any other error.', {}, errorContent);
 
 const methodNotAllowedResponses = errorResponses(['METHOD_NOT_ALLOWED']);
 
-function browserResponse(description: string, headers: Headers, content?: Content): Response {
+function browserResponse(description: string, headers: OpenApiHeaders, content?: OpenApiContent): OpenApiResponse {
   return { description, headers: { ...requestIdHeader, ...headers }, ...(content && { content }) };
 }
 
@@ -146,7 +153,7 @@ const widgetStatuses: ErrorStatusDescriptions = {
 };
 
 /** Returns the OpenAPI descriptions of the paths that the widget script requests. The script and the service have the same version. */
-export function widgetApiPaths(
+export function widgetOpenApiPaths(
   urls: Pick<PublicUrls, 'widget'>,
   samples: RecordedExamples | null,
 ): Readonly<Record<string, PathItem>> {
@@ -211,7 +218,7 @@ const beaconTextSchema = Type.Unsafe({
   description: 'The same JSON as text, which needs no preflight request.',
 });
 
-function widgetErrorResponses(codes: readonly ErrorCode[], invalidParam: RequestParam): Responses {
+function widgetErrorResponses(codes: readonly ErrorCode[], invalidParam: RequestParam): OpenApiResponses {
   const commonErrors = ['ORIGIN_NOT_ALLOWED', 'SUB_ID_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'INTERNAL_ERROR'] as const;
   return {
     ...errorResponses([...codes, ...commonErrors], { invalidParam }, widgetStatuses),

@@ -4,12 +4,12 @@ import type { WidgetLinkParameters } from '../http/routes/widget-routes.ts';
 import { sortOrders } from '../matching/matcher.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import type { AnalyticsRequest } from '../operations/query-analytics.ts';
-import type { Parameter } from './schema-parts.ts';
+import type { OpenApiParameter } from './schema-parts.ts';
 import { isoDateSchema, referrerTagSchema, stringEnum, subIdSchema, widgetLoadIdSchema } from './schema-parts.ts';
 
-type ParameterDescription = Omit<Parameter, 'name' | 'in'>;
+type ParameterDescription = Omit<OpenApiParameter, 'name' | 'in'>;
 
-function queryParameters(parameters: Readonly<Record<string, ParameterDescription>>): readonly Parameter[] {
+function queryParameters(parameters: Readonly<Record<string, ParameterDescription>>): readonly OpenApiParameter[] {
   return Object.entries(parameters).map(([name, parameter]) => ({ name, in: 'query', ...parameter }));
 }
 
@@ -69,7 +69,7 @@ export const analyticsParameters = queryParameters({
   },
 } satisfies Record<keyof AnalyticsRequest, ParameterDescription>);
 
-export const idempotencyKeyParameter: Parameter = {
+export const idempotencyKeyParameter: OpenApiParameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description: 'Makes retries safe: while the session lives, the same key and body return the first response.',

@@ -8,26 +8,32 @@ import {
   type InvalidField,
   invalidRequest,
 } from '../domain/outcome.ts';
-import type { Examples, Header, Headers, Response, Responses } from './schema-parts.ts';
+import type {
+  OpenApiExamples,
+  OpenApiHeader,
+  OpenApiHeaders,
+  OpenApiResponse,
+  OpenApiResponses,
+} from './schema-parts.ts';
 import { constantSchema, schemaFor, stringEnum } from './schema-parts.ts';
 
-function requiredHeader(description: string, schema: TSchema): Header {
+function requiredHeader(description: string, schema: TSchema): OpenApiHeader {
   return { description, required: true, schema };
 }
 
 /** Description of the header `X-Request-Id`, which every response contains. */
-export const requestIdHeader: Headers = {
+export const requestIdHeader: OpenApiHeaders = {
   'X-Request-Id': requiredHeader(
     'Id of this request, for problem reports.',
     Type.String({ minLength: 8, maxLength: 64 }),
   ),
 };
 
-export const rateLimitResetHeader: Headers = {
+export const rateLimitResetHeader: OpenApiHeaders = {
   'X-RateLimit-Reset': requiredHeader('When to retry, in Unix seconds.', Type.Integer({ minimum: 0 })),
 };
 
-export const allowOriginHeader: Headers = {
+export const allowOriginHeader: OpenApiHeaders = {
   'Access-Control-Allow-Origin': {
     description: 'The origin of the page, or `*`. Present for requests with `Origin`.',
     required: false,
@@ -36,7 +42,7 @@ export const allowOriginHeader: Headers = {
 };
 
 /** Rate limit headers, which every response to a request with a valid API key contains (docs/contract.md#limit-headers). */
-export const limitHeaders: Headers = {
+export const rateLimitHeaders: OpenApiHeaders = {
   'X-RateLimit-Limit': requiredHeader('The limit with the fewest requests left.', Type.Integer({ minimum: 1 })),
   'X-RateLimit-Remaining': requiredHeader('Number of requests left in this limit.', Type.Integer({ minimum: 0 })),
   'X-RateLimit-Reset': requiredHeader(
@@ -54,21 +60,21 @@ export const limitHeaders: Headers = {
 };
 
 /** Rate limit headers as optional headers, for error responses that may be sent before the API key is checked. */
-const optionalLimitHeaders: Headers = Object.fromEntries(
-  Object.entries(limitHeaders).map(([name, header]) => [name, { ...header, required: false }]),
+const optionalLimitHeaders: OpenApiHeaders = Object.fromEntries(
+  Object.entries(rateLimitHeaders).map(([name, header]) => [name, { ...header, required: false }]),
 );
 
-export const retryAfterHeader: Headers = {
+export const retryAfterHeader: OpenApiHeaders = {
   'Retry-After': requiredHeader('Seconds to wait before the next attempt.', Type.Integer({ minimum: 1 })),
 };
 
-const authenticateHeader: Headers = {
+const authenticateHeader: OpenApiHeaders = {
   'WWW-Authenticate': requiredHeader('How to authenticate.', constantSchema('Bearer')),
 };
 
-const allowHeader: Headers = { Allow: requiredHeader('The allowed methods of this path.', Type.String()) };
+const allowHeader: OpenApiHeaders = { Allow: requiredHeader('The allowed methods of this path.', Type.String()) };
 
-export const idempotencyReplayedHeader: Headers = {
+export const idempotencyReplayedHeader: OpenApiHeaders = {
   'Idempotency-Replayed': {
     description: 'Present if an earlier request created this response.',
     required: false,
@@ -76,7 +82,7 @@ export const idempotencyReplayedHeader: Headers = {
   },
 };
 
-export const noStoreHeader: Headers = {
+export const noStoreHeader: OpenApiHeaders = {
   'Cache-Control': requiredHeader('The response must not be cached.', constantSchema('no-store')),
 };
 
@@ -115,19 +121,21 @@ export const errorSchema = schemaFor<ErrorBody>()(
 );
 
 /** For each error status: when the error occurs, and which additional headers the response contains. */
-export type ErrorStatusDescriptions = Readonly<Record<number, { readonly when: string; readonly headers: Headers }>>;
+export type ErrorStatusDescriptions = Readonly<
+  Record<number, { readonly when: string; readonly headers: OpenApiHeaders }>
+>;
 
 /** Descriptions and headers of the error statuses of operations that need an API key. */
 const statuses: ErrorStatusDescriptions = {
   400: { when: 'The request is invalid, or the session has expired.', headers: optionalLimitHeaders },
   401: { when: 'No valid API key.', headers: authenticateHeader },
-  403: { when: 'The key does not allow it.', headers: limitHeaders },
-  404: { when: 'No session of this account, vertical and mode has this id.', headers: limitHeaders },
+  403: { when: 'The key does not allow it.', headers: rateLimitHeaders },
+  404: { when: 'No session of this account, vertical and mode has this id.', headers: rateLimitHeaders },
   405: { when: 'The path does not allow this method.', headers: allowHeader },
-  413: { when: `The body is larger than ${bounds.requestBodyBytesMax / 1024} KiB.`, headers: limitHeaders },
-  415: { when: 'The body is not `application/json`.', headers: limitHeaders },
-  422: { when: 'The `Idempotency-Key` was used before with another body.', headers: limitHeaders },
-  429: { when: 'A limit of the key is used up.', headers: { ...limitHeaders, ...retryAfterHeader } },
+  413: { when: `The body is larger than ${bounds.requestBodyBytesMax / 1024} KiB.`, headers: rateLimitHeaders },
+  415: { when: 'The body is not `application/json`.', headers: rateLimitHeaders },
+  422: { when: 'The `Idempotency-Key` was used before with another body.', headers: rateLimitHeaders },
+  429: { when: 'A limit of the key is used up.', headers: { ...rateLimitHeaders, ...retryAfterHeader } },
   500: { when: 'The service failed.', headers: optionalLimitHeaders },
   503: {
     when: 'The service cannot handle the request now, or not in time. The request may still have taken effect.',
@@ -153,7 +161,7 @@ export function errorResponses(
   codes: readonly ErrorCode[],
   samples: ErrorExamples = {},
   own?: ErrorStatusDescriptions,
-): Responses {
+): OpenApiResponses {
   const byStatus = Map.groupBy(codes, (code) => errorTable[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, of]) => [
@@ -179,7 +187,7 @@ const sharedCodes: readonly ErrorCode[] = [
 ];
 
 /** Error responses by error code, which the results of {@link errorResponses} reference. */
-export const sharedErrorResponses: Readonly<Record<string, Response>> = Object.fromEntries(
+export const sharedErrorResponses: Readonly<Record<string, OpenApiResponse>> = Object.fromEntries(
   sharedCodes.map((code) => [code, errorResponse(statuses, errorTable[code].status, [code], {})]),
 );
 
@@ -188,7 +196,7 @@ function errorResponse(
   status: number,
   codes: readonly ErrorCode[],
   samples: ErrorExamples,
-): Response {
+): OpenApiResponse {
   const { when, headers } = of[status]!;
   const names = codes.map((code) => `\`${code}\``).join(', ');
   return {
@@ -201,7 +209,7 @@ function errorResponse(
 function examplesOf(
   codes: readonly ErrorCode[],
   { invalidParam = 'body', missingRequired, invalidFields }: ErrorExamples,
-): Examples {
+): OpenApiExamples {
   const errors: { readonly [Code in ErrorCode]?: ApiError } = {
     INVALID_REQUEST: invalidRequest(invalidParam).error,
     INSUFFICIENT_INPUTS: { code: 'INSUFFICIENT_INPUTS', ...(missingRequired !== undefined && { missingRequired }) },

@@ -78,41 +78,41 @@ export const ignoredNamesProperty = {
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: object;
-  readonly servers: readonly Server[];
+  readonly servers: readonly OpenApiServer[];
   readonly security: readonly object[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, unknown>>;
-    readonly responses: Readonly<Record<string, Response>>;
+    readonly responses: Readonly<Record<string, OpenApiResponse>>;
     readonly securitySchemes: Readonly<Record<string, object>>;
   };
 }
 
-export interface Server {
+export interface OpenApiServer {
   readonly url: string;
   readonly description?: string;
 }
 
 export interface PathItem {
-  readonly servers?: readonly Server[];
-  readonly get?: Operation;
-  readonly post?: Operation;
+  readonly servers?: readonly OpenApiServer[];
+  readonly get?: OpenApiOperation;
+  readonly post?: OpenApiOperation;
 }
 
-export interface Operation {
+export interface OpenApiOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
   /** Empty for operations that need no API key; undefined for all other operations. */
   readonly security?: readonly [];
-  readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required: true; readonly content: Content };
-  readonly responses: Responses;
+  readonly parameters?: readonly OpenApiParameter[];
+  readonly requestBody?: { readonly required: true; readonly content: OpenApiContent };
+  readonly responses: OpenApiResponses;
 }
 
-export interface Parameter {
+export interface OpenApiParameter {
   readonly name: string;
   readonly in: 'query' | 'header';
   readonly required?: boolean;
@@ -125,31 +125,33 @@ export interface Parameter {
 }
 
 /** Responses of an operation. The keys are status codes or `default`. */
-export type Responses = Readonly<Record<string, Response | Reference>>;
+export type OpenApiResponses = Readonly<Record<string, OpenApiResponse | Reference>>;
 
 export interface Reference {
   readonly $ref: string;
 }
 
-export interface Response {
+export interface OpenApiResponse {
   readonly description: string;
-  readonly headers?: Headers;
-  readonly content?: Content;
+  readonly headers?: OpenApiHeaders;
+  readonly content?: OpenApiContent;
 }
 
-export type Headers = Readonly<Record<string, Header>>;
+export type OpenApiHeaders = Readonly<Record<string, OpenApiHeader>>;
 
-export interface Header {
+export interface OpenApiHeader {
   readonly description: string;
   readonly required: boolean;
   readonly schema: TSchema;
 }
 
 /** Contents of a request or response body. The keys are media types. */
-export type Content = Readonly<Record<string, { readonly schema: TSchema; readonly examples?: Examples }>>;
+export type OpenApiContent = Readonly<
+  Record<string, { readonly schema: TSchema; readonly examples?: OpenApiExamples }>
+>;
 
-export type Examples = Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
+export type OpenApiExamples = Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
 
-export function jsonContent(schema: TSchema, examples: Examples | null): Content {
+export function jsonContent(schema: TSchema, examples: OpenApiExamples | null): OpenApiContent {
   return { 'application/json': examples === null ? { schema } : { schema, examples } };
 }

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
-import type { SessionBody, SessionView } from '../operations/create-session.ts';
+import type { CreateSessionBody, SessionView } from '../operations/create-session.ts';
 import type { InputsView } from '../operations/submit-inputs.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import {
@@ -15,7 +15,7 @@ import {
 
 const metadataCharactersMax = bounds.metadataCharactersMax;
 
-export const sessionRequestSchema = schemaFor<SessionBody>()(
+export const sessionRequestSchema = schemaFor<CreateSessionBody>()(
   Type.Object(
     {
       referrer_tag: referrerTagSchema,

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { type Outcome, recordNotDurable, succeeded } from '../domain/outcome.ts';
+import { notDurableFailure, type Outcome, succeeded } from '../domain/outcome.ts';
 import { type AppendedRecord, LogUnavailableError } from '../event-log/event-log.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
@@ -15,7 +15,7 @@ export async function awaitDurable(
     await durable;
   } catch (error) {
     if (!(error instanceof LogUnavailableError)) throw error;
-    if (ledger.durablePosition < position) return recordNotDurable(bounds.retryAfterSeconds, true);
+    if (ledger.durablePosition < position) return notDurableFailure(bounds.retryAfterSeconds, true);
   }
   return succeeded(null);
 }

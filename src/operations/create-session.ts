@@ -5,8 +5,8 @@ import type { Clock } from '../domain/clock.ts';
 import {
   failedWithCode,
   invalidRequest,
+  notDurableFailure,
   type Outcome,
-  recordNotDurable,
   serviceUnavailable,
   succeeded,
 } from '../domain/outcome.ts';
@@ -47,7 +47,7 @@ export interface SessionView extends IgnoredParameters {
 export type SessionMetadata = Readonly<Record<string, string | number | boolean | null>>;
 
 /** A valid request body of POST /session (docs/contract.md#session-members). */
-export interface SessionBody {
+export interface CreateSessionBody {
   readonly referrer_tag: string;
   readonly user_agent?: string;
   readonly metadata?: object;
@@ -117,7 +117,7 @@ export async function createSession(
     return written.ok ? succeeded({ session: view, replayed: false }) : written;
   } finally {
     if (digests !== null) deps.idempotencyKeys.completePendingRequest(digests, isRecorded);
-    tagReservation?.complete(isRecorded);
+    tagReservation?.endReservation(isRecorded);
     if (!isRecorded) quota?.release();
   }
 }
@@ -153,7 +153,7 @@ async function replaySession(
   if (durable !== null) {
     const written = await awaitDurable(ledger, { position, durable });
     if (!written.ok) return written;
-  } else if (ledger.durablePosition < position) return recordNotDurable(bounds.retryAfterSeconds, true);
+  } else if (ledger.durablePosition < position) return notDurableFailure(bounds.retryAfterSeconds, true);
   const session = toSessionView(formatSubId(sub), tenant, decodeSubId(sub).createdMs, referrerTag, sessionTtlMs);
   return succeeded({ session, replayed: true });
 }
@@ -220,7 +220,7 @@ function addSession(
   const createdMs = clock.wallMs();
   const subId = subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
   if (!sessions.add(subId, tenant)) return null;
-  const device = devices.classify(userAgent);
+  const device = devices.classifyDevice(userAgent);
   const record = [
     ledgerRecordKind.sessionCreated,
     createdMs,

@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
 import { type Outcome, succeeded } from '../domain/outcome.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
-import type { RandomPool } from '../secrets/random-pool.ts';
+import type { RandomBytesPool } from '../secrets/random-pool.ts';
 import type { FindSessionDeps } from '../sessions/find-session.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { iframeHtml, scriptHtml, widgetPageUrl } from '../widgets/widget-embedding.ts';
@@ -14,7 +14,7 @@ const embedFormats = ['iframe', 'js'] as const;
 
 export interface EmbedWidgetDeps extends FindSessionDeps {
   readonly tokens: WidgetTokens;
-  readonly random: RandomPool;
+  readonly random: RandomBytesPool;
   /** URL of the iframe page, without its query. */
   readonly widgetUrl: string;
   readonly widgetScriptUrl: string;
@@ -47,7 +47,7 @@ export function embedWidget(
   if (!valid.ok) return valid;
   const { subId, format, session, sort, maxOffers } = valid.value;
   const expiresMs = session.createdMs + deps.sessionTtlMs;
-  const token = deps.tokens.issue(deps.subIds.toBytes(subId), expiresMs);
+  const token = deps.tokens.issueWidgetToken(deps.subIds.toBytes(subId), expiresMs);
   const widget = { sub: subId, token, sort, maxOffers };
   const isIframe = format === 'iframe';
   const src = isIframe ? widgetPageUrl(deps.widgetUrl, widget) : deps.widgetScriptUrl;
@@ -56,6 +56,6 @@ export function embedWidget(
 }
 
 /** Creates a random ID for a container element, because two widgets on one page must not share a container. */
-function createContainerId(random: RandomPool): string {
+function createContainerId(random: RandomBytesPool): string {
   return `svc-offers-${random.randomBytes(bounds.widgetMountIdBytes).toString('hex')}`;
 }

@@ -20,7 +20,7 @@ export interface FollowClickDeps {
   readonly clickTokens: ClickTokenCipher;
   readonly clickIds: ClickIds;
   readonly catalogs: CatalogStore;
-  readonly caps: Pick<DailyCaps, 'check'>;
+  readonly caps: Pick<DailyCaps, 'checkDailyCap'>;
   readonly ledger: Ledger;
   readonly devices: DeviceClassifier;
   readonly clickLimiter: ClickRecordLimiter;
@@ -58,7 +58,7 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
   const link = verifyClickLink(deps, request);
   if (link === null) return { kind: 'unknown' };
   const { subBytes, payload } = link;
-  const catalog = deps.catalogs.findByVersion(payload.catalogVersion);
+  const catalog = deps.catalogs.findCatalogByVersion(payload.catalogVersion);
   const offerIndex = catalog?.offerIndex(request.offer) ?? -1;
   if (catalog === null || offerIndex < 0) return { kind: 'unknown' };
 
@@ -69,7 +69,7 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
     countable &&
     isWithinAttributionWindow(clickedMs, createdMs) &&
     deps.clickLimiter.tryCountClick(request.sub, subBytes, request.offer);
-  const { atCap, withinDailyCap } = deps.caps.check(subBytes, request.offer, clickedMs);
+  const { atCap, withinDailyCap } = deps.caps.checkDailyCap(subBytes, request.offer, clickedMs);
   const valueMicros = mode === 'test' || atCap ? 0 : catalog.clickValueMicros(offerIndex, payload.creditBand);
   const clickId = deps.clickIds.issue({ sub: subBytes, offerId: request.offer, clickedMs, valueMicros, countable });
   const location =

@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import { failed, invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
 import { parseCount } from '../domain/query-string.ts';
 import type { MatchExplanation } from '../matching/explain-offers.ts';
@@ -31,7 +31,7 @@ export function parseOfferSelection(request: Pick<MarketplaceRequest, 'max_offer
 }
 
 /** Parses `explain`. The value `true` is allowed only with a test key and `format=json`. */
-function parseExplain({ format, explain }: MarketplaceRequest, mode: Mode): Outcome<boolean> {
+function parseExplain({ format, explain }: MarketplaceRequest, mode: ApiKeyMode): Outcome<boolean> {
   if (explain === undefined || explain === 'false') return succeeded(false);
   return explain === 'true' && mode === 'test' && format === 'json' ? succeeded(true) : invalidRequest('explain');
 }
@@ -60,7 +60,7 @@ export function validateMarketplaceRequest<Format extends ResponseFormat>(
   const found = findSession(deps, tenant, subId);
   if (!found.ok) return found;
   const session = found.value;
-  const { fields: borrower, revision } = session;
+  const { fieldsOfSession: borrower, fieldsRevision: revision } = session;
   const readiness = computeMatchReadiness(tenant.vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
     return failed({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });

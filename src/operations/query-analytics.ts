@@ -93,7 +93,7 @@ export async function queryAnalytics(
   const page = { filter, position, limit, signal };
   return refuseIfUnavailable(async () =>
     granularity === 'daily'
-      ? toSignedPageView(deps, page, granularity, await readDaysPage(deps.analytics, page, today))
+      ? toSignedPageView(deps, page, granularity, await readDailyRows(deps.analytics, page, today))
       : toSignedPageView(deps, page, granularity, await readRowsPage(deps.analytics, page)),
   );
 }
@@ -145,7 +145,7 @@ export interface AnalyticsPage<Item> {
 }
 
 /** Reads one page of days. The query covers only the days of the page, even if the requested range is longer. */
-export async function readDaysPage(
+export async function readDailyRows(
   analytics: Pick<Analytics, 'listDays'>,
   { filter, position, limit, signal }: AnalyticsPageRequest,
   today: number,

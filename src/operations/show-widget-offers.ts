@@ -89,7 +89,7 @@ export function showWidgetOffers(
   const selection = parseOfferSelection(request);
   if (!selection.ok) return selection;
   const { vertical } = session.tenant;
-  const { fields: borrower, revision } = session;
+  const { fieldsOfSession: borrower, fieldsRevision: revision } = session;
   const readiness = computeMatchReadiness(vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
     return failed({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });

@@ -5,8 +5,8 @@ import {
   failed,
   failedWithCode,
   invalidRequest,
+  notDurableFailure,
   type Outcome,
-  recordNotDurable,
   succeeded,
 } from '../domain/outcome.ts';
 import { exceedsCodePointLimit } from '../domain/text.ts';
@@ -61,12 +61,12 @@ export async function submitInputs(
     } catch (error) {
       if (!(error instanceof LogUnavailableError)) throw error;
       error.durableLater?.then(() => session.mergeFields(submission.changes));
-      return recordNotDurable(bounds.retryAfterSeconds, error.isRecordAppended);
+      return notDurableFailure(bounds.retryAfterSeconds, error.isRecordAppended);
     }
   }
   // The changes are merged into the current fields, which may have changed since `findSession`. Changes take effect in
   // the order of the journal.
-  const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.fields;
+  const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.fieldsOfSession;
   if (merged === null) return failedWithCode('SUB_ID_EXPIRED');
   const readiness = computeMatchReadiness(tenant.vertical, merged);
   return succeeded({

@@ -32,7 +32,7 @@ export class SecretRing {
     this.#secrets = new Map(secrets.map((secret) => [secret.number, secret]));
   }
 
-  get secretNumbers(): readonly number[] {
+  get secretVersions(): readonly number[] {
     return [...this.#secrets.keys()];
   }
 

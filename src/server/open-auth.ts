@@ -32,8 +32,8 @@ export function openAuth({ dataDir, clock, logger, limits }: ServiceOptions, cle
   const keys: Service['keys'] = {
     create: (request, nowMs) => andRefresh(keyRegistry.create(request, nowMs)),
     find: (id) => keyRegistry.find(id),
-    list: () => keyRegistry.list(),
-    revoke: (id, nowMs) => andRefresh(keyRegistry.revoke(id, nowMs)),
+    listKeys: () => keyRegistry.listKeys(),
+    revokeKey: (id, nowMs) => andRefresh(keyRegistry.revokeKey(id, nowMs)),
   };
   const embedOrigins: Service['embedOrigins'] = {
     allow: (accountName, origins) => andRefresh(originRegistry.allow(accountName, origins)),

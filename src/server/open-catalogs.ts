@@ -4,8 +4,8 @@ import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { LogoService, type LogoSource } from '../catalogs/logo-service.ts';
 import { logoFolder } from '../catalogs/read-logos.ts';
 import { DailyCaps, type ReadLedgerSince } from '../clicks/daily-caps.ts';
-import type { Mode } from '../domain/mode.ts';
-import { nodeLogFiles } from '../event-log/log-files.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
+import { fileSystemLogFiles } from '../event-log/log-files.ts';
 import { dataPaths } from '../files/data-paths.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { readLedgerSince } from '../ledger/ledger.ts';
@@ -27,22 +27,22 @@ export class CatalogStatusTracker {
   constructor({ catalogs: sources, clock }: ServiceOptions, catalogs: CatalogStore) {
     this.#sources = sources;
     this.#catalogs = catalogs;
-    for (const version of catalogs.currentVersions) this.#activatedMs.set(version, clock.wallMs());
-    catalogs.onActivate(({ version }) => {
+    for (const version of catalogs.currentCatalogVersions) this.#activatedMs.set(version, clock.wallMs());
+    catalogs.onCatalogActivated(({ version }) => {
       this.#activatedMs.set(version, clock.wallMs());
-      const active = new Set(catalogs.currentVersions);
+      const active = new Set(catalogs.currentCatalogVersions);
       for (const each of this.#activatedMs.keys()) if (!active.has(each)) this.#activatedMs.delete(each);
     });
   }
 
   /** Records the result of a reload. Returns true if the source failed to reload before and succeeded this time. */
-  recordReload(source: CatalogSource, { ok }: CatalogReloadResult): boolean {
+  recordCatalogReload(source: CatalogSource, { ok }: CatalogReloadResult): boolean {
     if (ok) return this.#failedSources.delete(source);
     this.#failedSources.add(source);
     return false;
   }
 
-  listStatuses(): CatalogStatus[] {
+  listCatalogStatuses(): CatalogStatus[] {
     return this.#sources.map((source) => {
       const { version, offers } = this.#catalogs.currentCatalog(source.vertical.number, source.mode);
       return {
@@ -57,7 +57,7 @@ export class CatalogStatusTracker {
   }
 }
 
-export function openCatalogs({ dataDir, clock, logger, catalogs }: ServiceOptions): CatalogStore {
+export function openCatalogStore({ dataDir, clock, logger, catalogs }: ServiceOptions): CatalogStore {
   return new CatalogStore({
     archiveFolder: join(dataDir, 'catalogs'),
     clock,
@@ -68,10 +68,10 @@ export function openCatalogs({ dataDir, clock, logger, catalogs }: ServiceOption
 }
 
 /** Creates the daily caps of all active and replaced catalogs. The click counts of the caps are restored from the ledger later. */
-export function openDailyCaps({ clock, catalogs: sources }: ServiceOptions, catalogs: CatalogStore): DailyCaps {
+export function createDailyCaps({ clock, catalogs: sources }: ServiceOptions, catalogs: CatalogStore): DailyCaps {
   const caps = new DailyCaps(clock.wallMs());
   for (const { vertical, mode } of sources) {
-    caps.restoreCatalogs(
+    caps.restoreCatalogCaps(
       catalogs.currentCatalog(vertical.number, mode),
       catalogs.replacedCatalogs(vertical.number, mode),
     );
@@ -80,7 +80,7 @@ export function openDailyCaps({ clock, catalogs: sources }: ServiceOptions, cata
 }
 
 /** Loads the logos of all active and replaced catalogs. Loads the logos of each new catalog before its activation. */
-export async function openLogos(
+export async function openLogoService(
   options: ServiceOptions,
   cleanup: CleanupStack,
   catalogs: CatalogStore,
@@ -94,10 +94,10 @@ export async function openLogos(
   }
   for (const { vertical, mode } of options.catalogs) {
     for (const { compiled } of catalogs.replacedCatalogs(vertical.number, mode))
-      await logos.loadReplacedLogos(sourceOf(compiled), compiled);
+      await logos.loadPreviousLogos(sourceOf(compiled), compiled);
   }
   catalogs.onBeforeActivate((catalog) => logos.loadLogos(sourceOf(catalog), catalog));
-  catalogs.onActivate((catalog) => logos.activate(sourceOf(catalog), catalog));
+  catalogs.onCatalogActivated((catalog) => logos.activate(sourceOf(catalog), catalog));
   logMissingLogos(options, logos);
   return logos;
 }
@@ -109,18 +109,18 @@ export async function reloadCatalogs(
   logos: LogoService,
   statusTracker: CatalogStatusTracker,
 ): Promise<readonly CatalogReloadResult[]> {
-  const hadMissingLogos = logos.problems.length > 0;
+  const hadMissingLogos = logos.logoProblems.length > 0;
   const changes = await Promise.all(
     options.catalogs
       .filter((source) => 'file' in source)
       .map(async (source) => {
         const { vertical, mode } = source;
         const change = await catalogs.reload(vertical.number, mode);
-        if (statusTracker.recordReload(source, change)) {
+        if (statusTracker.recordCatalogReload(source, change)) {
           options.logger.info({ vertical: vertical.segment, mode }, 'catalog file is valid again');
         }
         // Logos are refreshed even if the catalog file is unchanged, because logo files can change separately.
-        if (!change.ok || !change.changed) await logos.refresh(logoSource(options, vertical.number, mode));
+        if (!change.ok || !change.changed) await logos.reloadLogos(logoSource(options, vertical.number, mode));
         return change;
       }),
   );
@@ -129,7 +129,7 @@ export async function reloadCatalogs(
 }
 
 /** Activates the daily caps of each new catalog, after reading the clicks of the last day from the ledger. */
-export function connectDailyCaps(
+export function subscribeDailyCaps(
   { dataDir, clock }: ServiceOptions,
   caps: DailyCaps,
   catalogs: CatalogStore,
@@ -137,18 +137,22 @@ export function connectDailyCaps(
 ): void {
   const { ledgerFolder } = dataPaths(dataDir);
   const readHistory: ReadLedgerSince = (sinceMs, visit) =>
-    readLedgerSince(nodeLogFiles, ledgerFolder, ledger, sinceMs, visit);
-  catalogs.onBeforeActivate((catalog) => caps.loadHistory(catalog, clock.wallMs(), readHistory));
-  catalogs.onActivate((catalog) => caps.activate(catalog, clock.wallMs()));
+    readLedgerSince(fileSystemLogFiles, ledgerFolder, ledger, sinceMs, visit);
+  catalogs.onBeforeActivate((catalog) => caps.loadRecordedClicks(catalog, clock.wallMs(), readHistory));
+  catalogs.onCatalogActivated((catalog) => caps.activateCatalog(catalog, clock.wallMs()));
 }
 
-function logoSource({ catalogs }: ServiceOptions, vertical: number, mode: Mode): LogoSource {
+function logoSource({ catalogs }: ServiceOptions, vertical: number, mode: ApiKeyMode): LogoSource {
   const source = catalogs.find((each) => each.vertical.number === vertical && each.mode === mode);
   const folder = source !== undefined && 'file' in source ? logoFolder(source.file) : null;
   return { key: `${vertical} ${mode}`, folder };
 }
 
-function logMissingLogos({ logger }: ServiceOptions, { problems }: LogoService, hadMissingLogos = false): void {
+function logMissingLogos(
+  { logger }: ServiceOptions,
+  { logoProblems: problems }: LogoService,
+  hadMissingLogos = false,
+): void {
   if (problems.length === 0) {
     if (hadMissingLogos) logger.info('all lender logos found');
     return;

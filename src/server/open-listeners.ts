@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { serviceUnavailable } from '../domain/outcome.ts';
-import type { Handler, Listener, ListenerOptions } from '../http/engines/listener.ts';
+import type { Listener, ListenerOptions, RequestHandler } from '../http/engines/listener.ts';
 import { startListener } from '../http/engines/start-listener.ts';
 import { errorReply } from '../http/routes/replies.ts';
 import { allRouteNames } from '../http/routes/routing.ts';
@@ -11,7 +11,7 @@ import type { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import type { ServiceOptions } from './service.ts';
 
 /** Opens the certificate of the public listener. Returns null without TLS. */
-export function openCertificate(
+export function openCertificateStore(
   { clock, logger, listen }: ServiceOptions,
   cleanup: CleanupStack,
 ): CertificateStore | null {
@@ -38,7 +38,7 @@ interface ListenerDeps {
   readonly callerNames: RequestLoggerOptions['callerNames'];
 }
 
-type Handlers = Readonly<Record<'public' | 'operations', Handler>>;
+type Handlers = Readonly<Record<'public' | 'operations', RequestHandler>>;
 
 /**
  * Binds the operations listener and then the public listener. Call this function after all other `open` functions: the listeners
@@ -83,7 +83,7 @@ export async function openListeners(
     return listener;
   };
 
-  const unready: Handler = (context) => {
+  const unready: RequestHandler = (context) => {
     context.reply(errorReply(serviceUnavailable(bounds.retryAfterSeconds).error, context.requestId));
   };
   let handlers: Handlers = { public: unready, operations: unready };
@@ -97,12 +97,12 @@ export async function openListeners(
     handler: (context) => handlers.public(context),
     bodyBytesMax: bounds.requestBodyBytesMax,
     onReply: metrics.requests.record,
-    tls: certificate && tls ? { certificate: certificate.current, minVersion: tls.minVersion } : undefined,
+    tls: certificate && tls ? { certificate: certificate.currentCertificate, minVersion: tls.minVersion } : undefined,
   });
   if (engine === 'auto' && publicListener.engine === 'node') {
     logger.warn({ reason: publicListener.engineReason }, 'uWebSockets.js unavailable; using node:http');
   }
-  certificate?.onChange((changed) => publicListener.setCertificate(changed));
+  certificate?.onCertificateChange((changed) => publicListener.setCertificate(changed));
   return {
     public: publicListener,
     operations: operationsListener,

@@ -9,13 +9,13 @@ import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import { formatIsoDate } from '../domain/calendar.ts';
 import type { LogIncident } from '../event-log/file-event-log.ts';
-import { nodeLogFiles } from '../event-log/log-files.ts';
+import { fileSystemLogFiles } from '../event-log/log-files.ts';
 import { deleteSegmentsBefore } from '../event-log/segment-files.ts';
 import { dataPaths } from '../files/data-paths.ts';
 import { FileJournal, type JournalIncident } from '../journal/file-journal.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { describeError } from '../logging/describe-error.ts';
-import type { LogName } from '../metrics/gauges.ts';
+import type { EventLogName } from '../metrics/gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
@@ -27,7 +27,7 @@ import { assertJournalFolder } from './open-data-folder.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
 
 /** Logs an incident at the log level of its kind. */
-function logIncident(logger: Logger, name: LogName, incident: LogIncident | JournalIncident): void {
+function logIncident(logger: Logger, name: EventLogName, incident: LogIncident | JournalIncident): void {
   if ('error' in incident) {
     logger.error({ log: name, kind: incident.kind, err: describeError(incident.error) }, `${name} incident`);
   } else if (incident.kind === 'recovered' || incident.kind === 'maintenance-recovered') {
@@ -73,7 +73,7 @@ export async function openStorage(
     sessions,
     sessionTtlMs,
     verticals: servedVerticals(options),
-    onIdempotentSession: (keyed, sub) => idempotencyKeys.restore(keyed, sub),
+    onIdempotentSession: (keyed, sub) => idempotencyKeys.restoreKey(keyed, sub),
   });
   const ledger = await openLedger({
     folder: files.ledgerFolder,
@@ -85,7 +85,7 @@ export async function openStorage(
   });
   cleanup.defer(() => ledger.close());
   for (const [keyNumber, count] of sessionRecovery.sessionCountsToday) {
-    authenticator.restoreSessionCount(keyNumber, sessionRecovery.today, count);
+    authenticator.restoreSessionsOfDay(keyNumber, sessionRecovery.today, count);
   }
 
   assertJournalFolder(files.journalFolder, sessions.size);
@@ -126,7 +126,8 @@ export async function openStorage(
       retentionDays: options.retentionDays,
       clock,
       analytics,
-      deleteLedgerBefore: (beforePosition) => deleteSegmentsBefore(nodeLogFiles, files.ledgerFolder, beforePosition),
+      deleteLedgerBefore: (beforePosition) =>
+        deleteSegmentsBefore(fileSystemLogFiles, files.ledgerFolder, beforePosition),
       onDeleted: ({ retainedFromDay, segments }) =>
         logger.info(
           { retainedFrom: formatIsoDate(retainedFromDay), segments },
@@ -145,9 +146,9 @@ export async function openStorage(
 }
 
 /** Creates the callbacks that report written groups and incidents of a log as metrics and log lines. */
-function logObservers(name: LogName, logger: Logger, metrics: Metrics) {
+function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
   return {
-    onGroupStored: metrics.createLogGroupObserver(name),
+    onGroupStored: metrics.createGroupCommitObserver(name),
     onIncident: (incident: LogIncident | JournalIncident) => {
       metrics.countLogIncident(name, incident.kind);
       logIncident(logger, name, incident);
@@ -204,6 +205,6 @@ async function tryRestoreTags(analytics: ExperimentSource, referrerTags: Referre
     if (!(error instanceof AnalyticsUnavailableError)) throw error;
     return false;
   }
-  referrerTags.enforceLimit();
+  referrerTags.enforceTagLimit();
   return true;
 }

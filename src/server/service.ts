@@ -4,7 +4,7 @@ import type { EmbedOriginRegistry } from '../auth/embed-origin-registry.ts';
 import type { KeyRegistry } from '../auth/key-registry.ts';
 import type { KeyLimits } from '../auth/rate-limits.ts';
 import type { CatalogReloadResult, CatalogSource } from '../catalogs/catalog-store.ts';
-import type { Durability, Endpoint, EngineChoice, MatcherChoice, PublicUrls } from '../config/config.ts';
+import type { Durability, HttpEngineSetting, ListenAddress, MatcherConfig, PublicUrls } from '../config/config.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Outcome } from '../domain/outcome.ts';
@@ -24,17 +24,17 @@ export interface ServiceOptions {
   readonly durability: Durability;
   /** Number of days after which sessions and ledger records are deleted; null for never. */
   readonly retentionDays: number | null;
-  readonly matcher: MatcherChoice;
+  readonly matcher: MatcherConfig;
   readonly sessions: { readonly max: number; readonly ttlMs: number; readonly tagsMax: number };
   readonly limits: KeyLimits;
   readonly corsOrigins: readonly string[];
   /** Endpoints of the listeners. If null, no listener starts and `resolveUrls` is called with port 0. */
   readonly listen: {
-    readonly public: Endpoint;
-    readonly operations: Endpoint;
+    readonly public: ListenAddress;
+    readonly operations: ListenAddress;
     /** Host names that the operations listener accepts besides its own host and `localhost`. */
     readonly operationsAllowedHosts: readonly string[];
-    readonly engine: EngineChoice;
+    readonly engine: HttpEngineSetting;
     /** TLS settings of the public listener; null for plain HTTP. The operations listener has no TLS. */
     readonly tls: (CertificateFiles & { readonly minVersion: TlsVersion }) | null;
   } | null;
@@ -53,7 +53,7 @@ export interface ServiceOptions {
 export interface Service extends AsyncDisposable {
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
-  readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'list' | 'revoke'>;
+  readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'listKeys' | 'revokeKey'>;
   /** Origins on which each account may embed widgets. */
   readonly embedOrigins: Pick<EmbedOriginRegistry, 'allow' | 'list' | 'remove'>;
   readonly urls: PublicUrls;
@@ -79,7 +79,7 @@ export interface Service extends AsyncDisposable {
   /** Stops accepting requests, completes pending requests, makes the logs durable and closes every part. Idempotent. */
   close(): Promise<void>;
   /** Closes every part without waiting for pending requests. Intended for use after an uncaught exception. */
-  closeNow(): Promise<void>;
+  closeWithoutDraining(): Promise<void>;
 }
 
 export function servedVerticals({ catalogs }: ServiceOptions): Vertical[] {

@@ -22,26 +22,26 @@ import { createApiOperations } from '../operations/api-operations.ts';
 import { createOfferUrls } from '../operations/click-url.ts';
 import { confirmRevenue } from '../operations/confirm-revenue.ts';
 import { followClick } from '../operations/follow-click.ts';
-import { RandomPool } from '../secrets/random-pool.ts';
+import { RandomBytesPool } from '../secrets/random-pool.ts';
 import { DeviceClassifier } from '../user-agents/device-classifier.ts';
-import { loadWidgetScript } from '../widgets/widget-embedding.ts';
+import { readWidgetScript } from '../widgets/widget-embedding.ts';
 import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import { openAuth } from './open-auth.ts';
 import {
   CatalogStatusTracker,
-  connectDailyCaps,
-  openCatalogs,
-  openDailyCaps,
-  openLogos,
+  createDailyCaps,
+  openCatalogStore,
+  openLogoService,
   openMatcher,
   reloadCatalogs,
+  subscribeDailyCaps,
 } from './open-catalogs.ts';
 import { openDataFolder } from './open-data-folder.ts';
-import { openCertificate, openListeners } from './open-listeners.ts';
+import { openCertificateStore, openListeners } from './open-listeners.ts';
 import { openStorage } from './open-storage.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { servedVerticals } from './service.ts';
-import { version } from './version.ts';
+import { serviceVersion } from './version.ts';
 
 /**
  * Creates every part of a service and connects the parts (composition root). Parts are opened in the order of their dependencies,
@@ -59,16 +59,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 async function composeService(options: ServiceOptions, cleanup: CleanupStack): Promise<Service> {
   const { clock, logger, startAbortSignal } = options;
-  const widgetScript = loadWidgetScript();
+  const widgetScript = readWidgetScript();
 
   // Files
   const secrets = openDataFolder(options, cleanup);
   const metrics = new Metrics(publicRouteNames);
   const { authenticator, keyDirectory, keys, embedOrigins } = openAuth(options, cleanup, metrics);
-  const catalogs = openCatalogs(options);
-  const caps = openDailyCaps(options, catalogs);
+  const catalogs = openCatalogStore(options);
+  const caps = createDailyCaps(options, catalogs);
   const clickLimiter = new ClickRecordLimiter();
-  const certificate = openCertificate(options, cleanup);
+  const certificate = openCertificateStore(options, cleanup);
   const { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics } = await openStorage(options, {
     cleanup,
     secrets,
@@ -80,8 +80,8 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   startAbortSignal?.throwIfAborted();
 
   // Offers
-  connectDailyCaps(options, caps, catalogs, ledger);
-  const logos = await openLogos(options, cleanup, catalogs);
+  subscribeDailyCaps(options, caps, catalogs, ledger);
+  const logos = await openLogoService(options, cleanup, catalogs);
   // A catalog change reads the ledger, so pending changes are cancelled before the ledger closes.
   cleanup.defer(() => catalogs.close());
   const matcher = await openMatcher(options, cleanup, catalogs, metrics);
@@ -101,12 +101,12 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       metrics,
       certificate,
       lifecycle,
-      callerNames: (caller) => keyDirectory.callerNames(caller),
+      callerNames: (caller) => keyDirectory.requestLogNames(caller),
     }));
   const urls = options.resolveUrls(listeners?.public.port ?? 0);
 
   // Operations
-  const random = new RandomPool();
+  const random = new RandomBytesPool();
   const commonDeps = {
     clock,
     sessions,
@@ -198,11 +198,11 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     const eventLoop = new EventLoopMonitor();
     cleanup.defer(() => eventLoop.close());
     registerGauges(metrics.registry, {
-      build: { version, engine: listeners.public.engine },
+      build: { version: serviceVersion, engine: listeners.public.engine },
       dataDir: options.dataDir,
       eventLoopDelays: eventLoop.delays,
       certificateStatus: certificate,
-      catalogs: () => catalogStatus.listStatuses(),
+      catalogs: () => catalogStatus.listCatalogStatuses(),
       logHealthy: { ledger: () => ledger.healthy, journal: () => journal.healthy },
       gauges: {
         marketplace_ready: () => Number(notReadyReasons().length === 0),
@@ -211,8 +211,8 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         marketplace_requests_in_flight: () => listeners.public.inFlightCount,
         marketplace_api_keys: () => keyDirectory.size,
         marketplace_match_threads: () => (options.matcher.kind === 'in_thread' ? 0 : options.matcher.threads),
-        marketplace_match_threads_ready: () => matcher.readyThreads,
-        marketplace_matches_pending: () => matcher.pendingCount,
+        marketplace_match_threads_ready: () => matcher.readyThreadCount,
+        marketplace_matches_pending: () => matcher.pendingRequestCount,
         marketplace_offers_at_daily_cap: () => caps.countUnavailableOffers(clock.wallMs()),
         marketplace_ledger_appended_position: () => ledger.appendedPosition,
         marketplace_ledger_durable_position: () => ledger.durablePosition,
@@ -240,12 +240,12 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     confirmRevenue: confirm,
     operatorToken: operatorToken && { path: operatorTokenPath(options.dataDir), created: operatorToken.created },
     reloadCatalogs: () => reloadCatalogs(options, catalogs, logos, catalogStatus),
-    reloadCertificate: () => certificate?.reload() ?? null,
+    reloadCertificate: () => certificate?.reloadCertificate() ?? null,
     notReadyReasons,
     isStopping: () => lifecycle.isStopping,
     requestsInFlight: () => (listeners ? listeners.public.inFlightCount + listeners.operations.inFlightCount : 0),
     close: () => lifecycle.stop(),
-    closeNow: () => lifecycle.stopNow(),
+    closeWithoutDraining: () => lifecycle.stopNow(),
     [Symbol.asyncDispose]: () => lifecycle.stop(),
   };
 }

@@ -58,7 +58,7 @@ export class IdempotencyKeys {
     this.#clock = clock;
     this.#retentionMs = retentionMs;
     this.#keysMax = keysMax;
-    this.#hmacs = secrets.secretNumbers
+    this.#hmacs = secrets.secretVersions
       .toSorted((a, b) => b - a)
       .map((number) => new Hmac(secrets.deriveKey(number, 'idempotency')!, bounds.idempotencyPayloadBytesMax));
     this.#records = new IdempotencyRecordRing(keysMax);
@@ -92,7 +92,7 @@ export class IdempotencyKeys {
     const expiredMs = this.#clock.wallMs() - this.#retentionMs;
     for (let i = 0; i < bounds.expiredIdempotencyKeysPerInsert; i++) {
       if (this.#records.oldestCreatedMs > expiredMs) break;
-      this.#records.removeOldest();
+      this.#records.removeOldestRecord();
     }
     return this.#pending.size + this.#records.size < this.#keysMax;
   }
@@ -115,13 +115,13 @@ export class IdempotencyKeys {
   }
 
   /** Adds the key of a live session that was read from the ledger. Has no effect if the store is full. */
-  restore({ key, payload }: IdempotencyDigests, sub: Uint8Array): void {
+  restoreKey({ key, payload }: IdempotencyDigests, sub: Uint8Array): void {
     if (this.tryMakeRoom()) this.#records.add(key, { payload, sub, position: 0 });
   }
 
   #find(key: Uint8Array): (IdempotencyRecord & { readonly durable?: Promise<void> }) | undefined {
     const expiredMs = this.#clock.wallMs() - this.#retentionMs;
-    return this.#pending.get(toLatin1(key)) ?? this.#records.find(key, expiredMs);
+    return this.#pending.get(toLatin1(key)) ?? this.#records.findRecord(key, expiredMs);
   }
 }
 

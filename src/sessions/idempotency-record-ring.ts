@@ -50,11 +50,11 @@ export class IdempotencyRecordRing {
 
   /** Creation time of the session of the oldest record, or `Infinity` if the ring is empty. */
   get oldestCreatedMs(): number {
-    return this.size === 0 ? Number.POSITIVE_INFINITY : this.#createdMsAt(this.#recordIndexAt(this.#oldestPosition));
+    return this.size === 0 ? Number.POSITIVE_INFINITY : this.#createdMsAt(this.#recordNumberAt(this.#oldestPosition));
   }
 
   /** Finds the latest record with this key digest. Returns undefined if the session of the record was created at `afterMs` or earlier. */
-  find(key: Uint8Array, afterMs: number): IdempotencyRecord | undefined {
+  findRecord(key: Uint8Array, afterMs: number): IdempotencyRecord | undefined {
     const recordIndex = this.#index[this.#findIndexSlot(key)]! - 1;
     if (recordIndex === noRecord || this.#createdMsAt(recordIndex) <= afterMs) return undefined;
     const chunk = this.#chunkOf(recordIndex);
@@ -70,7 +70,7 @@ export class IdempotencyRecordRing {
   /** Adds a record and replaces an older record with the same key. Throws a RangeError if the ring is full. */
   add(key: Uint8Array, { payload, sub, position }: IdempotencyRecord): void {
     if (this.size === this.#capacity) throw new RangeError('idempotency record ring is full');
-    const recordIndex = this.#recordIndexAt(this.#nextPosition);
+    const recordIndex = this.#recordNumberAt(this.#nextPosition);
     const slot = this.#findIndexSlot(key);
     this.#chunks[recordIndex >>> chunkBits] ??= Buffer.allocUnsafeSlow(chunkRecords * recordBytes);
     const chunk = this.#chunkOf(recordIndex);
@@ -84,8 +84,8 @@ export class IdempotencyRecordRing {
   }
 
   /** Removes the oldest record. The ring must not be empty. */
-  removeOldest(): void {
-    const recordIndex = this.#recordIndexAt(this.#oldestPosition);
+  removeOldestRecord(): void {
+    const recordIndex = this.#recordNumberAt(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
     const slot = this.#findIndexSlot(this.#chunkOf(recordIndex).subarray(offset, offset + digestBytes));
     // A later record with the same key has replaced this record if the index slot refers to the later record.
@@ -96,7 +96,7 @@ export class IdempotencyRecordRing {
     if (this.#oldestPosition % chunkRecords === 0 && chunkIsEmpty) this.#chunks[recordIndex >>> chunkBits] = undefined;
   }
 
-  #recordIndexAt(position: number): number {
+  #recordNumberAt(position: number): number {
     return position & (this.#capacity - 1);
   }
 

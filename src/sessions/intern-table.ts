@@ -10,7 +10,7 @@ export class InternTable<Value> {
   }
 
   /** Returns the index of a value and increments the value's reference count. Adds the value if it is new. */
-  intern(value: Value): number {
+  internValue(value: Value): number {
     let index = this.#indexes.get(value);
     if (index === undefined) {
       index = this.#freeIndexes.pop() ?? this.#values.length;
@@ -28,7 +28,7 @@ export class InternTable<Value> {
   }
 
   /** Decrements the reference count of the value at an index, and removes a value without references. */
-  release(index: number): void {
+  releaseValue(index: number): void {
     if (--this.#referenceCounts[index]! > 0) return;
     this.#indexes.delete(this.get(index));
     this.#values[index] = undefined;

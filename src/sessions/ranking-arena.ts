@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { UnavailableOffers } from '../matching/matcher.ts';
-import { packOrderBytes, sortOrders } from '../matching/matcher.ts';
+import { packedSortOrdersBytes, sortOrders } from '../matching/matcher.ts';
 import { InternTable } from './intern-table.ts';
 import type { CachedRanking } from './session-store.ts';
 
@@ -56,11 +56,11 @@ export class RankingArena {
       throw new RangeError('ranking has the wrong length');
     }
     const index = this.#allocateRecord();
-    const { words, bytes } = this.#chunkOf(index);
+    const { words, bytes } = this.#chunkContaining(index);
     const record = index & (chunkRecords - 1);
     const word = record * recordWords;
-    words[word + versionWord] = this.#versions.intern(catalogVersion);
-    words[word + unavailableWord] = this.#unavailableOffers.intern(unavailableOffers);
+    words[word + versionWord] = this.#versions.internValue(catalogVersion);
+    words[word + unavailableWord] = this.#unavailableOffers.internValue(unavailableOffers);
     words[word + totalWord] = total;
     words[word + dateWord] = rankedOn;
     words[word + creditBandWord] = creditBand;
@@ -73,7 +73,7 @@ export class RankingArena {
   }
 
   readRanking(index: number): CachedRanking {
-    const { words, bytes } = this.#chunkOf(index);
+    const { words, bytes } = this.#chunkContaining(index);
     const record = index & (chunkRecords - 1);
     const word = record * recordWords;
     const byte = record * recordBytes;
@@ -86,7 +86,7 @@ export class RankingArena {
         catalogVersion: this.#versions.get(words[word + versionWord]!),
         total: words[word + totalWord]!,
         availableOnly: (shape & availableOnlyBit) !== 0,
-        orders: packOrderBytes(bytes, byte + ordersOffset, ordersEnd),
+        orders: packedSortOrdersBytes(bytes, byte + ordersOffset, ordersEnd),
       },
       rankedOn: words[word + dateWord]!,
       unavailableOffers: this.#unavailableOffers.get(words[word + unavailableWord]!),
@@ -96,10 +96,10 @@ export class RankingArena {
   }
 
   releaseRanking(index: number): void {
-    const { words } = this.#chunkOf(index);
+    const { words } = this.#chunkContaining(index);
     const word = (index & (chunkRecords - 1)) * recordWords;
-    this.#versions.release(words[word + versionWord]!);
-    this.#unavailableOffers.release(words[word + unavailableWord]!);
+    this.#versions.releaseValue(words[word + versionWord]!);
+    this.#unavailableOffers.releaseValue(words[word + unavailableWord]!);
     // A released record is cleared, because the credit band is personal data.
     words.fill(0, word, word + recordWords);
     words[word] = this.#freeListHead;
@@ -109,7 +109,7 @@ export class RankingArena {
   #allocateRecord(): number {
     const index = this.#freeListHead;
     if (index !== noRecord) {
-      this.#freeListHead = this.#chunkOf(index).words[(index & (chunkRecords - 1)) * recordWords]!;
+      this.#freeListHead = this.#chunkContaining(index).words[(index & (chunkRecords - 1)) * recordWords]!;
       return index;
     }
     if (this.#allocatedCount === this.#chunks.length * chunkRecords) {
@@ -119,7 +119,7 @@ export class RankingArena {
     return this.#allocatedCount++;
   }
 
-  #chunkOf(index: number): Chunk {
+  #chunkContaining(index: number): Chunk {
     return this.#chunks[index >>> chunkBits]!;
   }
 }

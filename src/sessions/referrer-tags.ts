@@ -1,4 +1,4 @@
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 
 const referrerTagPattern = /^[a-z0-9_-]{3,64}$/;
@@ -20,7 +20,7 @@ const lookupBytes = Buffer.alloc(tagBytesMax);
  *
  * The hash function has no secret. An account that chooses tags with equal hashes slows only its own requests.
  */
-export class TagSet {
+export class ReferrerTagSet {
   /** Characters of all tags. Each tag is preceded by its length in one byte. */
   #bytes = Buffer.alloc(indexSlotsMin * 16);
   #usedBytes = 0;
@@ -55,11 +55,11 @@ export class TagSet {
   #findIndexSlot(length: number): number {
     const mask = this.#index.length - 1;
     let slot = fnv1a(lookupBytes, 0, length) & mask;
-    while (this.#index[slot] !== 0 && !this.#isLookupTagAt(this.#index[slot]! - 1, length)) slot = (slot + 1) & mask;
+    while (this.#index[slot] !== 0 && !this.#isRequestedTagAt(this.#index[slot]! - 1, length)) slot = (slot + 1) & mask;
     return slot;
   }
 
-  #isLookupTagAt(offset: number, length: number): boolean {
+  #isRequestedTagAt(offset: number, length: number): boolean {
     const bytes = this.#bytes;
     if (bytes[offset] !== length) return false;
     for (let i = 0; i < length; i++) if (bytes[offset + 1 + i] !== lookupBytes[i]) return false;
@@ -89,10 +89,10 @@ function fnv1a(bytes: Buffer, start: number, end: number): number {
 /** Reservation of a referrer tag for a new session, until the record of the session is durable. */
 export interface TagReservation {
   /** Ends the reservation; call once. `taken` means that the ledger has written the session's record or will write the record. */
-  complete(taken: boolean): void;
+  endReservation(taken: boolean): void;
 }
 
-const completedReservation: TagReservation = { complete: () => {} };
+const completedReservation: TagReservation = { endReservation: () => {} };
 
 /**
  * Referrer tags of each account, vertical and mode. The number of tags is limited, because the daily totals of a tag are stored forever.
@@ -113,19 +113,19 @@ export class ReferrerTags {
   /** Reserves a tag for a new session. Returns null for a new tag if the limit is reached. */
   reserveTag({ account, vertical, mode }: Tenant, tag: string): TagReservation | null {
     const limit = this.#isLimitEnabled ? this.#tagsMax : Number.POSITIVE_INFINITY;
-    return this.#tenantTags(account, vertical.number, mode).reserveTag(tag, limit);
+    return this.#referrerTagsOfTenant(account, vertical.number, mode).reserveTag(tag, limit);
   }
 
-  restoreTag(account: number, vertical: number, mode: Mode, tag: string): void {
-    this.#tenantTags(account, vertical, mode).add(tag);
+  restoreTag(account: number, vertical: number, mode: ApiKeyMode, tag: string): void {
+    this.#referrerTagsOfTenant(account, vertical, mode).add(tag);
   }
 
   /** Enforces the limit from now on. Call this method when all stored tags are restored. */
-  enforceLimit(): void {
+  enforceTagLimit(): void {
     this.#isLimitEnabled = true;
   }
 
-  #tenantTags(account: number, vertical: number, mode: Mode): TenantTags {
+  #referrerTagsOfTenant(account: number, vertical: number, mode: ApiKeyMode): TenantTags {
     // A vertical number has at most seven bits.
     const key = account * 256 + vertical * 2 + (mode === 'test' ? 1 : 0);
     let tags = this.#tenants.get(key);
@@ -138,7 +138,7 @@ export class ReferrerTags {
 }
 
 class TenantTags {
-  readonly #tags = new TagSet();
+  readonly #tags = new ReferrerTagSet();
   /** For each tag that is not in the ledger yet, the number of sessions whose records are not durable yet. */
   readonly #pendingCounts = new Map<string, number>();
 
@@ -147,7 +147,7 @@ class TenantTags {
     const uses = this.#pendingCounts.get(tag) ?? 0;
     if (uses === 0 && this.#tags.size + this.#pendingCounts.size >= limit) return null;
     this.#pendingCounts.set(tag, uses + 1);
-    return { complete: (taken) => (taken ? this.add(tag) : this.#cancelReservation(tag)) };
+    return { endReservation: (taken) => (taken ? this.add(tag) : this.#cancelReservation(tag)) };
   }
 
   add(tag: string): void {

@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { dayNumberOf, dayStartMs } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import { decodeSubId, formatSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind, type SessionCreated, widgetIdBytes } from '../ledger/ledger-record.ts';
@@ -38,12 +38,12 @@ export class SessionRecovery implements LedgerSubscriber {
   }
 
   /** Time of the oldest record that is needed, in Unix milliseconds, minus a margin for a wall clock that was set back. */
-  get replaySinceMs(): number {
+  get replayStartMs(): number {
     const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
     return Math.min(dayStartMs(this.today), oldestLiveMs) - bounds.clockSetBackMsMax;
   }
 
-  apply(record: LedgerRecord): void {
+  applyLedgerRecord(record: LedgerRecord): void {
     switch (record[0]) {
       case ledgerRecordKind.sessionCreated:
         this.#applySessionCreated(record);
@@ -55,7 +55,7 @@ export class SessionRecovery implements LedgerSubscriber {
       }
       case ledgerRecordKind.widgetEventsReported: {
         const [, , sub, , digests] = record;
-        this.#claimWidgetEvents(sub, digests);
+        this.#claimWidgetEventsOfSession(sub, digests);
         break;
       }
     }
@@ -81,7 +81,7 @@ export class SessionRecovery implements LedgerSubscriber {
     if (digests !== null) onIdempotentSession(digests, sub);
   }
 
-  #claimWidgetEvents(sub: Uint8Array, digests: Uint8Array): void {
+  #claimWidgetEventsOfSession(sub: Uint8Array, digests: Uint8Array): void {
     const usage = this.#findSession(sub)?.widgetUsage;
     if (usage === undefined) return;
     for (let start = 0; start < digests.length; start += widgetIdBytes) {
@@ -94,7 +94,7 @@ export class SessionRecovery implements LedgerSubscriber {
   }
 
   /** Returns the `Tenant` object that all restored sessions of a tenant share, or null if the vertical is no longer served. */
-  #internTenant(account: number, verticalNumber: number, mode: Mode): Tenant | null {
+  #internTenant(account: number, verticalNumber: number, mode: ApiKeyMode): Tenant | null {
     const name = `${account} ${verticalNumber} ${mode}`;
     let tenant = this.#tenants.get(name);
     if (tenant === undefined) {

@@ -83,14 +83,14 @@ export class SessionShard {
     if (this.#index[this.#findIndexSlot(id)] !== 0) return false;
     if (this.#nextPosition - this.#oldestPosition === this.#capacity) {
       // If fewer than a quarter of the records are gaps, the ring grows. Otherwise the ring would soon be full again.
-      this.#rebuildRing(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
+      this.#resizeSessionRing(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
     }
     const recordIndex = this.#nextPosition++ & (this.#capacity - 1);
     const offset = recordIndex * this.#recordWords;
     const records = this.#records;
     records.set(id, offset);
     records[offset + serialWord] = this.#nextSerialNumber();
-    records[offset + tenantWord] = this.#resources.tenants.intern(tenant);
+    records[offset + tenantWord] = this.#resources.tenants.internValue(tenant);
     records[offset + revisionWord] = 0;
     records[offset + rankingWord] = noRanking;
     records.fill(absentValue, offset + fieldsWord, offset + this.#recordWords);
@@ -118,7 +118,7 @@ export class SessionShard {
       this.#deleteRecord(this.#findIndexSlot(records.subarray(offset, offset + subIdWordCount)), offset);
     }
     if (this.#capacity > capacityMin && this.#nextPosition - this.#oldestPosition < this.#capacity / 4) {
-      this.#rebuildRing(this.#capacity / 2);
+      this.#resizeSessionRing(this.#capacity / 2);
     }
     return sizeBefore - this.#size;
   }
@@ -146,7 +146,7 @@ export class SessionShard {
     return fields;
   }
 
-  revisionAt(position: number): number {
+  fieldsRevisionAt(position: number): number {
     return this.#records[this.#recordOffset(position) + revisionWord]!;
   }
 
@@ -206,7 +206,7 @@ export class SessionShard {
   #deleteRecord(slot: number, offset: number): void {
     const records = this.#records;
     this.#releaseRanking(offset);
-    this.#resources.tenants.release(records[offset + tenantWord]!);
+    this.#resources.tenants.releaseValue(records[offset + tenantWord]!);
     if (this.#widgetUsages.size > 0) this.#widgetUsages.delete(records[offset + serialWord]!);
     records[offset + tenantWord] = deletedTenant;
     records[offset + serialWord] = deletedSerial;
@@ -244,7 +244,7 @@ export class SessionShard {
   }
 
   /** Copies the sessions without gaps into a new ring with this capacity. */
-  #rebuildRing(capacity: number): void {
+  #resizeSessionRing(capacity: number): void {
     const stride = this.#recordWords;
     const oldRecords = this.#records;
     const records = new Int32Array(capacity * stride);
@@ -296,38 +296,38 @@ class SessionHandle implements Session {
     this.createdMs = createdMs;
   }
 
-  get fields(): Readonly<FieldVector> {
+  get fieldsOfSession(): Readonly<FieldVector> {
     const count = this.tenant.vertical.fields.length;
-    return this.#refreshPosition()
+    return this.#updatePosition()
       ? this.#shard.fieldsAt(this.#position, count)
       : emptyFieldVector(this.tenant.vertical);
   }
 
-  get revision(): number {
-    return this.#refreshPosition() ? this.#shard.revisionAt(this.#position) : 0;
+  get fieldsRevision(): number {
+    return this.#updatePosition() ? this.#shard.fieldsRevisionAt(this.#position) : 0;
   }
 
   get cachedRanking(): CachedRanking | null {
-    return this.#refreshPosition() ? this.#shard.cachedRankingAt(this.#position) : null;
+    return this.#updatePosition() ? this.#shard.cachedRankingAt(this.#position) : null;
   }
 
   get widgetUsage(): WidgetUsage {
-    return this.#refreshPosition() ? this.#shard.widgetUsageAt(this.#position) : new WidgetUsage();
+    return this.#updatePosition() ? this.#shard.widgetUsageAt(this.#position) : new WidgetUsage();
   }
 
   mergeFields(changes: readonly number[]): Readonly<FieldVector> | null {
-    if (!this.#refreshPosition()) return null;
+    if (!this.#updatePosition()) return null;
     this.#shard.mergeFieldsAt(this.#position, changes);
-    return this.fields;
+    return this.fieldsOfSession;
   }
 
   cacheRanking(ranked: CachedRanking, revision: number): void {
-    if (!this.#refreshPosition() || this.#shard.revisionAt(this.#position) !== revision) return;
+    if (!this.#updatePosition() || this.#shard.fieldsRevisionAt(this.#position) !== revision) return;
     this.#shard.cacheRankingAt(this.#position, ranked);
   }
 
   /** Updates `#position` if a rebuild moved the session's record. Returns false if the session was deleted. */
-  #refreshPosition(): boolean {
+  #updatePosition(): boolean {
     if (this.#shard.isSessionAt(this.#position, this.#serial)) return true;
     parseSubIdWords(this.#subId, handleLookupId);
     const position = this.#shard.findPosition(handleLookupId);

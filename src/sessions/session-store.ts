@@ -16,9 +16,9 @@ export interface Session {
   readonly tenant: Tenant;
   readonly createdMs: number;
   /** Copy of the current pocket fields. */
-  readonly fields: Readonly<FieldVector>;
+  readonly fieldsOfSession: Readonly<FieldVector>;
   /** Number of merges into the pocket fields so far. */
-  readonly revision: number;
+  readonly fieldsRevision: number;
   /** Ranking for the current pocket fields, or null if there is no ranking for these fields. */
   readonly cachedRanking: CachedRanking | null;
   /** Widget usage, which is created on first access, because most sessions have no widget. */

@@ -117,7 +117,7 @@ export class CertificateStore {
     this.#checkExpiry();
   }
 
-  get current(): Certificate {
+  get currentCertificate(): Certificate {
     return this.#current;
   }
 
@@ -131,11 +131,11 @@ export class CertificateStore {
   }
 
   /** Sets the callback that applies a new certificate to the listener. If the callback throws, the store keeps the current certificate. */
-  onChange(onCertificateChange: (certificate: Certificate) => void): void {
+  onCertificateChange(onCertificateChange: (certificate: Certificate) => void): void {
     this.#onCertificateChange = onCertificateChange;
   }
 
-  reload(): CertificateReload {
+  reloadCertificate(): CertificateReload {
     try {
       const certificate = readCertificate(this.#options.files);
       const { certificatePem, keyPem } = this.#current;

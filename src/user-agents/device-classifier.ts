@@ -53,7 +53,7 @@ export class DeviceClassifier {
   }
 
   /** Returns the device class of a user agent; `unknown` if the user agent is missing or empty (docs/contract.md#user-agent). */
-  classify(userAgent: string | undefined): DeviceClass {
+  classifyDevice(userAgent: string | undefined): DeviceClass {
     if (userAgent === undefined || userAgent === '') return deviceIndex('unknown');
     let device = this.#cache.get(userAgent);
     if (device === undefined) {
@@ -64,7 +64,7 @@ export class DeviceClassifier {
   }
 
   isBot(userAgent: string): boolean {
-    return this.classify(userAgent) === deviceIndex('bot');
+    return this.classifyDevice(userAgent) === deviceIndex('bot');
   }
 }
 

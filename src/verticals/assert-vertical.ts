@@ -54,7 +54,7 @@ const verticalMembers = Object.keys({
 const fieldKinds = Object.keys(encodedValueRanges);
 
 /** Throws a RangeError that describes the first error in a vertical. The vertical may come from an application without type checks. */
-export function assertVertical(vertical: Vertical): void {
+export function assertValidVertical(vertical: Vertical): void {
   assertObject('a vertical', vertical);
   const { verticalSegmentCharactersMax, apiKeyPrefixCharactersMax } = bounds;
   if (!matchesText(vertical.segment, /^[a-z0-9][a-z0-9-]*$/, verticalSegmentCharactersMax)) {

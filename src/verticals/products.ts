@@ -59,7 +59,7 @@ export interface VerticalProduct {
   /** Creates the offers of a response as objects. */
   toOfferViews(list: OfferList, urls: OfferUrls): OfferView[];
   /** Returns a test for offers that passed the filters: whether the borrower can get the offer. Returns null if no offer can be priced. */
-  createPriceTest(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
+  createPriceFilter(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
   /** Returns a function that reports every reason why the borrower cannot get an offer, except the criteria that the filters check. */
   createMismatchFinder(
     tables: MatchTables,

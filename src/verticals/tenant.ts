@@ -1,11 +1,11 @@
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import type { Vertical } from './vertical.ts';
 
 /** Owner of sessions and analytics (docs/contract.md#tenants). Live and test mode of the same account are two tenants. */
 export interface Tenant {
   readonly account: number;
   readonly vertical: Vertical;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
 }
 
 export function isSameTenant(one: Tenant, other: Tenant): boolean {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { bounds } from '../bounds.ts';
 import type { CompressedFile } from '../domain/compressed-file.ts';
 import { contentHash } from '../domain/compressed-file.ts';
-import type { Mode } from '../domain/mode.ts';
+import type { ApiKeyMode } from '../domain/mode.ts';
 import type { SortOrder } from '../matching/matcher.ts';
 
 /** Total height of the widget's title, sort control and disclosure in px, at the maximum width and the default font size. */
@@ -115,7 +115,7 @@ export interface EmbedPolicy {
  *
  * @param ownOrigin origin of the iframe page, which is always allowed
  */
-export function createEmbedPolicy(mode: Mode, origins: readonly string[], ownOrigin: string): EmbedPolicy {
+export function createEmbedPolicy(mode: ApiKeyMode, origins: readonly string[], ownOrigin: string): EmbedPolicy {
   if (origins.length > 0) return listedOriginsPolicy(origins, ownOrigin);
   return mode === 'test' ? anyOriginPolicy : listedOriginsPolicy([], ownOrigin);
 }
@@ -145,7 +145,7 @@ class WidgetScriptMissingError extends Error {
  * Reads the widget script and its compressed files, which `bin/build-widget.ts` has built. Compressing the script at each start would take
  * 40 ms.
  */
-export function loadWidgetScript(): CompressedFile {
+export function readWidgetScript(): CompressedFile {
   try {
     const [plain, gzip, brotli] = ['', '.gz', '.br'].map((ending) =>
       readFileSync(new URL(builtScriptUrl.href + ending)),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { ArchiveRecord } from '../../src/analytics/counter-archive.ts';
 import { type ArchivedCounters, ArchiveWriteError, CounterArchive } from '../../src/analytics/counter-archive.ts';
-import { nodeLogFiles } from '../../src/event-log/log-files.ts';
+import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
 
@@ -29,9 +29,9 @@ describe('counter archive', () => {
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  const append = (untilDay: number, ledgerFromPosition: number, records = counters(untilDay - 1)) =>
+  const append = (untilDay: number, ledgerStartPosition: number, records = counters(untilDay - 1)) =>
     new CounterArchive(folder).append(
-      { wallMs: untilDay * 1_000, untilDay, ledgerFromPosition },
+      { wallMs: untilDay * 1_000, untilDay, ledgerStartPosition },
       records as unknown as ArchivedCounters,
     );
   const files = () =>
@@ -43,10 +43,10 @@ describe('counter archive', () => {
     append(100, 7);
     append(101, 7);
     const third = new CounterArchive(folder);
-    third.append({ wallMs: 5, untilDay: 140, ledgerFromPosition: 900 }, []);
-    assert.deepEqual([third.retainedFromDay, third.ledgerFromPosition], [140, 900]);
+    third.append({ wallMs: 5, untilDay: 140, ledgerStartPosition: 900 }, []);
+    assert.deepEqual([third.retainedFromDay, third.ledgerStartPosition], [140, 900]);
     const archive = new CounterArchive(folder);
-    assert.deepEqual([archive.retainedFromDay, archive.ledgerFromPosition], [140, 900]);
+    assert.deepEqual([archive.retainedFromDay, archive.ledgerStartPosition], [140, 900]);
     const expected = [
       [11, 100_000, 0, 100, 7],
       ...counters(99),
@@ -96,17 +96,17 @@ describe('counter archive', () => {
     append(100, 7);
     const [file] = files();
     truncateSync(file!, statSync(file!).size - 1);
-    assert.equal((await verifyLog(nodeLogFiles, folder)).damage?.file, file);
+    assert.equal((await verifyLog(fileSystemLogFiles, folder)).damage?.file, file);
   });
 
   it('reads an archive without an end segment, and appends to the archive', () => {
     append(100, 7);
     rmSync(files()[1]!);
-    assert.equal(new CounterArchive(folder).ledgerFromPosition, 7);
+    assert.equal(new CounterArchive(folder).ledgerStartPosition, 7);
     append(101, 9);
-    assert.equal(new CounterArchive(folder).ledgerFromPosition, 9);
+    assert.equal(new CounterArchive(folder).ledgerStartPosition, 9);
     rmSync(files()[2]!);
-    assert.equal(new CounterArchive(folder).ledgerFromPosition, 9);
+    assert.equal(new CounterArchive(folder).ledgerStartPosition, 9);
   });
 
   it('rejects an archive without one of its older segments', () => {
@@ -140,12 +140,12 @@ describe('counter archive', () => {
   it('a failed write leaves the archive unchanged, and a retry succeeds', () => {
     writeFileSync(folder, 'a file in place of the folder');
     const archive = new CounterArchive(join(folder, 'below'));
-    const range = { wallMs: 1, untilDay: 100, ledgerFromPosition: 8 };
+    const range = { wallMs: 1, untilDay: 100, ledgerStartPosition: 8 };
     assert.throws(() => archive.append(range, []), ArchiveWriteError);
-    assert.deepEqual([archive.retainedFromDay, archive.ledgerFromPosition, [...archive.readAll()]], [0, 1, []]);
+    assert.deepEqual([archive.retainedFromDay, archive.ledgerStartPosition, [...archive.readAll()]], [0, 1, []]);
     rmSync(folder);
     archive.append(range, []);
-    assert.deepEqual([archive.retainedFromDay, archive.ledgerFromPosition], [100, 8]);
+    assert.deepEqual([archive.retainedFromDay, archive.ledgerStartPosition], [100, 8]);
   });
 
   it('append leaves no new files if reading the counters throws', () => {
@@ -157,7 +157,7 @@ describe('counter archive', () => {
       throw new Error('the store is damaged');
     })();
     assert.throws(
-      () => archive.append({ wallMs: 1, untilDay: 101, ledgerFromPosition: 8 }, broken),
+      () => archive.append({ wallMs: 1, untilDay: 101, ledgerStartPosition: 8 }, broken),
       /the store is damaged/,
     );
     assert.deepEqual(files(), before);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { RetentionTask } from '../../src/analytics/retention-task.ts';
-import type { RetentionOutcome, RetentionRequest } from '../../src/analytics/store-retention.ts';
+import type { RetentionRequest, RetentionResult } from '../../src/analytics/store-retention.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -14,9 +14,9 @@ describe('RetentionTask', () => {
   const reported: unknown[] = [];
   const errors: unknown[] = [];
   let recoveries = 0;
-  let outcome: () => Promise<RetentionOutcome>;
+  let outcome: () => Promise<RetentionResult>;
   let deleteLedger: (before: number) => Promise<number>;
-  const unchanged: RetentionOutcome = { archived: true, retainedFromDay: 100, isNew: false, ledgerFromPosition: 7 };
+  const unchanged: RetentionResult = { archived: true, retainedFromDay: 100, isNew: false, ledgerStartPosition: 7 };
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
@@ -66,7 +66,7 @@ describe('RetentionTask', () => {
   });
 
   it('the retention task reports deleted days and deleted segments', async () => {
-    const changed: RetentionOutcome = { archived: true, retainedFromDay: 101, isNew: true, ledgerFromPosition: 9 };
+    const changed: RetentionResult = { archived: true, retainedFromDay: 101, isNew: true, ledgerStartPosition: 9 };
     outcome = async () => changed;
     const retention = start();
     await turn();

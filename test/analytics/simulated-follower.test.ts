@@ -258,7 +258,7 @@ const applyRetention = fc
         assert.ok(outcome.archived);
         if (deletesSegments) {
           // The sync of the folder may fail after the oldest segments were deleted.
-          const deleting = deleteSegmentsBefore(real.files, ledgerPath, outcome.ledgerFromPosition);
+          const deleting = deleteSegmentsBefore(real.files, ledgerPath, outcome.ledgerStartPosition);
           real.deletedSegments += await deleting.catch(() => 1);
         }
         const { retainedFromDay } = outcome;

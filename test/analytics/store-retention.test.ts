@@ -102,7 +102,7 @@ describe('store retention', () => {
   });
 
   it('restores archives without widget events, or with fewer or more event types than today', () => {
-    const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerFromPosition: 1 };
+    const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 1 };
     const [day, figures] = [retainedFrom - 1, [5, 4, 3, 2, 1, '1'] as const];
     archive.append(archiveRange, [
       [12, [1, 1, 0, 'tag-one']],
@@ -133,16 +133,16 @@ describe('store retention', () => {
     applyIn(40, created(6, old));
     projected.reopen();
     applyRetention();
-    assert.equal(archive.ledgerFromPosition, 20);
+    assert.equal(archive.ledgerStartPosition, 20);
     applyIn(60, created(7, noon + dayMs));
     applyRetention(today + 1);
-    assert.equal(archive.ledgerFromPosition, 60);
+    assert.equal(archive.ledgerStartPosition, 60);
     // The clock has advanced, but no sessions were created on a later day.
     applyRetention(today + 2);
     assert.equal(archive.retainedFromDay, today + 1);
     applyIn(80, created(8, noon + 2 * dayMs));
     applyRetention(today + 2);
-    assert.equal(archive.ledgerFromPosition, 80);
+    assert.equal(archive.ledgerStartPosition, 80);
     assert.deepEqual([...archive.readAll()].filter(([kind]) => kind === 11).length, 3);
   });
 
@@ -179,12 +179,12 @@ describe('store retention', () => {
   });
 
   it('a store needs the whole ledger if a new ledger has replaced the archived one', () => {
-    const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerFromPosition: 5_000 };
+    const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 5_000 };
     archive.append(archiveRange, []);
     projected.store.restoreArchivedCounters(archive);
     const outcome = { archived: true, retainedFromDay: retainedFrom, isNew: false };
-    assert.deepEqual(applyRetention(), { ...outcome, ledgerFromPosition: 0 });
+    assert.deepEqual(applyRetention(), { ...outcome, ledgerStartPosition: 0 });
     projected.apply(created(1, noon));
-    assert.deepEqual(applyRetention(), { ...outcome, ledgerFromPosition: 1 });
+    assert.deepEqual(applyRetention(), { ...outcome, ledgerStartPosition: 1 });
   });
 });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { AnalyticsUnavailableError, type SummaryQuery } from '../../src/analytics/analytics.ts';
-import { ThreadAnalytics, type ThreadAnalyticsOptions } from '../../src/analytics/thread-analytics.ts';
+import { type AnalyticsThreadOptions, ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayNumberOf } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
@@ -54,8 +54,8 @@ describe('thread analytics', () => {
   }
 
   async function start(
-    log: ThreadAnalyticsOptions['log'],
-    options: Partial<ThreadAnalyticsOptions> = {},
+    log: AnalyticsThreadOptions['log'],
+    options: Partial<AnalyticsThreadOptions> = {},
   ): Promise<ThreadAnalytics> {
     const analytics = await ThreadAnalytics.start({ files, log, ...options });
     toClose.push(analytics);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { type Admission, Authenticator, type Rejection } from '../../src/auth/authenticator.ts';
+import { type Admission, Authenticator, type AuthRejection } from '../../src/auth/authenticator.ts';
 import type { Operation } from '../../src/auth/key-usage.ts';
 import { defaultKeyLimits } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
@@ -24,17 +24,17 @@ function openAuthWithKey(t: Parameters<typeof openAuth>[0], options: KeyOptions 
   return { ...auth, key, issued, ask };
 }
 
-function assertAdmitted(answer: Admission | Rejection): Admission {
+function assertAdmitted(answer: Admission | AuthRejection): Admission {
   assert(answer.ok, `rejected: ${answer.ok || answer.error.code}`);
   return answer;
 }
 
-function assertRejected(answer: Admission | Rejection): Rejection {
+function assertRejected(answer: Admission | AuthRejection): AuthRejection {
   assert(!answer.ok, 'admitted');
   return answer;
 }
 
-function errorCode(answer: Admission | Rejection): string {
+function errorCode(answer: Admission | AuthRejection): string {
   return assertRejected(answer).error.code;
 }
 
@@ -168,15 +168,15 @@ test('a released session reservation frees quota on the day of the reservation o
 
 test('counts sessions from the restored session count on', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 10 } });
-  authenticator.restoreSessionCount(issued.number, dayNumberOf(noonMs) - 1, 10);
-  authenticator.restoreSessionCount(issued.number, dayNumberOf(noonMs), 9);
+  authenticator.restoreSessionsOfDay(issued.number, dayNumberOf(noonMs) - 1, 10);
+  authenticator.restoreSessionsOfDay(issued.number, dayNumberOf(noonMs), 9);
   assert.equal(assertAdmitted(ask('create_session')).limitStatus.remaining, 0);
   assert.equal(errorCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
 });
 
 test('reports 0 remaining sessions if the restored count exceeds the daily limit', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 5 } });
-  authenticator.restoreSessionCount(issued.number, dayNumberOf(noonMs), 9);
+  authenticator.restoreSessionsOfDay(issued.number, dayNumberOf(noonMs), 9);
   assert.equal(assertRejected(ask('create_session')).limitStatus?.remaining, 0);
   assert.equal(assertRejected(ask('create_session', otherVertical)).limitStatus?.remaining, 0);
 });
@@ -198,7 +198,7 @@ test('deletes the request counts of idle keys but keeps their session counts', (
 
 test('deletes restored session counts when their days are over', (t) => {
   const { authenticator, clock, ask } = openAuthWithKey(t);
-  for (let number = 100; number < 105; number++) authenticator.restoreSessionCount(number, dayNumberOf(noonMs), 1);
+  for (let number = 100; number < 105; number++) authenticator.restoreSessionsOfDay(number, dayNumberOf(noonMs), 1);
   clock.advance(dayMs);
   assertAdmitted(ask());
   assert.equal(authenticator.trackedKeyCount, 6);

@@ -142,12 +142,12 @@ test('migrates a key file of version 1 to the current schema and retains the key
   database.close();
   const registry = KeyRegistry.openExisting(keyFilePath(folder));
   t.after(() => registry.close());
-  const [listed, ...others] = registry.list();
+  const [listed, ...others] = registry.listKeys();
   assert.deepEqual(
     [listed?.id, listed?.accountName, listed?.limits.sessionsPerDay, others],
     ['key_0123456789ab', 'acme', 7, []],
   );
-  assert.equal(openDirectory(t, folder).findByHash(hashApiKey(key))?.number, 1);
+  assert.equal(openDirectory(t, folder).findKeyByHash(hashApiKey(key))?.number, 1);
   assert.equal(issueKey(folder).issued.number, 2);
 
   const origins = EmbedOriginRegistry.openExisting(keyFilePath(folder));
@@ -165,12 +165,12 @@ test('migrates a key file of version 2, retains keys and origins, and tracks lat
   database.exec(version2);
   database.exec("INSERT INTO embed_origins VALUES (1, 'https://b.example'), (1, 'https://a.example')");
   const directory = openDirectory(t, folder);
-  assert.equal(directory.findByHash(hashApiKey(key))?.number, 1);
+  assert.equal(directory.findKeyByHash(hashApiKey(key))?.number, 1);
   assert.deepEqual(directory.origins.findByAccount(1), ['https://a.example', 'https://b.example']);
   // The process that wrote the file still has it open.
   database.exec('UPDATE keys SET revoked = 1; DELETE FROM embed_origins');
   directory.refresh();
-  assert.equal(directory.findByHash(hashApiKey(key)), undefined);
+  assert.equal(directory.findKeyByHash(hashApiKey(key)), undefined);
   assert.deepEqual(directory.origins.findByAccount(1), []);
 });
 

@@ -20,7 +20,7 @@ test('the list of keys does not contain the text of the keys', (t) => {
   });
   const registry = KeyRegistry.openExisting(keyFilePath(folder));
   t.after(() => registry.close());
-  assert.deepEqual(registry.list(), [issued]);
+  assert.deepEqual(registry.listKeys(), [issued]);
   assert.deepEqual(
     { ...issued, id: 'any' },
     {
@@ -36,7 +36,7 @@ test('the list of keys does not contain the text of the keys', (t) => {
       limits: { requestsPerMinute: null, analyticsPerMinute: null, sessionsPerDay: 7 },
     },
   );
-  assert(!JSON.stringify(registry.list()).includes(key.slice(-48)));
+  assert(!JSON.stringify(registry.listKeys()).includes(key.slice(-48)));
 });
 
 test('stores an API key neither as text nor as hexadecimal digits', (t) => {
@@ -97,5 +97,5 @@ test('rejects a new key with an invalid property', (t) => {
     const newKey = { ...validKey, ...member, limits } as never;
     assert.throws(() => registry.create(newKey, noonMs), RangeError, JSON.stringify(member));
   }
-  assert.deepEqual(registry.list(), []);
+  assert.deepEqual(registry.listKeys(), []);
 });

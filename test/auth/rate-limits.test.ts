@@ -31,8 +31,8 @@ describe('DailyCounter', () => {
 
   test('releasing a reservation twice decrements the count once', () => {
     const counter = new DailyCounter();
-    counter.reserve(today);
-    const reservation = counter.reserve(today);
+    counter.reserveRequest(today);
+    const reservation = counter.reserveRequest(today);
     reservation.release();
     reservation.release();
     assert.equal(counter.count(today), 1);
@@ -40,8 +40,8 @@ describe('DailyCounter', () => {
 
   test('releasing a reservation of a day that is no longer counted has no effect', () => {
     const counter = new DailyCounter();
-    const reservation = counter.reserve(today);
-    counter.reserve(today + 2);
+    const reservation = counter.reserveRequest(today);
+    counter.reserveRequest(today + 2);
     reservation.release();
     assert.equal(counter.count(today + 2), 1);
   });
@@ -140,9 +140,9 @@ describe('SlidingWindow', () => {
   test('a sliding window frees its memory only when empty, and can be used again', () => {
     const window = new SlidingWindow(2, minuteMs);
     window.admit(0);
-    assert.equal(window.releaseIfEmpty(minuteMs - 1), false);
+    assert.equal(window.removeWindowIfEmpty(minuteMs - 1), false);
     assert.equal(window.remainingRequests(minuteMs - 1), 1);
-    assert.equal(window.releaseIfEmpty(minuteMs), true);
+    assert.equal(window.removeWindowIfEmpty(minuteMs), true);
     assert(tryTake(window, minuteMs));
     assert(tryTake(window, minuteMs));
     assert(!tryTake(window, minuteMs));

@@ -14,7 +14,7 @@ test('finds a key by its hash, and returns nothing for an unknown or revoked key
   const revoked = issueKey(folder);
   revokeKey(folder, revoked.issued.id);
   const directory = openDirectory(t, folder);
-  assert.deepEqual(directory.findByHash(hashApiKey(key)), {
+  assert.deepEqual(directory.findKeyByHash(hashApiKey(key)), {
     number: issued.number,
     account: issued.account,
     vertical: 'personal-loans',
@@ -22,9 +22,9 @@ test('finds a key by its hash, and returns nothing for an unknown or revoked key
     expiresAtMs: noonMs + 1,
     limits: { requestsPerMinute: 9, analyticsPerMinute: null, sessionsPerDay: null },
   });
-  assert.equal(directory.findByHash(hashApiKey(forever.key))?.expiresAtMs, Number.POSITIVE_INFINITY);
+  assert.equal(directory.findKeyByHash(hashApiKey(forever.key))?.expiresAtMs, Number.POSITIVE_INFINITY);
   for (const other of [revoked.key, generateApiKey('svc_pl_', 'live')]) {
-    assert.equal(directory.findByHash(hashApiKey(other)), undefined);
+    assert.equal(directory.findKeyByHash(hashApiKey(other)), undefined);
   }
   directory.close();
 });
@@ -34,7 +34,7 @@ test('finds a new key immediately, and rejects a revoked, deleted or replaced ke
   const folder = temporaryFolder(t);
   const directory = openDirectory(t, folder);
   const [revoked, deleted, replaced] = [issueKey(folder), issueKey(folder), issueKey(folder)];
-  const find = ({ key }: { readonly key: string }) => directory.findByHash(hashApiKey(key));
+  const find = ({ key }: { readonly key: string }) => directory.findKeyByHash(hashApiKey(key));
   for (const each of [revoked, deleted, replaced]) assert.equal(find(each)?.number, each.issued.number);
   const another = hashApiKey(generateApiKey('svc_pl_', 'live'));
   revokeKey(folder, revoked.issued.id);
@@ -45,7 +45,7 @@ test('finds a new key immediately, and rejects a revoked, deleted or replaced ke
   assert.notEqual(find(revoked), undefined);
   t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
   assert.deepEqual([revoked, deleted, replaced].map(find), [undefined, undefined, undefined]);
-  assert.equal(directory.findByHash(another)?.number, replaced.issued.number);
+  assert.equal(directory.findKeyByHash(another)?.number, replaced.issued.number);
 });
 
 test('uses cached keys and origins while the key file is unreadable, and reports error and recovery once', (t) => {
@@ -65,14 +65,14 @@ test('uses cached keys and origins while the key file is unreadable, and reports
     const origins = () => directory.origins.findByAccount(issued.account);
     otherProgram.exec(`ALTER TABLE ${table} RENAME TO hidden; UPDATE hidden SET account = account`);
     t.mock.timers.tick(3 * bounds.apiKeyPollIntervalMs);
-    assert.notEqual(directory.findByHash(hashApiKey(key)), undefined);
+    assert.notEqual(directory.findKeyByHash(hashApiKey(key)), undefined);
     assert.deepEqual(origins(), ['https://a.example']);
     assert.deepEqual([errors.length, recovered], [1, 0]);
 
     otherProgram.exec(`ALTER TABLE hidden RENAME TO ${table}; UPDATE keys SET revoked = 1; DELETE FROM embed_origins`);
     t.mock.timers.tick(2 * bounds.apiKeyPollIntervalMs);
     assert.deepEqual([errors.length, recovered, origins()], [1, 1, []]);
-    assert.equal(directory.findByHash(hashApiKey(key)), undefined);
+    assert.equal(directory.findKeyByHash(hashApiKey(key)), undefined);
     directory.close();
   }
 });
@@ -104,12 +104,12 @@ test('limits how often an unknown key causes a poll of the key file', (t) => {
   const folder = temporaryFolder(t);
   const clock = new ManualClock();
   const directory = openDirectory(t, folder, { clock });
-  assert.equal(directory.findByHash('nobody'), undefined);
+  assert.equal(directory.findKeyByHash('nobody'), undefined);
   const { key } = issueKey(folder);
   clock.advance(bounds.unknownApiKeyPollIntervalMs - 1);
-  assert.equal(directory.findByHash(hashApiKey(key)), undefined);
+  assert.equal(directory.findKeyByHash(hashApiKey(key)), undefined);
   clock.advance(1);
-  assert.notEqual(directory.findByHash(hashApiKey(key)), undefined);
+  assert.notEqual(directory.findKeyByHash(hashApiKey(key)), undefined);
 });
 
 test('returns key ids and account names, from the cache if the key file is unreadable', (t) => {
@@ -119,13 +119,16 @@ test('returns key ids and account names, from the cache if the key file is unrea
   const directory = openDirectory(t, folder);
   revokeKey(folder, issued.id);
   const caller = { account: issued.account, keyNumber: issued.number };
-  assert.deepEqual(directory.callerNames(caller), { key: issued.id, account: 'acme' });
-  assert.deepEqual(directory.callerNames({ account: other.account }), { key: undefined, account: 'other' });
+  assert.deepEqual(directory.requestLogNames(caller), { key: issued.id, account: 'acme' });
+  assert.deepEqual(directory.requestLogNames({ account: other.account }), { key: undefined, account: 'other' });
   const otherProgram = new Database(keyFilePath(folder));
   otherProgram.exec('ALTER TABLE keys RENAME TO hidden');
   otherProgram.close();
-  assert.deepEqual(directory.callerNames(caller), { key: issued.id, account: 'acme' });
-  assert.deepEqual(directory.callerNames({ ...caller, keyNumber: other.number }), { key: undefined, account: 'acme' });
+  assert.deepEqual(directory.requestLogNames(caller), { key: issued.id, account: 'acme' });
+  assert.deepEqual(directory.requestLogNames({ ...caller, keyNumber: other.number }), {
+    key: undefined,
+    account: 'acme',
+  });
 });
 
 test('reads a large number of key changes in several event-loop turns', async (t) => {
@@ -144,7 +147,7 @@ test('reads a large number of key changes in several event-loop turns', async (t
   `);
   t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
   const sizes = [directory.size];
-  while (directory.findByHash(hashApiKey(key)) !== undefined) {
+  while (directory.findKeyByHash(hashApiKey(key)) !== undefined) {
     await new Promise(setImmediate);
     sizes.push(directory.size);
   }

@@ -8,7 +8,7 @@ import { keyFilePath } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { type KeyLimitOverrides, type KeyLimits, noLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
-import type { Mode } from '../../src/domain/mode.ts';
+import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { KnownVertical } from '../../src/verticals/registry.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -26,7 +26,7 @@ export function temporaryFolder(t: TestContext): string {
 export interface KeyOptions {
   readonly account?: string;
   readonly vertical?: Pick<KnownVertical, 'segment' | 'keyPrefix'>;
-  readonly mode?: Mode;
+  readonly mode?: ApiKeyMode;
   readonly expiresAtMs?: number | null;
   readonly limits?: Partial<KeyLimitOverrides>;
 }
@@ -50,7 +50,7 @@ export function issueKey(folder: string, options: KeyOptions = {}, nowMs = noonM
 }
 
 export function revokeKey(folder: string, id: string, nowMs = noonMs) {
-  return changeKeys(folder, (registry) => registry.revoke(id, nowMs));
+  return changeKeys(folder, (registry) => registry.revokeKey(id, nowMs));
 }
 
 /** Changes embed origins through a separate connection, as another process would. */

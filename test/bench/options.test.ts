@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseBenchOptions, selectParts } from '../../bench/options.ts';
+import { parseBenchOptions, selectBenchParts } from '../../bench/options.ts';
 import { benchParts } from '../../bench/parts.ts';
 import { type BenchResult, mergePartResult } from '../../bench/result/bench-result.ts';
 
-const selected = (...only: string[]) => selectParts(only).map(({ name }) => name);
+const selected = (...only: string[]) => selectBenchParts(only).map(({ name }) => name);
 
 test('without options, selects all parts at full scale with the default clients', () => {
   const { quick, only, client, publish } = parseBenchOptions([]);
   assert.deepEqual({ quick, only, client, publish }, { quick: false, only: [], client: undefined, publish: false });
-  assert.equal(selectParts(only), benchParts);
+  assert.equal(selectBenchParts(only), benchParts);
 });
 
 test('accepts names of parts and groups, and runs the parts in their fixed order', () => {

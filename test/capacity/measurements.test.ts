@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  cpuMicrosAtFullLoad,
+  cpuMicrosecondsAtFullLoad,
   findSustainedRate,
-  interpolateAtRate,
+  interpolateMetricAtRate,
   type LoadCurvePoint,
   wasClientSaturated,
 } from '../../src/capacity/measurements.ts';
@@ -47,16 +47,16 @@ for (const [name, points, sloP99Ms, perSecond, isEndOfCurve] of [
 }
 
 test('cpuMicrosAtFullLoad returns the lowest cost on the curve', () => {
-  assert.equal(cpuMicrosAtFullLoad(plain), 50);
+  assert.equal(cpuMicrosecondsAtFullLoad(plain), 50);
   const busier = pointAt(3_000, 900, { achieved: 1_000, cpuMicros: 30 });
-  assert.equal(cpuMicrosAtFullLoad(curve(pointAt(1_000, 2, { cpuMicros: 90 }), pointAt(2_000, 4), busier)), 30);
+  assert.equal(cpuMicrosecondsAtFullLoad(curve(pointAt(1_000, 2, { cpuMicros: 90 }), pointAt(2_000, 4), busier)), 30);
 });
 
 test('interpolateAtRate interpolates between points, and returns the value of the first or last point outside the curve', () => {
-  assert.equal(interpolateAtRate(plain.points, 3_000, 'p99Ms'), 14);
-  assert.equal(interpolateAtRate(plain.points, 2_000, 'p99Ms'), 4);
-  assert.equal(interpolateAtRate(plain.points, 10, 'p99Ms'), 2);
-  assert.equal(interpolateAtRate(plain.points, 1e6, 'p99Ms'), 900);
+  assert.equal(interpolateMetricAtRate(plain.points, 3_000, 'p99Ms'), 14);
+  assert.equal(interpolateMetricAtRate(plain.points, 2_000, 'p99Ms'), 4);
+  assert.equal(interpolateMetricAtRate(plain.points, 10, 'p99Ms'), 2);
+  assert.equal(interpolateMetricAtRate(plain.points, 1e6, 'p99Ms'), 900);
 });
 
 test('wasClientSaturated checks the curve up to the first point above the rate', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { readMeasurements } from '../../src/capacity/benchmark-result.ts';
-import type { Measurements } from '../../src/capacity/measurements.ts';
+import type { CapacityMeasurements } from '../../src/capacity/measurements.ts';
 import {
   type CapacityCheckMeasurements,
   type CapacityPlan,
@@ -22,7 +22,7 @@ import {
 import { sampleResult } from './sample-result.ts';
 
 const mix = (changes: Partial<TrafficMixFile> = {}) => toTrafficMix({ ...defaultTrafficMixFile, ...changes });
-const sample: Measurements = readMeasurements(JSON.stringify(sampleResult()), mix());
+const sample: CapacityMeasurements = readMeasurements(JSON.stringify(sampleResult()), mix());
 const requestFor = (changes: Partial<CapacityPlanRequest> = {}): CapacityPlanRequest => ({
   keys: 10_000,
   sloP99Ms: 35,
@@ -61,7 +61,10 @@ test('predicts the load of the server with the most API keys', () => {
 });
 
 test('a traffic mix of twice the cost halves the request rate of a server', () => {
-  const expensive: Measurements = { ...sample, costs: { session: { socketThreadMicros: 80, allThreadsMicros: 120 } } };
+  const expensive: CapacityMeasurements = {
+    ...sample,
+    costs: { session: { socketThreadMicros: 80, allThreadsMicros: 120 } },
+  };
   near(resource(planCapacity(expensive, sessionsOnly, requestFor()), 'latency').capacity, 7_500);
 });
 
@@ -88,7 +91,7 @@ test('throws if a server cannot serve a single API key, and names the bottleneck
 });
 
 test('a plan lists only the caveats that apply to the measurements', () => {
-  const caveatsOf = (measurements: Measurements, changes: Partial<CapacityPlanRequest> = {}) =>
+  const caveatsOf = (measurements: CapacityMeasurements, changes: Partial<CapacityPlanRequest> = {}) =>
     planCapacity(measurements, sessionsOnly, requestFor(changes)).caveats.join('\n');
   const plain = caveatsOf(sample);
   assert.match(plain, /^A server has [\d,]+ live sessions; memory was measured with up to 1,000,000/);
@@ -177,7 +180,7 @@ const measurementsArbitrary = fc
     sessionsMax: fc.integer({ min: 1, max: 50_000_000 }),
   })
   .map(
-    ({ costs, cores, points, ...memory }): Measurements => ({
+    ({ costs, cores, points, ...memory }): CapacityMeasurements => ({
       ...sample,
       box: { ...sample.box, cores },
       costs,
@@ -230,7 +233,7 @@ test('more API keys never need fewer servers, and the servers can serve all keys
   );
 });
 
-function doubleCost(data: Measurements): Measurements {
+function doubleCost(data: CapacityMeasurements): CapacityMeasurements {
   const costs = Object.entries(data.costs).map(
     ([name, { socketThreadMicros: socket, allThreadsMicros: all }]) =>
       [name, { socketThreadMicros: socket * 2, allThreadsMicros: all * 2 }] as const,

@@ -77,27 +77,27 @@ test('stores a separate catalog for each vertical and mode', () => {
   assert.deepEqual(idsOf(store.currentCatalog(personalLoans.number, 'test')), ['sandbox']);
   assert.equal(store.currentCatalog(equipmentLeases.number, 'live').offers.length, 24);
   assert.throws(() => store.currentCatalog(equipmentLeases.number, 'test'));
-  assert.equal(store.currentVersions.length, 3);
+  assert.equal(store.currentCatalogVersions.length, 3);
 });
 
 test('in test mode, the same offers have another catalog version and no revenue', () => {
   const store = open([live(textWith('a')), { vertical: personalLoans, mode: 'test', text: textWith('a') }]);
-  const [liveVersion, testVersion] = store.currentVersions as [string, string];
-  assert.ok(store.findByVersion(liveVersion)!.clickValueMicros(0, 4) > 0);
-  assert.equal(store.findByVersion(testVersion)!.clickValueMicros(0, 4), 0);
+  const [liveVersion, testVersion] = store.currentCatalogVersions as [string, string];
+  assert.ok(store.findCatalogByVersion(liveVersion)!.clickValueMicros(0, 4) > 0);
+  assert.equal(store.findCatalogByVersion(testVersion)!.clickValueMicros(0, 4), 0);
 });
 
 test('finds a replaced catalog until exactly 28 hours after its replacement', async () => {
   const store = open([live(textWith('a'))]);
-  assert.equal(store.findByVersion('0123456789ab'), null);
+  assert.equal(store.findCatalogByVersion('0123456789ab'), null);
   const old = store.currentCatalog(1, 'live').version;
   const changed = await change(store, textWith('b'));
   assert.deepEqual(changed, { ok: true, version: store.currentCatalog(1, 'live').version, changed: true });
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['b']);
   clock.advance(bounds.replacedCatalogRetentionMs - 1);
-  assert.deepEqual(idsOf(store.findByVersion(old)!), ['a']);
+  assert.deepEqual(idsOf(store.findCatalogByVersion(old)!), ['a']);
   clock.advance(1);
-  assert.equal(store.findByVersion(old), null);
+  assert.equal(store.findCatalogByVersion(old), null);
 });
 
 test('finds the lender of an offer in current and in retained catalogs', async () => {
@@ -156,10 +156,10 @@ test('a reload can activate an earlier catalog version again', async () => {
   await change(store, textWith('a'));
   assert.equal(store.currentCatalog(1, 'live').version, first);
   clock.advance(bounds.replacedCatalogRetentionMs * 2);
-  assert.notEqual(store.findByVersion(first), null);
-  assert.notEqual(open([live(textWith('a'))]).findByVersion(first), null);
+  assert.notEqual(store.findCatalogByVersion(first), null);
+  assert.notEqual(open([live(textWith('a'))]).findCatalogByVersion(first), null);
   // The catalog is retained for 28 hours after its last replacement.
-  assert.notEqual(open([live(textWith('c'))]).findByVersion(first), null);
+  assert.notEqual(open([live(textWith('c'))]).findCatalogByVersion(first), null);
 });
 
 test('a reload with an earlier catalog version that has expired keeps the archive file of the version', async () => {
@@ -257,9 +257,9 @@ test('retains a replaced catalog after a restart until its original expiry', asy
   const { old } = await openReplaced();
   clock.advance(bounds.replacedCatalogRetentionMs - 10);
   const reopened = open([live(textWith('b'))]);
-  assert.equal(reopened.findByVersion(old)!.landingUrl(0, 'x'), 'https://plain.example/?c=x');
+  assert.equal(reopened.findCatalogByVersion(old)!.landingUrl(0, 'x'), 'https://plain.example/?c=x');
   clock.advance(10);
-  assert.equal(reopened.findByVersion(old), null);
+  assert.equal(reopened.findCatalogByVersion(old), null);
 });
 
 test('treats a catalog as replaced at the start if its file changed while the service was stopped', () => {
@@ -267,10 +267,10 @@ test('treats a catalog as replaced at the start if its file changed while the se
   clock.advance(bounds.replacedCatalogRetentionMs * 3);
   const store = open([live(textWith('b'))]);
   clock.advance(bounds.replacedCatalogRetentionMs - 1);
-  assert.notEqual(open([live(textWith('b'))]).findByVersion(old), null);
-  assert.notEqual(store.findByVersion(old), null);
+  assert.notEqual(open([live(textWith('b'))]).findCatalogByVersion(old), null);
+  assert.notEqual(store.findCatalogByVersion(old), null);
   clock.advance(1);
-  assert.equal(open([live(textWith('b'))]).findByVersion(old), null);
+  assert.equal(open([live(textWith('b'))]).findCatalogByVersion(old), null);
 });
 
 test('reports an archived catalog that is damaged or has changed content, and loads the others', async () => {
@@ -285,8 +285,8 @@ test('reports an archived catalog that is damaged or has changed content, and lo
     writeFileSync(join(archiveFolder, `${first}.json`), content);
     const problems: string[] = [];
     const reopened = open([live(textWith('c'))], { onArchiveError: (problem) => problems.push(problem) });
-    assert.equal(reopened.findByVersion(first), null);
-    assert.notEqual(reopened.findByVersion(second), null);
+    assert.equal(reopened.findCatalogByVersion(first), null);
+    assert.notEqual(reopened.findCatalogByVersion(second), null);
     assert.equal(problems.length, 1);
     assert.match(problems[0]!, new RegExp(expected));
   }
@@ -329,7 +329,7 @@ test('retains a replaced catalog after a failed attempt to activate it again', a
   store.onBeforeActivate(() => Promise.reject(new Error('no worker')));
   assert.ok(!(await change(store, textWith('a'))).ok);
   assert.deepEqual(idsOf(store.archive.loadCatalog(version).catalog.lenders[0]!), ['a']);
-  assert.notEqual(store.findByVersion(version), null);
+  assert.notEqual(store.findCatalogByVersion(version), null);
 });
 
 test('close aborts a pending reload, and later reloads fail', async () => {
@@ -348,7 +348,7 @@ test('rejects a reload while too many catalogs are retained, until the first of 
     const text = textWith(`kept-${at}`);
     const { version, catalog } = versionOf(text);
     store.archive.storeCatalog(version, { vertical: personalLoans, mode: 'live', catalog });
-    store.archive.markReplaced(version, clock.wallMs());
+    store.archive.markCatalogReplaced(version, clock.wallMs());
   }
   const full = open([live(textWith('a'))]);
   const refused = await change(full, textWith('b'));
@@ -368,7 +368,7 @@ test('runs concurrent reloads one after the other', async () => {
   const changes = await Promise.all([change(store, textWith('b')), store.reload(1, 'live'), store.reload(1, 'live')]);
   assert.ok(changes.every((changed) => changed.ok && changed.changed));
   assert.deepEqual(
-    changes.map((changed) => idsOf(store.findByVersion(changed.ok ? changed.version : '')!)[0]),
+    changes.map((changed) => idsOf(store.findCatalogByVersion(changed.ok ? changed.version : '')!)[0]),
     ['b', 'c', 'd'],
   );
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['d']);

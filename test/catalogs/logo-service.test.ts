@@ -43,7 +43,7 @@ describe('the logo cache', () => {
     const cache = new LogoCache();
     const old = logo('old.svg', 'blue');
     cache.replaceCatalog('live', [red]);
-    cache.addReplacedLogos([blue, old]);
+    cache.addPreviousLogos([blue, old]);
     assert.equal(cache.find('a.svg', blue.hash), red);
     assert.equal(cache.find('old.svg', undefined), old);
     const current = logo('old.svg', 'green');
@@ -95,21 +95,21 @@ describe('LogoService', () => {
     assert.deepEqual(served('a.svg', 'b.svg'), [image('blue'), renderMonogram('B')]);
     const hashOf = (file: string) => service.cache.find(file, undefined)!.hash;
     assert.deepEqual(Object.fromEntries(next.hashes.at(-1)!), { A: hashOf('a.svg'), B: hashOf('b.svg') });
-    assert.deepEqual(service.problems, [{ lenderIndex: 1, file: 'b.svg', problem: 'does not exist' }]);
+    assert.deepEqual(service.logoProblems, [{ lenderIndex: 1, file: 'b.svg', problem: 'does not exist' }]);
   });
 
   test('a refresh reloads changed logo files until the service is closed', async (t) => {
     const { service, source, catalog, served, write } = await openService(t, 'A', 'B');
-    await service.refresh(source);
+    await service.reloadLogos(source);
     assert.equal(catalog.hashes.length, 1);
     write('a.svg', image('blue'));
     write('b.svg', image('green'));
-    await service.refresh(source);
+    await service.reloadLogos(source);
     assert.equal(catalog.hashes.length, 2);
-    assert.deepEqual([served('a.svg', 'b.svg'), service.problems], [[image('blue'), image('green')], []]);
+    assert.deepEqual([served('a.svg', 'b.svg'), service.logoProblems], [[image('blue'), image('green')], []]);
     await service.close();
     write('a.svg', image('red'));
-    await service.refresh(source);
+    await service.reloadLogos(source);
     assert.deepEqual(served('a.svg'), [image('blue')]);
   });
 
@@ -118,7 +118,7 @@ describe('LogoService', () => {
     const next = new RecordingCatalog('B');
     await service.loadLogos(source, next);
     write('a.svg', image('blue'));
-    const refreshed = service.refresh(source);
+    const refreshed = service.reloadLogos(source);
     await Promise.resolve();
     service.activate(source, next);
     await refreshed;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { formatDays, formatSessions, formatSummary } from '../../src/cli/commands/analytics-text.ts';
+import { formatDailyTable, formatSessions, formatSummary } from '../../src/cli/commands/analytics-text.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import type { SummaryView } from '../../src/operations/analytics-views.ts';
 
@@ -68,7 +68,7 @@ test('a summary without sessions older than 45 days has no revenue per matured s
 
 test('the tables of days and sessions show the currency in the headings', () => {
   const day = { date: '2026-04-01', ...figures, widget_events: summary.widget_events, matured: true };
-  const days = stripVTControlCharacters(formatDays([day], 7));
+  const days = stripVTControlCharacters(formatDailyTable([day], 7));
   assert.match(days, / {2}ATTRIBUTED USD {2}CONFIRMED USD {2}CONFIRMED USD PER /);
   const ids = { sub_id: `sub_${'0'.repeat(64)}`, referrer_tag: 'hero-short', device: 'mobile' };
   const times = { created_at: '2026-04-01T00:00:00.000Z', last_event_at: '2026-04-02T00:00:00.000Z' };

@@ -15,7 +15,7 @@ async function readRows(format: ConfirmationFormat, ...chunks: readonly string[]
   })();
   const rows: ConfirmationRow[] = [];
   for await (const row of reader.readRows(text)) rows.push(row);
-  return { rows, rejectedHeader: reader.rejectedHeader };
+  return { rows, rejectedHeader: reader.rejectedRowsHeader };
 }
 
 async function readItems(format: ConfirmationFormat, ...chunks: readonly string[]): Promise<unknown[]> {
@@ -59,7 +59,7 @@ describe('CSV files of confirmations', () => {
         rows.map(({ parsed }) => parsed),
         txids.map((txid) => ({ ok: true, item: item(txid) })),
       );
-      text = rejectedHeader + rows.map((row) => row.formatRejected('=reason')).join('');
+      text = rejectedHeader + rows.map((row) => row.formatRejectedRow('=reason')).join('');
       assert.doesNotMatch(text, /(^|,)"?\s*[=+\-@\t\r＝]/m);
     }
     const [headerLine, firstRow] = text.split('\r\n');
@@ -74,7 +74,7 @@ describe('CSV files of confirmations', () => {
       rows.map(({ parsed }) => parsed),
       [rejected, rejected],
     );
-    assert.match(rows[1]!.formatRejected('cells_miscounted'), /,cells_miscounted,' =cmd\r\n$/);
+    assert.match(rows[1]!.formatRejectedRow('cells_miscounted'), /,cells_miscounted,' =cmd\r\n$/);
   });
 
   for (const [what, text, message] of [
@@ -128,7 +128,7 @@ describe('NDJSON files of confirmations', () => {
     const [duplicate, accepted] = rows;
     const reason = 'amount_repeated';
     assert.deepEqual(duplicate!.parsed, { ok: false, reason });
-    assert.deepEqual(JSON.parse(duplicate!.formatRejected(reason)), { row: line, reason });
+    assert.deepEqual(JSON.parse(duplicate!.formatRejectedRow(reason)), { row: line, reason });
     assert.deepEqual(accepted!.parsed, { ok: true, item: {} });
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createMarketplace, type Result } from '../../src/index.ts';
+import { createMarketplace, type PartnerApiResult } from '../../src/index.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
@@ -24,7 +24,7 @@ export function marketplaceOnFreshFolder(t: TestContext) {
   return { folder, run, runInOwnProcess };
 }
 
-export function ok<Value>(result: Result<Value>): Value {
+export function ok<Value>(result: PartnerApiResult<Value>): Value {
   assert.ok(result.ok, JSON.stringify(result));
   return result.value;
 }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { secretRingOf } from '../support/identities.ts';
 import { offerClickedRecord } from '../support/ledger-records.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const noonMs = Date.UTC(2026, 4, 20, 12);
-const subIds = new SubIds(secretRingOf('ours'), new RandomPool());
+const subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
 
 interface Session {
   readonly subId: string;
@@ -85,7 +85,7 @@ describe('ClickRecordLimiter', () => {
   it('counts clicks that were recorded before a restart towards the limit', () => {
     const limiter = new ClickRecordLimiter({ ...defaults, clicksRecordedPerSessionMax: 3 });
     const { subId, sub } = newSession();
-    for (let i = 0; i < 2; i++) limiter.apply(offerClickedRecord(Buffer.from(sub), 'a'));
+    for (let i = 0; i < 2; i++) limiter.applyLedgerRecord(offerClickedRecord(Buffer.from(sub), 'a'));
     assert.deepEqual(
       ['a', 'b', 'c'].map((offerId) => limiter.tryCountClick(subId, sub, offerId)),
       [true, false, false],

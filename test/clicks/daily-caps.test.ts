@@ -6,7 +6,7 @@ import type { ReplacedCatalog } from '../../src/catalogs/catalog-store.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
 import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
-import type { Mode } from '../../src/domain/mode.ts';
+import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import type { LedgerRecord, OfferClicked } from '../../src/ledger/ledger-record.ts';
 import { noUnavailableOffers } from '../../src/matching/matcher.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
@@ -27,7 +27,7 @@ const ids = ['a', 'b', 'c'];
 /** Daily cap of each offer by id: null for no cap, `gone` for an offer that is not in the catalog. */
 type Caps = Readonly<Record<string, number | null | 'gone'>>;
 
-function catalogWith(caps: Caps, mode: Mode = 'live'): CompiledCatalog {
+function catalogWith(caps: Caps, mode: ApiKeyMode = 'live'): CompiledCatalog {
   const offers = ids.flatMap((id) => {
     const cap = caps[id] ?? null;
     return cap === 'gone' ? [] : [plainOffer({ id, ...(cap === null ? {} : { daily_cap: cap }) })];
@@ -45,14 +45,14 @@ class Bench {
   readonly #replaced = new Map<string, ReplacedCatalog>();
   #serial = 0;
 
-  constructor(caps: Caps, mode: Mode = 'live') {
+  constructor(caps: Caps, mode: ApiKeyMode = 'live') {
     this.catalog = catalogWith(caps, mode);
     this.caps = new DailyCaps(this.nowMs);
-    this.caps.activate(this.catalog, this.nowMs);
+    this.caps.activateCatalog(this.catalog, this.nowMs);
   }
 
   /** Creates a session with a view of these offers. Returns its sub_id. */
-  shown(offers: readonly string[] = ids, mode: Mode = 'live'): Buffer {
+  shown(offers: readonly string[] = ids, mode: ApiKeyMode = 'live'): Buffer {
     const sub = subIdBytes({ createdMs: this.nowMs, serial: ++this.#serial, mode });
     this.append(offersViewedRecord(sub, offers, this.nowMs));
     return sub;
@@ -60,12 +60,12 @@ class Bench {
 
   append(record: LedgerRecord): void {
     this.ledger.push(record);
-    this.caps.apply(record);
+    this.caps.applyLedgerRecord(record);
   }
 
   /** Clicks as the click operation does. Returns whether the click is within the daily cap. */
   click(sub: Buffer, offer = 'a', taken = true): boolean | null | undefined {
-    const { withinDailyCap } = this.caps.check(sub, offer, this.nowMs);
+    const { withinDailyCap } = this.caps.checkDailyCap(sub, offer, this.nowMs);
     const [...click] = offerClickedRecord(sub, offer, { wallMs: this.nowMs });
     const record = (withinDailyCap === undefined ? click : [...click, withinDailyCap]) as unknown as OfferClicked;
     if (taken) this.append(record);
@@ -85,23 +85,23 @@ class Bench {
     if (caps !== null) this.#replace(catalogWith(caps));
     this.caps = new DailyCaps(this.nowMs);
     const replaced = [...this.#replaced.values()];
-    this.caps.restoreCatalogs(
+    this.caps.restoreCatalogCaps(
       this.catalog,
       replaced.filter(({ replacedMs }) => this.nowMs - replacedMs < bounds.replacedCatalogRetentionMs),
     );
-    for (const record of this.ledger) if (record[1] >= this.caps.replaySinceMs) this.caps.apply(record);
+    for (const record of this.ledger) if (record[1] >= this.caps.replayStartMs) this.caps.applyLedgerRecord(record);
   }
 
   async reload(caps: Caps, during = () => {}): Promise<void> {
     const catalog = catalogWith(caps);
     if (catalog.version === this.catalog.version) return;
-    await this.caps.loadHistory(catalog, this.nowMs, async (sinceMs, visit) => {
+    await this.caps.loadRecordedClicks(catalog, this.nowMs, async (sinceMs, visit) => {
       const history = [...this.ledger];
       during();
       for (const record of history) if (record[1] >= sinceMs) visit(record);
     });
     this.#replace(catalog);
-    this.caps.activate(catalog, this.nowMs);
+    this.caps.activateCatalog(catalog, this.nowMs);
   }
 
   #replace(catalog: CompiledCatalog): void {
@@ -123,7 +123,10 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(subs[1]!), true);
     assert.deepEqual(bench.closed(), ['a']);
     assert.equal(bench.click(subs[2]!), false);
-    assert.deepEqual(bench.caps.check(bench.shown(['b']), 'a', bench.nowMs), { atCap: true, withinDailyCap: null });
+    assert.deepEqual(bench.caps.checkDailyCap(bench.shown(['b']), 'a', bench.nowMs), {
+      atCap: true,
+      withinDailyCap: null,
+    });
     assert.equal(bench.click(subs[0]!, 'b'), true);
     assert.deepEqual(bench.closed(), ['a', 'b']);
     assert.equal(bench.caps.countUnavailableOffers(bench.nowMs), 2);
@@ -185,7 +188,7 @@ describe('DailyCaps', () => {
   it('counts sandbox clicks separately from live clicks', () => {
     const bench = new Bench({ a: 1 });
     const sandbox = catalogWith({ a: 1 }, 'test');
-    bench.caps.activate(sandbox, bench.nowMs);
+    bench.caps.activateCatalog(sandbox, bench.nowMs);
     bench.click(bench.shown(ids, 'test'));
     assert.deepEqual(bench.closed(), []);
     assert.equal(bench.caps.unavailableOffers(sandbox, bench.nowMs).count, 1);
@@ -195,7 +198,7 @@ describe('DailyCaps', () => {
 
   it('isIdle is true if no offer has a daily cap', () => {
     const bench = new Bench({});
-    assert.equal(bench.caps.isIdle, true);
+    assert.equal(bench.caps.hasNoClicks, true);
     assert.equal(bench.click(bench.shown()), undefined);
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), noUnavailableOffers);
   });
@@ -227,11 +230,11 @@ describe('DailyCaps', () => {
       subs.map((sub) => bench.click(sub)),
       [null, true, false, false],
     );
-    assert.equal(bench.caps.check(subs[3]!, 'a', bench.nowMs).atCap, true);
+    assert.equal(bench.caps.checkDailyCap(subs[3]!, 'a', bench.nowMs).atCap, true);
     bench.nowMs++;
     await bench.reload({ a: 'gone', b: 1 });
     bench.restart();
-    assert.equal(bench.caps.check(subs[3]!, 'a', bench.nowMs).atCap, true);
+    assert.equal(bench.caps.checkDailyCap(subs[3]!, 'a', bench.nowMs).atCap, true);
     assert.deepEqual(bench.closed(), []);
   });
 
@@ -243,13 +246,13 @@ describe('DailyCaps', () => {
     await bench.reload({ a: 'gone', b: 'gone' });
     // An intermediate change does not extend the lifetime of the links.
     bench.nowMs += hourMs;
-    bench.caps.activate(bench.catalog, bench.nowMs);
+    bench.caps.activateCatalog(bench.catalog, bench.nowMs);
     bench.nowMs += bounds.replacedCatalogRetentionMs - hourMs - 1;
-    bench.caps.activate(catalogWith({}, 'test'), bench.nowMs);
-    assert.equal(bench.caps.isIdle, false);
+    bench.caps.activateCatalog(catalogWith({}, 'test'), bench.nowMs);
+    assert.equal(bench.caps.hasNoClicks, false);
     bench.nowMs++;
-    bench.caps.activate(catalogWith({}, 'test'), bench.nowMs);
-    assert.equal(bench.caps.isIdle, true);
+    bench.caps.activateCatalog(catalogWith({}, 'test'), bench.nowMs);
+    assert.equal(bench.caps.hasNoClicks, true);
   });
 
   it('returns the same unavailable-offers object after a click on a removed offer', async () => {
@@ -283,7 +286,7 @@ describe('DailyCaps', () => {
     const bench = new Bench({ a: 1 });
     bench.click(bench.shown());
     const next = catalogWith({ a: 1, b: 1 });
-    await assert.rejects(bench.caps.loadHistory(next, bench.nowMs, () => Promise.reject(new Error('no'))));
+    await assert.rejects(bench.caps.loadRecordedClicks(next, bench.nowMs, () => Promise.reject(new Error('no'))));
     assert.deepEqual(bench.closed(), ['a']);
     assert.equal(bench.click(bench.shown(), 'b'), undefined);
     await bench.reload({ a: 1, b: 1 });
@@ -293,7 +296,7 @@ describe('DailyCaps', () => {
   it('counts more clicks than the actual number, never fewer, after session-offer pairs were evicted', () => {
     const bench = new Bench({ a: 2 });
     bench.caps = new DailyCaps(bench.nowMs, 2);
-    bench.caps.activate(bench.catalog, bench.nowMs);
+    bench.caps.activateCatalog(bench.catalog, bench.nowMs);
     const subs = Array.from({ length: 4 }, () => bench.shown(['a']));
     assert.deepEqual(
       subs.map((sub) => bench.click(sub)),

@@ -58,27 +58,27 @@ describe('SessionOfferPairs', () => {
   it('evicts all sessions of a creation minute together', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon - minuteMs);
     for (const serial of [0, 1]) pairs.markShown(session(serial), marks[0]!);
-    assert.ok(pairs.hasAllPairsSince(noon - minuteMs) && !pairs.hasAllPairsSince(noon - minuteMs - 1));
-    pairs.evictSessionsBefore(noon + minuteMs - 1);
+    assert.ok(pairs.isCompleteSince(noon - minuteMs) && !pairs.isCompleteSince(noon - minuteMs - 1));
+    pairs.evictPairsOfSessionsBefore(noon + minuteMs - 1);
     assert.equal(pairs.pairState(session(0), marks[0]!), 'shown');
-    assert.ok(!pairs.hasAllPairsSince(noon));
-    pairs.evictSessionsBefore(noon + minuteMs);
+    assert.ok(!pairs.isCompleteSince(noon));
+    pairs.evictPairsOfSessionsBefore(noon + minuteMs);
     assert.deepEqual(
       [0, 1].map((serial) => pairs.pairState(session(serial), marks[0]!)),
       ['none', 'shown'],
     );
     assert.equal(pairs.size, 1);
-    pairs.evictSessionsBefore(noon);
-    assert.ok(pairs.hasAllPairsSince(noon + minuteMs) && !pairs.hasAllPairsSince(noon + minuteMs - 1));
+    pairs.evictPairsOfSessionsBefore(noon);
+    assert.ok(pairs.isCompleteSince(noon + minuteMs) && !pairs.isCompleteSince(noon + minuteMs - 1));
   });
 
   it('evicts the oldest sessions when the maximum number of pairs is exceeded', () => {
     const pairs = new SessionOfferPairs(100, noon);
     for (let serial = 0; serial < 100; serial++) pairs.markShown(session(serial), marks[0]!);
-    assert.ok(pairs.size === 100 && pairs.hasAllPairsSince(noon));
+    assert.ok(pairs.size === 100 && pairs.isCompleteSince(noon));
     pairs.markShown(session(100), marks[1]!);
     assert.equal(Number(pairs.size), 80);
-    assert.ok(!pairs.hasAllPairsSince(noon + minuteMs - 1) && pairs.hasAllPairsSince(noon + minuteMs));
+    assert.ok(!pairs.isCompleteSince(noon + minuteMs - 1) && pairs.isCompleteSince(noon + minuteMs));
     assert.equal(pairs.pairState(session(0), marks[0]!), 'none');
     assert.equal(pairs.pairState(session(1), marks[0]!), 'shown');
   });
@@ -88,9 +88,9 @@ describe('SessionOfferPairs', () => {
     for (let serial = 0; serial < 300; serial++) pairs.markShown(session(serial), marks[0]!);
     for (let serial = 0; serial < 300; serial++) others.markShown(session(serial), marks[1]!);
     for (let serial = 0; serial < 300; serial += 2) others.markClicked(session(serial), marks[1]!);
-    for (const _ of pairs.addPairsOf(others)) assert.ok(pairs.size <= 600);
+    for (const _ of pairs.addPairsOfTable(others)) assert.ok(pairs.size <= 600);
     assert.equal(pairs.size, 600);
-    assert.ok(pairs.hasAllPairsSince(noon) && !pairs.hasAllPairsSince(noon - 1));
+    assert.ok(pairs.isCompleteSince(noon) && !pairs.isCompleteSince(noon - 1));
     for (let serial = 0; serial < 300; serial++) {
       assert.equal(pairs.pairState(session(serial), marks[0]!), 'shown');
       assert.equal(pairs.pairState(session(serial), marks[1]!), serial % 2 === 0 ? 'clicked' : 'shown');

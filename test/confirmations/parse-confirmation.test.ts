@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Confirmation, confirmationMembers } from '../../src/confirmations/confirmation.ts';
+import { type Confirmation, confirmationFieldNames } from '../../src/confirmations/confirmation.ts';
 import { findDuplicateMembers, parseConfirmation } from '../../src/confirmations/parse-confirmation.ts';
 import { ClickIds } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { secretRingOf } from '../support/identities.ts';
 
 const clickedMs = Date.UTC(2026, 4, 20, 12);
-const subIds = new SubIds(secretRingOf('ours'), new RandomPool());
-const random = new RandomPool();
+const subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
+const random = new RandomBytesPool();
 const clickIds = new ClickIds(secretRingOf('ours'), random);
 const ids = { subIds, clickIds };
 const subId = subIds.issue(clickedMs - 60_000, 42, 1, 'live');
@@ -136,7 +136,7 @@ describe('findDuplicateMembers', () => {
   }
 
   it('finds every row with a repeated member, also if values are nested at any depth', () => {
-    const member = fc.tuple(fc.constantFrom(...confirmationMembers, 'other'), fc.json({ maxDepth: 3 }));
+    const member = fc.tuple(fc.constantFrom(...confirmationFieldNames, 'other'), fc.json({ maxDepth: 3 }));
     const row = fc.oneof(fc.json(), fc.array(member, { maxLength: 6 }));
     fc.assert(
       fc.property(fc.array(row, { maxLength: 6 }), (rows) => {

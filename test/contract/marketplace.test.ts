@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Mode } from '../../src/domain/mode.ts';
+import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import type { MarketplaceView, OfferView } from '../../src/index.ts';
 import { type SortOrder, sortOrders } from '../../src/matching/matcher.ts';
 import type { IgnoredParameters } from '../../src/operations/ignored-names.ts';
@@ -210,7 +210,7 @@ describeEveryVertical('GET /marketplace', (door) => {
   describe('GET /marketplace with a test key', () => {
     test('returns only offers of the sandbox catalog, and the same offers for every session with the same fields', async () => {
       const { market, fixture } = door;
-      const shown = async (mode: Mode) => {
+      const shown = async (mode: ApiKeyMode) => {
         const caller = market.caller(fixture, { mode });
         return caller.offers(await caller.createSessionWithFields('sandbox', fixture.complete), { max_offers: 20 });
       };
@@ -225,7 +225,7 @@ describeEveryVertical('GET /marketplace', (door) => {
 
     test('responses to test keys list unknown members and parameters in `ignored`; responses to live keys do not', async () => {
       const { market, fixture } = door;
-      const listed = async (mode: Mode): Promise<unknown[]> => {
+      const listed = async (mode: ApiKeyMode): Promise<unknown[]> => {
         const caller = market.caller(fixture, { mode });
         const misspelt = 'm'.repeat(65);
         const created = await caller.post('session', { referrer_tag: 'ignored', metdata: {}, [misspelt]: 1 });

@@ -1,5 +1,5 @@
 import { type Random, wholeNumber } from '../../bench/population/random.ts';
-import type { Mode, SessionView } from '../../src/index.ts';
+import type { ApiKeyMode, SessionView } from '../../src/index.ts';
 import type { createUnrecordedClickIdIssuer } from '../support/click-ids.ts';
 import type { Partner } from './server-process.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -47,7 +47,7 @@ export class Expectations {
     this.#durableBefore = Math.max(this.#durableBefore, sentAt);
   }
 
-  tagSessions(tag: string, mode: Mode): TagSessions {
+  tagSessions(tag: string, mode: ApiKeyMode): TagSessions {
     const name = `${mode} ${tag}`;
     let sessions = this.#tags.get(name);
     if (sessions === undefined) {
@@ -61,7 +61,7 @@ export class Expectations {
     return this.#tags.values();
   }
 
-  sessions(mode: Mode): SessionRecord[] {
+  sessions(mode: ApiKeyMode): SessionRecord[] {
     return [...this.tags].filter((tag) => tag.mode === mode).flatMap(({ sessions }) => sessions);
   }
 }
@@ -69,7 +69,7 @@ export class Expectations {
 /** The sessions of one referrer tag. */
 export class TagSessions {
   readonly tag: string;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   /** Sessions whose creation was answered. */
   readonly sessions: SessionRecord[] = [];
   /** Number of sessions that a restarted server has although their creation was not answered. */
@@ -77,7 +77,7 @@ export class TagSessions {
   /** Number of creations that are pending or were not answered. Each has created at most one session. */
   unresolved = 0;
 
-  constructor(tag: string, mode: Mode) {
+  constructor(tag: string, mode: ApiKeyMode) {
     this.tag = tag;
     this.mode = mode;
   }
@@ -150,7 +150,7 @@ export interface LoadOptions extends SharedOptions {
 }
 
 export interface VerificationOptions extends SharedOptions {
-  readonly partners: Readonly<Record<Mode, Partner>>;
+  readonly partners: Readonly<Record<ApiKeyMode, Partner>>;
 }
 
 /** Applies an asynchronous function to each item, eight items at a time. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import type { Mode, RowView } from '../../src/index.ts';
+import type { ApiKeyMode, RowView } from '../../src/index.ts';
 import { clickIdFromRedirect } from '../support/click-ids.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { ConfirmationBatch, type ConfirmationRow, type IssuedClick, type RowVerdict, viewOf } from './confirmations.ts';
@@ -74,7 +74,7 @@ export async function checkTag({ wire, partners, tally }: VerificationOptions, t
 /** Compares the sums of all sessions of a mode, queried by id. */
 export async function compareAllSessions(
   { wire, partners, expectations }: VerificationOptions,
-  mode: Mode,
+  mode: ApiKeyMode,
 ): Promise<void> {
   await inParallel(listsOf(expectations.sessions(mode), idsPerQuery), async (list) => {
     const summary = await querySummary(wire, partners[mode], idsOf(list));
@@ -86,7 +86,7 @@ export async function compareAllSessions(
 /** Compares the rows of sessions of one mode. */
 export async function compareRows(
   { wire, partners, tally }: VerificationOptions,
-  mode: Mode,
+  mode: ApiKeyMode,
   sessions: readonly SessionRecord[],
 ): Promise<void> {
   await inParallel(listsOf(sessions, rowsPerQuery), async (list) => {

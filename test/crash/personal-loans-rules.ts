@@ -1,6 +1,6 @@
 import { type Borrower, drawBorrower } from '../../bench/population/borrower.ts';
 import { chance, type Random, wholeNumber } from '../../bench/population/random.ts';
-import type { Mode, OfferView } from '../../src/index.ts';
+import type { ApiKeyMode, OfferView } from '../../src/index.ts';
 import { type Fields, findListedOffer } from '../support/vertical-fixture.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 
@@ -51,7 +51,11 @@ export interface Link {
   readonly micros: number;
 }
 
-export function offerLink({ svc_offer_id: offerId, click_url }: OfferView, mode: Mode, creditBand: unknown): Link {
+export function offerLink(
+  { svc_offer_id: offerId, click_url }: OfferView,
+  mode: ApiKeyMode,
+  creditBand: unknown,
+): Link {
   const { pathname, search } = new URL(click_url);
   return { offerId, path: pathname + search, micros: mode === 'test' ? 0 : clickMicros(offerId, String(creditBand)) };
 }
@@ -66,7 +70,9 @@ function memoize<Key extends string, Result>(compute: (offerId: string, key: Key
   };
 }
 
-export const lenderOf = memoize((offerId, mode: Mode) => findListedOffer(personalLoansFixture, offerId, mode).lender);
+export const lenderOf = memoize(
+  (offerId, mode: ApiKeyMode) => findListedOffer(personalLoansFixture, offerId, mode).lender,
+);
 
 /** Returns the value of the first click on a live offer (docs/contract.md#click-revenue). */
 const clickMicros = memoize((offerId, creditBand) =>

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { spawnChildProcess, stopChildProcess } from '../../bench/target/owned-resources.ts';
-import type { Mode } from '../../src/index.ts';
+import type { ApiKeyMode } from '../../src/index.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 
@@ -90,7 +90,7 @@ function messageOf(line: string): string {
 /** An API key, created with the real command line. All keys belong to one account. */
 export interface Partner {
   readonly key: string;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   /** Limit of sessions per UTC day; null if it is never reached. */
   readonly sessionsPerDay: number | null;
 }
@@ -100,7 +100,7 @@ const unlimited = 1_000_000;
 /** Creates an API key. The server may be running. */
 export async function createPartner(
   dataDir: string,
-  mode: Mode,
+  mode: ApiKeyMode,
   sessionsPerDay: number | null = null,
 ): Promise<Partner> {
   const options = {

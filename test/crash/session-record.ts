@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
-import type { Mode, SessionView } from '../../src/index.ts';
+import type { ApiKeyMode, SessionView } from '../../src/index.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
 import {
   type ConfirmationRow,
@@ -54,7 +54,7 @@ const linksMax = 40;
 export class SessionRecord {
   readonly subId: string;
   readonly tag: string;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   readonly createdMs: number;
   fields: Fields = {};
   /** Field changes whose request was not answered. */
@@ -79,7 +79,7 @@ export class SessionRecord {
   #uncertainConfirmations: UncertainConfirmations | null = null;
   #uncertainReports: readonly UncertainReport[] = [];
 
-  constructor(view: Pick<SessionView, 'sub_id' | 'created_at'>, tag: string, mode: Mode) {
+  constructor(view: Pick<SessionView, 'sub_id' | 'created_at'>, tag: string, mode: ApiKeyMode) {
     this.subId = view.sub_id;
     this.createdMs = Date.parse(view.created_at);
     this.tag = tag;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { logNames } from '../../src/metrics/gauges.ts';
+import { eventLogNames } from '../../src/metrics/gauges.ts';
 import { sourceFiles } from '../architecture/source-tree.ts';
 
 /** Call in the source that writes a log line. */
@@ -70,7 +70,7 @@ function messagesOf({ message }: LoggedLine): string[] | null {
   // The table has one row for all reasons of the same message.
   const withReason = template.replace(/\$\{reason\}/, '<reason>');
   if (withReason !== template) return [withReason];
-  return logNames.map((log) => template.replace(/\$\{\w+\}/, log));
+  return eventLogNames.map((log) => template.replace(/\$\{\w+\}/, log));
 }
 
 /** Messages that `standard-error-log.ts` writes without pino. */

@@ -11,8 +11,8 @@ import {
   type Marketplace,
   type MarketplaceOptions,
   type PartnerApi,
+  type PartnerApiResult,
   personalLoans,
-  type Result,
 } from '../../src/index.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { folderFor, newKey, ok, refusal } from './embedded-marketplace.ts';
@@ -157,7 +157,7 @@ test('createMarketplace throws a different error class for each cause of a faile
   await assert.rejects(createMarketplace({ dataDir: folderFor(t), listen: { tls } }), InvalidCertificateError);
 });
 
-type Call = (partner: PartnerApi, subId: string) => Promise<Result<unknown>>;
+type Call = (partner: PartnerApi, subId: string) => Promise<PartnerApiResult<unknown>>;
 const none = undefined as never;
 const nothing = null as never;
 
@@ -206,7 +206,7 @@ test('an argument of the wrong type causes an error result that names the argume
 });
 
 test('confirmations.submit returns an error for an invalid batch', async () => {
-  const submit = marketplace.confirmations.submit as (rows: unknown) => Promise<Result<unknown>>;
+  const submit = marketplace.confirmations.submit as (rows: unknown) => Promise<PartnerApiResult<unknown>>;
   for (const rows of [undefined, Array.from({ length: 501 }, () => null)]) {
     const { status, error, param } = refusal(await submit(rows));
     assert.deepEqual([status, error, param], [400, 'INVALID_REQUEST', 'body']);

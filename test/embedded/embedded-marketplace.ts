@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import type { TestContext } from 'node:test';
-import { createMarketplace, type Marketplace, type MarketplaceOptions, type Result } from '../../src/index.ts';
+import {
+  createMarketplace,
+  type Marketplace,
+  type MarketplaceOptions,
+  type PartnerApiResult,
+} from '../../src/index.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 
@@ -23,12 +28,12 @@ export async function startEmbedded(t: TestContext, options: Partial<Marketplace
   return marketplace;
 }
 
-export function ok<Value>(result: Result<Value>): Value {
+export function ok<Value>(result: PartnerApiResult<Value>): Value {
   assert.ok(result.ok, JSON.stringify(result));
   return result.value;
 }
 
-export function refusal(result: Result<unknown>) {
+export function refusal(result: PartnerApiResult<unknown>) {
   assert.ok(!result.ok, JSON.stringify(result));
   return result.error;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createMarketplace, type Result } from '../../src/index.ts';
+import { createMarketplace, type PartnerApiResult } from '../../src/index.ts';
 import { ApiCaller } from '../support/api-caller.ts';
 import { HttpClient } from '../support/http-client.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -77,7 +77,7 @@ test('the embedded API returns errors with the same status, code and members as 
 
   const query = { referrer_tag: 'refusals' };
   const stranger = marketplace.partner('svc_pl_live_none');
-  const assertRefused = (answer: Result<unknown>, status: number, error: string, more: object = {}) =>
+  const assertRefused = (answer: PartnerApiResult<unknown>, status: number, error: string, more: object = {}) =>
     assert.partialDeepStrictEqual(refusal(answer), { status, error, ...more });
   assertRefused(await partner.createSession({ referrer_tag: 'No' }), 400, 'INVALID_REFERRER_TAG');
   const invalid = await partner.submitInputs({ sub_id, fields: { state: 'XX' } });

@@ -1,5 +1,5 @@
 import type { LogFiles, WritableLogFile } from '../../src/event-log/log-files.ts';
-import { nodeLogFiles } from '../../src/event-log/log-files.ts';
+import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
 
 export type WritingStep = 'create' | 'write' | 'datasync' | 'rename' | 'syncFolder' | 'truncate';
 
@@ -37,29 +37,29 @@ export class FailingLogFiles extends FailurePlan implements LogFiles {
   readonly steps: (WritingStep | 'store')[] = [];
   openFiles = 0;
 
-  createFolder = nodeLogFiles.createFolder;
-  listNames = nodeLogFiles.listNames;
-  openForReading = nodeLogFiles.openForReading;
-  remove = nodeLogFiles.remove;
+  createFolder = fileSystemLogFiles.createFolder;
+  listFiles = fileSystemLogFiles.listFiles;
+  openForReading = fileSystemLogFiles.openForReading;
+  remove = fileSystemLogFiles.remove;
 
   async create(path: string): Promise<WritableLogFile> {
     this.check('create');
-    return this.#wrap(await nodeLogFiles.create(path));
+    return this.#wrap(await fileSystemLogFiles.create(path));
   }
 
   async openForWriting(path: string): Promise<WritableLogFile> {
-    return this.#wrap(await nodeLogFiles.openForWriting(path));
+    return this.#wrap(await fileSystemLogFiles.openForWriting(path));
   }
 
   async rename(from: string, to: string): Promise<void> {
     this.check('rename');
-    await nodeLogFiles.rename(from, to);
+    await fileSystemLogFiles.rename(from, to);
     this.steps.push('rename');
   }
 
   async syncFolder(folder: string): Promise<void> {
     this.check('syncFolder');
-    await nodeLogFiles.syncFolder(folder);
+    await fileSystemLogFiles.syncFolder(folder);
     this.steps.push('syncFolder');
   }
 

@@ -128,7 +128,7 @@ test('a reader stops reading an abandoned segment at the first position of the n
   const { folder, files, log } = await openTestLog(t);
   const reader = new LogReader(folder, null);
   const read: number[] = [];
-  const follow = () => reader.read(log.durablePosition, 100, (_, record) => read.push(positionOf(record)));
+  const follow = () => reader.readRecords(log.durablePosition, 100, (_, record) => read.push(positionOf(record)));
   await appendOneByOne(log, 2);
   follow();
   for (let i = 0; i < 3; i++) {

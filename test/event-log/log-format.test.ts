@@ -8,9 +8,9 @@ import {
   encodeSegmentHeader,
   isTemporaryFileName,
   markedFrameFieldsBytes,
+  parseSegmentFileNames,
   readSequence,
   segmentFileName,
-  segmentFirstSequences,
   temporaryFileName,
   writeMarkedFrameFields,
 } from '../../src/event-log/log-format.ts';
@@ -78,6 +78,6 @@ test('does not parse other file names as segment names', () => {
     segmentFileName(9),
     `${segmentFileName(4)}~`,
   ];
-  assert.deepEqual(segmentFirstSequences(names), [9, 20]);
+  assert.deepEqual(parseSegmentFileNames(names), [9, 20]);
   assert.deepEqual(names.filter(isTemporaryFileName), [temporaryFileName(segmentFileName(3))]);
 });

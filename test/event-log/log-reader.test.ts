@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
-import { nodeLogFiles } from '../../src/event-log/log-files.ts';
+import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
 import { segmentFileName, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
-import { CursorBeyondLogError, LogReader, readOpenLog } from '../../src/event-log/log-reader.ts';
+import { CursorBeyondLogError, LogReader, readActiveLog } from '../../src/event-log/log-reader.ts';
 import type { LogCursor } from '../../src/event-log/log-scanner.ts';
 import { recordTimeMs } from '../../src/ledger/ledger-record.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
@@ -40,14 +40,14 @@ function readAll(reader: LogReader, durable: number): number[] {
     assert.equal(positionOf(record), position);
     read.push(position);
   };
-  assert.equal(reader.read(durable, Number.POSITIVE_INFINITY, visit), read.length);
+  assert.equal(reader.readRecords(durable, Number.POSITIVE_INFINITY, visit), read.length);
   return read;
 }
 
 /** Returns the cursor after a position. */
 function readUpTo(folder: string, position: number): LogCursor {
   const reader = new LogReader(folder, null);
-  reader.read(position, position, () => {});
+  reader.readRecords(position, position, () => {});
   reader.close();
   return reader.cursor;
 }
@@ -71,11 +71,11 @@ test('a reader stops at the given position and number of records', async (t) => 
   const reader = openReader(t, folder);
   const read: number[] = [];
   const visit = (position: number) => read.push(position);
-  assert.equal(reader.read(5, 100, visit), 5);
-  assert.equal(reader.read(5, 100, visit), 0);
-  assert.equal(reader.read(20, 4, visit), 4);
-  assert.equal(reader.read(3, 100, visit), 0);
-  assert.equal(reader.read(20, 100, visit), 11);
+  assert.equal(reader.readRecords(5, 100, visit), 5);
+  assert.equal(reader.readRecords(5, 100, visit), 0);
+  assert.equal(reader.readRecords(20, 4, visit), 4);
+  assert.equal(reader.readRecords(3, 100, visit), 0);
+  assert.equal(reader.readRecords(20, 100, visit), 11);
   assert.deepEqual(read, upTo(20));
 });
 
@@ -83,7 +83,7 @@ test('a reader of an empty log waits for its first record', async (t) => {
   const { folder, log } = await openTestLog(t);
   const reader = openReader(t, folder);
   assert.equal(
-    reader.read(0, 10, () => assert.fail()),
+    reader.readRecords(0, 10, () => assert.fail()),
     0,
   );
   assert.deepEqual(reader.cursor, { position: 0, segment: 0, offset: 0, crc: 0 });
@@ -100,7 +100,7 @@ test('a cursor that was stored as JSON continues with the next record', async (t
   for (let position = 1; position <= 25; position++) {
     const reader = openReader(t, folder, stored === null ? null : (JSON.parse(stored) as LogCursor));
     assert.equal(
-      reader.read(25, 1, (found) => assert.equal(found, position)),
+      reader.readRecords(25, 1, (found) => assert.equal(found, position)),
       1,
     );
     stored = JSON.stringify(reader.cursor);
@@ -199,7 +199,7 @@ test('reports a segment that does not continue the previous segment', async (t) 
     writeFileSync(join(folder, name), readFileSync(join(other, name)));
   }
   const reader = openReader(t, folder);
-  assert.throws(() => reader.read(3, 10, () => {}), {
+  assert.throws(() => reader.readRecords(3, 10, () => {}), {
     name: 'LogDamagedError',
     file: join(folder, segmentFileName(3)),
     offset: 0,
@@ -216,7 +216,7 @@ test('readOpenLog reads the records that were appended to an open log before the
     for (let at = 0; at < count; at++) log.appendWithoutWaiting(recordAt(log.appendedPosition + 1));
     const last = log.appendedPosition;
     const positions: number[] = [];
-    const reading = readOpenLog(nodeLogFiles, folder, log, sinceRecord(0), (record) =>
+    const reading = readActiveLog(fileSystemLogFiles, folder, log, sinceRecord(0), (record) =>
       positions.push(positionOf(record)),
     );
     log.appendWithoutWaiting(recordAt(last + 1));
@@ -230,7 +230,7 @@ test('readOpenLog skips segments whose records are all older than the requested 
   const { folder, log } = await openTestLog(t, { segmentBytesMax: 1 });
   await appendOneByOne(log, 20);
   const positions: number[] = [];
-  await readOpenLog(nodeLogFiles, folder, log, sinceRecord(15), (record) => positions.push(positionOf(record)));
+  await readActiveLog(fileSystemLogFiles, folder, log, sinceRecord(15), (record) => positions.push(positionOf(record)));
   assert.deepEqual(positions, upTo(20, 14));
 });
 
@@ -239,7 +239,7 @@ test('readOpenLog yields to the event loop between batches', async (t) => {
   for (let at = 1; at < 3_000; at++) log.appendWithoutWaiting(recordAt(at));
   await log.append(recordAt(3_000))!.durable;
   let [visited, most] = [0, 0];
-  const reading = readOpenLog(nodeLogFiles, folder, log, sinceRecord(0), () => visited++);
+  const reading = readActiveLog(fileSystemLogFiles, folder, log, sinceRecord(0), () => visited++);
   for (let before = visited; before < 3_000; before = visited) {
     most = Math.max(most, visited - before);
     await new Promise((resolve) => setImmediate(resolve));
@@ -255,7 +255,7 @@ test('readOpenLog fails while the log cannot be written', async (t) => {
   breakFiles();
   await assert.rejects(log.append(recordAt(2))!.durable, LogUnavailableError);
   let visited = 0;
-  const read = () => readOpenLog(nodeLogFiles, folder, log, sinceRecord(0), () => visited++);
+  const read = () => readActiveLog(fileSystemLogFiles, folder, log, sinceRecord(0), () => visited++);
   await assert.rejects(read(), LogUnavailableError);
   assert.equal(visited, 0);
   const healed = new Promise<void>((resolve) => log.setDurableListener(() => resolve()));

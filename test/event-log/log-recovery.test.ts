@@ -6,7 +6,7 @@ import { Encoder } from '@msgpack/msgpack';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import type { LogIncident } from '../../src/event-log/file-event-log.ts';
-import { nodeLogFiles } from '../../src/event-log/log-files.ts';
+import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
 import {
   computeFrameCrc,
   encodeSegmentHeader,
@@ -203,7 +203,7 @@ test('rejects a log with a missing segment', async (t) => {
   const folder = scratchFolder(t);
   await writeLog(folder, [2], [2], [2]);
   const files = new FailingLogFiles();
-  files.listNames = () => [segmentFileName(1), segmentFileName(5)];
+  files.listFiles = () => [segmentFileName(1), segmentFileName(5)];
   await assert.rejects(openLog(folder, { files }), { name: 'LogDamagedError', file: join(folder, segmentFileName(1)) });
 });
 
@@ -278,7 +278,7 @@ for (const [what, payload] of [
     writeFileSync(file, bytes);
     const expected = { name: 'LogDamagedError', file, offset: segmentHeaderBytes };
     await assert.rejects(openLog(folder, { onRecord: () => {} }), expected);
-    const { damage, position } = await verifyLog(nodeLogFiles, folder);
+    const { damage, position } = await verifyLog(fileSystemLogFiles, folder);
     assert.match(damage!.reason, /cannot be decoded/);
     assert.deepEqual([damage!.file, damage!.offset, position], [file, segmentHeaderBytes, 0]);
     assert.ok(readFileSync(file).equals(bytes), 'a rejected log is not changed');
@@ -297,11 +297,11 @@ const timeAt = (position: number): number => timeMsOf(recordAt(position));
 test('reads every record after a given time, with the same end position and CRC for every time', async (t) => {
   const folder = scratchFolder(t);
   await fourSegments(folder);
-  const whole = await recoverLog(nodeLogFiles, folder, () => {});
+  const whole = await recoverLog(fileSystemLogFiles, folder, () => {});
   for (let since = 0; since <= 14; since++) {
     const visited: number[] = [];
     const visit = (position: number) => visited.push(position);
-    const recovered = await recoverLog(nodeLogFiles, folder, visit, { wallMs: timeAt(since), timeMsOf });
+    const recovered = await recoverLog(fileSystemLogFiles, folder, visit, { wallMs: timeAt(since), timeMsOf });
     assert.deepEqual(recovered, whole);
     // The segments begin with records 1, 4, 7 and 10.
     const from = [10, 7, 4].find((first) => first < since) ?? 1;
@@ -317,11 +317,11 @@ test('does not start reading at a segment whose first record has no time or cann
   const visit = (position: number) => visited.push(position);
   const noTimeAtSeven = (record: unknown) => (timeMsOf(record) === timeAt(7) ? null : timeMsOf(record));
   const since = { wallMs: Number.POSITIVE_INFINITY, timeMsOf: noTimeAtSeven };
-  await recoverLog(nodeLogFiles, folder, visit, since);
+  await recoverLog(fileSystemLogFiles, folder, visit, since);
   assert.deepEqual(visited, [4, 5, 6, 7, 8, 9]);
 
   damageByte(third!, 3);
-  await assert.rejects(recoverLog(nodeLogFiles, folder, visit, since), {
+  await assert.rejects(recoverLog(fileSystemLogFiles, folder, visit, since), {
     name: 'LogDamagedError',
     file: third,
     offset: 0,

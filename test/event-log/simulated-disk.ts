@@ -304,7 +304,7 @@ export class SimulatedLogFiles extends FailurePlan implements LogFiles {
     this.disk.syncFolder(parent, 'done');
   }
 
-  listNames(folder: string): string[] {
+  listFiles(folder: string): string[] {
     return this.disk.list(folder);
   }
 

@@ -23,7 +23,7 @@ test('an entry that its own deadline callback adds again expires after the full 
     queue.add(lingering, nowMs);
   });
   queue.add(lingering, nowMs);
-  for (; nowMs <= 250; nowMs += 50) queue.expireEntries(nowMs);
+  for (; nowMs <= 250; nowMs += 50) queue.removeExpiredEntries(nowMs);
   assert.deepEqual(late, [100, 200]);
 });
 
@@ -47,7 +47,7 @@ test('an entry expires if and only if its timeout has passed (random additions a
           dueMs.delete(which);
         } else {
           expired.length = 0;
-          queue.expireEntries(nowMs);
+          queue.removeExpiredEntries(nowMs);
           const expected = [...dueMs].filter(([, due]) => due <= nowMs).map(([index]) => index);
           assert.deepEqual(expired, expected);
           for (const index of expected) dueMs.delete(index);
@@ -60,18 +60,18 @@ test('an entry expires if and only if its timeout has passed (random additions a
 
 test('waitUntilEmpty waits for the last request, also for requests that arrive during the wait', async () => {
   const requests = new InFlightRequests();
-  requests.increment();
+  requests.countRequestStart();
   let drained = false;
-  const drain = requests.waitUntilEmpty(60_000).then(() => {
+  const drain = requests.waitForAllRequests(60_000).then(() => {
     drained = true;
   });
   // The next request arrives in the same turn as the last reply.
-  requests.decrement();
-  requests.increment();
+  requests.countRequestEnd();
+  requests.countRequestStart();
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   assert.equal(drained, false);
   assert.equal(requests.count, 1);
-  requests.decrement();
+  requests.countRequestEnd();
   await drain;
 });
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { connect } from 'node:tls';
-import type { Handler, Listener, RequestContext } from '../../src/http/engines/listener.ts';
+import type { Listener, RequestContext, RequestHandler } from '../../src/http/engines/listener.ts';
 import { InvalidCertificateError, readCertificate, type TlsVersion } from '../../src/tls/certificate.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
@@ -16,7 +16,7 @@ const request = get('/');
 for (const engine of ['uws', 'node'] as const) {
   describe(`certificates of the ${engine} listener`, () => {
     /** Starts a listener with a certificate for `one.test`. `renew` replaces the certificate. */
-    async function secured(t: TestContext, handler: Handler = hello, minVersion: TlsVersion = '1.2') {
+    async function secured(t: TestContext, handler: RequestHandler = hello, minVersion: TlsVersion = '1.2') {
       const folder = temporaryFolder();
       runAfterTest(t, () => rmSync(folder, { recursive: true }));
       const read = (name: string) => readCertificate(writeCertificate(folder, createSelfSignedCertificate(name)));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test as runTest } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import type { Handler, Listener, ListenerOptions, Reply } from '../../src/http/engines/listener.ts';
+import type { Listener, ListenerOptions, Reply, RequestHandler } from '../../src/http/engines/listener.ts';
 import { startNodeListener } from '../../src/http/engines/node-listener.ts';
 import { formatHeader } from '../../src/http/engines/response-head.ts';
 import { startUwsListener } from '../../src/http/engines/uws-listener.ts';
@@ -21,10 +21,10 @@ export const text = (body: string, status = 200): Reply => ({
   body,
 });
 
-export const hello: Handler = (context) => context.reply(text('hello'));
+export const hello: RequestHandler = (context) => context.reply(text('hello'));
 
 /** Replies with the size and the first bytes of the request body. */
-export const echo: Handler = (context) =>
+export const echo: RequestHandler = (context) =>
   context.readBody((body) => context.reply(text(`${body.length}:${body.subarray(0, 64).toString()}`)));
 
 /** Body that is larger than the send buffer of the operating system and than a third of `unsentReplyBytesMax`. */
@@ -92,7 +92,7 @@ export async function refuses(open: () => Promise<RawConnection>): Promise<void>
 }
 
 /** Options of a listener on a free port. A handler error fails the test. */
-export function listenerOptions(handler: Handler): ListenerOptions {
+export function listenerOptions(handler: RequestHandler): ListenerOptions {
   return {
     host: '127.0.0.1',
     port: 0,
@@ -108,7 +108,7 @@ interface ListenerBench {
   readonly engine: Listener['engine'];
   /** Errors that the listener reported, with their request ids. */
   readonly faults: { readonly fault: unknown; readonly requestId: string }[];
-  start(handler: Handler, overrides?: Partial<ListenerOptions>): Promise<Listener>;
+  start(handler: RequestHandler, overrides?: Partial<ListenerOptions>): Promise<Listener>;
   open(listener: Listener): Promise<RawConnection>;
 }
 

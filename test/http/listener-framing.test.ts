@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { bounds } from '../../src/bounds.ts';
-import type { Handler } from '../../src/http/engines/listener.ts';
+import type { RequestHandler } from '../../src/http/engines/listener.ts';
 import {
   ask,
   chunk,
@@ -57,7 +57,7 @@ test('accepts a body of exactly the maximum size, and replies 413 to one byte mo
   open,
 }) => {
   let bodies = 0;
-  const handler: Handler = (x) =>
+  const handler: RequestHandler = (x) =>
     x.readBody((body) => {
       bodies += 1;
       x.reply(text(String(body.length)));
@@ -88,7 +88,7 @@ test('replies and closes the connection if a chunked body never ends, also if th
   open,
 }) => {
   const calls: string[] = [];
-  const handler: Handler = (x) => {
+  const handler: RequestHandler = (x) => {
     if (x.path === '/unread') return x.reply(text('unauthorized', 401));
     x.readBody(
       () => void calls.push('body'),
@@ -200,7 +200,7 @@ test('replies 400 to a request whose length is ambiguous, and closes the connect
 
 test('handles no request that is hidden behind ambiguous framing or a body over the limit', async ({ start, open }) => {
   const handled: string[] = [];
-  const handler: Handler = (x) => {
+  const handler: RequestHandler = (x) => {
     handled.push(x.path);
     x.readBody((body) => x.reply(text(String(body.length))));
   };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { bounds } from '../../src/bounds.ts';
-import type { Handler, RequestContext } from '../../src/http/engines/listener.ts';
+import type { RequestContext, RequestHandler } from '../../src/http/engines/listener.ts';
 import { formatHeader } from '../../src/http/engines/response-head.ts';
 import {
   ask,
@@ -32,7 +32,7 @@ test('passes method, path and query to the handler undecoded', async ({ start, o
 });
 
 test('parses an absolute request target, if the engine accepts it', async ({ start, open, engine }) => {
-  const listener = await start((x) => x.reply(text(JSON.stringify([x.path, x.query, x.header('host')]))));
+  const listener = await start((x) => x.reply(text(JSON.stringify([x.path, x.query, x.requestHeader('host')]))));
   const seen = async (target: string): Promise<unknown> => {
     const response = await ask(await open(listener), `GET ${target} HTTP/1.1\r\nHost: other\r\n\r\n`);
     return response.status === 200 ? JSON.parse(response.body.toString()) : response.status;
@@ -104,7 +104,7 @@ test('header() returns a request header by lower-case name, an empty string if a
   open,
 }) => {
   const listener = await start((x) =>
-    x.reply(text([x.header('x-some'), x.header('x-none'), x.header('x-twice')].join())),
+    x.reply(text([x.requestHeader('x-some'), x.requestHeader('x-none'), x.requestHeader('x-twice')].join())),
   );
   const response = await ask(await open(listener), get('/', 'X-SOME:  value \r\nX-Twice: 1\r\nX-Twice: 2\r\n'));
   assert.equal(response.body.toString(), 'value,,1');
@@ -114,7 +114,7 @@ test('throws if a header is read after the handler returned or awaited', async (
   const listener = await start(async (x) => {
     if (x.path === '/awaited') await null;
     if (x.path === '/returned') await new Promise(setImmediate);
-    x.reply(text(x.header('host')));
+    x.reply(text(x.requestHeader('host')));
   });
   const connection = await open(listener);
   const statuses: number[] = [];
@@ -299,7 +299,7 @@ test('replies 503 with Retry-After at the deadline, and drops the handler’s re
 
 test('calls onReply once for each reply, with route and status', async ({ start, open }) => {
   const answered: (readonly [route: number, status: number])[] = [];
-  const handler: Handler = (x) => {
+  const handler: RequestHandler = (x) => {
     x.routeIndex = 3;
     switch (x.path) {
       case '/now':

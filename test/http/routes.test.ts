@@ -40,7 +40,7 @@ describe('errorReply', () => {
 
 /** Creates a request with this Origin header. */
 function from(origin: string): RequestContext {
-  return { header: (name: string) => (name === 'origin' ? origin : '') } as RequestContext;
+  return { requestHeader: (name: string) => (name === 'origin' ? origin : '') } as RequestContext;
 }
 
 const allowed = 'https://partner.example';

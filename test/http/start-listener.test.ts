@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
-import type { EngineChoice } from '../../src/config/config.ts';
+import type { HttpEngineSetting } from '../../src/config/config.ts';
 import { startListener } from '../../src/http/engines/start-listener.ts';
 import { hello, listenerOptions } from './listener-bench.ts';
 
@@ -18,7 +18,7 @@ const program = fileURLToPath(new URL('./programs/serve-and-close.ts', import.me
 
 /** Returns the output of the program. Rejects unless the program exits by itself without an error. */
 async function serveAndClose(
-  choice: EngineChoice,
+  choice: HttpEngineSetting,
   from: string,
 ): Promise<{ engine: string; reason: string; body: string }> {
   const { stdout } = await run(process.execPath, [program, choice, from], { timeout: 60_000 });

@@ -7,7 +7,7 @@ import { PageCursors, type PagePosition } from '../../src/ids/page-cursor.ts';
 import { TokenSigner } from '../../src/ids/signed-token.ts';
 import { decodeSubId, SubIds } from '../../src/ids/sub-id.ts';
 import { WidgetTokens } from '../../src/ids/widget-token.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import type { SecretRing } from '../../src/secrets/secret-ring.ts';
 import { secretRingOf } from '../support/identities.ts';
 
@@ -34,7 +34,7 @@ interface TokenKind {
   readonly name: string;
   readonly create: (
     secrets: SecretRing,
-    random: RandomPool,
+    random: RandomBytesPool,
   ) => {
     readonly issue: () => string;
     /** Returns the payload, or null. */
@@ -67,7 +67,7 @@ const kinds: readonly TokenKind[] = [
     create: (secrets) => {
       const tokens = new WidgetTokens(secrets);
       return {
-        issue: () => tokens.issue(sub, timeMs),
+        issue: () => tokens.issueWidgetToken(sub, timeMs),
         verify: (text) => tokens.verify(sub, text),
         verifyInOtherContexts: otherSubs.map((other) => (text) => tokens.verify(other, text)),
       };
@@ -168,13 +168,13 @@ function issueSignedClickId(secrets: SecretRing): string {
 }
 
 /** Random source that returns the same bytes for every token. */
-class FixedRandom extends RandomPool {
+class FixedRandom extends RandomBytesPool {
   override writeRandomBytes(target: Buffer, offset: number, length: number): void {
     for (let i = 0; i < length; i++) target[offset + i] = 0xa0 + i;
   }
 }
 
-const random = new RandomPool();
+const random = new RandomBytesPool();
 
 for (const kind of kinds) {
   const ours = kind.create(secretRingOf('ours'), random);

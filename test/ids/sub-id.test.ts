@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Mode } from '../../src/domain/mode.ts';
+import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import {
   decodeSubId,
   formatSubId,
@@ -10,11 +10,11 @@ import {
   subIdCreatedMs,
   subIdWordCount,
 } from '../../src/ids/sub-id.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { secretRingOf, subIdAt } from '../support/identities.ts';
 
 const createdMs = Date.UTC(2026, 4, 20, 12);
-const subIds = new SubIds(secretRingOf('ours'), new RandomPool());
+const subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
 const issue = () => subIds.issue(createdMs, 42, 1, 'live');
 
 describe('SubIds', () => {
@@ -24,7 +24,7 @@ describe('SubIds', () => {
         fc.integer({ min: 0, max: 2 ** 48 - 1 }),
         fc.integer({ min: 0, max: 2 ** 32 - 1 }),
         fc.integer({ min: 1, max: 127 }),
-        fc.constantFrom<Mode>('live', 'test'),
+        fc.constantFrom<ApiKeyMode>('live', 'test'),
         (time, account, vertical, mode) => {
           const subId = subIds.issue(time, account, vertical, mode);
           assert.match(subId, /^sub_[0-9a-f]{64}$/);

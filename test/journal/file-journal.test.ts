@@ -9,7 +9,7 @@ import { bounds } from '../../src/bounds.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import {
   createFieldChangeConverter,
-  fieldEncodings,
+  journalFieldEncodings,
   parseFieldEncodings,
   serializeFieldEncodings,
 } from '../../src/journal/epoch-reader.ts';
@@ -117,14 +117,14 @@ test('encrypts equal field changes differently in each run', async (t) => {
 test('starts a new journal epoch after 15 minutes with changes', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   clock.advance(bounds.journalEpochDurationMs);
-  await temporary.journal.maintainEpochs();
+  await temporary.journal.scheduleEpochMaintenance();
   assert.equal(epochs(temporary).length, 1);
   await append(temporary, 1);
-  await temporary.journal.maintainEpochs();
+  await temporary.journal.scheduleEpochMaintenance();
   assert.equal(epochs(temporary).length, 2);
   await append(temporary, 2);
   clock.advance(bounds.journalEpochDurationMs - 1);
-  await temporary.journal.maintainEpochs();
+  await temporary.journal.scheduleEpochMaintenance();
   assert.equal(epochs(temporary).length, 2);
   assert.deepEqual(await restoredSerials(temporary), [1, 2]);
 });
@@ -153,7 +153,7 @@ test('stores field changes in order while a new journal epoch starts on a slow d
   const merges = [append(temporary, 2).then(() => settled.push(2))];
   await new Promise(setImmediate);
   clock.advance(bounds.journalEpochDurationMs);
-  const maintenance = temporary.journal.maintainEpochs();
+  const maintenance = temporary.journal.scheduleEpochMaintenance();
   // More changes than fit into a batch, in many turns.
   const serials = Array.from({ length: 100 }, (_, i) => i + 3);
   for (const serial of serials) {
@@ -181,13 +181,13 @@ test('while its files cannot be written, the journal queues accepted changes, re
   assert.equal(temporary.journal.healthy, false);
   for (let i = 0; i < 3; i++) await assertRejected(3, false);
   clock.advance(bounds.journalEpochDurationMs);
-  await temporary.journal.maintainEpochs();
+  await temporary.journal.scheduleEpochMaintenance();
   assert.equal(epochs(temporary).length, 1);
   temporary.repairFiles();
   while (!temporary.journal.healthy) await new Promise(setImmediate);
   // The next batch has the number of the rejected batches.
   await append(temporary, 4);
-  await temporary.journal.maintainEpochs();
+  await temporary.journal.scheduleEpochMaintenance();
   assert.equal(epochs(temporary).length, 2);
   await append(temporary, 5);
   assert.deepEqual(await restoredSerials(temporary), [1, 2, 4, 5]);
@@ -198,12 +198,12 @@ test('deletes a journal epoch as soon as all of its sessions have expired', asyn
   const [first] = epochs(temporary);
   clock.advance(bounds.journalEpochDurationMs);
   await append(temporary, 1);
-  await temporary.journal.maintainEpochs();
+  await temporary.journal.scheduleEpochMaintenance();
   clock.advance(ttlMs - 1);
-  await temporary.journal.maintainEpochs();
+  await temporary.journal.scheduleEpochMaintenance();
   assert(epochs(temporary).includes(first!));
   clock.advance(1);
-  await temporary.journal.maintainEpochs();
+  await temporary.journal.scheduleEpochMaintenance();
   assert(!epochs(temporary).includes(first!));
 });
 
@@ -213,7 +213,7 @@ test('starts and deletes journal epochs without synchronous file system calls', 
   const [first] = epochs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalEpochDurationMs);
-  await temporary.journal.maintainEpochs();
+  await temporary.journal.scheduleEpochMaintenance();
   clock.advance(ttlMs);
   await append(temporary, 2);
   const before = epochs(temporary);
@@ -222,7 +222,7 @@ test('starts and deletes journal epochs without synchronous file system calls', 
   const synchronous = Object.keys(fs).filter(isSynchronous) as 'fsyncSync'[];
   const mocks = synchronous.map((name) => t.mock.method(fs, name));
   syncBuiltinESMExports();
-  await temporary.journal.maintainEpochs();
+  await temporary.journal.scheduleEpochMaintenance();
   await append(temporary, 3);
   const called = synchronous.filter((_, i) => mocks[i]!.mock.callCount() > 0);
   t.mock.restoreAll();
@@ -241,15 +241,15 @@ test('retries the failed deletion of a journal epoch later, and reports the fail
   const [first] = epochs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalEpochDurationMs);
-  await temporary.journal.maintainEpochs();
+  await temporary.journal.scheduleEpochMaintenance();
   clock.advance(ttlMs);
   const rm = t.mock.method(fs.promises, 'rm', () => Promise.reject(new Error('an i/o error')));
   syncBuiltinESMExports();
-  await temporary.journal.maintainEpochs();
+  await temporary.journal.scheduleEpochMaintenance();
   rm.mock.restore();
   syncBuiltinESMExports();
   assert.deepEqual([rm.mock.callCount(), incidents], [1, ['maintenance-failed']]);
-  for (let again = 0; again < 2; again++) await temporary.journal.maintainEpochs();
+  for (let again = 0; again < 2; again++) await temporary.journal.scheduleEpochMaintenance();
   assert.deepEqual(incidents, ['maintenance-failed', 'maintenance-recovered']);
   assert(!epochs(temporary).some((name) => name.startsWith(first!)));
 });
@@ -341,16 +341,16 @@ const salt = randomBytes(16);
 
 test('decryption of a batch fails with a wrong number, salt or secret, or a changed or missing byte', () => {
   const cipher = new JournalCipher(secret, salt);
-  const ciphertext = cipher.encrypt(7, Buffer.from('field changes'));
-  assert.deepEqual(new JournalCipher(secret, salt).decrypt(7, ciphertext), Buffer.from('field changes'));
-  assert.equal(cipher.decrypt(8, ciphertext), null);
-  assert.equal(new JournalCipher(secret, randomBytes(16)).decrypt(7, ciphertext), null);
-  assert.equal(new JournalCipher(randomBytes(32), salt).decrypt(7, ciphertext), null);
+  const ciphertext = cipher.encryptBatch(7, Buffer.from('field changes'));
+  assert.deepEqual(new JournalCipher(secret, salt).decryptBatch(7, ciphertext), Buffer.from('field changes'));
+  assert.equal(cipher.decryptBatch(8, ciphertext), null);
+  assert.equal(new JournalCipher(secret, randomBytes(16)).decryptBatch(7, ciphertext), null);
+  assert.equal(new JournalCipher(randomBytes(32), salt).decryptBatch(7, ciphertext), null);
   for (let at = 0; at < ciphertext.length; at++) {
     const changed = Buffer.from(ciphertext);
     changed[at]! ^= 1;
-    assert.equal(cipher.decrypt(7, changed), null);
-    assert.equal(cipher.decrypt(7, ciphertext.subarray(0, at)), null);
+    assert.equal(cipher.decryptBatch(7, changed), null);
+    assert.equal(cipher.decryptBatch(7, ciphertext.subarray(0, at)), null);
   }
 });
 
@@ -366,7 +366,7 @@ test('parses serialized field encodings, and creates no change translator if the
   const parsed = parseFieldEncodings(serializeFieldEncodings([personalLoans, equipmentLeases]));
   for (const vertical of [personalLoans, equipmentLeases]) {
     const encodings = parsed.get(vertical.number)!;
-    assert.deepEqual(encodings, fieldEncodings(vertical));
+    assert.deepEqual(encodings, journalFieldEncodings(vertical));
     assert.equal(createFieldChangeConverter(encodings, vertical), null);
   }
 });
@@ -382,7 +382,8 @@ test('translates values between field encodings with different orders of fields'
     fc.property(fc.shuffledSubarray([...fields], { minLength: fields.length }), (shuffled) => {
       const today = withFields(shuffled);
       const translate =
-        createFieldChangeConverter(fieldEncodings(personalLoans), today) ?? ((changes: readonly number[]) => changes);
+        createFieldChangeConverter(journalFieldEncodings(personalLoans), today) ??
+        ((changes: readonly number[]) => changes);
       const changes = fields.flatMap((_, position) => [position, -1]);
       changes[2 * state + 1] = 3;
       changes[2 * amount + 1] = 15_000;
@@ -402,7 +403,7 @@ test('translates choices to their new positions and skips removed choices', () =
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,
     ),
   );
-  const translate = createFieldChangeConverter(fieldEncodings(personalLoans), moved)!;
+  const translate = createFieldChangeConverter(journalFieldEncodings(personalLoans), moved)!;
   const words = (fields[state] as { values: readonly string[] }).values;
   assert.deepEqual(translate([state, words.indexOf('CA'), amount, 5_000]), [state, 1, amount, 5_000]);
   assert.deepEqual(translate([state, words.indexOf('NY'), amount, 5_000]), [amount, 5_000]);
@@ -411,10 +412,10 @@ test('translates choices to their new positions and skips removed choices', () =
 
 test('a change translator skips removed fields and fields whose kind has changed', () => {
   const gone = withFields(fields.filter(({ name }) => name !== 'state'));
-  assert.deepEqual(createFieldChangeConverter(fieldEncodings(personalLoans), gone)!([state, 3]), []);
+  assert.deepEqual(createFieldChangeConverter(journalFieldEncodings(personalLoans), gone)!([state, 3]), []);
   const other = withFields(
     fields.map((field) => (field.name === 'state' ? { name: 'state', kind: 'boolean' } : field)),
   );
-  assert.deepEqual(createFieldChangeConverter(fieldEncodings(personalLoans), other)!([state, 1]), []);
-  assert.deepEqual(createFieldChangeConverter(fieldEncodings(personalLoans), other)!([99, 1]), []);
+  assert.deepEqual(createFieldChangeConverter(journalFieldEncodings(personalLoans), other)!([state, 1]), []);
+  assert.deepEqual(createFieldChangeConverter(journalFieldEncodings(personalLoans), other)!([99, 1]), []);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeLogFiles } from '../../src/event-log/log-files.ts';
+import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
 import type { LedgerSubscriber } from '../../src/ledger/ledger.ts';
 import { openLedger, readLedgerSince } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
@@ -10,14 +10,14 @@ import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord, subIdByte
 const sub = subIdBytes({ createdMs: 1_000, serial: 1 });
 
 class RecordingSubscriber implements LedgerSubscriber {
-  readonly replaySinceMs: number;
+  readonly replayStartMs: number;
   readonly kinds: number[] = [];
 
   constructor(replaySinceMs = 0) {
-    this.replaySinceMs = replaySinceMs;
+    this.replayStartMs = replaySinceMs;
   }
 
-  apply(record: LedgerRecord): void {
+  applyLedgerRecord(record: LedgerRecord): void {
     this.kinds.push(record[0]);
   }
 }
@@ -77,7 +77,7 @@ test('reads a session with an unknown device class from a later release', async 
   const folder = scratchFolder(t);
   await writeRecords(folder, sessionCreatedRecord(sub).with(5, 9));
   const records: LedgerRecord[] = [];
-  const recovery = { replaySinceMs: 0, apply: (record: LedgerRecord) => records.push(record) };
+  const recovery = { replayStartMs: 0, applyLedgerRecord: (record: LedgerRecord) => records.push(record) };
   const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [], recoveries: [recovery] });
   assert.equal(records[0]![5], 0);
   await ledger.close();
@@ -92,7 +92,7 @@ test('skips segments that are older than the start times of all subscribers', as
   const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [idle], recoveries: [recovery] });
   assert.deepEqual(recovery.kinds, [2]);
   const kinds: number[] = [];
-  await readLedgerSince(nodeLogFiles, folder, ledger, 0, ([kind]) => kinds.push(kind));
+  await readLedgerSince(fileSystemLogFiles, folder, ledger, 0, ([kind]) => kinds.push(kind));
   assert.deepEqual(kinds, [1, 2]);
   await ledger.close();
 });

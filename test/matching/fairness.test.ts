@@ -12,7 +12,7 @@ import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schem
 import { priceRankedOffers, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { createRanker, type RankLoans, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
-import { recommendedScore, type ScoreOffer } from '../../src/verticals/personal-loans/sort-keys.ts';
+import { type OfferScorer, recommendedScore } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog, randomBorrower, randomFieldValue, seededRandom } from '../support/random-catalog.ts';
 import { compileLoans, scoresOf, today } from './loan-fixtures.ts';
 
@@ -276,7 +276,7 @@ describe('retired borrowers', () => {
   const values = { one: field.values.indexOf('employed'), other: field.values.indexOf('retired') };
 
   /** @param scoreFor returns the score function for an employment status; a fair market has one for all */
-  function assertNeverBelow(scoreFor: (employment: number) => ScoreOffer): number {
+  function assertNeverBelow(scoreFor: (employment: number) => OfferScorer): number {
     let compared = 0;
     const compare = ({ compiled }: Catalog, employed: FieldVector, retired: FieldVector, description: string) => {
       const scores = scoresOf(scoreFor(values.one), compiled, employed);
@@ -296,7 +296,7 @@ describe('retired borrowers', () => {
 
   selfCheck('the test detects a score that depends on employment', () => {
     const unfair =
-      (employment: number): ScoreOffer =>
+      (employment: number): OfferScorer =>
       (...priced) =>
         recommendedScore(...priced) + (employment === values.one ? 1 : 0);
     assert.throws(() => assertNeverBelow(unfair), /retired borrowers are scored below/);

@@ -1,5 +1,5 @@
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
-import { packOrders, type RankedOffers, type Ranking } from '../../src/matching/matcher.ts';
+import { packSortOrders, type RankedOffers, type Ranking } from '../../src/matching/matcher.ts';
 import { emptyFieldVector, type FieldVector } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { OfferView } from '../../src/verticals/personal-loans/offer-view.ts';
@@ -11,7 +11,7 @@ import {
   priceOffer,
   readApplicant,
 } from '../../src/verticals/personal-loans/price-offer.ts';
-import type { ScoreOffer } from '../../src/verticals/personal-loans/sort-keys.ts';
+import type { OfferScorer } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 
@@ -109,7 +109,7 @@ export function quote({ tables }: CompiledCatalog, offerIndex: number, borrower:
 
 /** Returns the scores of the offers that have a price for a borrower, by offer id. */
 export function scoresOf(
-  score: ScoreOffer,
+  score: OfferScorer,
   { tables, offers }: CompiledCatalog,
   borrower: FieldVector,
 ): Map<string, number> {
@@ -125,5 +125,5 @@ export function scoresOf(
 
 /** Returns a ranking as a matcher returns it, except the catalog version. */
 export function packed({ orders, ...ranked }: RankedOffers): Omit<Ranking, 'catalogVersion'> {
-  return { ...ranked, orders: packOrders(orders) };
+  return { ...ranked, orders: packSortOrders(orders) };
 }

@@ -45,7 +45,7 @@ function openCatalogs() {
     },
     /** Deletes the archived catalogs, so that a thread can only rank with catalogs that were sent to it. */
     deleteArchive: () => {
-      for (const version of catalogs.currentVersions) catalogs.archive.removeCatalog(version);
+      for (const version of catalogs.currentCatalogVersions) catalogs.archive.removeCatalog(version);
     },
     remove: () => rmSync(folder, { recursive: true }),
   };
@@ -91,10 +91,10 @@ describe('startMatcher', () => {
     context.after(remove);
     const [small, large] = [catalogs.currentCatalog(1, 'live'), catalogs.currentCatalog(1, 'test')];
     assert.deepEqual(matcher.match(requestTo(small)), expectedRanking(small));
-    assert.equal(matcher.pendingCount, 0);
+    assert.equal(matcher.pendingRequestCount, 0);
     const ranking = matcher.match(requestTo(large));
     assert.ok(ranking instanceof Promise);
-    assert.deepEqual([matcher.pendingCount, matcher.readyThreads], [1, 1]);
+    assert.deepEqual([matcher.pendingRequestCount, matcher.readyThreadCount], [1, 1]);
     assert.deepEqual(await ranking, expectedRanking(large));
     await matcher.close();
     for (const catalog of [small, large]) assert.equal(await matcher.match(requestTo(catalog)), null);
@@ -110,7 +110,7 @@ describe('startMatcher', () => {
     assert.throws(() =>
       matcher.match({ ...requestTo(catalogs.currentCatalog(1, 'live')), catalogVersion: '000000000000' }),
     );
-    assert.equal(matcher.readyThreads, 0);
+    assert.equal(matcher.readyThreadCount, 0);
     await matcher.close();
     assert.equal(matcher.match(requestTo(catalogs.currentCatalog(1, 'live'))), null);
   });
@@ -139,7 +139,7 @@ describe('matcher pool of two threads', () => {
       assert.deepEqual(rankings[at], expectedRanking(catalog, who, unavailable));
     }
     assert.ok(rankings.filter((ranking) => ranking!.total > 0).length > 50);
-    assert.deepEqual([pool.pendingCount, pool.readyThreads, fixture.errors], [0, 2, []]);
+    assert.deepEqual([pool.pendingRequestCount, pool.readyThreadCount, fixture.errors], [0, 2, []]);
   });
 
   test('match copies the borrower before it returns', async () => {
@@ -189,7 +189,7 @@ describe('queue of a matcher pool', () => {
   test('returns null for a request if the queue is full, and ranks all queued requests', async () => {
     const { pool, request } = fixture;
     const pending = Array.from({ length: bounds.matchQueueRequestsMax + 10 }, () => pool.match(request));
-    assert.equal(pool.pendingCount, bounds.matchQueueRequestsMax);
+    assert.equal(pool.pendingRequestCount, bounds.matchQueueRequestsMax);
     const rejected = (await Promise.all(pending)).map((ranking) => ranking === null);
     assert.ok(!rejected.slice(0, -10).includes(true));
     assert.ok(!rejected.slice(-10).includes(false));
@@ -210,7 +210,7 @@ describe('queue of a matcher pool', () => {
     for (const ranking of await Promise.all([first, ...later])) assert.notEqual(ranking, null);
     assert.deepEqual(batches, [1, 2]);
     assert.ok((await Promise.all(cancelled)).every((ranking) => ranking === null));
-    assert.equal(pool.pendingCount, 0);
+    assert.equal(pool.pendingRequestCount, 0);
   });
 
   test('removes cancelled requests from the front of a full queue', async () => {
@@ -232,7 +232,7 @@ describe('queue of a matcher pool', () => {
     await Promise.all([pool.close(), pool.close()]);
     const rankings = await Promise.all(pending);
     assert.ok(rankings[0] !== null && rankings.at(-1) === null);
-    assert.deepEqual([pool.pendingCount, pool.readyThreads], [0, 0]);
+    assert.deepEqual([pool.pendingRequestCount, pool.readyThreadCount], [0, 0]);
     assert.equal(await pool.match(request), null);
     assert.ok((await change(4)).ok);
     assert.deepEqual(errors, []);
@@ -252,7 +252,7 @@ describe('matcher pool whose worker exits', () => {
   test('returns null for a request after two workers in turn exited during the ranking', async (context) => {
     const { pool, request } = await openPoolFor(context);
     const pending = Array.from({ length: 10 }, () => pool.match(request));
-    while (pool.pendingCount > 0) {
+    while (pool.pendingRequestCount > 0) {
       await terminate(pool.workers);
       await new Promise(setImmediate);
     }
@@ -308,7 +308,7 @@ describe('matcher pool whose worker exits', () => {
     await pool.workers[0]!.terminate();
     while (errors.length < 3) {
       assert.notEqual(await pool.match(request), null);
-      assert.equal(pool.readyThreads, 1);
+      assert.equal(pool.readyThreadCount, 1);
     }
     allowStarts();
   });

@@ -79,7 +79,7 @@ test('counts responses by route and status and durations by route, and a scrape 
 
 test('the metrics count the record groups of ledger and journal separately', async () => {
   const metrics = createMetrics();
-  metrics.createLogGroupObserver('journal')(7, 500, 30);
+  metrics.createGroupCommitObserver('journal')(7, 500, 30);
   const text = await metrics.renderPrometheusText();
   assert.match(text, /^marketplace_log_group_records_sum\{log="journal"\} 7$/m);
   assert.match(text, /^marketplace_log_group_bytes_sum\{log="journal"\} 500$/m);
@@ -151,7 +151,7 @@ test('a histogram counts each value in every bucket with an equal or higher uppe
     fc.property(fc.array(fc.oneof(fc.nat(100_000), fc.constantFrom(...upperBounds))), (values) => {
       const histogram = new BucketHistogram({ upperBounds, unitsPerPublishedUnit: 10 }, 3);
       for (const value of values) histogram.observe(value, 1);
-      const { count, sum, buckets } = histogram.snapshot(1);
+      const { count, sum, buckets } = histogram.takeSnapshot(1);
       assert.equal(count, values.length);
       assert.equal(sum, values.reduce((total, value) => total + value, 0) / 10);
       const expected = upperBounds.map((end) => ({
@@ -159,7 +159,7 @@ test('a histogram counts each value in every bucket with an equal or higher uppe
         count: values.filter((value) => value <= end).length,
       }));
       assert.deepEqual(buckets, expected);
-      assert.deepEqual([histogram.snapshot(0).count, histogram.snapshot(2).count], [0, 0]);
+      assert.deepEqual([histogram.takeSnapshot(0).count, histogram.takeSnapshot(2).count], [0, 0]);
     }),
   );
 });
@@ -170,9 +170,9 @@ test('the event loop delay histogram accumulates over scrapes', async (t) => {
   const blockedMs = 250;
   const until = performance.now() + bounds.loopDelaySampleIntervalMs + blockedMs;
   while (performance.now() < until);
-  while (monitor.delays.snapshot().count === 0) await new Promise(setImmediate);
+  while (monitor.delays.takeSnapshot().count === 0) await new Promise(setImmediate);
   for (let reader = 0; reader < 2; reader++) {
-    const { count, buckets } = monitor.delays.snapshot();
+    const { count, buckets } = monitor.delays.takeSnapshot();
     const below = buckets.find(({ end }) => end === 0.2)?.count ?? 0;
     assert.ok(count - below >= 1, `${below} of ${count} timers were on time`);
   }

@@ -16,7 +16,7 @@ import {
   type ConfirmRevenueDeps,
   confirmRevenue,
 } from '../../src/operations/confirm-revenue.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { secretRingOf } from '../support/identities.ts';
 import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -30,8 +30,8 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** Runs `confirmRevenue` with a real ledger and aggregator. The catalog contains the lender of the offer `shown` only. */
 class Bench {
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(secretRingOf('ours'), new RandomPool());
-  readonly clickIds = new ClickIds(secretRingOf('ours'), new RandomPool());
+  readonly subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
+  readonly clickIds = new ClickIds(secretRingOf('ours'), new RandomBytesPool());
   readonly ledger: TemporaryLedger;
   readonly history: PayoutStateReader;
   readonly createdMs = this.clock.wallMs();

@@ -5,7 +5,7 @@ import { succeeded } from '../../src/domain/outcome.ts';
 import { decodeSubId, formatSubId, SubIds } from '../../src/ids/sub-id.ts';
 import { deviceClasses } from '../../src/ledger/ledger-record.ts';
 import { type CreateSessionDeps, createSession } from '../../src/operations/create-session.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
 import type { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
@@ -23,7 +23,7 @@ const astral = '💶';
 
 class Bench {
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(secretRingOf('ours'), new RandomPool());
+  readonly subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
   readonly sessions: MemorySessionStore;
   readonly ledger: TemporaryLedger;
   readonly deps: CreateSessionDeps;
@@ -34,7 +34,7 @@ class Bench {
     this.ledger = ledger;
     this.sessions = openSessionStore(t, clock, { sessionsMax, shardCount: 4 });
     const referrerTags = new ReferrerTags(tagsMax);
-    referrerTags.enforceLimit();
+    referrerTags.enforceTagLimit();
     const secrets = secretRingOf('ours');
     this.deps = {
       ...{ clock, subIds, sessions: this.sessions, referrerTags, ledger: ledger.log, sessionTtlMs },
@@ -96,7 +96,7 @@ describe('createSession', () => {
     assert.equal(session.tenant, liveTenant);
     assert.equal(session.createdMs, createdMs);
     assert.deepEqual(
-      session.fields,
+      session.fieldsOfSession,
       liveTenant.vertical.fields.map(() => -1),
     );
     assert.equal(session.cachedRanking, null);

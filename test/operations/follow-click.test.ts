@@ -11,7 +11,7 @@ import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { noUnavailableOffers } from '../../src/matching/matcher.ts';
 import { type ClickRequest, followClick } from '../../src/operations/follow-click.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
@@ -66,9 +66,9 @@ async function openBench(t: TestContext, isLive = true) {
       { vertical, mode: 'test', text: JSON.stringify(catalogWith({})) },
     ],
   });
-  const subIds = new SubIds(secretRingOf('ours'), new RandomPool());
-  const clickTokens = new ClickTokenCipher(secretRingOf('ours'), new RandomPool());
-  const clickIds = new ClickIds(secretRingOf('ours'), new RandomPool());
+  const subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
+  const clickTokens = new ClickTokenCipher(secretRingOf('ours'), new RandomBytesPool());
+  const clickIds = new ClickIds(secretRingOf('ours'), new RandomBytesPool());
   const clickTimeout = new SharedTimeout(60_000, 1_000);
   runAfterTest(t, () => clickTimeout.close());
   const deps = {
@@ -302,7 +302,7 @@ describe('followClick after a new ranking for the session', () => {
     const link = bench.link();
     const session = bench.sessions.get(link.sub)!;
     const { cachedRanking } = session;
-    session.cacheRanking({ ...cachedRanking!, clickToken: bench.link().v }, session.revision);
+    session.cacheRanking({ ...cachedRanking!, clickToken: bench.link().v }, session.fieldsRevision);
     assert.equal((await bench.redirect(link)).click.valueMicros, clickMicros);
     session.mergeFields([0, 1]);
     assert.equal(session.cachedRanking, null);
@@ -314,7 +314,7 @@ describe('followClick after a new ranking for the session', () => {
 describe('followClick for an offer with a daily cap', () => {
   async function capped(t: TestContext, cap: number): Promise<Bench> {
     const bench = await openBench(t);
-    bench.catalogs.onActivate((catalog) => bench.caps.activate(catalog, bench.clock.wallMs()));
+    bench.catalogs.onCatalogActivated((catalog) => bench.caps.activateCatalog(catalog, bench.clock.wallMs()));
     await bench.reloadCatalog({ ...liveOffers, daily_cap: cap });
     return bench;
   }

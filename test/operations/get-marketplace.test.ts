@@ -29,7 +29,7 @@ import {
 } from '../../src/operations/get-marketplace.ts';
 import { withIgnoredParameters } from '../../src/operations/ignored-names.ts';
 import type { OffersResult } from '../../src/operations/show-offers.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { fieldIndex } from '../../src/verticals/field-vector.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
@@ -68,7 +68,7 @@ async function setUp(
   const matcher = await startMatcher({ threads, inThreadOffersMax: 0, catalogs, verticals: [vertical] });
   runAfterTest(t, () => matcher.close());
   const sessions = openSessionStore(t, clock);
-  const subIds = new SubIds(secretRingOf('ours'), new RandomPool());
+  const subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
   /** The test changes `unavailable`; `rankings` counts calls of the matcher. */
   const state: { unavailable: UnavailableOffers; rankings: number } = { unavailable: noUnavailableOffers, rankings: 0 };
   const counting: Matcher = Object.create(matcher, {
@@ -81,7 +81,7 @@ async function setUp(
   });
   const deps: GetMarketplaceDeps = {
     ...{ clock, catalogs, matcher: counting, sessions, subIds, sessionTtlMs, ledger: ledger.log },
-    clickTokens: new ClickTokenCipher(secretRingOf('ours'), new RandomPool()),
+    clickTokens: new ClickTokenCipher(secretRingOf('ours'), new RandomBytesPool()),
     caps: { unavailableOffers: () => state.unavailable },
     explanations: new SerialQueue(1),
     onViewLost: () => assert.fail('unexpected lost view'),
@@ -129,7 +129,7 @@ for (const { threads, explain, what } of [
     it('returns offers for the old fields if fields change during matching, and does not cache the ranking', async (t) => {
       const { session, show } = await setUp(t, threads);
       const before = viewOf(await show(explain));
-      session.mergeFields([amount, session.fields[amount]!]);
+      session.mergeFields([amount, session.fieldsOfSession[amount]!]);
       const showing = show(explain);
       assert(showing instanceof Promise);
       session.mergeFields([amount, 100_000]);
@@ -229,7 +229,12 @@ describe('getMarketplace if the availability of offers changes', () => {
       const sort = sortOrders[step % sortOrders.length]!;
       const maxOffers = 1 + Math.floor(random() * 20);
       const view = viewOf(await ask({ sort, max_offers: String(maxOffers) }));
-      const plain = rankLoans(catalog.tables, session.fields, session.cachedRanking!.rankedOn, state.unavailable.bits);
+      const plain = rankLoans(
+        catalog.tables,
+        session.fieldsOfSession,
+        session.cachedRanking!.rankedOn,
+        state.unavailable.bits,
+      );
       const places = plain.orders.length / sortOrders.length;
       const from = sortOrders.indexOf(sort) * places;
       const open = [...plain.orders.subarray(from, from + places)].filter((offer) => !closed.has(offer));
@@ -246,7 +251,7 @@ describe('getMarketplace if the availability of offers changes', () => {
   it('omits offers that become unavailable during matching', async (t) => {
     const { catalog, state, ask, session } = await setUpLarge(t, 1);
     const before = viewOf(await ask({}));
-    session.mergeFields([amount, session.fields[amount]!]);
+    session.mergeFields([amount, session.fieldsOfSession[amount]!]);
     const asked = ask({});
     state.unavailable = unavailableFrom([catalog.offerIndex(before.offers[0]!.svc_offer_id)], catalog);
     const after = viewOf(await asked);
@@ -296,11 +301,11 @@ it('returns the correct offers to each of several requests whose results arrive 
   const { session, ask } = await setUp(t, 1);
   const alone = [];
   for (const sort of sortOrders) {
-    session.mergeFields([amount, session.fields[amount]!]);
+    session.mergeFields([amount, session.fieldsOfSession[amount]!]);
     alone.push(viewOf(await ask({ sort, max_offers: '20' })).offers);
   }
   assert.equal(new Set(alone.map((offers) => JSON.stringify(offers))).size, sortOrders.length);
-  session.mergeFields([amount, session.fields[amount]!]);
+  session.mergeFields([amount, session.fieldsOfSession[amount]!]);
   const outcomes = await Promise.all(sortOrders.map((sort) => ask({ sort, max_offers: '20' })));
   assert.deepEqual(
     outcomes.map((outcome) => viewOf(outcome).offers.map(({ click_url: _url, ...offer }) => offer)),

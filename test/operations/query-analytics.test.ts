@@ -13,7 +13,7 @@ import { PageCursors } from '../../src/ids/page-cursor.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { DailyView, RowsView, SummaryView } from '../../src/operations/analytics-views.ts';
 import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/query-analytics.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { CannedAnalytics, noFigures, noWidgetEvents } from '../support/canned-analytics.ts';
 import { liveTenant, secretRingOf, testTenant } from '../support/identities.ts';
@@ -44,7 +44,7 @@ const zeroMetrics = {
 class Bench {
   /** Noon of 2026-05-20. */
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(secretRingOf('ours'), new RandomPool());
+  readonly subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
   readonly pageCursors = new PageCursors(secretRingOf('ours'));
   readonly analytics = new CannedAnalytics();
 

@@ -5,7 +5,7 @@ import { parseSubIdWords, SubIds, subIdWordCount } from '../../src/ids/sub-id.ts
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord, WidgetEventsReported } from '../../src/ledger/ledger-record.ts';
 import { recordWidgetEvents } from '../../src/operations/record-widget-events.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { InternTable } from '../../src/sessions/intern-table.ts';
 import { RankingArena } from '../../src/sessions/ranking-arena.ts';
 import { SessionShard } from '../../src/sessions/session-shard.ts';
@@ -37,7 +37,7 @@ class FailingLog implements Pick<Ledger, 'append' | 'durablePosition'> {
 function setUp() {
   const clock = new ManualClock();
   const ledger = new FailingLog();
-  const subIds = new SubIds(secretRingOf('reports'), new RandomPool());
+  const subIds = new SubIds(secretRingOf('reports'), new RandomBytesPool());
   const subId = subIds.issue(clock.wallMs(), 1, 1, 'live');
   const part = new SessionShard({
     ...{ tenants: new InternTable(), rankings: new RankingArena() },

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { noUnavailableOffers } from '../../src/matching/matcher.ts';
 import { submitInputs } from '../../src/operations/submit-inputs.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import type { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { CachedRanking } from '../../src/sessions/session-store.ts';
 import { emptyFieldVector, fieldIndex } from '../../src/verticals/field-vector.ts';
@@ -52,7 +52,7 @@ const submission = fc
 
 class Bench {
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(secretRingOf('ours'), new RandomPool());
+  readonly subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
   readonly sessions: MemorySessionStore;
   missing = 0;
 
@@ -94,7 +94,7 @@ class Bench {
   }
 
   fieldsOf(sub_id: string): readonly number[] {
-    return this.sessions.get(sub_id)!.fields;
+    return this.sessions.get(sub_id)!.fieldsOfSession;
   }
 }
 
@@ -166,7 +166,7 @@ describe('submitInputs', () => {
       ranking: { catalogVersion: 'catalog-1', total: 1, availableOnly: false, orders: '\0\0\0\0' },
       ...{ rankedOn: 20260520, unavailableOffers: noUnavailableOffers, creditBand: 3, clickToken: 'sealed' },
     };
-    session.cacheRanking(ranked, session.revision);
+    session.cacheRanking(ranked, session.fieldsRevision);
     await bench.submit(sub_id, { shoe_size: 44 });
     await bench.verdict({ sub_id, fields: { state: 'nowhere' } });
     assert.deepEqual(session.cachedRanking, ranked);

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
 import { publicRouteNames } from '../../src/http/routes/routing.ts';
-import { logNames } from '../../src/metrics/gauges.ts';
+import { eventLogNames } from '../../src/metrics/gauges.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
 import { requestEveryRoute, Scrape, scrapeOverTls } from '../support/scrape.ts';
 
@@ -198,7 +198,7 @@ describe('alerts, dashboard and documented metrics', () => {
     const values = ['limit', 'reason', 'kind'].flatMap((label) =>
       scrape.samples.flatMap(({ labels }) => labels[label] ?? []),
     );
-    for (const value of [...values, ...publicRouteNames, ...logNames])
+    for (const value of [...values, ...publicRouteNames, ...eventLogNames])
       assert.ok(operationsPage.includes(`\`${value}\``), value);
   });
 });

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Hmac } from '../../src/secrets/hmac.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 
 const key = fc.uint8Array({ minLength: 1, maxLength: 64 });
 const message = fc.uint8Array({ maxLength: 200 });
@@ -57,7 +57,7 @@ describe('Hmac', () => {
 
 describe('RandomPool', () => {
   it('never returns the same bytes twice, and returns all byte values', () => {
-    const pool = new RandomPool();
+    const pool = new RandomBytesPool();
     const [texts, values] = [new Set<string>(), new Set<number>()];
     const target = Buffer.alloc(10);
     for (let i = 0; i < 5_000; i++) {
@@ -74,7 +74,7 @@ describe('RandomPool', () => {
 
   it('writes only the requested byte range', () => {
     const target = Buffer.alloc(64);
-    new RandomPool().writeRandomBytes(target, 16, 32);
+    new RandomBytesPool().writeRandomBytes(target, 16, 32);
     assert.deepEqual(target.subarray(0, 16), Buffer.alloc(16));
     assert.deepEqual(target.subarray(48), Buffer.alloc(16));
     assert.notDeepEqual(target.subarray(16, 48), Buffer.alloc(32));

@@ -36,7 +36,7 @@ test('restores referrer tags in the background while the aggregator is behind th
   const analytics = new SlowAggregator();
   const cleanup = new CleanupStack();
   await restoreReferrerTags(analytics, 10, tags, cleanup);
-  for (const tag of ['tag-3', 'tag-4']) tags.reserveTag(liveTenant, tag)!.complete(true);
+  for (const tag of ['tag-3', 'tag-4']) tags.reserveTag(liveTenant, tag)!.endReservation(true);
   analytics.projectedPosition = 10;
   await analytics.answered.promise;
   await new Promise(setImmediate);

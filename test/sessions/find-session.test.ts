@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { SubIds } from '../../src/ids/sub-id.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { findSession } from '../../src/sessions/find-session.ts';
 import type { Session } from '../../src/sessions/session-store.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
@@ -10,7 +10,7 @@ import { openSessionStore, sessionTtlMs } from './open-session-store.ts';
 
 function setUp(t: TestContext) {
   const { clock, sessions } = openSessionStore(t, { shardCount: 4 });
-  const subIds = new SubIds(secretRingOf('ours'), new RandomPool());
+  const subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
   const onSessionMissing = t.mock.fn();
   /** Issues an id without a session in the store. */
   const issue = () => {
@@ -38,8 +38,8 @@ function assertFound(found: Session | string, session: Session): void {
   assert(typeof found !== 'string', String(found));
   assert.equal(found.tenant, session.tenant);
   assert.equal(found.createdMs, session.createdMs);
-  assert(found.fields[0]! > 0);
-  assert.deepEqual(found.fields, session.fields);
+  assert(found.fieldsOfSession[0]! > 0);
+  assert.deepEqual(found.fieldsOfSession, session.fieldsOfSession);
 }
 
 const otherTenants: readonly (readonly [whose: string, tenant: Tenant])[] = [

@@ -23,7 +23,7 @@ describe('IdempotencyRecordRing', () => {
       for (let removed = 0; removed < 3 && records.length >= sizeMax; removed++) {
         const [name, oldest] = records.shift()!;
         assert.equal(ring.oldestCreatedMs, startMs + oldest);
-        ring.removeOldest();
+        ring.removeOldestRecord();
         if (expected.get(name) === oldest) expected.delete(name);
       }
       const name = (serial * 7_919) % 6_000;
@@ -34,7 +34,7 @@ describe('IdempotencyRecordRing', () => {
       if (serial % 1_000 > 0) continue;
       for (let each = 0; each < 6_000; each++) {
         const request = expected.get(each);
-        assert.deepEqual(ring.find(keyOf(each), 0), request && requestOf(request), `key ${each} after ${serial}`);
+        assert.deepEqual(ring.findRecord(keyOf(each), 0), request && requestOf(request), `key ${each} after ${serial}`);
       }
     }
   });
@@ -42,17 +42,17 @@ describe('IdempotencyRecordRing', () => {
   it('does not return the record of an expired session', () => {
     const ring = new IdempotencyRecordRing(1);
     ring.add(keyOf(1), requestOf(5));
-    assert.equal(ring.find(keyOf(1), startMs + 5), undefined);
-    assert.equal(ring.find(keyOf(1), startMs + 4)?.position, 2 ** 40 + 5);
+    assert.equal(ring.findRecord(keyOf(1), startMs + 5), undefined);
+    assert.equal(ring.findRecord(keyOf(1), startMs + 4)?.position, 2 ** 40 + 5);
   });
 
   it('the ring is empty after its last record was removed, and can be used again', () => {
     const ring = new IdempotencyRecordRing(1);
     ring.add(keyOf(1), requestOf(5));
-    ring.removeOldest();
+    ring.removeOldestRecord();
     assert.deepEqual([ring.size, ring.oldestCreatedMs], [0, Number.POSITIVE_INFINITY]);
-    assert.equal(ring.find(keyOf(1), 0), undefined);
+    assert.equal(ring.findRecord(keyOf(1), 0), undefined);
     ring.add(keyOf(1), requestOf(6));
-    assert.equal(ring.find(keyOf(1), 0)?.position, 2 ** 40 + 6);
+    assert.equal(ring.findRecord(keyOf(1), 0)?.position, 2 ** 40 + 6);
   });
 });

@@ -6,9 +6,9 @@ import { InternTable } from '../../src/sessions/intern-table.ts';
 describe('InternTable', () => {
   it('an intern table compares objects by identity and strings by value', () => {
     const objects = new InternTable<object>();
-    assert.notEqual(objects.intern({}), objects.intern({}));
+    assert.notEqual(objects.internValue({}), objects.internValue({}));
     const texts = new InternTable<string>();
-    assert.equal(texts.intern('catalog-1'), texts.intern(['catalog', 1].join('-')));
+    assert.equal(texts.internValue('catalog-1'), texts.internValue(['catalog', 1].join('-')));
   });
 
   it('an intern table counts references per value and reuses indexes in random operations', () => {
@@ -21,7 +21,7 @@ describe('InternTable', () => {
         for (const { isIntern, value } of steps) {
           const reference = references.get(value);
           if (isIntern) {
-            const number = values.intern(value);
+            const number = values.internValue(value);
             if (reference === undefined) {
               for (const other of references.values()) assert.notEqual(other.number, number);
               references.set(value, { number, times: 1 });
@@ -32,7 +32,7 @@ describe('InternTable', () => {
             sizeMax = Math.max(sizeMax, references.size);
             assert(number < sizeMax);
           } else if (reference !== undefined) {
-            values.release(reference.number);
+            values.releaseValue(reference.number);
             if (--reference.times === 0) references.delete(value);
           }
           assert.equal(values.size, references.size);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { TagSet } from '../../src/sessions/referrer-tags.ts';
+import { ReferrerTagSet } from '../../src/sessions/referrer-tags.ts';
 
 it('a TagSet contains exactly the added tags', () => {
-  const tags = new TagSet();
+  const tags = new ReferrerTagSet();
   const tagOf = (serial: number) => `${serial.toString(36)}${'-_z'.repeat(21)}`.slice(0, 3 + (serial % 62));
   const added = new Set<string>();
   for (let serial = 46_656; serial < 60_000; serial++) {

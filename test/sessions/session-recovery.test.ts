@@ -22,12 +22,12 @@ describe('SessionRecovery', () => {
   it('restores a live session without its fields', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
     const sub = subIdBytes({ createdMs: nowMs - 1_000, serial: 1, account: 9, mode: 'test' });
-    recovery.apply(sessionCreatedRecord(sub));
+    recovery.applyLedgerRecord(sessionCreatedRecord(sub));
     const session = sessions.get(formatSubId(sub))!;
     assert.deepEqual(session.tenant, { account: 9, vertical: personalLoans, mode: 'test' });
     assert.equal(session.createdMs, nowMs - 1_000);
     assert.deepEqual(
-      session.fields,
+      session.fieldsOfSession,
       personalLoans.fields.map(() => -1),
     );
     assert.equal(session.cachedRanking, null);
@@ -41,7 +41,7 @@ describe('SessionRecovery', () => {
     const expired = subIdBytes({ createdMs: nowMs - sessionTtlMs, serial: 2 });
     const invalid = subIdBytes({ createdMs: nowMs, serial: 3 });
     const applyCreated = (sub: Buffer, key: Buffer, payload: Buffer) =>
-      recovery.apply([...sessionCreatedRecord(sub), key, payload] as unknown as SessionCreated);
+      recovery.applyLedgerRecord([...sessionCreatedRecord(sub), key, payload] as unknown as SessionCreated);
     for (const sub of [live, expired]) applyCreated(sub, ...digests);
     applyCreated(invalid, Buffer.alloc(15), digests[1]);
     assert.equal(keyed.length, 1);
@@ -53,11 +53,11 @@ describe('SessionRecovery', () => {
   it('merges the field changes of the journal into live sessions', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
     const sub = subIdBytes({ createdMs: nowMs - 1_000, serial: 1 });
-    recovery.apply(sessionCreatedRecord(sub));
+    recovery.applyLedgerRecord(sessionCreatedRecord(sub));
     recovery.applyFieldChanges(sub, [0, 7, 2, 3]);
     recovery.applyFieldChanges(sub, [0, 8]);
     recovery.applyFieldChanges(subIdBytes({ createdMs: nowMs - 1_000, serial: 2 }), [0, 9]);
-    assert.deepEqual(sessions.get(formatSubId(sub))!.fields.slice(0, 4), [8, -1, 3, -1]);
+    assert.deepEqual(sessions.get(formatSubId(sub))!.fieldsOfSession.slice(0, 4), [8, -1, 3, -1]);
     assert.equal(sessions.size, 1);
   });
 
@@ -65,7 +65,7 @@ describe('SessionRecovery', () => {
     const { sessions, recovery, nowMs } = setUp(t);
     const dead = subIdBytes({ createdMs: nowMs - sessionTtlMs, serial: 1 });
     const dying = subIdBytes({ createdMs: nowMs - sessionTtlMs + 1, serial: 2 });
-    for (const sub of [dead, dying]) recovery.apply(sessionCreatedRecord(sub));
+    for (const sub of [dead, dying]) recovery.applyLedgerRecord(sessionCreatedRecord(sub));
     assert.equal(sessions.get(formatSubId(dead)), undefined);
     assert(sessions.get(formatSubId(dying)) !== undefined);
   });
@@ -75,7 +75,7 @@ describe('SessionRecovery', () => {
     const { clock, newRecovery } = setUp(t);
     const replaySinceMsAt = (wallMs: number): number => {
       clock.setWall(wallMs);
-      return newRecovery().replaySinceMs;
+      return newRecovery().replayStartMs;
     };
     const midnight = Date.UTC(2026, 4, 20);
     assert.equal(replaySinceMsAt(midnight + 12 * hourMs), midnight - hourMs);
@@ -86,7 +86,7 @@ describe('SessionRecovery', () => {
     const { sessions, recovery, nowMs } = setUp(t);
     const [one, other] = [1, 2].map((serial) => subIdBytes({ createdMs: nowMs, serial })) as [Buffer, Buffer];
     const test = subIdBytes({ createdMs: nowMs, serial: 3, mode: 'test' });
-    for (const sub of [one, other, test]) recovery.apply(sessionCreatedRecord(sub));
+    for (const sub of [one, other, test]) recovery.applyLedgerRecord(sessionCreatedRecord(sub));
     const tenantOf = (sub: Buffer) => sessions.get(formatSubId(sub))!.tenant;
     assert.equal(tenantOf(one), tenantOf(other));
     assert.notEqual(tenantOf(one), tenantOf(test));
@@ -97,10 +97,10 @@ describe('SessionRecovery', () => {
     const midnight = nowMs - (nowMs % dayMs);
     const created = (createdMs: number, keyNumber: number, serial: number) =>
       sessionCreatedRecord(subIdBytes({ createdMs, serial })).with(4, keyNumber) as unknown as SessionCreated;
-    recovery.apply(created(midnight - 1, 7, 1));
-    recovery.apply(created(midnight, 7, 2));
-    recovery.apply(created(nowMs, 7, 3));
-    recovery.apply(created(nowMs, 8, 4));
+    recovery.applyLedgerRecord(created(midnight - 1, 7, 1));
+    recovery.applyLedgerRecord(created(midnight, 7, 2));
+    recovery.applyLedgerRecord(created(nowMs, 7, 3));
+    recovery.applyLedgerRecord(created(nowMs, 8, 4));
     assert.deepEqual(
       [...recovery.sessionCountsToday],
       [
@@ -113,16 +113,16 @@ describe('SessionRecovery', () => {
   it('restores no session from records of another vertical, of a view or of a click', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
     const sub = subIdBytes({ createdMs: nowMs, serial: 1 });
-    recovery.apply(sessionCreatedRecord(subIdBytes({ createdMs: nowMs, serial: 2, vertical: 99 })));
-    recovery.apply(offersViewedRecord(sub, ['offer']));
-    recovery.apply(offerClickedRecord(sub, 'offer'));
+    recovery.applyLedgerRecord(sessionCreatedRecord(subIdBytes({ createdMs: nowMs, serial: 2, vertical: 99 })));
+    recovery.applyLedgerRecord(offersViewedRecord(sub, ['offer']));
+    recovery.applyLedgerRecord(offerClickedRecord(sub, 'offer'));
     assert.equal(sessions.size, 0);
   });
 
   it('restores the oldest sessions if the store is full', (t) => {
     const { sessions, recovery, nowMs } = setUp(t, { sessionsMax: 2 });
     const subs = [1, 2, 3].map((serial) => subIdBytes({ createdMs: nowMs, serial }));
-    for (const sub of subs) recovery.apply(sessionCreatedRecord(sub));
+    for (const sub of subs) recovery.applyLedgerRecord(sessionCreatedRecord(sub));
     assert.equal(sessions.size, 2);
     assert.deepEqual(
       subs.map((sub) => sessions.get(formatSubId(sub)) !== undefined),

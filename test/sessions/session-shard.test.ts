@@ -84,8 +84,8 @@ interface Expected {
 function assertIs(session: Session, expected: Expected): void {
   assert.equal(session.tenant, expected.tenant);
   assert.equal(session.createdMs, expected.createdMs);
-  assert.deepEqual(session.fields, expected.fields);
-  assert.equal(session.revision, expected.revision);
+  assert.deepEqual(session.fieldsOfSession, expected.fields);
+  assert.equal(session.fieldsRevision, expected.revision);
   assert.deepEqual(session.cachedRanking, expected.ranked);
   if (expected.ranked !== null)
     assert.equal(session.cachedRanking!.unavailableOffers, expected.ranked.unavailableOffers);
@@ -95,12 +95,12 @@ function assertIs(session: Session, expected: Expected): void {
 /** A handle of a deleted session is empty and cannot be changed. */
 function assertDeleted({ handle, tenant, createdMs }: Expected): void {
   assert.equal(handle.mergeFields([0, 99]), null);
-  for (const revision of [0, 1, handle.revision]) handle.cacheRanking(rankedOf(), revision);
+  for (const revision of [0, 1, handle.fieldsRevision]) handle.cacheRanking(rankedOf(), revision);
   handle.widgetUsage.markViewCounted(load);
   assert(handle.widgetUsage.shouldCountView(load));
   assert.equal(handle.tenant, tenant);
   assert.equal(handle.createdMs, createdMs);
-  assert.deepEqual(handle.fields, emptyFields(tenant));
+  assert.deepEqual(handle.fieldsOfSession, emptyFields(tenant));
   assert.equal(handle.cachedRanking, null);
 }
 
@@ -176,7 +176,7 @@ class ModelComparison {
       for (const [field, value] of inFields) expected.fields[field] = value;
       expected.revision++;
       expected.ranked = null;
-      const before = session.fields;
+      const before = session.fieldsOfSession;
       const copy = [...before];
       assert.deepEqual(session.mergeFields(inFields.flat()), expected.fields);
       assert.deepEqual(before, copy);
@@ -314,7 +314,7 @@ describe('SessionShard', () => {
       assert.equal(shard.size, held.length);
       for (const id of held) {
         const session = find(shard, id)!;
-        assert.equal(session.fields[0], id[5]);
+        assert.equal(session.fieldsOfSession[0], id[5]);
         assert.equal(session.createdMs, id[5]);
       }
       for (const id of gone) assert.equal(find(shard, id), undefined);
@@ -392,9 +392,9 @@ describe('SessionShard', () => {
     assert.equal(shard.size, 3);
     assert((await memoryBesideHeap()) - before < 100_000);
     for (const [serial, session] of kept) {
-      assert.equal(session.fields[0], serial);
+      assert.equal(session.fieldsOfSession[0], serial);
       assert.equal(session.mergeFields([0, serial + 1])![0], serial + 1);
-      assert.equal(find(shard, idOf(serial, serial, scattered(serial)))!.fields[0], serial + 1);
+      assert.equal(find(shard, idOf(serial, serial, scattered(serial)))!.fieldsOfSession[0], serial + 1);
     }
     assert.equal(shard.deleteSessionsCreatedUntil(9_999), 3);
     for (const session of kept.values()) assert.equal(session.mergeFields([0, 1]), null);
@@ -407,8 +407,8 @@ describe('SessionShard', () => {
       assert.throws(() => first!.mergeFields([0, 7, position, 8]), RangeError, String(position));
     }
     for (const session of [first!, second!]) {
-      assert.deepEqual(session.fields, emptyFields(liveTenant));
-      assert.equal(session.revision, 0);
+      assert.deepEqual(session.fieldsOfSession, emptyFields(liveTenant));
+      assert.equal(session.fieldsRevision, 0);
     }
   });
 

@@ -48,13 +48,6 @@ export function withoutOffers(catalog: LoanCatalog, ids: readonly string[]): Loa
   return mapOffers(catalog, (offer) => (ids.includes(offer.id) ? [] : [offer]));
 }
 
-/** Returns a catalog with another landing URL and three times the payout for each offer, without the offers with these ids. */
-export function withChangedOffers(catalog: LoanCatalog, withoutIds: readonly string[]): LoanCatalog {
-  return mapOffers(withoutOffers(catalog, withoutIds), (offer) => [
-    { ...offer, landing_url: `https://moved.example/${offer.id}?c={click_id}`, payout_usd: offer.payout_usd * 3 },
-  ]);
-}
-
 /** Returns a catalog in which all offers, or those with the given ids, have this daily cap. */
 export function withDailyCap(catalog: LoanCatalog, cap: number, ids?: readonly string[]): LoanCatalog {
   return mapOffers(catalog, (offer) => [ids?.includes(offer.id) === false ? offer : { ...offer, daily_cap: cap }]);

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type ClickIdPayload, ClickIds } from '../../src/ids/click-tokens.ts';
 import { subIdPrefix } from '../../src/ids/sub-id.ts';
-import type { Mode } from '../../src/index.ts';
-import { RandomPool } from '../../src/secrets/random-pool.ts';
+import type { ApiKeyMode } from '../../src/index.ts';
+import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import type { HttpResponse } from './http-client.ts';
 import { findListedOffer, type VerticalFixture } from './vertical-fixture.ts';
@@ -12,7 +12,7 @@ export function clickIdFromRedirect(
   fixture: VerticalFixture,
   offerId: string,
   { headers }: HttpResponse,
-  mode: Mode = 'live',
+  mode: ApiKeyMode = 'live',
 ): string {
   const location = headers.get('location') ?? '';
   if (mode === 'test') return new URL(location).searchParams.get('click_id') ?? '';
@@ -24,7 +24,7 @@ type UnrecordedClick = Pick<ClickIdPayload, 'offerId' | 'clickedMs' | 'valueMicr
 
 /** Returns a function that issues click_ids for clicks without a record (docs/contract.md#clicks-without-a-record). */
 export function createUnrecordedClickIdIssuer(dataDir: string): (subId: string, click: UnrecordedClick) => string {
-  const clickIds = new ClickIds(openOrCreateSecretFile(join(dataDir, 'secrets.json'), true), new RandomPool());
+  const clickIds = new ClickIds(openOrCreateSecretFile(join(dataDir, 'secrets.json'), true), new RandomBytesPool());
   return (subId, click) =>
     clickIds.issue({ ...click, sub: Buffer.from(subId.slice(subIdPrefix.length), 'hex'), countable: true });
 }

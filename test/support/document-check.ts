@@ -3,7 +3,13 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { personalLoans, type Vertical } from '../../src/index.ts';
 import { openApiDocument } from '../../src/openapi/openapi-document.ts';
-import type { OpenApiDocument, Operation, PathItem, Reference, Response } from '../../src/openapi/schema-parts.ts';
+import type {
+  OpenApiDocument,
+  OpenApiOperation,
+  OpenApiResponse,
+  PathItem,
+  Reference,
+} from '../../src/openapi/schema-parts.ts';
 import type { ErrorBody } from './api-caller.ts';
 import { equipmentLeases } from './equipment-leases.ts';
 import type { HttpRequest, HttpResponse } from './http-client.ts';
@@ -112,14 +118,19 @@ class DocumentCheck {
     }
     const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
     const [verb, operation] =
-      operationsOf(item).find(([name]) => name === wanted) ?? (operationsOf(item)[0] as [string, Operation]);
+      operationsOf(item).find(([name]) => name === wanted) ?? (operationsOf(item)[0] as [string, OpenApiOperation]);
     const where = ['paths', path, verb, 'responses'];
     this.#checkResponse(operation, where, asked, answer);
     if (answer.status === 405) assertAllow(answer, item);
     if (answer.status < 300) this.#checkRequest(operation, ['paths', path, verb], asked, query);
   }
 
-  #checkResponse(operation: Operation, where: readonly string[], asked: HttpRequest, answer: HttpResponse): void {
+  #checkResponse(
+    operation: OpenApiOperation,
+    where: readonly string[],
+    asked: HttpRequest,
+    answer: HttpResponse,
+  ): void {
     const status = String(answer.status) in operation.responses ? String(answer.status) : 'default';
     const documented = operation.responses[status];
     const what = `${operation.operationId} ${answer.status}`;
@@ -145,14 +156,14 @@ class DocumentCheck {
     this.#checkedResponses.add(`${operation.operationId} ${status} ${code}`.trimEnd());
   }
 
-  #resolveReference(response: Response | Reference): Response {
+  #resolveReference(response: OpenApiResponse | Reference): OpenApiResponse {
     if (!('$ref' in response)) return response;
     const shared = this.document.components.responses[response.$ref.split('/').at(-1)!];
     assert.ok(shared !== undefined, `the document has no ${response.$ref}`);
     return shared;
   }
 
-  #checkHeaders({ headers = {} }: Response, where: readonly string[], answer: HttpResponse, what: string): void {
+  #checkHeaders({ headers = {} }: OpenApiResponse, where: readonly string[], answer: HttpResponse, what: string): void {
     const documented = new Set<string>();
     for (const [name, { required, schema }] of Object.entries(headers)) {
       documented.add(name.toLowerCase());
@@ -169,7 +180,7 @@ class DocumentCheck {
   }
 
   /** Checks a request that was accepted. */
-  #checkRequest(operation: Operation, where: readonly string[], asked: HttpRequest, query: string): void {
+  #checkRequest(operation: OpenApiOperation, where: readonly string[], asked: HttpRequest, query: string): void {
     const sent = new URLSearchParams(query);
     const headers = new Map(Object.entries(asked.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
     for (const [place, parameter] of (operation.parameters ?? []).entries()) {
@@ -226,7 +237,7 @@ function rejectUnknownMembers(value: unknown): unknown {
   return isObjectSchema && copy.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy;
 }
 
-function operationsOf({ get, post }: PathItem): readonly (readonly [string, Operation])[] {
+function operationsOf({ get, post }: PathItem): readonly (readonly [string, OpenApiOperation])[] {
   return [
     ...(get === undefined ? [] : [['get', get] as const]),
     ...(post === undefined ? [] : [['post', post] as const]),
@@ -247,7 +258,7 @@ function isPrefetch({ headers = {} }: HttpRequest): boolean {
 }
 
 /** Returns the codes of an error, which are the names of its examples; null for a status that is no error or any error. */
-function errorCodesOf(status: string, { content }: Response): readonly string[] | null {
+function errorCodesOf(status: string, { content }: OpenApiResponse): readonly string[] | null {
   const examples = content?.['application/json']?.examples;
   return Number(status) >= 400 && examples !== undefined ? Object.keys(examples) : null;
 }

@@ -1,4 +1,4 @@
-import type { Mode } from '../../src/domain/mode.ts';
+import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import { subIdByteLength } from '../../src/ids/sub-id.ts';
 import type {
   DeviceClass,
@@ -27,7 +27,7 @@ export function subIdBytes({
   serial: number;
   account?: number;
   vertical?: number;
-  mode?: Mode;
+  mode?: ApiKeyMode;
 }): Buffer {
   const bytes = Buffer.alloc(subIdByteLength);
   bytes.writeUIntBE(createdMs, 0, 6);

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
 import { bounds } from '../../src/bounds.ts';
 import {
+  type ApiKeyMode,
   createMarketplace,
   type KeyLimits,
   type Marketplace,
   type MarketplaceOptions,
-  type Mode,
 } from '../../src/index.ts';
 import { ApiCaller } from './api-caller.ts';
 import { HttpClient } from './http-client.ts';
@@ -22,7 +22,7 @@ export type Engine = 'uws' | 'node';
 export interface ApiKeyOptions {
   /** Account of the key. Default: a new account. */
   readonly account?: string;
-  readonly mode?: Mode;
+  readonly mode?: ApiKeyMode;
   readonly expiresAt?: Date;
   readonly limits?: Partial<KeyLimits>;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { type LogFiles, nodeLogFiles } from '../../src/event-log/log-files.ts';
+import { fileSystemLogFiles, type LogFiles } from '../../src/event-log/log-files.ts';
 import { FileJournal, type FileJournalOptions } from '../../src/journal/file-journal.ts';
 import { type LedgerSubscriber, openLedger } from '../../src/ledger/ledger.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
@@ -19,8 +19,8 @@ export async function openTemporaryLedger(t: TestContext, ...subscribers: readon
   const options = { folder, durability: 'write' } as const;
   let broken = false;
   const files: LogFiles = {
-    ...nodeLogFiles,
-    create: (path) => (broken ? Promise.reject(new Error('no space left')) : nodeLogFiles.create(path)),
+    ...fileSystemLogFiles,
+    create: (path) => (broken ? Promise.reject(new Error('no space left')) : fileSystemLogFiles.create(path)),
   };
   // Each group is written to a new segment file, so the log reports broken files at once.
   const log = await openLedger({ ...options, subscribers, recoveries: [], files, segmentBytesMax: 1, retryMs: 1 });

@@ -1,4 +1,4 @@
-import type { CatalogSource, Mode, Vertical } from '../../src/index.ts';
+import type { ApiKeyMode, CatalogSource, Vertical } from '../../src/index.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ export interface FieldCases {
 export interface VerticalFixture {
   readonly vertical: Vertical;
   readonly catalogs: readonly CatalogSource[];
-  readonly catalogFiles: Readonly<Record<Mode, LoanCatalog>>;
+  readonly catalogFiles: Readonly<Record<ApiKeyMode, LoanCatalog>>;
   /** Values of all required and conditional fields, in the order of `missing_required`. More than 20 live offers match. */
   readonly complete: Fields;
   /** As `complete`, but no live offer matches. */
@@ -47,7 +47,7 @@ interface ListedOffer {
 }
 
 /** Returns the offer with this id from the catalog file. */
-export function findListedOffer(fixture: VerticalFixture, id: string, mode: Mode = 'live'): ListedOffer {
+export function findListedOffer(fixture: VerticalFixture, id: string, mode: ApiKeyMode = 'live'): ListedOffer {
   for (const { name, logo, offers } of fixture.catalogFiles[mode].lenders) {
     const offer = offers.find((candidate) => candidate.id === id);
     if (offer !== undefined) return { lender: name, logo, offer };

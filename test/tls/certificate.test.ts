@@ -82,43 +82,43 @@ function createStore(t: TestContext, daysLeft: number) {
   const used: Certificate[] = [];
   const store = new CertificateStore({ files, clock, onExpiryWarning: (secondsLeft) => warnings.push(secondsLeft) });
   runAfterTest(t, () => store.close());
-  store.onChange((certificate) => used.push(certificate));
+  store.onCertificateChange((certificate) => used.push(certificate));
   return { store, clock, files, write, warnings, used };
 }
 
 test('a reload applies a changed certificate once', (t) => {
   const { store, write, used } = createStore(t, 90);
   write(180);
-  const changes = [store.reload(), store.reload()];
+  const changes = [store.reloadCertificate(), store.reloadCertificate()];
   assert.deepEqual(
     changes.map((change) => change.ok && [change.changed, change.expiresAtMs]),
-    [true, false].map((changed) => [changed, store.current.expiresAtMs]),
+    [true, false].map((changed) => [changed, store.currentCertificate.expiresAtMs]),
   );
-  assert.deepEqual(used, [store.current]);
+  assert.deepEqual(used, [store.currentCertificate]);
 });
 
 test('continues with the current certificate until a reload reads a valid one, new or unchanged', (t) => {
   const { store, files, write, used } = createStore(t, 90);
-  const { current } = store;
+  const { currentCertificate: current } = store;
   assert.equal(store.lastReloadFailed, false);
   const key = readFileSync(files.keyFile);
   // Only the key file is replaced, as during a renewal that writes one file before the other.
   writeFileSync(files.keyFile, createSelfSignedCertificate('other.test').key);
   for (let reload = 0; reload < 2; reload++) {
-    const change = store.reload();
+    const change = store.reloadCertificate();
     assert.ok(!change.ok && store.lastReloadFailed);
     assert.match(change.error, /key\.pem is not the private key of the certificate in .*certificate\.pem$/);
-    assert.deepEqual([store.current, used], [current, []]);
+    assert.deepEqual([store.currentCertificate, used], [current, []]);
   }
   const reloadRecovers = () => {
-    const change = store.reload();
+    const change = store.reloadCertificate();
     return change.ok && change.recovered;
   };
   writeFileSync(files.keyFile, key);
   assert.deepEqual([reloadRecovers(), reloadRecovers()], [true, false]);
   assert.equal(store.lastReloadFailed, false);
   rmSync(files.keyFile);
-  store.reload();
+  store.reloadCertificate();
   assert.equal(store.lastReloadFailed, true);
   write(180);
   assert.equal(reloadRecovers(), true);
@@ -127,13 +127,13 @@ test('continues with the current certificate until a reload reads a valid one, n
 
 test('continues with the current certificate if the listener rejects the new certificate', (t) => {
   const { store, files, write } = createStore(t, 90);
-  const { current } = store;
-  store.onChange(() => {
+  const { currentCertificate: current } = store;
+  store.onCertificateChange(() => {
     throw new InvalidCertificateError('certificate', files, 'accepted');
   });
   write(180);
-  assert.deepEqual(store.reload(), { ok: false, error: `${files.certificateFile} is not accepted` });
-  assert.deepEqual([store.current, store.lastReloadFailed], [current, true]);
+  assert.deepEqual(store.reloadCertificate(), { ok: false, error: `${files.certificateFile} is not accepted` });
+  assert.deepEqual([store.currentCertificate, store.lastReloadFailed], [current, true]);
 });
 
 test('logs a warning in the last two weeks before a certificate expires', (t) => {
@@ -147,7 +147,7 @@ test('logs a warning in the last two weeks before a certificate expires', (t) =>
   t.mock.timers.tick(bounds.certificateExpiryCheckIntervalMs);
   assert.deepEqual(warnings, [store.secondsUntilExpiry]);
   write(90);
-  store.reload();
+  store.reloadCertificate();
   t.mock.timers.tick(bounds.certificateExpiryCheckIntervalMs);
   assert.equal(warnings.length, 1);
 });

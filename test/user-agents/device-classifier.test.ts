@@ -9,7 +9,7 @@ import { browsers } from '../support/browsers.ts';
 const classifier = new DeviceClassifier(100);
 
 function classOf(userAgent: string | undefined): string {
-  return deviceClasses[classifier.classify(userAgent)];
+  return deviceClasses[classifier.classifyDevice(userAgent)];
 }
 
 describe('DeviceClassifier', () => {
@@ -33,8 +33,8 @@ describe('DeviceClassifier', () => {
     const forgetful = new DeviceClassifier(1);
     for (let round = 0; round < 3; round++) {
       for (const { device, userAgent } of browsers) {
-        assert.equal(deviceClasses[forgetful.classify(userAgent)], device);
-        assert.equal(deviceClasses[forgetful.classify(userAgent)], device);
+        assert.equal(deviceClasses[forgetful.classifyDevice(userAgent)], device);
+        assert.equal(deviceClasses[forgetful.classifyDevice(userAgent)], device);
       }
     }
   });
@@ -83,6 +83,6 @@ describe('isSelfDeclaredBot', () => {
 
   it('isSelfDeclaredBot and classify do not throw for any user agent', () => {
     const userAgent = fc.string({ unit: 'binary', maxLength: 1_024 });
-    fc.assert(fc.property(userAgent, (text) => void [isSelfDeclaredBot(text), classifier.classify(text)]));
+    fc.assert(fc.property(userAgent, (text) => void [isSelfDeclaredBot(text), classifier.classifyDevice(text)]));
   });
 });

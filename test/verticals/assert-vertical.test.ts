@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { assertVertical } from '../../src/verticals/assert-vertical.ts';
+import { assertValidVertical } from '../../src/verticals/assert-vertical.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 for (const { vertical } of allFixtures) {
-  it(`assertVertical accepts the vertical ${vertical.segment}`, () => assertVertical(vertical));
+  it(`assertVertical accepts the vertical ${vertical.segment}`, () => assertValidVertical(vertical));
 }
 
 const { fields, roles } = personalLoans;
@@ -45,12 +45,15 @@ const wrong: readonly (readonly [told: RegExp, change: object])[] = [
 
 for (const [told, change] of wrong) {
   it(`assertVertical rejects personal loans with ${JSON.stringify(change).slice(-60)}`, () => {
-    assert.throws(() => assertVertical({ ...personalLoans, ...change }), { name: 'RangeError', message: told });
+    assert.throws(() => assertValidVertical({ ...personalLoans, ...change }), { name: 'RangeError', message: told });
   });
 }
 
 it('assertVertical rejects a vertical that is not an object', () => {
-  assert.throws(() => assertVertical(null as never), { name: 'RangeError', message: 'a vertical must be an object' });
+  assert.throws(() => assertValidVertical(null as never), {
+    name: 'RangeError',
+    message: 'a vertical must be an object',
+  });
 });
 
 for (const [field, accepted] of [
@@ -62,7 +65,7 @@ for (const [field, accepted] of [
   [{ name: 'step', kind: 'integer_choice', values: [1, 2 ** 31] }, false],
 ] as const) {
   it(`${accepted ? 'accepts' : 'rejects'} the field ${JSON.stringify(field)}`, () => {
-    const check = () => assertVertical({ ...personalLoans, fields: [...fields, field] });
+    const check = () => assertValidVertical({ ...personalLoans, fields: [...fields, field] });
     if (accepted) check();
     else assert.throws(check, { name: 'RangeError', message: new RegExp(`values of ${field.name} must be encoded`) });
   });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, BrowserContextOptions, FrameLocator, Locator, Page } from 'playwright-core';
-import type { Mode } from '../../src/index.ts';
+import type { ApiKeyMode } from '../../src/index.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { startChromium } from '../support/chromium.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
@@ -15,7 +15,7 @@ import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts
 
 interface WidgetOptions {
   /** Mode of the session. Any page can embed sandbox sessions; only allowed origins can embed live sessions. */
-  readonly mode?: Mode;
+  readonly mode?: ApiKeyMode;
   /** Whether the account allows the origin of the partner's pages, or another origin that it allows. */
   readonly allowed?: boolean | string;
   readonly fields?: Fields;

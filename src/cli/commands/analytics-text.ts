@@ -1,9 +1,9 @@
 import { bounds } from '../../bounds.ts';
 import { escapeInvisible } from '../../domain/text.ts';
 import type { DayView, RowView, SummaryView } from '../../operations/analytics-views.ts';
-import { formatNameValues, formatTable } from '../output.ts';
+import { formatNameValuePairs, formatTable } from '../output.ts';
 
-export function formatAsOf(position: number): string {
+export function formatFiguresTime(position: number): string {
   return position === 0 ? 'as of the start of the ledger' : `as of record ${position} of the ledger`;
 }
 
@@ -45,7 +45,10 @@ export function formatSummary(summary: SummaryView, position: number): string {
   const head: [string, string][] = [
     ['tag', summary.referrer_tag ?? '-'],
     ['days', `${summary.date_from} to ${summary.date_to}, UTC: days on which the sessions were created`],
-    ['as of', `${formatAsOf(position).slice('as of '.length)}${summary.as_of === null ? '' : `, ${summary.as_of}`}`],
+    [
+      'as of',
+      `${formatFiguresTime(position).slice('as of '.length)}${summary.as_of === null ? '' : `, ${summary.as_of}`}`,
+    ],
     ['sessions', String(summary.sessions_total)],
     ['views', `${summary.marketplace_views} times that offers were shown to these sessions`],
     [
@@ -64,7 +67,7 @@ export function formatSummary(summary: SummaryView, position: number): string {
   }
   if (keptFrom !== null)
     head.push(['retained', `sessions from ${keptFrom} on; earlier days remain in the figures only`]);
-  const parts = [formatNameValues(head, 12)];
+  const parts = [formatNameValuePairs(head, 12)];
   const devices = Object.entries(summary.by_device);
   if (devices.length > 0) {
     const rows = devices.map(([device, figures]) => [device, ...metricCells(figures)]);
@@ -98,9 +101,9 @@ function formatMatured({
     : `${text}, 95 % interval ${formatAverage(interval.low)} to ${formatAverage(interval.high)} USD`;
 }
 
-export function formatDays(days: readonly DayView[], position: number): string {
+export function formatDailyTable(days: readonly DayView[], position: number): string {
   const rows = days.map((day) => [day.date, ...metricCells(day), day.matured ? 'yes' : 'no']);
-  return `${formatTable(['DATE', ...metricHeadings, 'MATURED'], rows)}\n\nFigures are ${formatAsOf(position)}. A day counts the sessions created on it, UTC; it is matured when it is older than ${bounds.maturedDays} days.`;
+  return `${formatTable(['DATE', ...metricHeadings, 'MATURED'], rows)}\n\nFigures are ${formatFiguresTime(position)}. A day counts the sessions created on it, UTC; it is matured when it is older than ${bounds.maturedDays} days.`;
 }
 
 /** Formats sessions in columns of fixed width, so that the columns of all pages are aligned although each page is printed separately. */

@@ -13,7 +13,7 @@ import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { dayNumberOf, parseIsoDate } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
-import type { Mode } from '../../domain/mode.ts';
+import type { ApiKeyMode } from '../../domain/mode.ts';
 import { toEscapedJson } from '../../domain/text.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import { lockFolder } from '../../files/folder-lock.ts';
@@ -21,7 +21,7 @@ import type { DayRange, DayView } from '../../operations/analytics-views.ts';
 import {
   type AnalyticsPage,
   type AnalyticsPageRequest,
-  readDaysPage,
+  readDailyRows,
   readRowsPage,
   readSummary,
   resolveDayRange,
@@ -42,7 +42,7 @@ import {
 import { formatTable, printChunk, printJson, printNotice, printResult } from '../output.ts';
 import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
 import { runInterruptible } from '../signals.ts';
-import { formatAsOf, formatDays, formatSessions, formatSummary } from './analytics-text.ts';
+import { formatDailyTable, formatFiguresTime, formatSessions, formatSummary } from './analytics-text.ts';
 import { withKeyRegistry } from './keys.ts';
 import { checkLogWithProgress, resolveLogFolder } from './log-folder.ts';
 
@@ -203,7 +203,7 @@ interface AnalyticsReportOptions {
   readonly account: string;
   readonly tag: string;
   readonly vertical: Vertical;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   /** First and last day of the report, as numbers of days since the Unix epoch. */
   readonly from?: number;
   readonly to?: number;
@@ -246,11 +246,11 @@ async function printDailyReport(
   json: boolean,
 ): Promise<void> {
   const days: DayView[] = [];
-  for await (const items of readPages(filter, range, (page) => readDaysPage(analytics, page, today))) {
+  for await (const items of readPages(filter, range, (page) => readDailyRows(analytics, page, today))) {
     if (!json) days.push(...items);
     else if (!(await printChunk(toJsonLines(items, analytics.projectedPosition)))) return;
   }
-  if (!json) printResult(formatDays(days, analytics.projectedPosition));
+  if (!json) printResult(formatDailyTable(days, analytics.projectedPosition));
 }
 
 async function printSessionsReport(
@@ -268,7 +268,7 @@ async function printSessionsReport(
   }
   if (json) return;
   const count = printed === 0 ? 'No sessions found' : `${printed} sessions`;
-  printNotice(`${count}, ${formatAsOf(analytics.projectedPosition)}.`);
+  printNotice(`${count}, ${formatFiguresTime(analytics.projectedPosition)}.`);
 }
 
 async function* readPages<Item>(
@@ -293,7 +293,7 @@ function toJsonLines(items: readonly object[], position: number): string {
 }
 
 function listKeys(dataDir: string): readonly IssuedKey[] {
-  return withKeyRegistry(KeyRegistry.openExisting(keyFilePath(dataDir)), (registry) => registry.list());
+  return withKeyRegistry(KeyRegistry.openExisting(keyFilePath(dataDir)), (registry) => registry.listKeys());
 }
 
 async function printTagCounts(options: { readonly json?: true }): Promise<void> {
@@ -318,7 +318,7 @@ async function printTagCounts(options: { readonly json?: true }): Promise<void> 
       String(tags),
     ]);
     if (rows.length > 0) printResult(formatTable(['ACCOUNT', 'VERTICAL', 'MODE', 'TAGS'], rows));
-    const asOf = formatAsOf(analytics.projectedPosition);
+    const asOf = formatFiguresTime(analytics.projectedPosition);
     printNotice(rows.length === 0 ? `No tags found, ${asOf}.` : `Counts are ${asOf}.`);
   });
 }

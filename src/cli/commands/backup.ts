@@ -5,8 +5,8 @@ import { copyKeyFile, keyFilePath } from '../../auth/key-file.ts';
 import { operatorTokenPath } from '../../auth/operator-token.ts';
 import { loadConfig } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
-import { nodeLogFiles } from '../../event-log/log-files.ts';
-import { copyLog, copyLogReadPasses, logSizeBytes, type VerifyLogOptions } from '../../event-log/verify-log.ts';
+import { fileSystemLogFiles } from '../../event-log/log-files.ts';
+import { copyLog, copyLogReadCount, logSizeBytes, type VerifyLogOptions } from '../../event-log/verify-log.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
@@ -60,7 +60,7 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
     (sum, log) => sum + logBytesOrZero(log),
     0,
   );
-  const bar = createProgressBar(progressStreamFor(output), { total: bytes * copyLogReadPasses, unit: null });
+  const bar = createProgressBar(progressStreamFor(output), { total: bytes * copyLogReadCount, unit: null });
   const ledger = await runInterruptible(async (signal) => {
     const options: CopyOptions = { signal, onBytesRead: (more) => bar.advance(more) };
     const copied = await copyLog(ledgerFolder, copies.ledgerFolder, options);
@@ -105,7 +105,7 @@ async function copyJournal(journal: string, target: string, options: CopyOptions
 /** Returns the size of a log in bytes, for the progress bar. Returns 0 if the log cannot be read; copying it then reports the error. */
 function logBytesOrZero(log: string): number {
   try {
-    return logSizeBytes(nodeLogFiles, log);
+    return logSizeBytes(fileSystemLogFiles, log);
   } catch {
     return 0;
   }

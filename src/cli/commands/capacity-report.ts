@@ -5,7 +5,7 @@ import type {
   ResourceName,
   ServerResource,
 } from '../../capacity/plan.ts';
-import { formatNameValues, formatTable } from '../output.ts';
+import { formatNameValuePairs, formatTable } from '../output.ts';
 
 /** Converts a capacity plan to JSON. Rates are per second, memory sizes are in MiB, CPU times are in cores. */
 export function planToJson(plan: CapacityPlan, check: CapacityCheckResult | null) {
@@ -104,7 +104,7 @@ export function formatPlan(plan: CapacityPlan): string {
       `${formatCount(request.keys, 'key')}, p99 within ${request.sloP99Ms} ms: ${formatCount(boxes, 'server')}`,
       `One server can serve ${formatCount(keysPerBox, 'key')}. Bottleneck: ${resourceTitles[bottleneck]}.`,
     ].join('\n'),
-    formatNameValues(
+    formatNameValuePairs(
       [
         ['server', `${machine}, measured ${box.measuredAt}${commit}`],
         ['key', `${formatNumber(key.requestsPerSecond, 1)} requests/s at most (limit: ${key.boundBy})`],
@@ -125,7 +125,10 @@ export function formatPlan(plan: CapacityPlan): string {
   ].join('\n\n');
 }
 
-export function formatCheck({ request }: CapacityPlan, { rows, measurements, carried }: CapacityCheckResult): string {
+export function formatCapacityCheck(
+  { request }: CapacityPlan,
+  { rows, measurements, carried }: CapacityCheckResult,
+): string {
   const { seconds, keys, liveSessions, refused, failed, offeredPerSecond, clientSaturated, residentMiB } = measurements;
   const verdict = carried ? 'met' : 'did NOT meet';
   return [
@@ -158,7 +161,7 @@ function resourceCells(
 function formatPrediction({ load, predicted, box }: CapacityPlan): string {
   const { p99Ms, socketThreadCores, allThreadsCores, memoryMiB, diskBytesPerDay } = predicted;
   const cores = `${formatNumber(socketThreadCores, 2)} of the socket thread's core, ${formatNumber(allThreadsCores, 2)}`;
-  const lines = formatNameValues(
+  const lines = formatNameValuePairs(
     [
       ['  requests/s', formatNumber(load.requestsPerSecond)],
       ['  p99', `${formatNumber(p99Ms, 1)} ms`],

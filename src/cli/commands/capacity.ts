@@ -24,7 +24,7 @@ import {
 import { CommandLineError, createIntegerParser, defineCommand, exitCodes } from '../command.ts';
 import { printJson, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
-import { formatCheck, formatPlan, planToJson } from './capacity-report.ts';
+import { formatCapacityCheck, formatPlan, planToJson } from './capacity-report.ts';
 
 const defaultHeadroomPercent = 20;
 const defaultCheckSeconds = 60;
@@ -153,7 +153,7 @@ async function printCapacityPlan(options: CapacityOptions): Promise<void> {
   });
   const result = compareWithPlan(plan, measurements);
   if (options.json) printJson(planToJson(plan, result));
-  else printResult(formatCheck(plan, result));
+  else printResult(formatCapacityCheck(plan, result));
   if (!result.carried) process.exitCode = exitCodes.failure;
 }
 

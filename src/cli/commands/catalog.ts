@@ -1,6 +1,11 @@
 import type { Command } from 'commander';
 import { bounds } from '../../bounds.ts';
-import { type CatalogError, CatalogErrors, type CatalogPath, formatPath } from '../../catalogs/catalog-errors.ts';
+import {
+  type CatalogError,
+  CatalogErrors,
+  type CatalogPath,
+  formatCatalogPath,
+} from '../../catalogs/catalog-errors.ts';
 import type { CatalogFile } from '../../catalogs/catalog-schema.ts';
 import { computeCatalogVersions } from '../../catalogs/identifiers.ts';
 import { parseCatalogJson, readCatalogText, validateCatalogValue } from '../../catalogs/parse-catalog.ts';
@@ -16,7 +21,7 @@ import type { LoanCatalog } from '../../verticals/personal-loans/offer-schema.ts
 import { servedVerticals } from '../../verticals/registry.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
 import { CommandLineError, createCommandGroup, defineCommand } from '../command.ts';
-import { formatNameValues, formatTable, printChunk, printJson, printResult } from '../output.ts';
+import { formatNameValuePairs, formatTable, printChunk, printJson, printResult } from '../output.ts';
 import { jsonErrorPosition, locateJsonPaths, type TextPosition } from './json-positions.ts';
 
 function catalogValidateCommand(): Command {
@@ -176,7 +181,7 @@ function positionsOf(text: string, paths: CatalogPath[]): (TextPosition | null)[
 }
 
 function toLocatedError({ path, problem }: CatalogError, position: TextPosition | null): LocatedError {
-  return { path: formatPath(path), line: position?.line ?? null, column: position?.column ?? null, problem };
+  return { path: formatCatalogPath(path), line: position?.line ?? null, column: position?.column ?? null, problem };
 }
 
 function byPosition(one: LocatedError, other: LocatedError): number {
@@ -225,7 +230,7 @@ function formatCatalogStats(
     ...(never_shown.length === 0 ? [] : [['never shown', never_shown.join(', ')] as [string, string]]),
   ];
   return [
-    formatNameValues(head, 13),
+    formatNameValuePairs(head, 13),
     formatTable(
       ['BAND', 'OFFERS', 'NOTE RATE %', 'APR %', 'FEE %', 'APPROVAL', 'CLICK USD'],
       statistics.bands.map(bandCells),

@@ -136,28 +136,28 @@ class RejectedRowsFile {
     this.#path = path;
     this.#temporaryPath = `${path}.unfinished`;
     this.#reader = reader;
-    this.#convertWriteErrors(() => {
+    this.#convertFileErrors(() => {
       for (const old of [path, this.#temporaryPath]) rmSync(old, { force: true });
     });
   }
 
   add(row: ConfirmationRow, reason: string): void {
     this.countByReason.set(reason, (this.countByReason.get(reason) ?? 0) + 1);
-    this.#convertWriteErrors(() => {
+    this.#convertFileErrors(() => {
       if (this.#file === null) {
         this.#file = openSync(this.#temporaryPath, 'wx');
-        writeSync(this.#file, this.#reader.rejectedHeader);
+        writeSync(this.#file, this.#reader.rejectedRowsHeader);
       }
-      writeSync(this.#file, row.formatRejected(reason));
+      writeSync(this.#file, row.formatRejectedRow(reason));
     });
   }
 
   finish(): void {
-    if (this.#close()) this.#convertWriteErrors(() => renameSync(this.#temporaryPath, this.#path));
+    if (this.#close()) this.#convertFileErrors(() => renameSync(this.#temporaryPath, this.#path));
   }
 
   /** Deletes the file after an error, because the file is incomplete. */
-  discard(): void {
+  deleteIncompleteFile(): void {
     if (this.#close()) rmSync(this.#temporaryPath, { force: true });
   }
 
@@ -169,7 +169,7 @@ class RejectedRowsFile {
     return true;
   }
 
-  #convertWriteErrors(write: () => void): void {
+  #convertFileErrors(write: () => void): void {
     try {
       write();
     } catch (cause) {
@@ -232,7 +232,7 @@ async function sendFile(file: ConfirmationFile, rejectedPath: string, options: C
     rejected.finish();
     return { ...counts, rejectedByReason: rejected.countByReason };
   } catch (error) {
-    rejected.discard();
+    rejected.deleteIncompleteFile();
     if (!hasSent) throw error;
     const advice = 'Earlier rows may be booked; sending the file again changes nothing';
     if (error instanceof InterruptedError) throw new InterruptedError(error.signal, `${error.message}. ${advice}`);

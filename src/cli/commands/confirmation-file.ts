@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { bounds } from '../../bounds.ts';
-import { confirmationMembers } from '../../confirmations/confirmation.ts';
+import { confirmationFieldNames } from '../../confirmations/confirmation.ts';
 import { findDuplicateMembers } from '../../confirmations/parse-confirmation.ts';
 import { CommandLineError } from '../command.ts';
 
@@ -10,14 +10,14 @@ export interface ConfirmationRow {
   /** Item to send, or the reason why the row is rejected without sending. */
   readonly parsed: { readonly ok: true; readonly item: object } | { readonly ok: false; readonly reason: string };
   /** Formats the row and a reason for the file of rejected rows, which has the same format as the confirmation file. */
-  formatRejected(reason: string): string;
+  formatRejectedRow(reason: string): string;
 }
 
 /** Reader of one confirmation file. Throws `CommandLineError` if an error makes the rest of the file unreliable. */
 export interface ConfirmationReader {
   readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow>;
   /** First line of the file of rejected rows, including the line break. Available after the first row has been read. */
-  readonly rejectedHeader: string;
+  readonly rejectedRowsHeader: string;
 }
 
 export type ConfirmationFormat = 'csv' | 'ndjson';
@@ -33,7 +33,7 @@ export function createConfirmationReader(format: ConfirmationFormat): Confirmati
 class CsvConfirmationReader implements ConfirmationReader {
   #header: readonly string[] | null = null;
 
-  get rejectedHeader(): string {
+  get rejectedRowsHeader(): string {
     const header = this.#header ?? [];
     return formatCsvLine((header.includes('reason') ? header : [...header, 'reason']).map(escapeFormula));
   }
@@ -87,20 +87,20 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
 }
 
 function parseCsvRow(header: readonly string[], cells: readonly string[]): ConfirmationRow {
-  const formatRejected = (reason: string): string => {
+  const formatRejectedRow = (reason: string): string => {
     const line = header.map((_, column) => cells[column] ?? '');
     // A file of rejected rows that is sent again already has the column `reason`.
     const reasonColumn = header.indexOf('reason');
     line[reasonColumn < 0 ? header.length : reasonColumn] = reason;
     return formatCsvLine([...line, ...cells.slice(header.length)].map(escapeFormula));
   };
-  if (cells.length !== header.length) return { parsed: { ok: false, reason: 'cells_miscounted' }, formatRejected };
+  if (cells.length !== header.length) return { parsed: { ok: false, reason: 'cells_miscounted' }, formatRejectedRow };
   const item: Record<string, unknown> = {};
-  for (const member of confirmationMembers) {
+  for (const member of confirmationFieldNames) {
     const cell = unescapeFormula(cells[header.indexOf(member)] ?? '');
     if (cell !== '') item[member] = member === 'amount' ? parseAmount(cell) : cell;
   }
-  return { parsed: { ok: true, item }, formatRejected };
+  return { parsed: { ok: true, item }, formatRejectedRow };
 }
 
 /** Converts a cell with a decimal number to a number. Returns any other text unchanged; the server then rejects the row. */
@@ -116,7 +116,7 @@ function validateHeader(header: readonly string[]): readonly string[] {
   if (missing.length > 0) {
     throw new CommandLineError(`the first line must name the columns; missing: ${missing.join(', ')}`);
   }
-  const duplicate = confirmationMembers.find((name) => header.indexOf(name) !== header.lastIndexOf(name));
+  const duplicate = confirmationFieldNames.find((name) => header.indexOf(name) !== header.lastIndexOf(name));
   if (duplicate !== undefined) throw new CommandLineError(`the first line names the column ${duplicate} twice`);
   return header;
 }
@@ -145,7 +145,7 @@ function unescapeFormula(cell: string): string {
 
 /** Reader of NDJSON files: one JSON object per line. Skips empty lines. */
 class NdjsonConfirmationReader implements ConfirmationReader {
-  readonly rejectedHeader = '';
+  readonly rejectedRowsHeader = '';
 
   async *readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow> {
     let incompleteLine = '';
@@ -179,7 +179,7 @@ function parseNdjsonRow(text: string): ConfirmationRow {
   /** Rejects the row. The rejected row contains the line as a string, because the line is not a JSON object with unique member names. */
   const rejectedText = (reason: string): ConfirmationRow => ({
     parsed: { ok: false, reason },
-    formatRejected: () => formatJsonLine({ row: text.trim(), reason }),
+    formatRejectedRow: () => formatJsonLine({ row: text.trim(), reason }),
   });
   let value: unknown;
   try {
@@ -190,16 +190,16 @@ function parseNdjsonRow(text: string): ConfirmationRow {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return {
       parsed: { ok: false, reason: 'not_an_object' },
-      formatRejected: (reason) => formatJsonLine({ row: value, reason }),
+      formatRejectedRow: (reason) => formatJsonLine({ row: value, reason }),
     };
   }
   const duplicate = findDuplicateMembers(text).get(0);
   if (duplicate !== undefined) return rejectedText(`${duplicate}_repeated`);
   const row = value as Readonly<Record<string, unknown>>;
   const item = Object.fromEntries(
-    confirmationMembers.filter((name) => Object.hasOwn(row, name)).map((name) => [name, row[name]]),
+    confirmationFieldNames.filter((name) => Object.hasOwn(row, name)).map((name) => [name, row[name]]),
   );
-  return { parsed: { ok: true, item }, formatRejected: (reason) => formatJsonLine({ ...row, reason }) };
+  return { parsed: { ok: true, item }, formatRejectedRow: (reason) => formatJsonLine({ ...row, reason }) };
 }
 
 function formatJsonLine(value: object): string {

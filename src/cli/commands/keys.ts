@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { IssuedKey } from '../../auth/api-key.ts';
 import { keyFilePath } from '../../auth/key-file.ts';
-import { KeyRegistry, keyState, toIssuedKeyJson } from '../../auth/key-registry.ts';
+import { apiKeyState, KeyRegistry, toIssuedKeyJson } from '../../auth/key-registry.ts';
 import { bounds } from '../../bounds.ts';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { systemClock } from '../../domain/clock.ts';
-import type { Mode } from '../../domain/mode.ts';
+import type { ApiKeyMode } from '../../domain/mode.ts';
 import { type KnownVertical, knownVerticals, servedVerticals } from '../../verticals/registry.ts';
 import {
   CommandLineError,
@@ -121,7 +121,7 @@ export function withKeyRegistry<Result>(registry: KeyRegistry, run: (registry: K
 interface CreateKeyOptions {
   readonly account: string;
   readonly vertical: KnownVertical;
-  readonly mode: Mode;
+  readonly mode: ApiKeyMode;
   /** Expiry of the key, in milliseconds since the Unix epoch. The key is rejected from this time on. */
   readonly expires?: number;
   readonly requestsPerMinute?: number;
@@ -180,7 +180,9 @@ const keyListHeadings = [
 function printKeys(options: { readonly json?: true }): void {
   const path = keyFilePath(readDataDir(readEnv()));
   const nowMs = systemClock.wallMs();
-  const keys = existsSync(path) ? withKeyRegistry(KeyRegistry.openExisting(path), (registry) => registry.list()) : [];
+  const keys = existsSync(path)
+    ? withKeyRegistry(KeyRegistry.openExisting(path), (registry) => registry.listKeys())
+    : [];
   if (options.json) printJson(keys.map((key) => toIssuedKeyJson(key, nowMs)));
   else if (keys.length === 0) printNotice(`There are no keys in ${path}. Create one with: marketplace keys create`);
   else {
@@ -196,7 +198,7 @@ function keyListCells(key: IssuedKey, nowMs: number): string[] {
     key.accountName,
     key.vertical,
     key.mode,
-    keyState(key, nowMs),
+    apiKeyState(key, nowMs),
     formatTimestamp(key.createdAtMs),
     formatTimestamp(key.expiresAtMs),
     String(requestsPerMinute ?? '-'),
@@ -209,7 +211,7 @@ function revokeKey(id: string, { json }: { readonly json?: true }): void {
   const path = keyFilePath(readDataDir(readEnv()));
   const nowMs = systemClock.wallMs();
   const { revocation, issued } = withKeyRegistry(KeyRegistry.openExisting(path), (registry) => ({
-    revocation: registry.revoke(id, nowMs),
+    revocation: registry.revokeKey(id, nowMs),
     issued: registry.find(id),
   }));
   // The message does not quote the argument, because users may paste the key itself by mistake.

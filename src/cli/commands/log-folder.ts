@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
-import { nodeLogFiles } from '../../event-log/log-files.ts';
+import { fileSystemLogFiles } from '../../event-log/log-files.ts';
 import { type LogVerification, logSizeBytes, type VerifyLogOptions, verifyLog } from '../../event-log/verify-log.ts';
 import { recordTimeMs } from '../../ledger/ledger-record.ts';
 import { CommandLineError } from '../command.ts';
@@ -21,10 +21,10 @@ export async function checkLogWithProgress(
   output: { readonly json?: true },
   options: Pick<VerifyLogOptions, 'onRecord' | 'signal'>,
 ): Promise<LogVerification> {
-  const total = logSizeBytes(nodeLogFiles, folder);
+  const total = logSizeBytes(fileSystemLogFiles, folder);
   const bar = createProgressBar(progressStreamFor(output), { total, unit: 'bytes' });
   const onBytesRead = (bytes: number): void => bar.advance(bytes);
-  return verifyLog(nodeLogFiles, folder, { ...options, onBytesRead }).finally(() => bar.clear());
+  return verifyLog(fileSystemLogFiles, folder, { ...options, onBytesRead }).finally(() => bar.clear());
 }
 
 /** Times of the first and the last record of a sequence, in Unix milliseconds. Records without a time are ignored. */
@@ -32,7 +32,7 @@ export class RecordTimeSpan {
   firstMs: number | null = null;
   lastMs: number | null = null;
 
-  addRecord(record: readonly unknown[]): void {
+  includeRecordTime(record: readonly unknown[]): void {
     const ms = recordTimeMs(record);
     if (ms === null) return;
     this.firstMs ??= ms;

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { formatIsoTimestampOrNull } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
-import { nodeLogFiles } from '../../event-log/log-files.ts';
+import { fileSystemLogFiles } from '../../event-log/log-files.ts';
 import type { LogLocation } from '../../event-log/log-scanner.ts';
 import { countTruncatedRecords, type RepairPlan, repairLog, validateTruncation } from '../../event-log/repair-log.ts';
 import { dataPaths } from '../../files/data-paths.ts';
@@ -100,7 +100,7 @@ async function repairLogAtCut(named: string | undefined, cut: LogLocation, optio
       locks.push(lockFolder(parent));
     }
     const check = await runInterruptible((signal) => checkLogWithProgress(folder, options, { signal }));
-    const verdict = validateTruncation(nodeLogFiles, check, {
+    const verdict = validateTruncation(fileSystemLogFiles, check, {
       file: resolveSegmentFile(folder, namedFolder, cut.file),
       offset: cut.offset,
     });
@@ -135,8 +135,8 @@ async function executeRepair(
     throw new CommandLineError(`${folder} is a mount point: its files cannot be moved to a folder beside it`);
   }
   const timeSpan = new RecordTimeSpan();
-  const removed = countTruncatedRecords(nodeLogFiles, plan, (record) => timeSpan.addRecord(record));
-  if (yes) await repairLog(nodeLogFiles, plan, removedFolder);
+  const removed = countTruncatedRecords(fileSystemLogFiles, plan, (record) => timeSpan.includeRecordTime(record));
+  if (yes) await repairLog(fileSystemLogFiles, plan, removedFolder);
   const report = {
     outcome: yes ? 'cut' : 'would_cut',
     kept_records: keptRecords,

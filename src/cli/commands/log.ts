@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { bounds } from '../../bounds.ts';
 import { formatIsoTimestampOrNull } from '../../domain/calendar.ts';
 import { toDisplayText, toEscapedJson } from '../../domain/text.ts';
-import { nodeLogFiles } from '../../event-log/log-files.ts';
-import { RecordDecoder, segmentFirstSequences } from '../../event-log/log-format.ts';
+import { fileSystemLogFiles } from '../../event-log/log-files.ts';
+import { parseSegmentFileNames, RecordDecoder } from '../../event-log/log-format.ts';
 import { LogScanner } from '../../event-log/log-scanner.ts';
 import type { LogVerification } from '../../event-log/verify-log.ts';
 import { formatSubId, subIdByteLength } from '../../ids/sub-id.ts';
@@ -16,7 +16,7 @@ import {
   widgetIdBytes,
 } from '../../ledger/ledger-record.ts';
 import { createCommandGroup, createIntegerParser, defineCommand } from '../command.ts';
-import { formatNameValues, formatTimestamp, printChunk, printJson, printNotice, printResult } from '../output.ts';
+import { formatNameValuePairs, formatTimestamp, printChunk, printJson, printNotice, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
 import { checkLogWithProgress, RecordTimeSpan, resolveLogFolder } from './log-folder.ts';
 import { logRepairCommand } from './log-repair.ts';
@@ -76,7 +76,7 @@ export function createCommand(): Command {
 async function verifyLog(named: string | undefined, output: { readonly json?: true }): Promise<void> {
   const span = new RecordTimeSpan();
   const folder = resolveLogFolder(named);
-  const onRecord = (_position: number, record: readonly unknown[]): void => span.addRecord(record);
+  const onRecord = (_position: number, record: readonly unknown[]): void => span.includeRecordTime(record);
   const check = await runInterruptible((signal) => checkLogWithProgress(folder, output, { onRecord, signal }));
   if (output.json) printJson(checkToJson(check, span));
   else printResult(formatLogCheck(check, span));
@@ -119,7 +119,7 @@ function formatLogCheck(check: LogVerification, { firstMs, lastMs }: RecordTimeS
     ['last', formatTimestamp(lastMs)],
     ['state', damage === null ? `intact${tornBytes > 0 ? tail : ''}` : 'damaged after these records'],
   ];
-  return formatNameValues(rows, 10);
+  return formatNameValuePairs(rows, 10);
 }
 
 /** The members of a record as JSON values, or the reason why the record cannot be decoded. */
@@ -209,14 +209,14 @@ interface InspectOptions {
 
 async function inspectLog(named: string | undefined, { from = 1, count, json }: InspectOptions): Promise<void> {
   const folder = resolveLogFolder(named);
-  const segment = segmentFirstSequences(nodeLogFiles.listNames(folder)).findLast((first) => first <= from);
-  const scanner = new LogScanner(nodeLogFiles, folder, { segment, decode: false });
+  const segment = parseSegmentFileNames(fileSystemLogFiles.listFiles(folder)).findLast((first) => first <= from);
+  const scanner = new LogScanner(fileSystemLogFiles, folder, { segment, decode: false });
   const decoder = new RecordDecoder();
   let printed = 0;
   try {
     while (printed < count && scanner.nextRecord()) {
       if (scanner.position < from) continue;
-      const description = decodeAndDescribe(decoder, scanner.payload);
+      const description = decodeAndDescribe(decoder, scanner.recordPayload);
       if (!(await printChunk(formatRecordLine(scanner.position, description, json ?? false)))) return;
       printed++;
     }

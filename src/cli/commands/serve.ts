@@ -12,19 +12,19 @@ import { readEnv } from '../../config/env.ts';
 import { resolveUrls } from '../../config/resolve-urls.ts';
 import { SerialQueue } from '../../domain/async.ts';
 import { systemClock } from '../../domain/clock.ts';
-import type { Mode } from '../../domain/mode.ts';
+import type { ApiKeyMode } from '../../domain/mode.ts';
 import { diskFullMessage, isDiskFull, writeFileDurably } from '../../files/durable-files.ts';
 import { describeError } from '../../logging/describe-error.ts';
 import { createStandardErrorLog } from '../../logging/standard-error-log.ts';
 import type { Service } from '../../server/service.ts';
 import { startService } from '../../server/start-service.ts';
-import { version } from '../../server/version.ts';
+import { serviceVersion } from '../../server/version.ts';
 import { personalLoans } from '../../verticals/personal-loans/personal-loans.ts';
 import { createCatalogSources, exampleCatalogs } from '../../verticals/registry.ts';
 import { defineCommand } from '../command.ts';
 import { printResult } from '../output.ts';
 import { createRecoveryProgress } from '../progress-bar.ts';
-import { installServeSignals } from '../signals.ts';
+import { installServeSignalHandlers } from '../signals.ts';
 import { toStartError } from './start-error.ts';
 
 export function createCommand(): Command {
@@ -38,7 +38,7 @@ export function createCommand(): Command {
 }
 
 /**
- * Polls files every `intervalMs`. After a change, waits until no file has changed for `debounceMs` and calls `onChange`. The wait is
+ * Polls files every `intervalMs`. After a change, waits until no file has changed for `debounceMs` and calls `onCertificateChange`. The wait is
  * necessary because a certificate and its key are written one after the other. Returns a function that stops polling.
  */
 function watchFiles(
@@ -83,13 +83,13 @@ async function runServer(): Promise<void> {
   const { config, warnings } = loadConfig(readEnv());
   const { logger, flush } = createStandardErrorLog(config.logLevel);
   for (const warning of warnings) logger.warn(warning);
-  const signals = installServeSignals();
+  const signals = installServeSignalHandlers();
   let running: Service | null = null;
   exitOnUncaughtException(logger, async () => {
-    await running?.closeNow();
+    await running?.closeWithoutDraining();
     await flush();
   });
-  signals.onSecondStop((signal) => {
+  signals.onRepeatedSignal((signal) => {
     // The exit code is set before the log is flushed, because a drain that ends meanwhile could end the process.
     process.exitCode = 1;
     logger.warn(
@@ -121,13 +121,13 @@ async function runServer(): Promise<void> {
     printStartMessages(config, service);
   } catch (error) {
     for (const stop of stopWatching) stop();
-    await service.closeNow();
+    await service.closeWithoutDraining();
     throw error;
   }
   const { engine, ports } = service;
   logger.info(
     {
-      version,
+      version: serviceVersion,
       node: process.version,
       httpEngine: engine?.name,
       httpEngineReason: engine?.reason,
@@ -227,7 +227,7 @@ function printStartMessages({ operationsEndpoint, dataDir }: Config, service: Se
   if (operatorToken?.created) {
     printResult(`The token for the operations API (docs/operations-api.md) is in ${operatorToken.path}`);
   }
-  if (service.keys.list().length === 0) createFirstKeys(service, dataDir);
+  if (service.keys.listKeys().length === 0) createFirstKeys(service, dataDir);
 }
 
 function reloadCertificate(service: Service, logger: Logger): void {
@@ -258,7 +258,7 @@ async function reloadCatalogs(service: Service, logger: Logger, stopSignal: Abor
  * be stored, such as the log of a container, so the keys are then written to a file that only its owner can read.
  */
 function createFirstKeys(service: Service, dataDir: string): void {
-  const create = (mode: Mode): string =>
+  const create = (mode: ApiKeyMode): string =>
     service.keys.create(
       { accountName: 'demo', vertical: personalLoans, mode, expiresAtMs: null, limits: noLimitOverrides },
       systemClock.wallMs(),

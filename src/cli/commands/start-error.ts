@@ -22,7 +22,7 @@ interface SystemErrorDetails {
 /** Converts an error during the server start to an error that names the setting to fix. Returns any other error unchanged. */
 export function toStartError(error: unknown, config: Config): unknown {
   if (error instanceof InvalidCertificateError) {
-    return ConfigError.forInvalidValue(
+    return ConfigError.invalidSettingError(
       error.part === 'key' ? 'SVC_TLS_KEY' : 'SVC_TLS_CERT',
       error.file,
       error.expected,
@@ -68,11 +68,11 @@ function listenError(error: SystemErrorDetails, { publicEndpoint, operationsEndp
   if (code === 'EADDRINUSE' || code === 'EACCES') {
     const setting = port === operationsEndpoint.port ? 'SVC_OPS_PORT' : 'SVC_PORT';
     const allowed = code === 'EADDRINUSE' ? 'an unused port' : 'a port that this process may listen on';
-    return ConfigError.forInvalidValue(setting, String(port), `${allowed} (${code})`);
+    return ConfigError.invalidSettingError(setting, String(port), `${allowed} (${code})`);
   }
   const host = hostname ?? address;
   const setting = host === operationsEndpoint.host && host !== publicEndpoint.host ? 'SVC_OPS_HOST' : 'SVC_HOST';
-  return ConfigError.forInvalidValue(setting, String(host), `an address of this machine (${code})`);
+  return ConfigError.invalidSettingError(setting, String(host), `an address of this machine (${code})`);
 }
 
 /** Converts an error at a path to an error that names the setting of the path. Returns the error unchanged if no setting matches. */
@@ -80,7 +80,7 @@ function pathError(path: string, code: string, error: Error, config: Config): un
   const { secretFile, dataDir } = config;
   if (path === secretFile || path === `${secretFile}.new` || path === dirname(secretFile)) {
     if (dirname(secretFile) !== dataDir) {
-      return ConfigError.forInvalidValue(
+      return ConfigError.invalidSettingError(
         'SVC_SECRET_FILE',
         secretFile,
         `a file in a folder that this process may use (${code})`,
@@ -100,7 +100,7 @@ function diskFullError(error: Error, path: string | undefined, { dataDir, secret
 }
 
 function dataFolderError({ dataDir }: Config, reason: string): ConfigError {
-  return ConfigError.forInvalidValue(
+  return ConfigError.invalidSettingError(
     'SVC_DATA_DIR',
     dataDir,
     `a folder that this process may create and write (${reason})`,

@@ -19,11 +19,11 @@ export class InFlightRequests {
   count = 0;
   private onEmpty: () => void = () => {};
 
-  increment(): void {
+  countRequestStart(): void {
     this.count += 1;
   }
 
-  decrement(): void {
+  countRequestEnd(): void {
     this.count -= 1;
     if (this.count === 0) this.onEmpty();
   }
@@ -32,7 +32,7 @@ export class InFlightRequests {
    * Waits until all requests are answered and the last reply was passed to the operating system, or until `graceMs` have passed. New
    * requests on open connections are included. Resolves with the number of unanswered requests. Must be called only once.
    */
-  async waitUntilEmpty(graceMs: number): Promise<number> {
+  async waitForAllRequests(graceMs: number): Promise<number> {
     const graceEnd = Promise.withResolvers<void>();
     let inGrace = true;
     const timer = setTimeout(() => {
@@ -145,7 +145,7 @@ export class DeadlineQueue {
   }
 
   /** Removes all entries whose deadline has passed at `nowMs`, and calls `onDeadline` of each removed entry. */
-  expireEntries(nowMs: number): void {
+  removeExpiredEntries(nowMs: number): void {
     for (
       let first = this.sentinel.next as DeadlineEntry;
       first.dueMs <= nowMs;
@@ -209,7 +209,7 @@ export abstract class BaseListener implements Listener {
   protected markListening(port: number): void {
     this.port = port;
     this.deadlineTimer = setInterval(
-      () => this.deadlines.expireEntries(performance.now()),
+      () => this.deadlines.removeExpiredEntries(performance.now()),
       bounds.deadlineCheckIntervalMs,
     );
   }
@@ -218,7 +218,7 @@ export abstract class BaseListener implements Listener {
     this.isDraining = true;
     await keepAcceptingConnections(acceptMs);
     this.stopAccepting();
-    const unanswered = await this.inFlightRequests.waitUntilEmpty(graceMs);
+    const unanswered = await this.inFlightRequests.waitForAllRequests(graceMs);
     await this.closeConnections();
     clearInterval(this.deadlineTimer);
     return unanswered;

@@ -3,7 +3,7 @@ import { bounds } from '../../bounds.ts';
 import type { RequestParam } from '../../domain/errors.ts';
 import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { BaseListener, DeadlineEntry, UnsentReply } from './base-listener.ts';
-import type { CallerIds, LoggedRequest, Reply, RequestContext } from './listener.ts';
+import type { LoggedRequest, Reply, RequestContext, RequestLogNumbers } from './listener.ts';
 
 // Prefix of all request IDs of this thread. The prefix has 72 random bits, which make request IDs unique among processes and threads. A
 // counter makes request IDs unique within a thread. Generating 16 random bytes for every request would cost several times as much.
@@ -46,7 +46,7 @@ export class BodyBuffer {
   }
 }
 
-export const headerReadAfterHandlerMessage = 'request headers must be read before the handler returns or awaits';
+export const lateHeaderReadMessage = 'request headers must be read before the handler returns or awaits';
 
 /**
  * Base class of the request contexts of both engines: states, body callbacks, deadline and error replies.
@@ -71,7 +71,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   ended = false;
   errorHeaders = '';
   routeIndex = 0;
-  caller: CallerIds | null = null;
+  caller: RequestLogNumbers | null = null;
   dueMs = 0;
   previous: DeadlineEntry | null = null;
   next: DeadlineEntry | null = null;
@@ -94,7 +94,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
     this.query = query;
   }
 
-  abstract header(lowerCaseName: string): string;
+  abstract requestHeader(lowerCaseName: string): string;
 
   /** Whether the synchronous part of the handler is running. */
   protected abstract readonly isHandling: boolean;
@@ -105,10 +105,10 @@ export abstract class BaseRequestContext<L extends BaseListener>
    */
   protected abstract findMalformedPart(): RequestParam | undefined;
 
-  /** Collects the request body and then calls `deliverBody`, unless the context has ended. */
+  /** Collects the request body and then calls `passBodyToHandler`, unless the context has ended. */
   protected abstract collectBody(onBody: (body: Buffer) => void | Promise<void>): void;
 
-  /** Calls `markEnded` and sends the reply. Throws without sending anything if the reply is invalid. */
+  /** Calls `markResponseEnded` and sends the reply. Throws without sending anything if the reply is invalid. */
   protected abstract writeReply(reply: Reply): void;
 
   /** Closes the connection of a request that was answered. */
@@ -151,7 +151,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
 
   /** Releases the resources of the request. Called when the reply is completely sent or the client has disconnected. */
   release(): void {
-    this.markEnded();
+    this.markResponseEnded();
     this.listener.deadlines.remove(this);
     this.removeFromInFlight();
   }
@@ -159,7 +159,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   /** Runs the handler, or replies 400 to a malformed request. */
   protected runHandler(): void {
     const { options, inFlightRequests } = this.listener;
-    inFlightRequests.increment();
+    inFlightRequests.countRequestStart();
     this.isCounted = true;
     const param = this.findMalformedPart();
     if (param !== undefined) {
@@ -182,14 +182,14 @@ export abstract class BaseRequestContext<L extends BaseListener>
     return (
       codings === 1 &&
       lengths === 0 &&
-      this.header('transfer-encoding').toLowerCase() === 'chunked' &&
-      this.header('trailer') === '' &&
+      this.requestHeader('transfer-encoding').toLowerCase() === 'chunked' &&
+      this.requestHeader('trailer') === '' &&
       this.method !== 'GET' &&
       this.method !== 'HEAD'
     );
   }
 
-  protected deliverBody(onBody: (body: Buffer) => void | Promise<void>, body: Buffer): void {
+  protected passBodyToHandler(onBody: (body: Buffer) => void | Promise<void>, body: Buffer): void {
     this.onBodyUnavailable = undefined;
     try {
       onBody(body)?.catch((error: unknown) => this.failRequest(error));
@@ -199,7 +199,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   }
 
   /** Marks the request as answered or aborted. Calls `onBodyUnavailable` if the handler is still waiting for the body. */
-  protected markEnded(): void {
+  protected markResponseEnded(): void {
     const { onBodyUnavailable } = this;
     this.ended = true;
     this.onBodyUnavailable = undefined;
@@ -212,7 +212,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
 
   /** Removes the request from the count of requests in flight. A drain waits until this count is zero. */
   protected removeFromInFlight(): void {
-    if (this.isCounted) this.listener.inFlightRequests.decrement();
+    if (this.isCounted) this.listener.inFlightRequests.countRequestEnd();
     this.isCounted = false;
   }
 

@@ -19,7 +19,7 @@ export interface RequestContext extends CancelSignal {
    * Returns the value of a request header by its lower-case name; empty if the header is absent. Throws after the handler has returned or
    * awaited.
    */
-  header(lowerCaseName: string): string;
+  requestHeader(lowerCaseName: string): string;
   /**
    * Reads the request body. Must be called at most once, before the handler returns. Calls either `onBody` or `onBodyUnavailable`, once.
    * `onBodyUnavailable` is called if the body is too large (the listener replies 413), the client disconnects, or the deadline passes (the
@@ -31,7 +31,7 @@ export interface RequestContext extends CancelSignal {
   /** Index of the route in `allRouteNames`, for metrics and logs; 0 (`other`) until the route sets the index. */
   routeIndex: number;
   /** The authenticated caller, for the log; null until the route sets the caller. */
-  caller: CallerIds | null;
+  caller: RequestLogNumbers | null;
   /** Sends the reply. Has no effect if the request was already answered, the client has disconnected, or the deadline has passed. */
   reply(reply: Reply): void;
   /** True if the request was answered, the client has disconnected, or the deadline has passed. */
@@ -39,7 +39,7 @@ export interface RequestContext extends CancelSignal {
 }
 
 /** Numbers that identify an account and an API key. `SqliteKeyDirectory.callerNames` returns the corresponding names. */
-export interface CallerIds {
+export interface RequestLogNumbers {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */
   readonly keyNumber?: number;
@@ -59,7 +59,7 @@ export interface LoggedRequest {
   readonly requestId: string;
   readonly method: string;
   readonly routeIndex: number;
-  readonly caller: CallerIds | null;
+  readonly caller: RequestLogNumbers | null;
   /** Time since the request head was received, in milliseconds. */
   readonly elapsedMs: number;
 }
@@ -68,13 +68,13 @@ export interface LoggedRequest {
  * Handles one HTTP request. If a handler throws or rejects, the listener replies 500 and calls `onHandlerError`. A handler must not call
  * `header` or `readBody` after its first await.
  */
-export type Handler = (context: RequestContext) => void | Promise<void>;
+export type RequestHandler = (context: RequestContext) => void | Promise<void>;
 
 export interface ListenerOptions {
   readonly host: string;
   /** TCP port; 0 selects a free port. */
   readonly port: number;
-  readonly handler: Handler;
+  readonly handler: RequestHandler;
   /** Creates the listener's own error replies: 400 for malformed requests, 413, 500, and 503 after the deadline. */
   readonly errorReply: (error: ApiError, requestId: string, headers: HeaderText) => Reply;
   /** Called when a handler throws or rejects, which is always a bug. */

@@ -7,12 +7,7 @@ import type { RequestParam } from '../../domain/errors.ts';
 import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import { BaseListener, deadlineEntryDefaults } from './base-listener.ts';
-import {
-  BaseRequestContext,
-  BodyBuffer,
-  headerReadAfterHandlerMessage,
-  nextRequestId,
-} from './base-request-context.ts';
+import { BaseRequestContext, BodyBuffer, lateHeaderReadMessage, nextRequestId } from './base-request-context.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodylessStatus, responseHead, responseHeaders, splitHeaders } from './response-head.ts';
 
@@ -233,8 +228,8 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     this.isHandling = false;
   }
 
-  override header(lowerCaseName: string): string {
-    if (!this.isHandling) throw new Error(headerReadAfterHandlerMessage);
+  override requestHeader(lowerCaseName: string): string {
+    if (!this.isHandling) throw new Error(lateHeaderReadMessage);
     if (this.authority !== undefined && lowerCaseName === 'host') return this.authority;
     return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
   }
@@ -273,7 +268,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     });
     this.request.once('end', () => {
       this.mustDiscardBody = false;
-      if (!this.ended) this.deliverBody(onBody, body.collectedBytes);
+      if (!this.ended) this.passBodyToHandler(onBody, body.collectedBytes);
     });
   }
 
@@ -285,7 +280,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     if (this.mustDiscardBody || listener.isDraining) headers.push('Connection', 'close');
     // `writeHead` throws for a header with an invalid character. In this case, nothing has been sent yet.
     response.writeHead(reply.status, headers);
-    this.markEnded();
+    this.markResponseEnded();
     listener.deadlines.remove(this);
     listener.unsentReplies.add(this, bodyBytes);
     if (this.mustDiscardBody) this.sendWithLingeringClose(reply);

@@ -1,4 +1,4 @@
-import type { EngineChoice } from '../../config/config.ts';
+import type { HttpEngineSetting } from '../../config/config.ts';
 import type { Listener, ListenerOptions } from './listener.ts';
 import { startNodeListener } from './node-listener.ts';
 import { NativeEngineUnavailableError } from './uws-engine.ts';
@@ -9,7 +9,7 @@ import { startUwsListener } from './uws-listener.ts';
  * in this case, `engineReason` of the listener contains the load error. Rejects with the system error (`EADDRINUSE`, `EACCES`, ...) if the
  * address cannot be used.
  */
-export async function startListener(choice: EngineChoice, options: ListenerOptions): Promise<Listener> {
+export async function startListener(choice: HttpEngineSetting, options: ListenerOptions): Promise<Listener> {
   if (choice === 'node') return startNodeListener(options);
   try {
     return await startUwsListener(options);

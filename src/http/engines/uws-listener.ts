@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js
 import { bounds } from '../../bounds.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import { BaseListener } from './base-listener.ts';
-import { BaseRequestContext, BodyBuffer, headerReadAfterHandlerMessage } from './base-request-context.ts';
+import { BaseRequestContext, BodyBuffer, lateHeaderReadMessage } from './base-request-context.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodylessStatus, responseHead } from './response-head.ts';
 import {
@@ -117,7 +117,7 @@ function runPostponed(): void {
   const due = postponedContexts;
   postponedContexts = [];
   corkHolder = undefined;
-  for (const context of due) context.resumePostponed();
+  for (const context of due) context.sendPostponedReply();
 }
 
 /**
@@ -190,13 +190,13 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     if (!this.ended) this.listener.deadlines.add(this, this.receivedMs);
   }
 
-  override header(lowerCaseName: string): string {
-    if (this.req === undefined) throw new Error(headerReadAfterHandlerMessage);
+  override requestHeader(lowerCaseName: string): string {
+    if (this.req === undefined) throw new Error(lateHeaderReadMessage);
     return this.req.getHeader(lowerCaseName);
   }
 
   /** Sends the postponed reply, or closes the socket if no reply was postponed. Must not be called in a native callback. */
-  resumePostponed(): void {
+  sendPostponedReply(): void {
     const { res, heldReply } = this;
     if (res === undefined) return;
     if (heldReply === undefined) {
@@ -266,7 +266,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     }
     // Does not use `onData` for an empty body, because the engine does not call every `onData` callback of an empty body.
     if (this.declaredBytes === 0) {
-      this.deliverBody(onBody, emptyBody);
+      this.passBodyToHandler(onBody, emptyBody);
       return;
     }
     let body: Buffer | undefined;
@@ -276,13 +276,13 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
       corkHolder = this;
       if (this.ended) return;
       if (body === undefined && isLast) {
-        this.deliverBody(onBody, Buffer.from(chunk));
+        this.passBodyToHandler(onBody, Buffer.from(chunk));
         return;
       }
       body ??= Buffer.allocUnsafe(this.declaredBytes);
       body.set(new Uint8Array(chunk), filled);
       filled += chunk.byteLength;
-      if (isLast) this.deliverBody(onBody, body);
+      if (isLast) this.passBodyToHandler(onBody, body);
     });
   }
 
@@ -309,12 +309,12 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     this.hasAllChunks = true;
     this.mustDiscardBody = false;
     if (this.ended) postpone(this);
-    else this.deliverBody(onBody, body.collectedBytes);
+    else this.passBodyToHandler(onBody, body.collectedBytes);
   }
 
   protected override writeReply(reply: Reply): void {
     const head = responseHead(reply, this.requestId);
-    this.markEnded();
+    this.markResponseEnded();
     const { isHandling } = this;
     if (isHandling ? requestsThisTurn > bounds.repliesPerTurnMax : corkHolder !== this && corkHolder !== undefined) {
       this.heldReply = { reply, head };

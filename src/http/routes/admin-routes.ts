@@ -12,7 +12,7 @@ import { failedWithCode, invalidRequest, type Outcome, serviceUnavailable, succe
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { ConfirmationsView } from '../../operations/confirm-revenue.ts';
-import type { Handler, RequestContext } from '../engines/listener.ts';
+import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { errorReply, jsonHeaders, operatorTokenRequiredReply } from './replies.ts';
 import { isJsonMediaType, parseJsonBody } from './request-parsing.ts';
@@ -25,7 +25,7 @@ import { allowedMethods, allowOnlyGet, type RouteName, restrictMethods, routeInd
  *
  * @param names allowed host names without ports, not case-sensitive
  */
-function createHostCheck(names: readonly string[]): (host: string) => boolean {
+function createHostHeaderCheck(names: readonly string[]): (host: string) => boolean {
   const allowedNames = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
   return (host) => {
     if (host === '') return true;
@@ -39,10 +39,10 @@ type AdminMethod = 'GET' | 'POST' | 'DELETE';
 /** Creates a handler for operators. The handler checks the HTTP method first and then the operator token. */
 function operatorOnly(
   { isOperator }: AdminRoutesDeps,
-  handlers: { readonly [Name in AdminMethod]?: Handler },
-): Handler {
-  const handle: Handler = (context) => {
-    if (!isOperator(context.header('authorization'))) return context.reply(operatorTokenRequiredReply());
+  handlers: { readonly [Name in AdminMethod]?: RequestHandler },
+): RequestHandler {
+  const handle: RequestHandler = (context) => {
+    if (!isOperator(context.requestHeader('authorization'))) return context.reply(operatorTokenRequiredReply());
     return handlers[context.method === 'HEAD' ? 'GET' : (context.method as AdminMethod)]!(context);
   };
   return restrictMethods(allowedMethods(...(Object.keys(handlers) as AdminMethod[])), handle);
@@ -54,7 +54,7 @@ function replyToJsonBody(
   handle: (body: unknown, text: string) => Outcome<unknown> | Promise<Outcome<unknown>>,
   status = 200,
 ): void {
-  const isJson = isJsonMediaType(context.header('content-type'));
+  const isJson = isJsonMediaType(context.requestHeader('content-type'));
   context.readBody(async (bytes) => {
     const body = parseJsonBody(isJson, bytes);
     sendOutcome(context, body.ok ? await handle(body.value, bytes.toString()) : body, status);
@@ -88,11 +88,11 @@ function tryKeyFile<Value>(access: () => Value): Outcome<Value> {
  * `DELETE /keys/<id>` revokes a key. Only the response to `POST /keys` contains the text of the key. No response contains the hash of a
  * key, and no log line contains either.
  */
-function keyRoutes(deps: AdminRoutesDeps): Handler {
+function keyRoutes(deps: AdminRoutesDeps): RequestHandler {
   const { keys, clock, verticals, logger } = deps;
   const toJson = (key: IssuedKey) => toIssuedKeyJson(key, clock.wallMs());
   const all = operatorOnly(deps, {
-    GET: (context) => sendOutcome(context, succeeded(keys.list().map(toJson))),
+    GET: (context) => sendOutcome(context, succeeded(keys.listKeys().map(toJson))),
     POST: (context) => {
       const issue = (body: unknown): Outcome<object> => {
         const nowMs = clock.wallMs();
@@ -112,7 +112,7 @@ function keyRoutes(deps: AdminRoutesDeps): Handler {
     GET: (context) => sendOutcome(context, find(context.path)),
     DELETE: (context) => {
       const keyId = keyIdOf(context.path);
-      const revoked = tryKeyFile(() => keys.revoke(keyId, clock.wallMs()));
+      const revoked = tryKeyFile(() => keys.revokeKey(keyId, clock.wallMs()));
       if (revoked.ok && revoked.value === 'revoked') {
         const account = keys.find(keyId)?.accountName;
         logger.info({ keyId, account }, 'API key revoked through the operations API');
@@ -137,7 +137,7 @@ const originParameters = ['account', 'origin'] as const;
  * Creates the handler that manages the web origins that may embed the widgets of an account. `GET /origins` lists the origins of all
  * accounts, or of the account in `?account=`. `POST /origins` allows origins, and `DELETE /origins?account=&origin=` removes an origin.
  */
-function originRoutes(deps: AdminRoutesDeps): Handler {
+function originRoutes(deps: AdminRoutesDeps): RequestHandler {
   const { embedOrigins, logger } = deps;
   return operatorOnly(deps, {
     GET: (context) => sendOutcome(context, list(context.query)),
@@ -200,7 +200,7 @@ interface AdminRoutesDeps {
   readonly isOperator: (authorization: string) => boolean;
   readonly clock: Clock;
   readonly verticals: readonly KeyVertical[];
-  readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'list' | 'revoke'>;
+  readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'listKeys' | 'revokeKey'>;
   readonly embedOrigins: Pick<EmbedOriginRegistry, 'allow' | 'list' | 'remove'>;
   /** Records revenue confirmations (docs/contract.md#confirmations). `text` is the JSON text of `body`. */
   readonly confirmRevenue: (body: unknown, text: string, signal: CancelSignal) => Promise<Outcome<ConfirmationsView>>;
@@ -213,10 +213,10 @@ const noStore = formatHeaders({ 'Cache-Control': 'no-store' });
  * (Prometheus text) need no token. `/confirmations`, `/keys` and `/origins` need the operator token. Requests with an
  * unknown `Host` are rejected on every path.
  */
-export function adminRoutes(deps: AdminRoutesDeps): Handler {
+export function adminRoutes(deps: AdminRoutesDeps): RequestHandler {
   const { hostNames, notReadyReasons, metrics, confirmRevenue } = deps;
-  const isKnownHost = createHostCheck(hostNames);
-  const handlers = new Map<string, Handler>([
+  const isKnownHost = createHostHeaderCheck(hostNames);
+  const handlers = new Map<string, RequestHandler>([
     ['/healthz', allowOnlyGet((context) => sendJson(context, { status: 'ok' }))],
     [
       '/readyz',
@@ -243,7 +243,7 @@ export function adminRoutes(deps: AdminRoutesDeps): Handler {
     ['/origins', originRoutes(deps)],
   ]);
   return (context) => {
-    if (!isKnownHost(context.header('host'))) {
+    if (!isKnownHost(context.requestHeader('host'))) {
       return context.reply(errorReply({ code: 'MISDIRECTED_REQUEST' }, context.requestId));
     }
     // One handler serves all paths below `/keys`.

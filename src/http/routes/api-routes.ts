@@ -13,7 +13,7 @@ import {
 import type { OffersResult } from '../../operations/show-offers.ts';
 import type { OfferUrls } from '../../verticals/products.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
-import type { Handler, RequestContext } from '../engines/listener.ts';
+import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import type { Cors } from './cors.ts';
 import { renderMarketplaceJson } from './offers-json.ts';
@@ -41,7 +41,7 @@ interface ApiRoutesDeps {
   readonly cors: Cors;
   readonly offerUrls: OfferUrls;
   /** Handlers of the API documentation by path, for paths that are not API operations. */
-  readonly docsHandlers: ReadonlyMap<string, Handler>;
+  readonly docsHandlers: ReadonlyMap<string, RequestHandler>;
 }
 
 interface ApiRoute {
@@ -71,7 +71,7 @@ interface AdmittedRequest {
  *
  *     route -> key -> vertical -> limits -> body size, content type, JSON -> operation
  */
-export function apiRoutes(deps: ApiRoutesDeps): Handler {
+export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
   const { authenticator, operations, cors } = deps;
   const routes = new Map<string, ApiRoute>();
   for (const vertical of deps.verticals) {
@@ -99,9 +99,9 @@ export function apiRoutes(deps: ApiRoutesDeps): Handler {
     context.errorHeaders = corsHeaders;
     if (methodCheck === 'not_allowed') return replyMethodNotAllowed(context, methods, corsHeaders);
 
-    const idempotencyKey = operation === 'create_session' ? context.header('idempotency-key') || null : null;
+    const idempotencyKey = operation === 'create_session' ? context.requestHeader('idempotency-key') || null : null;
     const admission = authenticator.admit(
-      context.header('authorization'),
+      context.requestHeader('authorization'),
       route.vertical,
       operation,
       operations.repeatCheckFor(idempotencyKey),
@@ -183,7 +183,7 @@ function handleEmbedWidget(
   ignored: readonly string[],
 ): void {
   const { context, admission, headers } = request;
-  const asJson = prefersJson(context.header('accept'));
+  const asJson = prefersJson(context.requestHeader('accept'));
   const outcome = operations.embedWidget(admission, parameters);
   if (!outcome.ok || asJson) sendOutcome(request, outcome, ignored);
   else context.reply({ status: 200, headers: headers + htmlHeaders, body: `${outcome.value.html}\n` });
@@ -204,7 +204,7 @@ function readJsonBody(
   { context, admission, headers }: AdmittedRequest,
   handle: (body: unknown) => Promise<void>,
 ): void {
-  const isJson = isJsonMediaType(context.header('content-type'));
+  const isJson = isJsonMediaType(context.requestHeader('content-type'));
   context.readBody(
     (bytes) => {
       const body = parseJsonBody(isJson, bytes);

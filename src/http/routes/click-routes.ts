@@ -1,6 +1,6 @@
 import { clickPath, parseClickQuery } from '../../operations/click-url.ts';
 import { type FollowClickDeps, followClick } from '../../operations/follow-click.ts';
-import type { Handler, RequestContext } from '../engines/listener.ts';
+import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { clickNotFoundPage, sandboxLandingPage } from './html-pages.ts';
 import { isPrefetch, prefetchReplyHeaders } from './request-parsing.ts';
@@ -25,7 +25,7 @@ const pageHeaders = formatHeaders({
 /**
  * Creates the handler of the redirect host (docs/contract.md#click-redirect): `/c` for clicks, `/c/sandbox` for the sandbox landing page.
  */
-export function clickRoutes(deps: FollowClickDeps): Handler {
+export function clickRoutes(deps: FollowClickDeps): RequestHandler {
   const click = allowOnlyGet((context) => {
     // Replies 503 to a prefetch, so that the browser sends the request again when the person clicks the link.
     if (isPrefetch(context)) return context.reply({ status: 503, headers: prefetchReplyHeaders, body: '' });
@@ -43,7 +43,7 @@ export function clickRoutes(deps: FollowClickDeps): Handler {
 
 async function redirect(deps: FollowClickDeps, context: RequestContext): Promise<void> {
   const { query, method } = context;
-  const result = await followClick(deps, parseClickQuery(query, context.header('user-agent'), method));
+  const result = await followClick(deps, parseClickQuery(query, context.requestHeader('user-agent'), method));
   if (result.kind === 'unknown') return context.reply({ status: 404, headers: pageHeaders, body: clickNotFoundPage });
   const headers = formatHeader('Location', result.location) + redirectHeaders;
   context.reply({ status: 302, headers, body: redirectBody });

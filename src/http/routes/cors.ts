@@ -50,7 +50,7 @@ export class Cors {
 
   responseHeaders(context: RequestContext): HeaderText {
     if (this.#origins.size === 0) return '';
-    const origin = context.header('origin');
+    const origin = context.requestHeader('origin');
     return this.#origins.has(origin) ? apiCors.allowOriginHeaders(origin) : varyByOriginHeaders;
   }
 

@@ -1,5 +1,5 @@
 import { clickPath } from '../../operations/click-url.ts';
-import type { Handler } from '../engines/listener.ts';
+import type { RequestHandler } from '../engines/listener.ts';
 import { sandboxLandingPath } from './click-routes.ts';
 import { routeIndexOf } from './routing.ts';
 import { logoPathPrefix } from './static-routes.ts';
@@ -13,7 +13,7 @@ export function publicRoutes({
   click,
   widget,
   logo,
-}: Readonly<Record<'api' | 'click' | 'widget' | 'logo', Handler>>): Handler {
+}: Readonly<Record<'api' | 'click' | 'widget' | 'logo', RequestHandler>>): RequestHandler {
   return (context) => {
     const { path } = context;
     if (path === clickPath || path === sandboxLandingPath) return click(context);

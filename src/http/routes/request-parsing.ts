@@ -62,9 +62,9 @@ export function prefersJson(accept: string): boolean {
  */
 export function isPrefetch(context: RequestContext): boolean {
   return (
-    isPrefetchPurpose(context.header('sec-purpose')) ||
-    isPrefetchPurpose(context.header('purpose')) ||
-    isPrefetchPurpose(context.header('x-moz'))
+    isPrefetchPurpose(context.requestHeader('sec-purpose')) ||
+    isPrefetchPurpose(context.requestHeader('purpose')) ||
+    isPrefetchPurpose(context.requestHeader('x-moz'))
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Handler, RequestContext } from '../engines/listener.ts';
+import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, type HeaderText } from '../engines/response-head.ts';
 import { errorReply } from './replies.ts';
 
@@ -56,7 +56,7 @@ export function checkMethod({ method }: RequestContext, allowed: AllowedMethods)
 }
 
 /** Returns a handler that calls `handler` only for the allowed methods. Replies 204 to OPTIONS, and 405 to any other method. */
-export function restrictMethods(allowed: AllowedMethods, handler: Handler): Handler {
+export function restrictMethods(allowed: AllowedMethods, handler: RequestHandler): RequestHandler {
   return (context) => {
     const check = checkMethod(context, allowed);
     if (check === 'handle') return handler(context);
@@ -76,6 +76,6 @@ export function replyMethodNotAllowed(
 const readMethods = allowedMethods('GET');
 
 /** Returns a handler that calls `handler` only for GET and HEAD. Replies 204 to OPTIONS, and 405 to any other method. */
-export function allowOnlyGet(handler: Handler): Handler {
+export function allowOnlyGet(handler: RequestHandler): RequestHandler {
   return restrictMethods(readMethods, handler);
 }

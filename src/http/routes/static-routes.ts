@@ -3,7 +3,7 @@ import type { Logo } from '../../catalogs/logo-service.ts';
 import { memoizeAsync } from '../../domain/async.ts';
 import type { CompressedFile } from '../../domain/compressed-file.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
-import type { Handler, RequestContext } from '../engines/listener.ts';
+import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import { errorReply } from './replies.ts';
 import { parseWeightedList } from './request-parsing.ts';
@@ -62,8 +62,8 @@ const fileParameters = ['v'] as const;
 export function parseFileRequest(context: RequestContext) {
   const query = parseQueryParameters(context.query, fileParameters);
   return {
-    encodings: parseWeightedList(context.header('accept-encoding')),
-    ifNoneMatch: context.header('if-none-match'),
+    encodings: parseWeightedList(context.requestHeader('accept-encoding')),
+    ifNoneMatch: context.requestHeader('if-none-match'),
     version: query.ok ? query.values.v : undefined,
   };
 }
@@ -120,7 +120,7 @@ const headersByKind: Readonly<Record<DocsFile['kind'], HeaderText>> = {
  * Creates the handlers of the API documentation, by path. The documentation needs no API key. The path of a page with a trailing slash
  * redirects to the page.
  */
-export function docsRoutes(files: readonly DocsFile[]): ReadonlyMap<string, Handler> {
+export function docsRoutes(files: readonly DocsFile[]): ReadonlyMap<string, RequestHandler> {
   const pages = files.filter(({ kind }) => kind === 'page');
   return new Map([
     ...files.map((file) => [file.path, docsHandler(fileHandler(file))] as const),
@@ -128,7 +128,7 @@ export function docsRoutes(files: readonly DocsFile[]): ReadonlyMap<string, Hand
   ]);
 }
 
-function docsHandler(handler: Handler): Handler {
+function docsHandler(handler: RequestHandler): RequestHandler {
   const read = allowOnlyGet(handler);
   return (context) => {
     context.routeIndex = docsRouteIndex;
@@ -137,7 +137,7 @@ function docsHandler(handler: Handler): Handler {
 }
 
 /** Creates a handler that redirects to the path without the trailing slash. The URL is relative, because a proxy may add a path prefix. */
-function redirectFromTrailingSlash(path: string): Handler {
+function redirectFromTrailingSlash(path: string): RequestHandler {
   const headers = formatHeaders({
     Location: `../${path.slice(path.lastIndexOf('/') + 1)}`,
     'Cache-Control': `public, max-age=${bounds.staticMaxAgeSeconds}`,
@@ -145,7 +145,7 @@ function redirectFromTrailingSlash(path: string): Handler {
   return (context) => context.reply({ status: 308, headers, body: '' });
 }
 
-function fileHandler({ kind, load }: DocsFile): Handler {
+function fileHandler({ kind, load }: DocsFile): RequestHandler {
   const sender = memoizeAsync(async () => createFileSender(await load(), headersByKind[kind]));
   return async (context) => {
     const request = parseFileRequest(context);
@@ -179,7 +179,7 @@ const logoPathCharactersMax = logoPathPrefix.length + bounds.logoFileNameCharact
 /**
  * Creates the handler of the logo host, `/cdn/<file>?v=<hash>`. The handler finds logos in memory by file name and never reads from disk.
  */
-export function logoRoute(logos: LogoSource): Handler {
+export function logoRoute(logos: LogoSource): RequestHandler {
   return (context) => {
     const { path, query, requestId } = context;
     const file = path.length <= logoPathCharactersMax ? path.slice(logoPathPrefix.length) : '';
@@ -189,6 +189,8 @@ export function logoRoute(logos: LogoSource): Handler {
     if (logo === null) return context.reply(errorReply({ code: 'NOT_FOUND' }, requestId));
     const { svg: bytes, hash } = logo;
     const staticFile = { bytes, hash, etag: `"${hash}"`, headers: logoHeaders };
-    return allowOnlyGet(() => sendStaticFile(context, staticFile, version, context.header('if-none-match')))(context);
+    return allowOnlyGet(() => sendStaticFile(context, staticFile, version, context.requestHeader('if-none-match')))(
+      context,
+    );
   };
 }

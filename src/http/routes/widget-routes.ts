@@ -12,10 +12,10 @@ import {
   verifyWidgetLink,
   type WidgetOffers,
 } from '../../operations/show-widget-offers.ts';
-import type { RandomPool } from '../../secrets/random-pool.ts';
+import type { RandomBytesPool } from '../../secrets/random-pool.ts';
 import type { OfferUrls } from '../../verticals/products.ts';
 import { widgetPageCsp, widgetPageHtml } from '../../widgets/widget-embedding.ts';
-import type { Handler, RequestContext } from '../engines/listener.ts';
+import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 import { varyByOriginHeaders, widgetCors } from './cors.ts';
 import { widgetExpiredPage, widgetLinkInvalidPage } from './html-pages.ts';
@@ -95,7 +95,7 @@ function handleEvents(deps: WidgetApiDeps, context: RequestContext): void {
  *     method -> link -> origin -> session -> rate limit of the session
  */
 function checkWidgetRequest(deps: WidgetApiDeps, context: RequestContext, methods: AllowedMethods) {
-  const origin = context.header('origin');
+  const origin = context.requestHeader('origin');
   const readableByAll = origin === '' ? varyByOriginHeaders : widgetCors.allowOriginHeaders('*');
   const refuse = (error: ApiError, headers = readableByAll): null => {
     sendWidgetError(deps, context, error, headers);
@@ -151,7 +151,7 @@ interface WidgetRoutesDeps extends WidgetApiDeps {
   readonly widgetScriptUrl: string;
   /** Origin of logo URLs. */
   readonly cdnOrigin: string;
-  readonly random: RandomPool;
+  readonly random: RandomBytesPool;
 }
 
 export const widgetPath = '/w';
@@ -166,11 +166,11 @@ const pageHeaders = formatHeaders({
 const noticePageCsp = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /** Creates the handler of the widget host: `/w` (iframe page), `/w/widget.js`, `/w/offers` and `/w/events`. */
-export function widgetRoutes(deps: WidgetRoutesDeps): Handler {
+export function widgetRoutes(deps: WidgetRoutesDeps): RequestHandler {
   const page = allowOnlyGet(widgetPage(deps));
   const sendScript = createFileSender(deps.script, scriptHeaders);
   const script = allowOnlyGet((context) => sendScript(context, parseFileRequest(context)));
-  const routes = new Map<string, readonly [routeIndex: number, handler: Handler]>([
+  const routes = new Map<string, readonly [routeIndex: number, handler: RequestHandler]>([
     [widgetPath, [routeIndexOf('widget_page'), page]],
     [`${widgetPath}/`, [routeIndexOf('widget_page'), page]],
     [`${widgetPath}/widget.js`, [routeIndexOf('widget_script'), script]],
@@ -186,7 +186,7 @@ export function widgetRoutes(deps: WidgetRoutesDeps): Handler {
   };
 }
 
-function widgetPage(deps: WidgetRoutesDeps): Handler {
+function widgetPage(deps: WidgetRoutesDeps): RequestHandler {
   return (context) => {
     const query = parseQueryParameters(context.query, widgetLinkParameters);
     const parameters: WidgetLinkParameters = query.ok ? query.values : {};

@@ -1,4 +1,4 @@
-import { encodeChoiceValue, listOffersById, meetsChoiceCriteria } from '../../matching/match-tables.ts';
+import { encodeChoiceValue, listOffersById, meetsAllowedValueCriteria } from '../../matching/match-tables.ts';
 import { hasOffer } from '../../matching/offer-set.ts';
 import { absentValue, choiceValues, enumValues, fieldIndex } from '../field-vector.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
@@ -133,7 +133,7 @@ function stateRulesAllowOffer(tables: LoanTables, offer: number, state: number):
 
 function isOfferedInState(offer: LoanOffer, state: string, vertical: Vertical): boolean {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.state);
-  return field !== undefined && meetsChoiceCriteria(offer, field, state);
+  return field !== undefined && meetsAllowedValueCriteria(offer, field, state);
 }
 
 function isCoverageField(field: PocketField, { neverMatched }: Vertical): boolean {

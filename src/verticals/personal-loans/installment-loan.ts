@@ -1,6 +1,6 @@
 import type { VerticalProduct } from '../products.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
-import { loanSchema, validateLoanOffer, validateTerms } from './offer-schema.ts';
+import { loanSchema, validateLoanOffer, validateLoanTerms } from './offer-schema.ts';
 import { compileOffer, OfferRenderer, priceRankedOffers, toOfferViews } from './offer-view.ts';
 import { emptyApplicant, emptyOfferPrice, findPriceMismatches, priceOffer, readApplicant } from './price-offer.ts';
 import { buildRankingIndexes, rankLoans } from './rank-loans.ts';
@@ -9,7 +9,7 @@ import { buildRankingIndexes, rankLoans } from './rank-loans.ts';
 export const installmentLoan = {
   schema: loanSchema,
   validateOffer: validateLoanOffer,
-  validateOffers: validateTerms,
+  validateOffers: validateLoanTerms,
   compileTables: compileLoanTables,
   compileOffer,
   createOfferRenderer: (...args) => new OfferRenderer(...args),
@@ -17,7 +17,7 @@ export const installmentLoan = {
   rankOffers: rankLoans,
   priceRankedOffers,
   toOfferViews,
-  createPriceTest(tables: LoanTables, borrower) {
+  createPriceFilter(tables: LoanTables, borrower) {
     const applicant = emptyApplicant();
     const price = emptyOfferPrice();
     if (!readApplicant(tables, borrower, applicant)) return null;

@@ -100,7 +100,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
     }
     for (const [bandName, band] of Object.entries(offer.bands)) {
       const bandIndex = bands.indexOf(bandName);
-      const share = acceptedScoreShare(offer, vertical, bandIndex);
+      const share = shareOfAcceptedCreditScores(offer, vertical, bandIndex);
       if (share === 0) continue;
       const row = index * bands.length + bandIndex;
       tables.amountMax[row] = Math.min(offer.amount.max, band.max_amount);
@@ -150,7 +150,7 @@ export function offerPayoutModel(offer: LoanOffer, vertical: Vertical): Vertical
  * Returns which share of a credit band's scores an offer accepts: 1 if the offer has no minimum score, 0 if all scores of the band are
  * below the minimum. Assumes that all scores of a band are equally likely.
  */
-export function acceptedScoreShare(
+export function shareOfAcceptedCreditScores(
   { min_credit_score: minScore }: LoanOffer,
   { creditScores }: Vertical,
   band: number,
@@ -181,7 +181,7 @@ function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): Choic
 
 function servesBand(offer: LoanOffer, band: string, field: PocketField, vertical: Vertical): boolean {
   if (offer.bands[band] === undefined || field.kind !== 'choice') return false;
-  return acceptedScoreShare(offer, vertical, field.values.indexOf(band)) > 0;
+  return shareOfAcceptedCreditScores(offer, vertical, field.values.indexOf(band)) > 0;
 }
 
 /** Whether an offer accepts the value of the co-borrower field. No value means no co-borrower (docs/contract.md#eligibility). */

@@ -4,10 +4,10 @@ import { RangeIndex } from '../../matching/range-index.ts';
 import { absentValue } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import { type Applicant, emptyApplicant, emptyOfferPrice, priceOffer } from './price-offer.ts';
-import { aprSortKey, revenueSortKey, type ScoreOffer } from './sort-keys.ts';
+import { aprSortKey, type OfferScorer, revenueSortKey } from './sort-keys.ts';
 
 /** Sets and sort orders of the offers for one credit band. */
-export interface BandIndex {
+export interface CreditBandIndex {
   /** Offers that serve the credit band, in ascending order of their numbers. */
   readonly offers: Uint16Array;
   readonly amounts: RangeIndex;
@@ -27,7 +27,7 @@ export interface BandIndex {
  * Sort orders of the offers for one credit band and one requested term. The *default slot* of an offer is its slot (offer, credit band and
  * term) for the quoted term, unless a state's APR cap or the borrower's debts exclude that term.
  */
-export interface TermIndex {
+export interface LoanTermIndex {
   /** Default slot of each offer, by offer number. */
   readonly defaultSlot: Int32Array;
   readonly defaultPaymentFactor: Float64Array;
@@ -42,7 +42,7 @@ export interface TermIndex {
 }
 
 /** Sets of the offers for one credit band and state. Debt-to-income limits are not applied. */
-export interface StateIndex {
+export interface UsStateIndex {
   /** Offers whose criteria allow this state and credit band and that have at least one available term. */
   readonly offered: OfferSet;
   /** Offers that are not quoted at their default slot, by requested term: index of the term plus 1, or 0 for no requested term. */
@@ -75,18 +75,18 @@ export class MatchIndex {
   /** Range indexes of criteria on the borrower's age in completed years, in the order of `ageFilters`. */
   readonly ageRanges: readonly RangeIndex[];
   readonly #tables: LoanTables;
-  readonly #score: ScoreOffer;
-  readonly #bands: BandIndex[];
+  readonly #score: OfferScorer;
+  readonly #bands: CreditBandIndex[];
   /** Term indexes by credit band, then by requested term: index of the term plus 1, or 0 for no requested term. */
-  readonly #terms: TermIndex[][];
+  readonly #terms: LoanTermIndex[][];
   /** State indexes by credit band, then by state. */
-  readonly #states: StateIndex[][];
+  readonly #states: UsStateIndex[][];
   readonly #bytesMax: number;
   /** Size in bytes of the parts that are never deleted. */
   readonly #fixedBytes: number;
   #bytes = 0;
 
-  constructor(tables: LoanTables, score: ScoreOffer, bytesMax: number = bounds.matchIndexBytesMax) {
+  constructor(tables: LoanTables, score: OfferScorer, bytesMax: number = bounds.matchIndexBytesMax) {
     this.#tables = tables;
     this.#score = score;
     this.#bytesMax = bytesMax;
@@ -97,7 +97,7 @@ export class MatchIndex {
     for (let offer = 0; offer < tables.offerCount; offer++) {
       if (tables.debtToIncomeMax[offer] !== Number.POSITIVE_INFINITY) addOffer(this.debtLimited, offer);
     }
-    const reserveBytes = (bytes: number) => this.#reserveBytes(bytes);
+    const reserveBytes = (bytes: number) => this.#allocateBytes(bytes);
     this.ranges = tables.rangeFilters.map(({ min, max }) => new RangeIndex(min, max, reserveBytes));
     this.ageRanges = tables.ageFilters.map(({ minYears }) => {
       const noMax = new Float64Array(minYears.length).fill(Number.POSITIVE_INFINITY);
@@ -122,33 +122,33 @@ export class MatchIndex {
   }
 
   /**
-   * Builds the parts that take longest and that are needed in every state: for each credit band, the `BandIndex` and the `TermIndex`
+   * Builds the parts that take longest and that are needed in every state: for each credit band, the `CreditBandIndex` and the `LoanTermIndex`
    * without a requested term. Each of the other parts takes a few milliseconds when it is first used.
    */
   buildCommonIndexes(): void {
-    for (let band = 0; band < this.#tables.bandCount; band++) this.indexForTerm(band, -1);
+    for (let band = 0; band < this.#tables.bandCount; band++) this.indexForLoanTerm(band, -1);
   }
 
-  indexForBand(band: number): BandIndex {
-    this.#bands[band] ??= this.#buildBandIndex(band);
+  indexForCreditBand(band: number): CreditBandIndex {
+    this.#bands[band] ??= this.#buildCreditBandIndex(band);
     return this.#bands[band];
   }
 
   /** @param term index of the requested term in `LoanTables.termMonths`, or -1 if no term is requested */
-  indexForTerm(band: number, term: number): TermIndex {
+  indexForLoanTerm(band: number, term: number): LoanTermIndex {
     const ofBand = this.#terms[band]!;
-    ofBand[term + 1] ??= this.#buildTermIndex(band, term);
+    ofBand[term + 1] ??= this.#buildLoanTermIndex(band, term);
     return ofBand[term + 1]!;
   }
 
   /** @param applicant any applicant who lives in the state; only the credit band and the state are used */
-  indexForState(state: number, applicant: Applicant): StateIndex {
+  indexForUsState(state: number, applicant: Applicant): UsStateIndex {
     const ofBand = this.#states[applicant.creditBand]!;
-    ofBand[state] ??= this.#buildStateIndex(state, applicant);
+    ofBand[state] ??= this.#buildUsStateIndex(state, applicant);
     return ofBand[state];
   }
 
-  #buildBandIndex(band: number): BandIndex {
+  #buildCreditBandIndex(band: number): CreditBandIndex {
     const tables = this.#tables;
     const { offerCount, bandCount } = tables;
     const termCount = tables.termMonths.length;
@@ -172,24 +172,24 @@ export class MatchIndex {
       }
       if (terms[offer] !== 0) offers.push(offer);
     }
-    const index: BandIndex = {
+    const index: CreditBandIndex = {
       offers: Uint16Array.from(offers),
-      amounts: new RangeIndex(tables.amountMin, amountMax, (bytes) => this.#reserveBytes(bytes)),
+      amounts: new RangeIndex(tables.amountMin, amountMax, (bytes) => this.#allocateBytes(bytes)),
       amountMax,
       terms,
       defaultTerm,
       minPaymentFactor,
       byRevenue: sortByKey(offers, (offer) => revenueSortKey(tables, offer * bandCount + band)),
     };
-    this.#reserveBytes(totalBytes(Object.values(index)));
+    this.#allocateBytes(totalBytes(Object.values(index)));
     return index;
   }
 
-  #buildTermIndex(band: number, term: number): TermIndex {
+  #buildLoanTermIndex(band: number, term: number): LoanTermIndex {
     const tables = this.#tables;
     const { offerCount, bandCount } = tables;
     const termCount = tables.termMonths.length;
-    const { offers, terms, defaultTerm, amountMax } = this.indexForBand(band);
+    const { offers, terms, defaultTerm, amountMax } = this.indexForCreditBand(band);
     const defaultSlot = new Int32Array(offerCount);
     const defaultPaymentFactor = new Float64Array(offerCount);
     for (const offer of offers) {
@@ -206,8 +206,8 @@ export class MatchIndex {
     const best = this.#computeBestScores(band, term, defaultSlot);
     const byScore = sortByKey(offers, (offer) => -best[offer]!);
     const bestScores = Int32Array.from(byScore, (offer) => best[offer]!);
-    const index: TermIndex = { defaultSlot, defaultPaymentFactor, byApr, byAmount, byScore, bestScores };
-    this.#reserveBytes(totalBytes(Object.values(index)));
+    const index: LoanTermIndex = { defaultSlot, defaultPaymentFactor, byApr, byAmount, byScore, bestScores };
+    this.#allocateBytes(totalBytes(Object.values(index)));
     return index;
   }
 
@@ -222,7 +222,7 @@ export class MatchIndex {
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
     const price = emptyOfferPrice();
     const best = new Float64Array(tables.offerCount);
-    const { offers, amountMax } = this.indexForBand(band);
+    const { offers, amountMax } = this.indexForCreditBand(band);
     for (const offer of offers) {
       price.slot = defaultSlot[offer]!;
       price.termIndex = price.slot % tables.termMonths.length;
@@ -233,9 +233,9 @@ export class MatchIndex {
     return best;
   }
 
-  #buildStateIndex(state: number, requester: Applicant): StateIndex {
+  #buildUsStateIndex(state: number, requester: Applicant): UsStateIndex {
     const tables = this.#tables;
-    const { offers, terms, defaultTerm, amountMax } = this.indexForBand(requester.creditBand);
+    const { offers, terms, defaultTerm, amountMax } = this.indexForCreditBand(requester.creditBand);
     // Without debts and with the largest amount, an offer is priceable exactly if the state and credit band allow the offer.
     const applicant = Object.assign(emptyApplicant(), requester);
     applicant.annualIncome = Number.POSITIVE_INFINITY;
@@ -269,12 +269,12 @@ export class MatchIndex {
         nonDefaultTerm[place] = bits;
       }
     }
-    this.#reserveBytes(totalBytes([offered, raisedMinimum, ...nonDefaultTerm.filter((bits) => bits !== undefined)]));
+    this.#allocateBytes(totalBytes([offered, raisedMinimum, ...nonDefaultTerm.filter((bits) => bits !== undefined)]));
     return { offered, raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum, nonDefaultTerm };
   }
 
   /** Adds the size of a new part to the size of the index. If the sum would exceed `bytesMax`, deletes all other parts first. */
-  #reserveBytes(bytes: number): void {
+  #allocateBytes(bytes: number): void {
     if (this.#bytes + bytes > this.#bytesMax) {
       this.#bands.length = 0;
       for (const terms of this.#terms) terms.length = 0;

@@ -5,13 +5,13 @@ import {
   ageYearsSchema,
   catalogSchema,
   commonOfferSchemas,
+  dictionarySchema,
   lenderSchema,
-  recordSchema,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
 import { choiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
-import { acceptedScoreShare, offerPayoutModel } from './loan-tables.ts';
+import { offerPayoutModel, shareOfAcceptedCreditScores } from './loan-tables.ts';
 
 /** Schema of the members that only the catalog files of loans have (docs/catalog.md). */
 
@@ -30,7 +30,7 @@ const band = Type.Object(
   {
     note_rate_percent: noteRate,
     origination_fee_percent: originationFee,
-    terms: Type.Optional(recordSchema(termPrice)),
+    terms: Type.Optional(dictionarySchema(termPrice)),
     approval_likelihood: probability,
     confirm_rate: Type.Optional(probability),
     max_amount: amountUsd,
@@ -42,7 +42,7 @@ const stateLimits = {
   max_apr_percent: Type.Optional(percent(bounds.aprPercentMax)),
   min_amount: Type.Optional(amountUsd),
 };
-const lenderMembers = { state_rules: Type.Optional(recordSchema(Type.Object(stateLimits, strictObject))) };
+const lenderMembers = { state_rules: Type.Optional(dictionarySchema(Type.Object(stateLimits, strictObject))) };
 
 const offer = Type.Object(
   {
@@ -56,14 +56,14 @@ const offer = Type.Object(
     max_debt_to_income_percent: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),
     joint_applications: Type.Optional(Type.Enum(['accepted', 'required', 'not_accepted'])),
     ...lenderMembers,
-    bands: recordSchema(band),
+    bands: dictionarySchema(band),
   },
   strictObject,
 );
 
 const fileMembers = {
   max_apr_percent: percent(bounds.aprPercentMax),
-  state_rules: recordSchema(Type.Object({ ...stateLimits, min_age: Type.Optional(ageYearsSchema) }, strictObject)),
+  state_rules: dictionarySchema(Type.Object({ ...stateLimits, min_age: Type.Optional(ageYearsSchema) }, strictObject)),
 };
 
 export const loanSchema = { fileMembers, lenderMembers, offer };
@@ -105,7 +105,7 @@ export function validateLoanOffer(
 }
 
 /** Reports a catalog with too many different terms. A set of terms is stored in the bits of one number, so their count is limited. */
-export function validateTerms(offers: readonly LoanOffer[], errors: CatalogErrors): void {
+export function validateLoanTerms(offers: readonly LoanOffer[], errors: CatalogErrors): void {
   const terms = new Set(offers.flatMap(({ term_months }) => term_months));
   if (terms.size > bounds.catalogTermsMax) {
     errors.add(['lenders'], `must name at most ${bounds.catalogTermsMax} different terms`);
@@ -117,7 +117,7 @@ function checkMinCreditScore(offer: LoanOffer, path: CatalogPath, vertical: Vert
   const memberPath = [...path, 'min_credit_score'];
   const bandNames = choiceValues(vertical, vertical.roles.creditBand);
   const served = bandNames.some(
-    (name, band) => offer.bands[name] !== undefined && acceptedScoreShare(offer, vertical, band) > 0,
+    (name, band) => offer.bands[name] !== undefined && shareOfAcceptedCreditScores(offer, vertical, band) > 0,
   );
   if (vertical.creditScores === undefined) {
     errors.add(memberPath, 'is not allowed, because the vertical has no credit score ranges');

@@ -120,7 +120,7 @@ export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, 
   return offers.map(({ index, slot, paymentCents, amountMin, amountMax, openTerms }, place) => {
     const { id, details } = catalog.offers[index]!;
     return {
-      ...offerRenderer.offerHead(index, slot),
+      ...offerRenderer.firstOfferMembers(index, slot),
       monthly_payment_estimate: paymentCents / 100,
       loan_amount_range: { min: amountMin, max: amountMax },
       ...details,
@@ -151,10 +151,10 @@ export function renderOffersJson(
   let text = '[';
   for (let place = 0; place <= lastPlace; place++) {
     const { index, slot, paymentCents, amountMin, amountMax, openTerms } = offers[place]!;
-    const { detailsJson, urlParameters } = offerRenderer.offerTail(index);
+    const { detailsJson, urlParameters } = offerRenderer.lastOfferMembers(index);
     const dollars = Math.floor(paymentCents / 100);
     text +=
-      offerRenderer.offerHeadJson(index, slot) +
+      offerRenderer.firstOfferMembersJson(index, slot) +
       (dollars + centSuffixes[paymentCents - dollars * 100]!) +
       ',"loan_amount_range":{"min":' +
       (amountMin + ',"max":' + amountMax) +
@@ -218,7 +218,7 @@ export class OfferRenderer {
     this.#tailsByOffer = new Array<OfferTail | undefined>(offers.length);
   }
 
-  offerHead(index: number, slot: number): OfferHead {
+  firstOfferMembers(index: number, slot: number): OfferHead {
     const { id, lenderName, logo } = this.#offers[index]!;
     const hash = this.#logoHashes.get(lenderName);
     return {
@@ -236,14 +236,14 @@ export class OfferRenderer {
   }
 
   /** Returns the JSON text from the opening brace of an offer to the value of `monthly_payment_estimate`. */
-  offerHeadJson(index: number, slot: number): string {
+  firstOfferMembersJson(index: number, slot: number): string {
     this.#headsBySlot[slot] ??= flattenString(
-      `${JSON.stringify(this.offerHead(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
+      `${JSON.stringify(this.firstOfferMembers(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
     );
     return this.#headsBySlot[slot];
   }
 
-  offerTail(index: number): OfferTail {
+  lastOfferMembers(index: number): OfferTail {
     let tail = this.#tailsByOffer[index];
     if (tail === undefined) {
       const { id, details } = this.#offers[index]!;

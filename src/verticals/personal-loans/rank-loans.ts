@@ -13,7 +13,7 @@ import {
 import { TopOffers } from '../../matching/top-offers.ts';
 import type { FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
-import { type BandIndex, MatchIndex, type TermIndex } from './match-index.ts';
+import { type CreditBandIndex, type LoanTermIndex, MatchIndex } from './match-index.ts';
 import {
   emptyApplicant,
   emptyOfferPrice,
@@ -24,12 +24,12 @@ import {
 } from './price-offer.ts';
 import { selectEligibleOffers } from './select-eligible.ts';
 import {
-  amountMaxFromSortKey,
   amountSortKey,
   aprSortKey,
+  maxAmountFromSortKey,
+  type OfferScorer,
   recommendedScore,
   revenueSortKey,
-  type ScoreOffer,
 } from './sort-keys.ts';
 
 export type RankLoans = (
@@ -69,7 +69,7 @@ interface RankerState {
  * `applicant.amount` must never decrease the score. Requesting a term that no offer has must never give a higher score than requesting no
  * term.
  */
-export function createRanker(score: ScoreOffer): Ranker {
+export function createRanker(score: OfferScorer): Ranker {
   const states = new WeakMap<LoanTables, RankerState>();
   const applicant = emptyApplicant();
   const price = emptyOfferPrice();
@@ -104,8 +104,8 @@ export function createRanker(score: ScoreOffer): Ranker {
     if (shouldPriceAll(tables, count)) {
       priceAll(tables, eligible, eligible);
     } else {
-      const bandIndex = index.indexForBand(applicant.creditBand);
-      const termIndex = index.indexForTerm(applicant.creditBand, applicant.termIndex);
+      const bandIndex = index.indexForCreditBand(applicant.creditBand);
+      const termIndex = index.indexForLoanTerm(applicant.creditBand, applicant.termIndex);
       markDefaultTermOffers(tables, state, borrower);
       takeTopByAmount(tables, state, bandIndex, termIndex);
       applyDebtLimits(tables, state, bandIndex, termIndex);
@@ -162,7 +162,7 @@ export function createRanker(score: ScoreOffer): Ranker {
   function markDefaultTermOffers(tables: LoanTables, state: RankerState, borrower: Readonly<FieldVector>): void {
     const { index, eligible, defaultTermOffers } = state;
     defaultTermOffers.set(eligible);
-    const nonDefault = index.indexForState(borrower[tables.roles.state]!, applicant).nonDefaultTerm[
+    const nonDefault = index.indexForUsState(borrower[tables.roles.state]!, applicant).nonDefaultTerm[
       applicant.termIndex + 1
     ];
     if (nonDefault !== undefined) subtractOffers(defaultTermOffers, nonDefault);
@@ -172,7 +172,12 @@ export function createRanker(score: ScoreOffer): Ranker {
    * Removes offers that the borrower's debts exclude. Adds the other offers with a debt-to-income limit to `highestAmount`, because their
    * largest amounts depend on the borrower and no prebuilt sort order contains them.
    */
-  function applyDebtLimits(tables: LoanTables, state: RankerState, bandIndex: BandIndex, termIndex: TermIndex): void {
+  function applyDebtLimits(
+    tables: LoanTables,
+    state: RankerState,
+    bandIndex: CreditBandIndex,
+    termIndex: LoanTermIndex,
+  ): void {
     const { amount } = applicant;
     const { index, eligible, defaultTermOffers } = state;
     const { debtLimited } = index;
@@ -183,7 +188,7 @@ export function createRanker(score: ScoreOffer): Ranker {
     const { debtToIncomeMax } = tables;
     const amountUnits = amount * paymentUnitsPerUsd;
     // Offers with a smaller largest amount cannot be among the best of `highestAmount`.
-    let amountNeeded = amountMaxFromSortKey(highestAmount.maxAcceptedKey);
+    let amountNeeded = maxAmountFromSortKey(highestAmount.maxAcceptedSortKey);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~defaultTermOffers[word]!; bits !== 0; bits &= bits - 1) {
         priceAlone(tables, (word << 5) + lowestBitIndex(bits), eligible);
@@ -201,7 +206,7 @@ export function createRanker(score: ScoreOffer): Ranker {
             amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * paymentUnitsPerUsd * minPaymentFactor[offer]!;
           if (!payable || !priceOffer(tables, offer, applicant, price)) continue;
           highestAmount.add(offer, amountSortKey(tables, price.slot, price.amountMax));
-          amountNeeded = amountMaxFromSortKey(highestAmount.maxAcceptedKey);
+          amountNeeded = maxAmountFromSortKey(highestAmount.maxAcceptedSortKey);
         }
       }
     }
@@ -211,8 +216,8 @@ export function createRanker(score: ScoreOffer): Ranker {
   function takeTopByAmount(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
-    { amountMax }: BandIndex,
-    termIndex: TermIndex,
+    { amountMax }: CreditBandIndex,
+    termIndex: LoanTermIndex,
   ): void {
     const { byAmount, defaultSlot } = termIndex;
     for (let at = 0, found = 0; at < byAmount.length && found < tables.orderLength; at++) {
@@ -226,7 +231,7 @@ export function createRanker(score: ScoreOffer): Ranker {
   function takeTopByApr(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
-    { byApr, defaultSlot }: TermIndex,
+    { byApr, defaultSlot }: LoanTermIndex,
   ): void {
     for (let at = 0, found = 0; at < byApr.length && found < tables.orderLength; at++) {
       const offer = byApr[at]!;
@@ -240,16 +245,16 @@ export function createRanker(score: ScoreOffer): Ranker {
   function takeTopByScore(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
-    { byScore, bestScores }: TermIndex,
+    { byScore, bestScores }: LoanTermIndex,
   ): void {
-    for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.maxAcceptedKey; at++) {
+    for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.maxAcceptedSortKey; at++) {
       const offer = byScore[at]!;
       if (!hasOffer(defaultTermOffers, offer) || !priceOffer(tables, offer, applicant, price)) continue;
       recommended.add(offer, -score(tables, offer, applicant, price));
     }
   }
 
-  function takeTopByRevenue(tables: LoanTables, { eligible }: RankerState, { byRevenue }: BandIndex): void {
+  function takeTopByRevenue(tables: LoanTables, { eligible }: RankerState, { byRevenue }: CreditBandIndex): void {
     for (let at = 0, found = 0; at < byRevenue.length && found < tables.orderLength; at++) {
       const offer = byRevenue[at]!;
       if (!hasOffer(eligible, offer)) continue;

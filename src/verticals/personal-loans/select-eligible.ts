@@ -9,7 +9,7 @@ import {
 } from '../../matching/offer-set.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
-import type { MatchIndex, StateIndex } from './match-index.ts';
+import type { MatchIndex, UsStateIndex } from './match-index.ts';
 import { type Applicant, emptyOfferPrice, priceOffer } from './price-offer.ts';
 
 const raisedMinimumPrice = emptyOfferPrice();
@@ -27,7 +27,7 @@ export function selectEligibleOffers(
   eligible: OfferSet,
 ): number {
   const { roles, choiceFilters, rangeFilters, ageFilters } = tables;
-  const stateIndex = index.indexForState(borrower[roles.state]!, applicant);
+  const stateIndex = index.indexForUsState(borrower[roles.state]!, applicant);
   eligible.set(stateIndex.offered);
   for (let at = 0; at < choiceFilters.length; at++) {
     const { field, allowed } = choiceFilters[at]!;
@@ -44,7 +44,7 @@ export function selectEligibleOffers(
       born === absentValue ? absentValue : completedYearsBetween(born, today),
     );
   }
-  index.indexForBand(applicant.creditBand).amounts.filterOffers(eligible, applicant.amount);
+  index.indexForCreditBand(applicant.creditBand).amounts.filterOffers(eligible, applicant.amount);
   excludeRaisedMinimums(tables, stateIndex, applicant, eligible);
   return countOffers(eligible);
 }
@@ -52,7 +52,7 @@ export function selectEligibleOffers(
 /** Removes offers whose minimum amount in this state is higher than elsewhere and exceeds the requested amount. */
 function excludeRaisedMinimums(
   tables: LoanTables,
-  { raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum }: StateIndex,
+  { raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum }: UsStateIndex,
   applicant: Applicant,
   eligible: OfferSet,
 ): void {

@@ -4,7 +4,7 @@ import type { LoanTables } from './loan-tables.ts';
 import type { Applicant, OfferPrice } from './price-offer.ts';
 
 /** Function that computes the score of a priced offer for an applicant. A higher score is better. */
-export type ScoreOffer = (tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice) => number;
+export type OfferScorer = (tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice) => number;
 
 /** Weights of the parts of the `recommended` score, in percent (docs/contract.md#sort-orders). The payout must not influence this score. */
 export const recommendedWeights = {
@@ -23,7 +23,7 @@ export const recommendedWeights = {
  * Computes the `recommended` score in millionths. Each part of the score is the quotient of two exact numbers, rounded to millionths. The
  * weighted sum uses only integers, so rounding errors of floating-point sums cannot change the order.
  */
-export const recommendedScore: ScoreOffer = (tables, offer, applicant, price) => {
+export const recommendedScore: OfferScorer = (tables, offer, applicant, price) => {
   const row = offer * tables.bandCount + applicant.creditBand;
   const aprMiddleTimes200 = tables.aprMin[price.slot]! + tables.aprMax[price.slot]!;
   const { cost, approval, amountFit, termFit, stars } = recommendedWeights;
@@ -58,7 +58,7 @@ export function amountSortKey(tables: LoanTables, slot: number, amountMax: numbe
 }
 
 /** Returns the `amountMax` that `amountSortKey` encoded in a key; negative for an infinite key. */
-export function amountMaxFromSortKey(key: number): number {
+export function maxAmountFromSortKey(key: number): number {
   return Math.ceil(-key / 2 ** 24);
 }
 

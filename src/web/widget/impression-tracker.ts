@@ -21,11 +21,11 @@ export class ImpressionTracker {
       },
       { signal: ended },
     );
-    ended.addEventListener('abort', () => this.observeCards(new Map()));
+    ended.addEventListener('abort', () => this.observeOfferCards(new Map()));
   }
 
   /** Replaces the observed cards. The map contains the offer ID of each card. */
-  observeCards(cards: ReadonlyMap<Element, string>): void {
+  observeOfferCards(cards: ReadonlyMap<Element, string>): void {
     this.#observer.disconnect();
     for (const card of this.#visibleCards) this.#stopTimer(card);
     this.#visibleCards.clear();

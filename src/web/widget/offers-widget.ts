@@ -114,7 +114,7 @@ export class OffersWidget {
 
   #clearOffers(): void {
     this.#shownSort = null;
-    this.#impressions.observeCards(new Map());
+    this.#impressions.observeOfferCards(new Map());
     this.#expiry.stop();
   }
 
@@ -144,7 +144,7 @@ export class OffersWidget {
       `${count} for ${loan}, sorted by: ${sortLabels[this.#requestedSort]}.`,
       disclosure,
     );
-    this.#impressions.observeCards(cards);
+    this.#impressions.observeOfferCards(cards);
     this.#events.enqueue('offers_rendered');
     this.#expiry.start(envelope.generated_at, envelope.expires_at);
   }

@@ -121,7 +121,7 @@ export class WidgetView {
   readonly frame: HTMLElement;
   readonly #events: ViewEvents;
   readonly #title: HTMLElement;
-  readonly #count = createElement('p', { class: 'count' });
+  readonly #offerCount = createElement('p', { class: 'count' });
   readonly #status = createElement('p', { class: 'visually-hidden', role: 'status' });
   readonly #notice = createElement('p', { class: 'notice', role: 'alert' });
   readonly #estimateNote = createElement(
@@ -153,7 +153,12 @@ export class WidgetView {
     this.frame = createElement(
       'div',
       { class: 'frame' },
-      createElement('div', { class: 'head' }, createElement('div', {}, this.#title, this.#count), this.#sortControl),
+      createElement(
+        'div',
+        { class: 'head' },
+        createElement('div', {}, this.#title, this.#offerCount),
+        this.#sortControl,
+      ),
       createDisclosure(orders, this.#catalogDisclosure, events.disclosureOpened),
       this.#estimateNote,
       this.#status,
@@ -167,7 +172,7 @@ export class WidgetView {
 
   showPlaceholders(cards: number): void {
     this.#setStatusTexts('Finding your offers…', '');
-    this.#count.textContent = 'Finding your offers…';
+    this.#offerCount.textContent = 'Finding your offers…';
     this.#setOfferControlsVisible(true);
     this.#replaceBody(createCardList(Array.from({ length: cards }, createPlaceholderCard)), true);
   }
@@ -179,7 +184,7 @@ export class WidgetView {
 
   showOffers(cards: readonly HTMLElement[], count: string, status: string, disclosure: string): void {
     this.#setStatusTexts(status, '');
-    this.#count.textContent = count;
+    this.#offerCount.textContent = count;
     this.#setOfferControlsVisible(true);
     this.#catalogDisclosure.textContent = disclosure;
     this.#catalogDisclosure.hidden = disclosure === '';
@@ -202,7 +207,7 @@ export class WidgetView {
 
   /** Shows or hides the parts of the frame that are only needed while offers are shown. */
   #setOfferControlsVisible(shown: boolean): void {
-    for (const node of [this.#count, this.#sortControl, this.#estimateNote]) node.hidden = !shown;
+    for (const node of [this.#offerCount, this.#sortControl, this.#estimateNote]) node.hidden = !shown;
   }
 
   #setStatusTexts(status: string, notice: string): void {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { ProgressPrinter } from '../../../bench/bench-part.ts';
-import { buildMixedLoad, computeCheckScale } from '../../../bench/capacity-check/mixed-load.ts';
+import { buildMixedLoad, computeCapacityCheckScale } from '../../../bench/capacity-check/mixed-load.ts';
 import { runCapacityCheck } from '../../../bench/capacity-check/run-capacity-check.ts';
 import type { PreparedRequest } from '../../../bench/load/prepared-request.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
@@ -22,7 +22,7 @@ const random = seededRandom(1);
 function loadOf(rates: Partial<Record<RouteName, number>>, seconds = 10) {
   const none = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
   const order: CapacityCheckRequest = { ratesPerSecond: { ...none, ...rates }, seconds, initialSessions: 0 };
-  const scale = computeCheckScale(order);
+  const scale = computeCapacityCheckScale(order);
   const sessions = (count: number, name: string): BorrowerSession[] =>
     Array.from({ length: count }, (_, at) => ({
       subId: `${name}-${at}`,
@@ -123,7 +123,8 @@ test('keeps every key far below its limits per minute and per day', () => {
 });
 
 test('creates the requested number of sessions, or more if the load needs more', () => {
-  const scaleOf = (initialSessions: number) => computeCheckScale({ ...loadOf(lifeCycle).order, initialSessions });
+  const scaleOf = (initialSessions: number) =>
+    computeCapacityCheckScale({ ...loadOf(lifeCycle).order, initialSessions });
   assert.equal(scaleOf(1_000_000).totalSessions, 1_000_000);
   assert.equal(scaleOf(1).totalSessions, scaleOf(0).totalSessions);
   // With few requests, the sessions per day determine the number of keys.

@@ -4,23 +4,29 @@ import fc from 'fast-check';
 import {
   busyMachineWarning,
   compareWithBaseline,
-  createBaseline,
+  createBenchBaseline,
   differentMachineWarning,
   formatComparison,
 } from '../../../bench/check/baseline.ts';
-import { extractRatios, type RepeatedRatio } from '../../../bench/check/ratios.ts';
+import { extractRatios, type RatioOfAllRuns } from '../../../bench/check/ratios.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
-import { computeLossShare, logSpread, lossThreshold, median, summarize } from '../../../bench/statistics.ts';
+import {
+  computeLossShare,
+  logarithmicSpread,
+  lossThreshold,
+  median,
+  summarizeMeasurements,
+} from '../../../bench/statistics.ts';
 import { measurement, sessionRoute, smallResult } from '../support/small-result.ts';
 
 const better = fc.constantFrom('higher' as const, 'lower' as const);
 const values = fc.array(fc.double({ min: 1e-3, max: 1e4, noNaN: true }), { minLength: 1, maxLength: 9 });
-const figure = fc.record({ better, values }).map((each): RepeatedRatio => ({ ...each, name: 'a', part: 'p' }));
+const figure = fc.record({ better, values }).map((each): RatioOfAllRuns => ({ ...each, name: 'a', part: 'p' }));
 const conditions = { storedAt: '', commit: null, machine: smallResult.machine, runs: 5 };
 
 /** Compares a baseline of some runs with a run whose speed is a factor of the baseline; `at` depends on the threshold. */
-function compareAt(measured: RepeatedRatio, at: (threshold: number) => number) {
-  const baseline = createBaseline([measured], conditions).figures;
+function compareAt(measured: RatioOfAllRuns, at: (threshold: number) => number) {
+  const baseline = createBenchBaseline([measured], conditions).figures;
   const { median: middle, threshold } = baseline[0]!;
   const factor = at(threshold);
   const now = measured.better === 'higher' ? middle * factor : middle / factor;
@@ -46,13 +52,13 @@ for (const [title, place, at, expected] of [
 }
 
 test('computes a spread of 0 and a positive threshold for equal runs, also if one run is an outlier', () => {
-  for (const equal of [[2, 2, 2], [2], [1, 1, 1, 1, 90]]) assert.equal(logSpread(equal), 0);
+  for (const equal of [[2, 2, 2], [2], [1, 1, 1, 1, 90]]) assert.equal(logarithmicSpread(equal), 0);
   assert.equal(lossThreshold(0), 0.08);
 });
 
 test('computes the median without changing the order of the values', () => {
   const values = [3, 1, 2];
-  assert.deepEqual(summarize(values), { median: 2, lowest: 1, highest: 3 });
+  assert.deepEqual(summarizeMeasurements(values), { median: 2, lowest: 1, highest: 3 });
   assert.deepEqual(values, [3, 1, 2]);
   assert.deepEqual([median([100, 20, 3]), median([4, 1, 2, 10])], [20, 3]);
 });
@@ -62,7 +68,7 @@ test('estimates the standard deviation of a distribution from any number of runs
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   for (const runs of [2, 3, 4, 5, 6, 9, 15]) {
     const spreads = Array.from({ length: 4_000 }, () =>
-      logSpread(Array.from({ length: runs }, () => Math.exp(0.05 * normal()))),
+      logarithmicSpread(Array.from({ length: runs }, () => Math.exp(0.05 * normal()))),
     );
     const mean = spreads.reduce((sum, spread) => sum + spread, 0) / spreads.length;
     assert.ok(Math.abs(mean - 0.05) < 0.003, `${runs} runs: ${mean}`);
@@ -73,7 +79,7 @@ test('estimates the standard deviation of a distribution from any number of runs
 test('reports a loss of half the speed even if the runs differ widely', () => {
   fc.assert(
     fc.property(values, (some) => {
-      const threshold = lossThreshold(logSpread(some));
+      const threshold = lossThreshold(logarithmicSpread(some));
       assert.ok(threshold >= 0.08 && threshold <= 0.5);
     }),
   );
@@ -108,7 +114,7 @@ test('omits ratios without a calibration, without a CPU time, or that are not po
 test('prints losses, gains, and ratios that only the baseline or only the runs contain', () => {
   const ratio = (name: string, value: number) => ({ name, part: 'p', better: 'higher' as const, values: [value] });
   const storedAt = '2026-01-02T03:04:05.000Z';
-  const baseline = createBaseline([ratio('session', 0.31), ratio('match', 2), ratio('gone', 1)], {
+  const baseline = createBenchBaseline([ratio('session', 0.31), ratio('match', 2), ratio('gone', 1)], {
     ...conditions,
     storedAt,
     commit: 'abc123',

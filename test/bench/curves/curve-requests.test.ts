@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pageLoadRequests, steadyLoadRequests } from '../../../bench/curves/curve-requests.ts';
 import { estimateSessionMemory, parseSessionsMax, readSessionsMax } from '../../../bench/curves/live-sessions-curve.ts';
-import { rateAtSaturationShare } from '../../../bench/curves/load-point.ts';
+import { requestRateAtSaturationShare } from '../../../bench/curves/load-point.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 
@@ -42,7 +42,11 @@ test('sends one income change and four offer requests per session, in mixed orde
 
 test('rounds the request rate at a share of saturation to an integer, and applies a minimum', () => {
   assert.deepEqual(
-    [rateAtSaturationShare(0.6, 12_345, 6), rateAtSaturationShare(0.05, 30, 0.3), rateAtSaturationShare(0.05, 0, 6)],
+    [
+      requestRateAtSaturationShare(0.6, 12_345, 6),
+      requestRateAtSaturationShare(0.05, 30, 0.3),
+      requestRateAtSaturationShare(0.05, 0, 6),
+    ],
     [7_407, 67, 4],
   );
 });

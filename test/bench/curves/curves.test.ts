@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { BenchContext } from '../../../bench/bench-part.ts';
-import { ProgressPrinter, quickScale } from '../../../bench/bench-part.ts';
-import type { CurveScale } from '../../../bench/curves/curve.ts';
+import { ProgressPrinter, quickBenchScale } from '../../../bench/bench-part.ts';
+import type { CurveSettings } from '../../../bench/curves/curve.ts';
 import { liveSessionsCurve } from '../../../bench/curves/live-sessions-curve.ts';
 import { offeredLoadCurve } from '../../../bench/curves/offered-load-curve.ts';
 import type { OpenLoopPlan, OpenLoopRunner } from '../../../bench/open-loop/open-loop-plan.ts';
@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-const scale: CurveScale = {
+const scale: CurveSettings = {
   saturationSeconds: 0.1,
   seconds: 1,
   warmUpSeconds: 0.1,
@@ -30,7 +30,7 @@ const scale: CurveScale = {
 
 function context(sendOpenLoop: OpenLoopRunner): BenchContext {
   return {
-    scale: { ...quickScale, keys: 100 },
+    scale: { ...quickBenchScale, keys: 100 },
     quick: true,
     client: countedClient,
     sendOpenLoop,

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isClientSaturated, isOpenLoopClientSaturated } from '../../../bench/load/client-saturation.ts';
-import type { RouteResult, ServerKind } from '../../../bench/result/bench-result.ts';
+import type { BenchServerKind, RouteResult } from '../../../bench/result/bench-result.ts';
 import { measurement } from '../support/small-result.ts';
 
 /** Creates the figures of a server: responses per second, and the busy shares of its socket thread and of the client. */
-function server(kind: ServerKind, perSecond: number, busy: number | null, clientCpuSeconds: number) {
+function server(kind: BenchServerKind, perSecond: number, busy: number | null, clientCpuSeconds: number) {
   const round = measurement(perSecond, busy === null ? null : (busy * 1e6) / perSecond);
   return { kind, rounds: [{ ...round, clientCpuSeconds }] };
 }

@@ -24,7 +24,7 @@ async function connected(t: TestContext) {
   const free = once(events, 'free');
   const connection = new KeepAliveConnection((server.address() as AddressInfo).port, {
     onResponse: (status) => events.emit('answer', status),
-    onRequestLost: () => events.emit('lost'),
+    onRequestFailed: () => events.emit('lost'),
     onIdle: () => events.emit('free'),
   });
   t.after(() => {
@@ -40,11 +40,11 @@ test('sends the next request after each response', async (t) => {
   const { connection, events, socket } = await connected(t);
   for (const status of [200, 503]) {
     connection.send(request);
-    assert.equal(connection.isFree, false);
+    assert.equal(connection.isIdle, false);
     const answered = once(events, 'answer');
     socket.write(answer(status));
     assert.deepEqual(await answered, [status]);
-    assert.equal(connection.isFree, true);
+    assert.equal(connection.isIdle, true);
   }
 });
 
@@ -64,7 +64,7 @@ for (const [name, event, end] of [
     await once(socket, 'data');
     end(socket);
     await next;
-    assert.equal(connection.isFree, true);
+    assert.equal(connection.isIdle, true);
   });
 }
 
@@ -75,7 +75,7 @@ test('ignores the response of an abandoned request', async (t) => {
   connection.send(request);
   await once(socket, 'data');
   const next = Promise.all([once(sockets, 'accepted'), once(events, 'free')]);
-  connection.abandon();
+  connection.abandonPendingRequest();
   socket.write(answer(500));
   const [[other]] = (await next) as [[Socket], unknown];
   connection.send(request);

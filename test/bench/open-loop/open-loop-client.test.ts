@@ -5,7 +5,7 @@ import type { ConnectionEvents } from '../../../bench/open-loop/keep-alive-conne
 import {
   type Connection,
   OpenLoopClient,
-  type OpenLoopDeps,
+  type OpenLoopClientDeps,
   scheduleArrivals,
 } from '../../../bench/open-loop/open-loop-client.ts';
 import type { OpenLoopPlan, OpenLoopResult } from '../../../bench/open-loop/open-loop-plan.ts';
@@ -44,7 +44,7 @@ async function scriptedLoad(
   let underWayMax = 0;
   let handleDue = () => {};
 
-  const deps: OpenLoopDeps = {
+  const deps: OpenLoopClientDeps = {
     nowMs: () => nowMs,
     startPacer: async (dueMs, onDue) => {
       let next = 0;
@@ -60,7 +60,7 @@ async function scriptedLoad(
     readonly #events: ConnectionEvents;
     #open = false;
     #answer: NodeJS.Timeout | null = null;
-    isFree = false;
+    isIdle = false;
 
     constructor(events: ConnectionEvents) {
       this.#events = events;
@@ -68,7 +68,7 @@ async function scriptedLoad(
     }
 
     send(bytes: Buffer): void {
-      this.isFree = false;
+      this.isIdle = false;
       underWayMax = Math.max(underWayMax, ++underWay);
       const answer = answerTo(sent.length, nowMs);
       sent.push(bytes.toString());
@@ -77,7 +77,7 @@ async function scriptedLoad(
       else this.#answer = setTimeout(() => this.#deliver(answer.status), answer.afterMs);
     }
 
-    abandon(): void {
+    abandonPendingRequest(): void {
       underWay--;
       if (this.#answer !== null) clearTimeout(this.#answer);
       this.#open = false;
@@ -90,22 +90,22 @@ async function scriptedLoad(
 
     #deliver(status: number): void {
       underWay--;
-      this.isFree = this.#open;
+      this.isIdle = this.#open;
       this.#events.onResponse(status);
-      if (this.isFree) this.#events.onIdle();
+      if (this.isIdle) this.#events.onIdle();
     }
 
     #break(): void {
       underWay--;
       this.#open = false;
-      this.#events.onRequestLost();
+      this.#events.onRequestFailed();
       this.#reopen(reopenMs);
     }
 
     #reopen(afterMs: number): void {
       setTimeout(() => {
         this.#open = true;
-        this.isFree = true;
+        this.isIdle = true;
         this.#events.onIdle();
       }, afterMs);
     }
@@ -146,7 +146,7 @@ async function scriptedLoad(
   return { result, sent, underWayMax };
 }
 
-const closed: Connection = { isFree: false, send: () => {}, abandon: () => {}, end: () => {} };
+const closed: Connection = { isIdle: false, send: () => {}, abandonPendingRequest: () => {}, end: () => {} };
 
 const at = (status: number, afterMs: number): ScriptedAnswer => ({ status, afterMs });
 

@@ -3,9 +3,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { ProgressPrinter, quickScale } from '../../../bench/bench-part.ts';
-import { serverKinds } from '../../../bench/result/bench-result.ts';
-import { type RunScenarioOptions, runScenario, serverOrder } from '../../../bench/routes/run-scenario.ts';
+import { ProgressPrinter, quickBenchScale } from '../../../bench/bench-part.ts';
+import { benchServerKinds } from '../../../bench/result/bench-result.ts';
+import { orderOfServers, type RunScenarioOptions, runScenario } from '../../../bench/routes/run-scenario.ts';
 import { sessionRequest } from '../../../bench/scenarios/requests.ts';
 import { clickScenario, sessionScenario } from '../../../bench/scenarios/route-scenarios.ts';
 import type { Scenario } from '../../../bench/scenarios/scenario.ts';
@@ -19,7 +19,7 @@ after(() => rm(folder, { recursive: true }));
 
 function options(): RunScenarioOptions {
   return {
-    scale: { ...quickScale, connections: 8, roundRequests: 160, keys: 50 },
+    scale: { ...quickBenchScale, connections: 8, roundRequests: 160, keys: 50 },
     client: countedClient,
     folder,
     progress: new ProgressPrinter({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),
@@ -31,7 +31,7 @@ test('runs the load of a scenario on every server, and deletes all files and pro
   assert.deepEqual(others, []);
   assert.deepEqual(
     result!.servers.map(({ kind, rounds }) => [kind, rounds.length]),
-    serverKinds.map((kind) => [kind, 1]),
+    benchServerKinds.map((kind) => [kind, 1]),
   );
   const [service, ...baselines] = result!.servers.map(({ rounds }) => rounds[0]!);
   assert.equal(service!.requests, 160);
@@ -47,7 +47,7 @@ test('creates a second result with fewer rounds for a second client, and omits t
     results.map(({ client, servers }) => [client, servers.map(({ kind, rounds }) => [kind, rounds.length])]),
     ['autocannon', 'wrk'].map((client) => [
       client,
-      serverKinds.filter((kind) => kind !== 'synced').map((kind) => [kind, 1]),
+      benchServerKinds.filter((kind) => kind !== 'synced').map((kind) => [kind, 1]),
     ]),
   );
 });
@@ -71,11 +71,11 @@ test('runs every server once per round, starts with each equally often, and vari
   for (const count of [1, 2, 3, 5]) {
     for (let round = 0; round < 9; round++) {
       const servers = Array.from({ length: count }, (_, at) => at);
-      assert.deepEqual(serverOrder(servers, round).toSorted(), servers);
+      assert.deepEqual(orderOfServers(servers, round).toSorted(), servers);
     }
   }
   const servers = ['a', 'b', 'c', 'd'];
-  const rounds = Array.from({ length: 4 }, (_, round) => serverOrder(servers, round));
+  const rounds = Array.from({ length: 4 }, (_, round) => orderOfServers(servers, round));
   assert.deepEqual(rounds.map(([first]) => first).toSorted(), servers);
   for (const server of servers) {
     const before = new Set(rounds.flatMap((round) => round[round.indexOf(server) - 1] ?? []));

@@ -8,7 +8,7 @@ import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 import { createScenarioContext } from '../../../bench/routes/run-scenario.ts';
 import { lifecycleRequestCounts, lifecycleScenario } from '../../../bench/scenarios/lifecycle-scenario.ts';
-import { incomeChangeRequests } from '../../../bench/scenarios/requests.ts';
+import { requestsWithChangedIncome } from '../../../bench/scenarios/requests.ts';
 import { clickScenario, routeScenarios } from '../../../bench/scenarios/route-scenarios.ts';
 import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
 
@@ -47,7 +47,7 @@ test('every request changes the income of a session to a value that the session 
   const random = seededRandom(5);
   const session = (at: number) => ({ subId: `sub_${at}`, key: 'svc_key', borrower: drawBorrower(random) });
   const sessions = Array.from({ length: 7 }, (_, at) => session(at));
-  const requests = [0, 1, 2, 40, 9_999].flatMap((round) => incomeChangeRequests(sessions, 30, round));
+  const requests = [0, 1, 2, 40, 9_999].flatMap((round) => requestsWithChangedIncome(sessions, 30, round));
   const bodies = requests.map(({ body }) => JSON.parse(body!) as { sub_id: string; fields: { annual_income: number } });
   for (const { subId, borrower } of sessions) {
     const sent = bodies.filter(({ sub_id }) => sub_id === subId).map(({ fields }) => fields.annual_income);

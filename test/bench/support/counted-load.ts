@@ -60,7 +60,7 @@ type Load = Pick<OpenLoopPlan, 'port' | 'requestsFile' | 'expectedStatus' | 'als
 async function sendSome({ port, requestsFile, expectedStatus, alsoExpected = [] }: Load) {
   const requests = (await readRequests(requestsFile)).slice(0, requestsMax);
   const caller = new HttpCaller(port, connections);
-  const answers = await caller.callAll(requests).finally(() => caller.close());
+  const answers = await caller.sendAll(requests).finally(() => caller.close());
   const isExpected = ({ status }: HttpResponse) => status === expectedStatus || alsoExpected.includes(status);
   const other = answers.find((answer) => !isExpected(answer));
   if (other !== undefined) console.error(`unexpected status ${other.status}: ${other.body.slice(0, 300)}`);

@@ -1,7 +1,7 @@
 import type {
   BenchResult,
-  CurvePoint,
-  LoadFigures,
+  LoadCurvePoint,
+  LoadMeasurement,
   RouteResult,
   ServerMeasurement,
 } from '../../../bench/result/bench-result.ts';
@@ -34,7 +34,7 @@ export const sessionRoute: RouteResult = {
   clientSaturated: false,
 };
 
-export function curvePoint(offeredPerSecond: number, achievedPerSecond: number, refused = 0): CurvePoint {
+export function curvePoint(offeredPerSecond: number, achievedPerSecond: number, refused = 0): LoadCurvePoint {
   return {
     x: offeredPerSecond,
     offeredPerSecond,
@@ -48,7 +48,7 @@ export function curvePoint(offeredPerSecond: number, achievedPerSecond: number, 
   };
 }
 
-const bareLoad: LoadFigures = { ...curvePoint(1_000, 1_000), latencyMs: { p50: 0.25, p99: 1, p999: 4.9 } };
+const bareLoad: LoadMeasurement = { ...curvePoint(1_000, 1_000), latencyMs: { p50: 0.25, p99: 1, p999: 4.9 } };
 
 /** A result with one entry of every kind and with round numbers. */
 export const smallResult: BenchResult = {

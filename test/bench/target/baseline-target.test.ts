@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import type { BaselineResponse } from '../../../bench/baselines/baseline-response.ts';
 import { HttpCaller } from '../../../bench/load/http-caller.ts';
 import { encodeHttpRequest, type PreparedRequest } from '../../../bench/load/prepared-request.ts';
-import { serverKinds } from '../../../bench/result/bench-result.ts';
+import { benchServerKinds } from '../../../bench/result/bench-result.ts';
 import { createScenarioContext } from '../../../bench/routes/run-scenario.ts';
 import { sampleResponses } from '../../../bench/routes/sample-responses.ts';
 import { analyticsScenario, clickScenario, sessionScenario } from '../../../bench/scenarios/route-scenarios.ts';
@@ -47,7 +47,7 @@ async function rawAnswer(port: number, request: string | Buffer, bodyBytes: numb
   }
 }
 
-const kinds = serverKinds.filter((kind) => kind !== 'service');
+const kinds = benchServerKinds.filter((kind) => kind !== 'service');
 
 for (const kind of kinds) {
   describe(kind, () => {

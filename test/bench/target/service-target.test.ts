@@ -68,7 +68,7 @@ test('creates many valid API keys of one account in one call', async () => {
   const keys = createApiKeys(dataDir, 3_000);
   assert.equal(new Set(keys.map(hashApiKey)).size, 3_000);
   const register = KeyRegistry.openExisting(keyFilePath(dataDir));
-  const issued = register.list();
+  const issued = register.listKeys();
   register.close();
   assert.equal(issued.length, 3_000);
   assert.equal(new Set(issued.map(({ id }) => id)).size, 3_000);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import { Settings } from 'typebox/system';
-import type { Result } from '../../../src/index.ts';
+import type { PartnerApiResult } from '../../../src/index.ts';
 
 /**
  * Runs the life cycle of a program that embeds the service: `node lifecycle.ts FOLDER ENGINE MATCHER_THREADS`, with the
@@ -13,7 +13,7 @@ const [, , dataDir = '', engine = 'none', matcherThreads = '0'] = process.argv;
 const before = hostGlobals();
 const { InvalidCatalogError, createMarketplace, personalLoans } = await import('../../../src/index.ts');
 
-function ok<Value>(result: Result<Value>): Value {
+function ok<Value>(result: PartnerApiResult<Value>): Value {
   assert.ok(result.ok, JSON.stringify(result));
   return result.value;
 }

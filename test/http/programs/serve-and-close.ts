@@ -1,7 +1,7 @@
 // Serves one request on a listener, closes it, and prints the result as one JSON line. The process must then exit by itself.
 // Arguments: the engine, and the folder of the sources.
 import { pathToFileURL } from 'node:url';
-import type { EngineChoice } from '../../../src/config/config.ts';
+import type { HttpEngineSetting } from '../../../src/config/config.ts';
 import type * as StartListener from '../../../src/http/engines/start-listener.ts';
 
 const [engine, sources] = process.argv.slice(2);
@@ -9,7 +9,7 @@ const { startListener } = (await import(
   `${pathToFileURL(sources ?? '')}/http/engines/start-listener.ts`
 )) as typeof StartListener;
 
-const listener = await startListener(engine as EngineChoice, {
+const listener = await startListener(engine as HttpEngineSetting, {
   host: '127.0.0.1',
   port: 0,
   handler: (context) => context.reply({ status: 200, headers: '', body: 'served' }),

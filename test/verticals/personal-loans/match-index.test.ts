@@ -50,10 +50,10 @@ test('the memory usage includes every stored index, including those of bands and
     assert.ok(least(made) > 0);
   };
   const setOfOffers = emptyOfferSet(tables.offerCount);
-  grows(() => index.indexForBand(5), bytesOf);
-  grows(() => index.indexForTerm(5, 1), bytesOf);
-  grows(() => index.indexForState(4, Object.assign(emptyApplicant(), { creditBand: 5, state: 4 })), bytesOf);
-  for (const range of [...index.ranges, ...index.ageRanges, index.indexForBand(5).amounts]) {
+  grows(() => index.indexForCreditBand(5), bytesOf);
+  grows(() => index.indexForLoanTerm(5, 1), bytesOf);
+  grows(() => index.indexForUsState(4, Object.assign(emptyApplicant(), { creditBand: 5, state: 4 })), bytesOf);
+  for (const range of [...index.ranges, ...index.ageRanges, index.indexForCreditBand(5).amounts]) {
     grows(
       () => {
         range.filterOffers(setOfOffers.slice(), 30);
@@ -79,7 +79,7 @@ test('an index with a small memory limit stays below the limit, and its rankings
     selectEligibleOffers(tables, large, borrower, applicant, today, ofLarge);
     assert.deepEqual(ofSmall, ofLarge);
     const { creditBand, termIndex } = applicant;
-    assert.deepEqual(small.indexForTerm(creditBand, termIndex), large.indexForTerm(creditBand, termIndex));
+    assert.deepEqual(small.indexForLoanTerm(creditBand, termIndex), large.indexForLoanTerm(creditBand, termIndex));
     assert.ok(small.memoryUsage.bytes <= bytesMax, `${small.memoryUsage.bytes} bytes`);
   }
   assert.ok(matched > 250 && large.memoryUsage.bytes > 10 * bytesMax);
