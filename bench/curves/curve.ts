@@ -10,9 +10,15 @@ export interface CurveScale {
   readonly warmUpSeconds: number;
   /** Rates of the offered-load curve, as shares of the saturation rate. */
   readonly saturationShares: readonly number[];
-  /** Maximum number of additional points at higher rates. Points are added while the service keeps up with the load. */
+  /**
+   * Maximum number of additional points above the highest rate of `saturationShares`. Points are added while the
+   * service keeps up with the load.
+   */
   readonly extraLoads: number;
-  /** Maximum share of saturation at which the baseline `bare` is also measured. At higher loads, queueing dominates the latency. */
+  /**
+   * Maximum rate at which the baseline `bare` is also measured, as a share of the saturation rate. At higher rates,
+   * queueing dominates the latency.
+   */
   readonly bareServerShareMax: number;
   readonly liveSessions: readonly number[];
 }

@@ -8,7 +8,7 @@ import { withBareServer, withSeededService } from './seeded-service.ts';
 const sessionCount = 2_000;
 /** Minimum share of the offered load that the service answers if it is not saturated. */
 const keepingUpShare = 0.95;
-/** Factor between the request rates of two additional points. */
+/** Ratio of the request rate of each additional point to the rate of the point before it. */
 const extraLoadFactor = 1.25;
 
 /** Measures latency and throughput at different offered loads, from below to above saturation. */

@@ -14,7 +14,10 @@ export interface HistoryMeasurement {
   /** Formatted value with unit, and the range of the value over several rounds. */
   readonly value: string;
   readonly target?: string;
-  /** Bytes on disk per session, in the ledger and the analytics store. A session includes its view and its share of the clicks. */
+  /**
+   * Bytes on disk in the ledger and the analytics store, divided by the number of sessions. The bytes include the
+   * records of views and clicks.
+   */
   readonly bytesPerSession?: number;
 }
 
@@ -22,7 +25,7 @@ function formatCount(count: number): string {
   return Math.round(count).toLocaleString('en-US');
 }
 
-/** Number of concurrent session creations, so that sessions share log commits like under load. */
+/** Number of concurrent session creations. Concurrent sessions share log commits, as they do under load. */
 const concurrentCreators = 500;
 const sessionsPerKey = 10_000;
 const restartRoundsMax = 3;
