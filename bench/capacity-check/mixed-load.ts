@@ -27,7 +27,7 @@ export const warmUpSeconds = 3;
 /** Numbers of keys, sessions and requests for a capacity check. */
 interface CheckScale {
   readonly perSecond: number;
-  /** Number of prepared requests, including extra requests. */
+  /** Number of requests that are prepared; slightly more than the load sends. */
   readonly requests: number;
   /** Number of API keys that send the load; large enough that each key stays below its limits. */
   readonly keys: number;
@@ -153,7 +153,7 @@ export function buildMixedLoad(
 
 const zeroCounts = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
 
-/** Selects the route whose number of requests is furthest below its share. */
+/** Selects routes in proportion to their rates. The next route is the route whose number of requests is furthest below its share. */
 class RouteScheduler {
   readonly #rates: Readonly<Record<RouteName, number>>;
   readonly #total: number;

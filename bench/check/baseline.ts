@@ -39,7 +39,7 @@ export function createBaseline(
   return { format: baselineFormat, ...conditions, figures };
 }
 
-/** Maximum threshold that still detects significant losses. */
+/** Maximum threshold of a useful ratio. A ratio with a higher threshold cannot detect a loss of 25 %. */
 const usefulThresholdMax = 0.25;
 
 /** Returns the ratios whose threshold is above 25 %. */

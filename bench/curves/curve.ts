@@ -1,6 +1,6 @@
 import type { BenchContext } from '../bench-part.ts';
 
-/** Durations of the loads, and values of the variables in all curves. */
+/** Durations of the loads, and the request rates and numbers of sessions at which the curves are measured. */
 export interface CurveScale {
   /** Duration of the closed loop that measures saturation. */
   readonly saturationSeconds: number;

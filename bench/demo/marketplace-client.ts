@@ -45,7 +45,7 @@ export class MarketplaceClient {
   readonly #key: string;
   readonly #onWait: (seconds: number) => void;
 
-  /** @param onWait called with the number of seconds before each wait for a rate limit */
+  /** @param onWait called before each wait for a rate limit, with the duration of the wait in seconds */
   constructor(apiUrl: string, key: string, onWait: (seconds: number) => void) {
     this.#baseUrl = apiUrl.replace(/\/+$/, '');
     this.#key = key;

@@ -8,7 +8,7 @@ import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 import { oneMonthLedger, writeSampleLedger } from './sample-ledger.ts';
 
-/** Measured value about ledger, journal, restart or analytics. */
+/** Measured value of the ledger, the journal, a restart or the analytics store. */
 export interface HistoryMeasurement {
   readonly name: string;
   /** Formatted value with unit, and the range of the value over several rounds. */
@@ -31,7 +31,7 @@ const sessionsPerKey = 10_000;
 const restartRoundsMax = 3;
 const targetSeconds = 10;
 
-/** Creates live sessions with inputs through the functions of the service, then measures a start on the same folder. */
+/** Creates live sessions with inputs through the functions of the service, then measures the start of a service with these sessions. */
 async function measureRestart(dataDir: string, sessions: number, rounds: number): Promise<HistoryMeasurement[]> {
   const limits = { sessionsPerDay: sessionsPerKey };
   const openService = () => createMarketplace({ dataDir, maxSessions: sessions, durability: 'write', limits });

@@ -10,7 +10,7 @@ const serverCpuShareMin = 0.9;
 /**
  * Whether the client was the bottleneck in the loads on the fastest server: the client thread used all its CPU time, or
  * the socket thread of the server was partly idle. If the client was the bottleneck, the throughput ratio of the
- * service to that server is too high. On a machine with fewer cores than busy threads, the result is also true.
+ * service to that server is too high. On a machine with fewer cores than busy threads, the result can also be true.
  */
 export function isClientSaturated(servers: RouteResult['servers']): boolean {
   const measured = servers.filter(({ rounds }) => rounds.length > 0);

@@ -28,7 +28,7 @@ const compileTables = (offers: number) => compileLoanTables(generateCatalog(200,
 const rankName = (offers: number) =>
   `verticals/personal-loans/rank-loans: rank ${offers.toLocaleString('en-US')} offers in all four orders`;
 
-/** Ranks a thousand borrowers, a hundred per run, with all indexes built. */
+/** Benchmark of ranking after all indexes are built. Each run ranks the next hundred of a thousand borrowers. */
 const warmBenchmark = (offers: number): MicroBenchmark => ({
   name: rankName(offers),
   prepare: () => {
@@ -50,7 +50,7 @@ const warmBenchmark = (offers: number): MicroBenchmark => ({
   },
 });
 
-/** Ranks the first borrowers after a change of the catalog. The times include building the indexes. */
+/** Benchmark of ranking the first borrowers after a change of the catalog. The times include building the indexes. */
 const coldBenchmark = (offers: number, calls: number): MicroBenchmark => ({
   name: `${rankName(offers)}, ${calls === 1 ? 'first request' : 'mean of the first 1,000 requests'} for a new catalog`,
   prepare: () => {

@@ -23,7 +23,10 @@ export interface OpenLoopResult {
   readonly expected: number;
   /** Number of replies with status 429 or 503. */
   readonly refused: number;
-  /** Number of requests with another unexpected status, without a reply before the deadline, or that could not be sent. */
+  /**
+   * Number of failed requests: requests with an unexpected status other than 429 and 503, requests without a reply
+   * before the deadline, and requests that could not be sent.
+   */
   readonly failed: number;
   /** Expected replies per second during the schedule; never above the offered rate. */
   readonly achievedPerSecond: number;

@@ -11,7 +11,7 @@ export interface PacerData {
 export const pacerStateIndexes = {
   /** Number of scheduled times for which the client has sent, queued or dropped the request. */
   handled: 0,
-  /** 1 while the client has not handled a wake-up, else 0. */
+  /** 1 while the client has not handled the last wake-up message of the pacer thread, else 0. */
   wakeupPending: 1,
 } as const;
 

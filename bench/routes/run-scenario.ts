@@ -14,7 +14,8 @@ import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
 
 /**
  * Returns the order in which a round measures the servers. Each round begins with another server, and every second
- * round has the reverse order, because the machine can be warmer or busier for later servers.
+ * round reverses the order of the other servers. The order varies, because the machine can be warmer or busier for
+ * later servers.
  */
 export function serverOrder<Server>(servers: readonly Server[], round: number): Server[] {
   const first = round % servers.length;

@@ -14,7 +14,7 @@ import {
 } from './requests.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Load of session creations, as landing pages send them. The reply is sent once the session is durable. */
+/** Load of requests that create sessions, as the servers of landing pages send them. The reply is sent once the session is durable. */
 export const sessionScenario: Scenario = {
   name: 'session',
   title: 'POST /session, durable',
@@ -48,7 +48,7 @@ export const inputsScenario: Scenario = {
 const sessionsMax = 10_000;
 const offersRequested = 5;
 
-/** Load of repeated requests for offers, from sessions with a cached ranking. */
+/** Load of repeated requests for the offers of sessions with a cached ranking. */
 export const marketplaceKnownScenario: Scenario = {
   name: 'marketplace-known',
   title: 'GET /marketplace, 5 offers, cached ranking',
