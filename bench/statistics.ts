@@ -32,8 +32,8 @@ const smallSampleCorrections = [1.196, 1.495, 1.363, 1.206, 1.2, 1.14, 1.129, 1.
 /** Number of standard deviations above which a change is not noise. */
 const noiseSigmas = 3;
 /**
- * Minimum loss of speed that is reported, even if the runs differ less. Measurements on different days differ by more
- * than the runs of one day.
+ * Minimum threshold: a smaller loss of speed is never reported, because measurements on different days differ more than
+ * the runs of one day.
  */
 const lossThresholdMin = 0.08;
 /** Maximum threshold: a loss of half the speed is always reported. */
@@ -49,12 +49,12 @@ export function logarithmicSpread(values: readonly number[]): number {
   return sigmaOfMad * correction * distance;
 }
 
-/** Returns the share of speed that must be lost before a loss is reported. */
+/** Returns the threshold for a spread of runs. A loss of speed is reported if the lost share is above the threshold. */
 export function lossThreshold(spread: number): number {
   return Math.min(Math.max(1 - Math.exp(-noiseSigmas * spread), lossThresholdMin), lossThresholdMax);
 }
 
-/** Returns the share of speed that is lost between two values; negative for a gain. */
+/** Returns the share of speed that is lost when a measured value changes from `from` to `to`; negative if the speed increases. */
 export function computeLossShare(better: 'higher' | 'lower', from: number, to: number): number {
   return better === 'higher' ? 1 - to / from : 1 - from / to;
 }

@@ -20,7 +20,8 @@ for (const folder of ['capacity', 'openapi', 'verticals']) {
     filter: (path) => !path.endsWith('.ts'),
   });
 }
-// Only these files of swagger-ui-dist are copied: the whole package is ten times as large and reports each installation.
+// Only these files of swagger-ui-dist are copied, because the whole package is ten times as large and its dependency
+// @scarf/scarf reports each installation.
 for (const name of [
   'swagger-ui.css',
   'swagger-ui-bundle.js',
@@ -53,17 +54,26 @@ function rewriteFile(path: string, change: (text: string) => string): void {
   writeFileSync(path, change(readFileSync(path, 'utf8')));
 }
 
-/** Rewrites the URLs of thread and process entry points from `.ts` to `.js`. The TypeScript compiler rewrites only imports. */
+/**
+ * Rewrites the URLs of thread and process entry points from `.ts` to `.js`. The TypeScript compiler rewrites file
+ * extensions in imports, but not in URLs.
+ */
 function rewriteThreadUrls(code: string): string {
   return code.replaceAll(/(new URL\('\.[^']*)\.ts', import\.meta\.url\)/g, "$1.js', import.meta.url)");
 }
 
-/** Rewrites the imports in declaration files from `.ts` to `.js`. The TypeScript compiler does not change these imports. */
+/**
+ * Rewrites the imports in declaration files from `.ts` to `.js`. The TypeScript compiler rewrites file extensions only
+ * in JavaScript files, not in declaration files.
+ */
 function rewriteDeclarationImports(declarations: string): string {
   return declarations.replaceAll(/(\bfrom |\bimport\()(['"])(\.[^'"]*)\.ts\2/g, '$1$2$3.js$2');
 }
 
-/** Returns the declaration files that the entry point imports, directly or indirectly. The package omits all other declaration files. */
+/**
+ * Returns the declaration files that the entry point imports, directly or indirectly. The package contains only these
+ * declaration files.
+ */
 function reachableDeclarations(entry: string): ReadonlySet<string> {
   const seen = new Set<string>();
   const queue = [entry];

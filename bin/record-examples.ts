@@ -25,7 +25,7 @@ const fields = {
   state: 'CA',
 };
 
-/** Records examples of personal loans with the example catalog. */
+/** Records example requests and responses for personal loans. The service uses the example catalog. */
 export async function recordExamples(): Promise<RecordedExamples> {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-examples-'));
   const clock = new SteppedClock();

@@ -97,7 +97,7 @@ async function waitForKey(apiUrl: string, key: string, dataDir: string): Promise
   }
   throw new SetupError(
     `the server at ${apiUrl} does not use the data folder ${dataDir}, where the key was created; ` +
-      'set SVC_DATA_DIR to its data folder, or API_KEY to one of its keys',
+      'set SVC_DATA_DIR to the data folder of this server, or API_KEY to a key of this server',
   );
 }
 
@@ -116,7 +116,7 @@ async function statusOf(apiUrl: string, key = 'none'): Promise<number> {
   return status;
 }
 
-/** Runs a subcommand of `marketplace` and returns its standard output. Its standard error goes to the terminal. */
+/** Runs a subcommand of `marketplace` and returns its standard output. The standard error of the subcommand goes to the terminal. */
 function runMarketplace(...args: string[]): string {
   try {
     const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { RequestKind } from '../scenarios/scenario.ts';
 
-/** Recorded response of the service. A baseline server sends the same response. */
+/** Recorded response of the service, which a baseline server repeats. */
 export interface BaselineResponse extends RequestKind {
-  /** Response headers. A baseline server omits the headers that its HTTP library writes. */
+  /** Response headers. A baseline server does not set the headers that its HTTP library writes by itself. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
 /**
- * Reads the responses from the JSON file that is the only argument of the process.
+ * Reads the recorded responses from a JSON file. The path of the file is the only argument of the process.
  * @param engineHeaders lower-case names of the headers that the HTTP library writes
  */
 export function readResponses(engineHeaders: readonly string[]): readonly BaselineResponse[] {

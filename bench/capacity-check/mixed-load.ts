@@ -12,13 +12,13 @@ import {
   sessionRequest,
 } from '../scenarios/requests.ts';
 
-/** Factor for additional requests and keys, because the number of random arrivals varies. */
+/** Factor by which the number of API keys is multiplied, because the number of random arrivals per minute varies. */
 const headroomFactor = 1.25;
-/** Maximum number of live sessions whose inputs change. */
+/** Approximate maximum number of live sessions to which the load submits new inputs. */
 const changedSessionsMax = 20_000;
 /** Maximum number of live sessions whose offers are requested repeatedly without new inputs. */
 const knownSessionsMax = 2_000;
-/** Average number of clicks per session. Sessions with many offers compensate for sessions with few offers. */
+/** Average number of click links per session. Sessions with more links make up for sessions with fewer links. */
 const clicksPerSession = 3;
 /** Delay in seconds between new inputs and the request that computes the new ranking. */
 const rankingDelaySeconds = 1;
@@ -27,13 +27,13 @@ export const warmUpSeconds = 3;
 /** Numbers of keys, sessions and requests for a capacity check. */
 interface CheckScale {
   readonly perSecond: number;
-  /** Number of prepared requests, including extra requests. */
+  /** Number of requests that are prepared; slightly more than the load sends. */
   readonly requests: number;
-  /** Number of keys for the load, so that each key stays below its limits. */
+  /** Number of API keys that send the load; large enough that each key stays below its limits. */
   readonly keys: number;
-  /** Number of keys for the requests that prepare the load. */
+  /** Number of additional keys for requests before the load, which cache rankings and create click links. */
   readonly preparingKeys: number;
-  /** Number of live sessions by purpose. */
+  /** Number of live sessions for each purpose in the load. */
   readonly sessions: {
     readonly changed: number;
     readonly known: number;
@@ -42,7 +42,7 @@ interface CheckScale {
   };
   /** Number of live sessions when the server starts; at least `initialSessions`. */
   readonly totalSessions: number;
-  /** Minimum number of `inputs` requests of other sessions between the inputs of a session and the request for its offers. */
+  /** Minimum number of `inputs` requests for other sessions between the `inputs` request of a session and the request for its offers. */
   readonly inputsBetween: number;
   readonly clicks: number;
 }
@@ -92,7 +92,7 @@ const shownOffers = 5;
 /** Referrer tag of the generated sessions. */
 const tag = referrerTags[0]!;
 
-/** Resources of the load: live sessions by purpose, and unused click links. */
+/** Resources that the requests of a load use: API keys, live sessions for each purpose, and unused click links. */
 interface MixedLoadInputs {
   readonly keys: readonly string[];
   readonly changed: readonly BorrowerSession[];
@@ -157,7 +157,7 @@ export function buildMixedLoad(
 
 const zeroCounts = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
 
-/** Selects the route whose number of requests is furthest below its share. */
+/** Selects routes in proportion to their rates. The next route is the route whose number of requests is furthest below its share. */
 class RouteScheduler {
   readonly #rates: Readonly<Record<RouteName, number>>;
   readonly #total: number;

@@ -189,7 +189,7 @@ function randomAmountRange(
   return { min, max };
 }
 
-/** Returns the terms of an offer in months. Sometimes one of the terms cannot be requested by borrowers. */
+/** Returns the terms of an offer in months. About one offer in ten also has a term that borrowers cannot request. */
 function randomTerms(random: RandomSource, vertical: Vertical): number[] {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.term);
   const asked = field?.kind === 'integer_choice' ? field.values : [12, 24, 36, 48, 60];
@@ -238,7 +238,10 @@ function randomStateRules(
   );
 }
 
-/** Returns a minimum credit score inside the worst accepted band, if the bands of the vertical are score ranges. */
+/**
+ * For some offers, returns a minimum credit score inside the lowest credit band that the offer accepts. Returns no
+ * minimum if the credit bands of the vertical are not ranges of scores.
+ */
 function randomCreditMinimum(
   random: RandomSource,
   { creditScores }: Vertical,

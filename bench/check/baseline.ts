@@ -58,7 +58,7 @@ function roundToFourDigits(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-/** Change of a ratio between the baseline and the current runs. */
+/** Change of a ratio from the baseline to the current runs. */
 interface RatioChange {
   readonly name: string;
   readonly part: string;
@@ -80,7 +80,10 @@ interface Comparison {
   readonly added: readonly string[];
 }
 
-/** Compares the medians of baseline and runs. A change is a gain if the opposite change would be a loss. */
+/**
+ * Compares the medians of the current runs with the baseline. A change is a gain if a change from the current runs back
+ * to the baseline would be a loss.
+ */
 export function compareWithBaseline(
   baseline: readonly BaselineRatio[],
   measured: readonly RatioOfAllRuns[],
@@ -102,14 +105,14 @@ export function compareWithBaseline(
   };
 }
 
-/** Converts the negative loss share of a gain to the loss share of the opposite change. */
+/** Returns the share by which the baseline was slower than the current runs, for the negative loss share of a gain. */
 function gainShare(lost: number): number {
   return -lost / (1 - lost);
 }
 
 export const storeBaselineCommand = 'bin/with-node node bench/check/main.ts --store';
 
-/** Formats a comparison as text, with the losses first. */
+/** Returns the lines of a report on a comparison, with the losses of speed first. */
 export function formatComparison(
   baseline: BenchBaseline,
   { losses, gains, unchanged, missing, added }: Comparison,
@@ -134,7 +137,7 @@ export function formatComparison(
   ];
 }
 
-/** Returns a warning if the machine differs from the machine of the baseline; otherwise null. */
+/** Returns a warning if the current machine differs from the machine of the baseline; otherwise null. */
 export function differentMachineWarning(baseline: Machine, now: Machine): string | null {
   const same = (['cpu', 'cores', 'memoryGiB', 'disk'] as const).every((member) => baseline[member] === now[member]);
   const node = (version: string) => version.split('.')[0];

@@ -45,7 +45,7 @@ Exit status: 0 without a loss, 1 with a loss, 2 if no comparison is possible.
 interface CheckOptions {
   readonly repeat: number;
   readonly baseline: string;
-  /** Paths of result files. If there are any, these results are compared instead of a new measurement. */
+  /** Paths of result files. If the list is not empty, the results in these files are compared, and nothing is measured. */
   readonly from: readonly string[];
   readonly client: LoadClient['name'] | undefined;
 }
@@ -116,7 +116,7 @@ async function storeBaseline(options: CheckOptions): Promise<void> {
   );
 }
 
-/** Returns the ratios of each run for the named parts, or for all parts. */
+/** Returns the ratios of each run, for the parts in `only`, or for all compared parts if `only` is absent. */
 async function collectRuns(
   { from, repeat, client }: CheckOptions,
   only?: ReadonlySet<string>,

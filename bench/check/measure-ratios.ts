@@ -5,7 +5,10 @@ import { type BenchResult, mergePartResult } from '../result/bench-result.ts';
 import { createBenchContext } from '../run-main.ts';
 import { extractRatios, type MeasuredRatio } from './ratios.ts';
 
-/** Scale of a single run, which takes about a minute. A check measures several runs with new servers for a reliable result. */
+/**
+ * Size of a single run, such as its number of rounds and sessions. A single run takes about a minute. A check measures
+ * several runs with new servers for a reliable result.
+ */
 const checkRunScale: BenchScale = {
   rounds: 1,
   seconds: 0.6,
@@ -20,7 +23,7 @@ export const comparedParts: readonly BenchPart[] = benchParts.filter(
   ({ name, group }) => group === 'routes' || name === 'micro',
 );
 
-/** Measures the ratios in several runs. Each run measures the named parts, or all checked parts. */
+/** Measures the ratios in several runs. Each run measures the parts in `only`, or all `comparedParts` if `only` is absent. */
 export async function measureRatios(
   repeat: number,
   clientName: LoadClient['name'] | undefined,

@@ -6,7 +6,8 @@ const shownOffers = 5;
 const pageLoadRequestsMin = 20_000;
 
 /**
- * Returns the requests of page loads: some requests repeat a request for offers, and the others create a session. Keys are used equally.
+ * Returns the requests of page loads: four of five requests get the offers of an existing session, and every fifth
+ * request creates a session. All keys send the same number of requests.
  */
 export function pageLoadRequests(sessions: readonly BorrowerSession[], keys: readonly string[]): PreparedRequest[] {
   // The number of requests is a multiple of the number of keys.
@@ -19,7 +20,7 @@ export function pageLoadRequests(sessions: readonly BorrowerSession[], keys: rea
   });
 }
 
-/** Returns one request for offers per session, which computes its ranking. */
+/** Returns one request for offers per session. The request makes the service compute and cache the ranking of the session. */
 export function uncachedOfferRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {
   return sessions.map((session) => marketplaceRequest(session, shownOffers));
 }
@@ -27,15 +28,17 @@ export function uncachedOfferRequests(sessions: readonly BorrowerSession[]): Pre
 const offerRequestsPerInput = 4;
 
 /**
- * Returns requests that do not change the number of live sessions. Each session is used once per lap: in one of the
- * laps for an `inputs` request with a new income, in the other laps for a request for its offers. The first request for
- * offers after new inputs computes a new ranking.
+ * Returns requests that do not change the number of live sessions. The requests visit all sessions several times, and
+ * one visit of all sessions is a lap. In one of the laps, a session gets an `inputs` request with a new income. In the
+ * other laps, the session gets a request for its offers. The first request for offers after new inputs computes a new
+ * ranking.
  */
 export function steadyLoadRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {
   const requests: PreparedRequest[] = [];
   for (let lap = 0; lap <= offerRequestsPerInput; lap++) {
     for (const [at, session] of sessions.entries()) {
-      // The sessions change their inputs in different laps, so that `inputs` requests are spread evenly over the load.
+      // Each lap contains `inputs` requests for a different part of the sessions, so that `inputs` requests are spread
+      // evenly over the load.
       const isInput = (lap + at) % (offerRequestsPerInput + 1) === 0;
       requests.push(
         isInput

@@ -1,6 +1,6 @@
 import type { BenchContext } from '../bench-part.ts';
 
-/** Durations of the loads, and values of the variables in all curves. */
+/** Durations of the loads, and the request rates and numbers of sessions at which the curves are measured. */
 export interface CurveSettings {
   /** Duration of the closed loop that measures saturation. */
   readonly saturationSeconds: number;
@@ -10,9 +10,15 @@ export interface CurveSettings {
   readonly warmUpSeconds: number;
   /** Rates of the offered-load curve, as shares of the saturation rate. */
   readonly saturationShares: readonly number[];
-  /** Maximum number of additional points at higher rates. Points are added while the service keeps up with the load. */
+  /**
+   * Maximum number of additional points above the highest rate of `saturationShares`. Points are added while the
+   * service keeps up with the load.
+   */
   readonly extraLoads: number;
-  /** Maximum share of saturation at which the baseline `bare` is also measured. At higher loads, queueing dominates the latency. */
+  /**
+   * Maximum rate at which the baseline `bare` is also measured, as a share of the saturation rate. At higher rates,
+   * queueing dominates the latency.
+   */
   readonly bareServerShareMax: number;
   readonly liveSessions: readonly number[];
 }

@@ -6,10 +6,13 @@ import type { OpenLoopPlan, OpenLoopResult } from '../open-loop/open-loop-plan.t
 import type { LoadCurvePoint } from '../result/bench-result.ts';
 import { cpuPerRequest, type LoadTarget, observeLoad, readProcessUsageWhenIdle } from '../target/load-target.ts';
 
-/** Minimum number of requests at a point, because a short closed loop may report too few. */
+/**
+ * Minimum number of requests at a point. Without this minimum, a low saturation rate from a short measurement could
+ * give a point too few requests.
+ */
 const pointRequestsMin = 20;
 
-/** Returns the requests per second at a share of saturation as an integer, with at least 20 requests per point. */
+/** Returns a share of the saturation rate, as an integer number of requests per second that gives a point at least 20 requests. */
 export function requestRateAtSaturationShare(share: number, saturation: number, seconds: number): number {
   return Math.max(Math.ceil(pointRequestsMin / seconds), Math.round(share * saturation));
 }
@@ -18,7 +21,7 @@ export function requestRateAtSaturationShare(share: number, saturation: number, 
 const closedLoopConnections = 64;
 /** Number of connections of an open-loop load. All connections are busy only if the server is far behind the schedule. */
 const openLoopConnections = 256;
-/** Maximum number of requests that wait for a connection, in seconds of the schedule. */
+/** Maximum number of requests that wait for a connection: the number that the schedule contains in this many seconds. */
 const queueSeconds = 2;
 const expectedStatus = 200;
 const sendEachOnceSecondsMax = 60;
@@ -46,7 +49,10 @@ interface PointLoad extends Pick<OpenLoopPlan, 'singleUse' | 'warmUpSeconds' | '
   readonly requests: readonly PreparedRequest[];
 }
 
-/** Measures the replies per second in a closed loop with the open-loop client. Throws for an unexpected reply. */
+/**
+ * Measures the saturation rate of a server: the replies per second in a closed loop, in which each connection sends its
+ * next request after a reply. Throws for an unexpected reply.
+ */
 export async function measureSaturation(
   sender: RequestSender,
   target: LoadTarget,

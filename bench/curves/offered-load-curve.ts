@@ -6,9 +6,9 @@ import { measureSaturation, requestRateAtSaturationShare, sendEachRequestOnce } 
 import { withBareServer, withSeededService } from './seeded-service.ts';
 
 const sessionCount = 2_000;
-/** Minimum share of the offered load that the service answers if it is not saturated. */
+/** Minimum share of the offered requests that the service must answer to count as not saturated. */
 const keepingUpShare = 0.95;
-/** Factor between the request rates of two additional points. */
+/** Ratio of the request rate of each additional point to the rate of the point before it. */
 const extraLoadFactor = 1.25;
 
 /** Measures latency and throughput at different offered loads, from below to above saturation. */

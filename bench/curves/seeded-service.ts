@@ -20,9 +20,9 @@ export interface SeededServiceOptions extends Pick<ServiceTargetOptions, 'keys' 
 
 export interface SeededService {
   readonly target: ServiceTarget;
-  /** Sample of the live sessions, which the loads use. Each session has an API key of its account. */
+  /** Sample of the live sessions. The loads use only these sessions. Each session has an API key of its account. */
   readonly sessions: readonly BorrowerSession[];
-  /** Client with a folder for request files, which is deleted when the service is closed. */
+  /** Client of the loads, and a folder for its request files. The folder is deleted when the service is closed. */
   readonly sender: RequestSender;
 }
 
@@ -56,9 +56,10 @@ const sampledKinds = [marketplaceKnownScenario, sessionScenario, submitInputsSce
 const sampleConnections = 8;
 
 /**
- * Starts the bare server with recorded responses of the service, calls `use` and stops the bare server. `measure`
- * measures one point of a curve on the service and, up to the share `bareServerShareMax` of saturation, on the bare
- * server. At points with an odd index, the bare server is measured first.
+ * Starts the baseline server `bare`, which repeats recorded responses of the service. Calls `use`, and then stops the
+ * baseline server. The argument `measure` measures one point of a curve on the service. If the rate is at most the
+ * share `bareServerShareMax` of the saturation rate, `measure` also measures the point on the baseline server. At
+ * points with an odd index, the baseline server is measured before the service.
  */
 export async function withBareServer<Result>(
   service: LoadTarget,

@@ -39,13 +39,13 @@ export interface ApiResponse {
 const responseTimeoutMs = 10_000;
 const rateLimitRetries = 3;
 
-/** Client of the public API, like the server of a partner. */
+/** Calls the public API, as the server of a partner does. */
 export class MarketplaceClient {
   readonly #baseUrl: string;
   readonly #key: string;
   readonly #onWait: (seconds: number) => void;
 
-  /** @param onWait called with the number of seconds before each wait for a rate limit */
+  /** @param onWait called before each wait for a rate limit, with the duration of the wait in seconds */
   constructor(apiUrl: string, key: string, onWait: (seconds: number) => void) {
     this.#baseUrl = apiUrl.replace(/\/+$/, '');
     this.#key = key;
@@ -99,7 +99,10 @@ export class MarketplaceClient {
   }
 }
 
-/** Returns the body of the response if the response has this status. Throws an error that contains the response for any other status. */
+/**
+ * Returns the body of the response if the response has the expected status. Otherwise, throws an error that contains
+ * the status and the error message of the response.
+ */
 export function expectStatus<Body>(answer: ApiResponse, status: number, operation: string): Body {
   if (answer.status === status) return answer.body as Body;
   const { error, message } = (answer.body ?? {}) as { error?: string; message?: string };

@@ -8,13 +8,16 @@ import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 import { oneMonthLedger, writeSampleLedger } from './sample-ledger.ts';
 
-/** Measured value about ledger, journal, restart or analytics. */
+/** Measured value of the ledger, the journal, a restart or the analytics store. */
 export interface LedgerHistoryMeasurement {
   readonly name: string;
   /** Formatted value with unit, and the range of the value over several rounds. */
   readonly value: string;
   readonly target?: string;
-  /** Bytes on disk per session, in the ledger and the analytics store. A session includes its view and its share of the clicks. */
+  /**
+   * Bytes on disk in the ledger and the analytics store, divided by the number of sessions. The bytes include the
+   * records of views and clicks.
+   */
   readonly bytesPerSession?: number;
 }
 
@@ -22,13 +25,13 @@ function formatCount(count: number): string {
   return Math.round(count).toLocaleString('en-US');
 }
 
-/** Number of concurrent session creations, so that sessions share log commits like under load. */
+/** Number of concurrent session creations. Concurrent sessions share log commits, as they do under load. */
 const concurrentCreators = 500;
 const sessionsPerKey = 10_000;
 const restartRoundsMax = 3;
 const targetSeconds = 10;
 
-/** Creates live sessions with inputs through the functions of the service, then measures a start on the same folder. */
+/** Creates live sessions with inputs through the functions of the service, then measures the start of a service with these sessions. */
 async function measureRestart(dataDir: string, sessions: number, rounds: number): Promise<LedgerHistoryMeasurement[]> {
   const limits = { sessionsPerDay: sessionsPerKey };
   const openService = () => createMarketplace({ dataDir, maxSessions: sessions, durability: 'write', limits });

@@ -17,10 +17,10 @@ export interface SampleLedger {
   readonly days: number;
   /** Returns the referrer tag of a session. */
   readonly tagOf: (serial: number) => string;
-  /** One of `sessionsPerView` sessions has a view of five offers. One of `sessionsPerClick` sessions has a click. */
+  /** One in `sessionsPerView` sessions has a view of five offers. One in `sessionsPerClick` sessions has a click. */
   readonly sessionsPerView: number;
   readonly sessionsPerClick: number;
-  /** Number of sessions that are created between a session and its view. A click follows its view after the same number of sessions. */
+  /** Number of sessions that are created between a session and its view, and also between the view and the click of the session. */
   readonly delaySessions: number;
   readonly metadata: string | null;
 }

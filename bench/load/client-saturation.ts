@@ -2,15 +2,15 @@ import type { OpenLoopResult } from '../open-loop/open-loop-plan.ts';
 import type { RouteResult, ServerMeasurement } from '../result/bench-result.ts';
 import { median } from '../statistics.ts';
 
-/** Maximum CPU usage of the client thread in a load that the client did not limit. */
+/** Maximum CPU usage of the client thread at which the client is not the bottleneck, as a share of one core. */
 const clientCpuShareMax = 0.95;
-/** Minimum CPU usage of the socket thread of a server under full load. */
+/** Minimum CPU usage of the socket thread of a server under full load, as a share of one core. */
 const serverCpuShareMin = 0.9;
 
 /**
- * Whether the client limited the fastest server: the client used all CPU time of its thread, or the socket thread of
- * the server was partly idle. If the client limited the server, the throughput ratios of the service to the baselines
- * are too high. A machine with fewer cores than busy threads is also reported.
+ * Whether the client was the bottleneck in the loads on the fastest server: the client thread used all its CPU time, or
+ * the socket thread of the server was partly idle. If the client was the bottleneck, the throughput ratio of the
+ * service to that server is too high. On a machine with fewer cores than busy threads, the result can also be true.
  */
 export function isClientSaturated(servers: RouteResult['servers']): boolean {
   const measured = servers.filter(({ rounds }) => rounds.length > 0);
@@ -19,7 +19,7 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
   return fastest !== undefined && isClientBottleneck(fastest.rounds);
 }
 
-/** Whether the client limited loads on one server with a single socket thread. */
+/** Whether the client was the bottleneck in the loads on one server, which has a single socket thread. */
 function isClientBottleneck(loads: readonly ServerMeasurement[]): boolean {
   const client = median(loads.map(({ clientCpuSeconds, seconds }) => clientCpuSeconds / seconds));
   // Systems without `/proc` do not report the CPU time of the server.
@@ -29,14 +29,17 @@ function isClientBottleneck(loads: readonly ServerMeasurement[]): boolean {
   return client > clientCpuShareMax || (server.length > 0 && median(server) < serverCpuShareMin);
 }
 
-/** Maximum busy share of the event loop of the client. A client with a higher busy share sends requests and reads replies late. */
+/**
+ * Maximum share of the time in which the event loop of the client may be busy. Above this share, the client sends
+ * requests and reads replies late.
+ */
 const clientBusyMax = 0.9;
-/** Maximum lag that can be caused by other processes on the machine. */
+/** Maximum client lag that can be caused by other processes on the machine. */
 const toleratedLagMs = 5;
 
 /**
- * Whether the client limited an open-loop load. A busy client also reads replies late. Requests that are sent late
- * increase every measured latency.
+ * Whether the client, not the server, was the bottleneck of an open-loop load. The measured latencies are then too
+ * high, because the client sends requests and reads replies late.
  */
 export function isOpenLoopClientSaturated({
   busy,

@@ -14,7 +14,10 @@ export interface LoadPlan {
   readonly connections: number;
   /** Duration of the load; maximum duration with `singleUse`. */
   readonly seconds: number;
-  /** Whether the load sends each request once and ends with the last one. If false, the client repeats the requests. */
+  /**
+   * Whether the load sends each request once and ends after the last request. If false, the client repeats the list of
+   * requests until the end of the load.
+   */
   readonly singleUse: boolean;
   /** Expected HTTP status. A reply with another status counts as `unexpected`. */
   readonly expectedStatus: number;

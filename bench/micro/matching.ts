@@ -22,14 +22,14 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 const catalogSizes = [40, 200, 1_000, 10_000];
 const population = 1_000;
 const warmCalls = 100;
-/** Maximum number of offers of a new catalog in a quick run. One run over a larger catalog takes half a second. */
+/** Maximum number of offers in a new catalog that a quick run measures. One run with a catalog of 10,000 offers takes half a second. */
 const quickColdMax = 1_000;
 
 const compileTables = (offers: number) => compileLoanTables(generateCatalog(200, offers), personalLoans);
 const rankName = (offers: number) =>
   `verticals/personal-loans/rank-loans: rank ${offers.toLocaleString('en-US')} offers in all four orders`;
 
-/** Ranks a thousand borrowers, a hundred per run, with all indexes built. */
+/** Benchmark of ranking after all indexes are built. Each run ranks the next hundred of a thousand borrowers. */
 const warmBenchmark = (offers: number): MicroBenchmark => ({
   name: rankName(offers),
   prepare: () => {
@@ -51,7 +51,7 @@ const warmBenchmark = (offers: number): MicroBenchmark => ({
   },
 });
 
-/** Ranks the first borrowers after a change of the catalog. The times include building the indexes. */
+/** Benchmark of ranking the first borrowers after a change of the catalog. The times include building the indexes. */
 const coldBenchmark = (offers: number, calls: number): MicroBenchmark => ({
   name: `${rankName(offers)}, ${calls === 1 ? 'first request' : 'mean of the first 1,000 requests'} for a new catalog`,
   prepare: () => {

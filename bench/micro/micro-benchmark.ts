@@ -20,7 +20,7 @@ export interface MicroBenchmarkContext {
 }
 
 export interface PreparedBenchmark {
-  /** Number of calls in one `run`. The number is large, because one call is shorter than the clock resolution. */
+  /** Number of calls in one `run`. The number of calls is large, because one call takes less time than the clock can measure. */
   readonly calls: number;
   /** Prepares a `run`. The preparation is not timed. */
   beforeEach?(): void;

@@ -14,10 +14,13 @@ import {
 import { createSessionBenchmark, sessionResponseBenchmark, validateFieldsBenchmark } from './operations.ts';
 import { mergeFieldsBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 
-/** Numbers of sessions in the store, up to the maximum of the run. */
+/** Numbers of sessions in the measured session stores. A run omits numbers above its maximum number of sessions. */
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
 
-/** All micro benchmarks in the order in which a request uses the functions; benchmarks that use much memory come last. */
+/**
+ * Returns all micro benchmarks in the order in which a request uses the functions, except that benchmarks with high
+ * memory use are last.
+ */
 export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroBenchmark[] {
   return [
     calibrationBenchmark,

@@ -46,8 +46,8 @@ export const mergeFieldsBenchmark: MicroBenchmark = {
 
 const storeCalls = 250;
 /**
- * Distance in the list between two sessions that are visited one after the other. The distance is a prime above all
- * store sizes, so that all sessions are visited in scattered order.
+ * Step in the list of sessions from one requested session to the next. The step is a prime that does not divide any
+ * store size, so that all sessions are requested in scattered order.
  */
 const stride = 7_919;
 
@@ -129,7 +129,7 @@ function prepareDelete(filled: FilledStore): PreparedBenchmark {
   );
 }
 
-/** Store of sessions in batches. The batches were created one millisecond apart, so that they expire in order. */
+/** Session store that contains batches of sessions. The batches are created one millisecond apart, so that the batches expire in order. */
 class FilledStore {
   readonly store: MemorySessionStore;
   /** IDs of the sessions that the store contains at the start. */

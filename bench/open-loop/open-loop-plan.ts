@@ -1,7 +1,7 @@
 import type { LoadPlan } from '../load/load-clients.ts';
 import type { LatencyMs } from '../result/bench-result.ts';
 
-/** Plan of a load with scheduled times, or of a closed loop if `perSecond` is null. */
+/** Plan of an open-loop load, whose requests have scheduled times, or of a closed loop if `perSecond` is null. */
 export interface OpenLoopPlan extends LoadPlan {
   /** Requests per second; null for a closed loop, in which each connection sends its next request after a reply. */
   readonly perSecond: number | null;
@@ -9,7 +9,7 @@ export interface OpenLoopPlan extends LoadPlan {
   readonly warmUpSeconds: number;
   /** Maximum number of requests that can wait for a free connection. A request fails if the queue is full. */
   readonly queueMax: number;
-  /** Maximum time from the scheduled time to the reply. A later reply counts as a failure. */
+  /** Maximum time from the scheduled time of a request to its reply. A request without a reply in this time counts as failed. */
   readonly deadlineMs: number;
 }
 
@@ -23,19 +23,26 @@ export interface OpenLoopResult {
   readonly expected: number;
   /** Number of replies with status 429 or 503. */
   readonly refused: number;
-  /** Number of requests with another unexpected status, without a reply before the deadline, or that could not be sent. */
+  /**
+   * Number of failed requests: requests with an unexpected status other than 429 and 503, requests without a reply
+   * before the deadline, and requests that could not be sent.
+   */
   readonly failed: number;
   /** Expected replies per second during the schedule; never above the offered rate. */
   readonly achievedPerSecond: number;
   /**
-   * Latency from the scheduled time to an expected reply. A request without a reply counts with its deadline. Other
-   * replies, such as fast rejections, do not count.
+   * Latency from the scheduled time of a request to a reply with an expected status. For a request without a reply
+   * before its deadline, the latency is the time until the deadline. Replies with an unexpected status, such as fast
+   * rejections, are not included.
    */
   readonly latencyMs: LatencyMs;
-  /** Delay between the scheduled time and the time at which the client sends the request. */
+  /** Delay from the scheduled time of a request until the client sends or queues the request. */
   readonly lagMs: LatencyMs;
-  /** Busy share of the client's event loop, from 0 to 1. */
+  /** Share of the time in which the client's event loop was busy, from 0 to 1. */
   readonly busy: number;
-  /** Number of replies including the warm-up. The CPU time per request of the server is divided by this number. */
+  /**
+   * Number of replies, including the replies during the warm-up. The CPU time per request is the CPU time of the
+   * server, divided by this number.
+   */
   readonly answered: number;
 }

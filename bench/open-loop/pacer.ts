@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** Memory that the client and the pacer thread share. Times are values of `monotonicMs`, a clock that both threads share. */
+/** Memory that the client and the pacer thread share. Times are values of `monotonicMs`, which is the same clock in both threads. */
 export interface PacerData {
   readonly dueMs: Float64Array;
-  /** Values shared between the threads. The constants below are their indexes. */
+  /** Values that both threads read and write, at the indexes in `pacerStateIndexes`. */
   readonly state: Int32Array;
 }
 
 export const pacerStateIndexes = {
-  /** Number of scheduled times that the client has handled. */
+  /** Number of scheduled times for which the client has sent, queued or dropped the request. */
   handled: 0,
-  /** 1 while the client has not handled a wake-up, else 0. */
+  /** 1 while the client has not handled the last wake-up message of the pacer thread, else 0. */
   wakeupPending: 1,
 } as const;
 
@@ -21,7 +21,7 @@ export function monotonicMs(): number {
 
 /**
  * Calls a function at each of the given times. A separate thread measures the time, because event-loop timers have a
- * resolution of one millisecond. Most replies take less.
+ * resolution of one millisecond, and most replies take less than a millisecond.
  */
 export class Pacer {
   readonly #data: PacerData;

@@ -49,8 +49,8 @@ export interface Borrower {
 const ageReferenceYear = 2025;
 
 /**
- * Draws a borrower of the population that README.md describes. The six required fields are always present. Each other
- * field is present as often as people fill it in.
+ * Draws a borrower of the population that README.md describes. The six required fields are always present. The other
+ * fields are present with the probabilities in `fieldFillRates`.
  */
 export function drawBorrower(random: Random): Borrower {
   // Credit score and income are correlated: they are drawn from correlated normal scores, and both have their published distributions.

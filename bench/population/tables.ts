@@ -21,9 +21,9 @@ export const creditBands: WeightedTable<string> = [
 ];
 
 /**
- * Household money income of 2022 in USD (US Census Bureau, P60-279): limits of the fifths, median and lower limit of
- * the top 5 %. The first and last points of this distribution are assumptions. Each entry contains the share of
- * households below an income, and this income in USD.
+ * Household money income of 2022 in USD (US Census Bureau, P60-279): upper limits of the lowest four quintiles, median,
+ * and lower limit of the top 5 %. The first and last points of this distribution are assumptions. Each entry contains
+ * the share of households below an income, and this income in USD.
  */
 export const incomeQuantiles: readonly (readonly [share: number, usd: number])[] = [
   [0, 6_000],
@@ -55,7 +55,10 @@ export const loanPurposes: WeightedTable<string> = [
   ['other', 4.2],
 ];
 
-/** Mean requested amount by loan purpose in USD, 2018 (LendingTree). A purpose without a published mean has the mean of all purposes. */
+/**
+ * Mean requested amount by loan purpose in USD, 2018 (LendingTree). Loan purposes without a published mean amount use
+ * the mean of all purposes, `others`.
+ */
 export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement: 12_384, others: 10_575 };
 
 /** Standard deviation of the logarithm of the requested amount. This standard deviation is an assumption. */
@@ -126,7 +129,10 @@ export const educationLevels: WeightedTable<string> = [
  */
 export const debtToIncomeDistribution = { lowest: 0.05, likeliest: 0.3, highest: 0.6 };
 
-/** States with residents on 1 April 2020 (US Census Bureau) and the first three digits of one of their ZIP codes (USPS). */
+/**
+ * States with the first three digits of one of their ZIP codes (USPS), and their number of residents on 1 April 2020
+ * (US Census Bureau).
+ */
 // biome-ignore format: a table of states reads better in rows
 export const residencePlaces: WeightedTable<{ readonly state: string; readonly zip: string }> = [
   [{ state: 'AL', zip: '350' }, 5_024_279], [{ state: 'AK', zip: '995' }, 733_391], [{ state: 'AZ', zip: '850' }, 7_151_502],

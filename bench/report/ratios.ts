@@ -12,7 +12,7 @@ export function measuredBaselines(route: MeasuredServers): BaselineServerKind[] 
   return route.servers.flatMap(({ kind, rounds }) => (kind === 'service' || rounds.length === 0 ? [] : [kind]));
 }
 
-/** Divides the throughput of a server by the throughput of a baseline, per round. Returns null if one of the servers has no rounds. */
+/** For each round, divides the throughput of a server by the throughput of a baseline. Returns null if one of the servers has no rounds. */
 export function throughputRatios(
   route: MeasuredServers,
   over: BaselineServerKind,
@@ -22,8 +22,9 @@ export function throughputRatios(
 }
 
 /**
- * CPU time per request of the socket thread of the baseline, divided by that of the service, per round. The socket thread saturates first,
- * so the ratio estimates the throughput ratio without the cost of the client. Null if the system does not report CPU times.
+ * For each round, divides the CPU time per request of the baseline's socket thread by the CPU time per request of the
+ * service's socket thread. The socket thread saturates first. So the CPU ratio estimates the throughput ratio that
+ * would be measured if the client used no CPU time. Returns null if the system does not report CPU times.
  */
 export function cpuRatios(route: MeasuredServers, over: BaselineServerKind): MeasurementSummary | null {
   return summarizeRatios(route, 'service', over, (service, baseline) =>

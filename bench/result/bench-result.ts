@@ -4,8 +4,8 @@ import type { Machine } from '../machine.ts';
 import type { MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
 
 /**
- * Servers under the same load: the service and baselines. `synced` writes to disk before each reply. The server
- * `synced` is measured for routes that reply only after their data is durable.
+ * Servers under the same load: the service and baselines. The baseline `synced` writes to disk before each reply. This
+ * baseline is measured only for routes that reply after their data is durable.
  */
 export const benchServerKinds = ['service', 'bare', 'synced', 'node-http', 'fastify'] as const;
 export type BenchServerKind = (typeof benchServerKinds)[number];
@@ -24,9 +24,15 @@ export interface ServerMeasurement {
   readonly seconds: number;
   readonly perSecond: number;
   readonly latencyMs: LatencyMs;
-  /** CPU time that the client used, in seconds. If the value is near `seconds`, the only thread of the client is the bottleneck. */
+  /**
+   * CPU time that the client used, in seconds. If the CPU time is near the duration `seconds`, the client is the
+   * bottleneck, because it has only one thread.
+   */
   readonly clientCpuSeconds: number;
-  /** CPU time of all server threads per request, in microseconds. The time until the server is idle again is included. */
+  /**
+   * CPU time of all server threads per request, in microseconds. Background work after the load, until the server is
+   * idle again, is included.
+   */
   readonly cpuMicros: number | null;
   /** CPU time of the socket thread per request in microseconds. */
   readonly mainThreadCpuMicros: number | null;
@@ -50,13 +56,13 @@ export interface RouteResult {
   readonly name: string;
   readonly title: string;
   readonly client: 'autocannon' | 'wrk';
-  /** Body size of the responses of the baselines; equal to the median size of the service. */
+  /** Mean body size of the responses of the baseline servers, in bytes. These responses have the median size of the service's responses. */
   readonly bodyBytes: number;
-  /** Minimum throughput ratios to baselines. */
+  /** Minimum throughput ratio of the service to each baseline server. */
   readonly targets: Readonly<Partial<Record<BaselineServerKind, number>>>;
   /** Measurements of each server, one per round. In each round, the servers were measured one after the other. */
   readonly servers: readonly { readonly kind: BenchServerKind; readonly rounds: readonly ServerMeasurement[] }[];
-  /** Whether the client was the bottleneck, so that the throughput ratio is too high. */
+  /** Whether the client was the bottleneck of the fastest server. If true, the throughput ratio to that server is too high. */
   readonly clientSaturated: boolean;
 }
 
@@ -68,7 +74,7 @@ export interface CurveResult {
 }
 
 export interface LoadCurvePoint extends LoadMeasurement {
-  /** Value of the variable: the offered requests per second, or the number of live sessions. */
+  /** Value of the variable of the curve: the offered requests per second, or the number of live sessions. */
   readonly x: number;
   /** Result of the same load on the bare server; absent if the bare server was not measured. */
   readonly bare?: LoadMeasurement;
@@ -80,7 +86,7 @@ export interface LoadMeasurement {
   readonly offeredPerSecond: number;
   /** Expected replies per second. */
   readonly achievedPerSecond: number;
-  /** Latency from the scheduled time. */
+  /** Latency from the scheduled time of a request to its reply. */
   readonly latencyMs: LatencyMs;
   /** Number of replies with status 429 or 503, which do not count towards the throughput. */
   readonly refused: number;
@@ -92,9 +98,9 @@ export interface LoadMeasurement {
 
 /** Figures of the client, which show whether the client was the bottleneck. */
 export interface OpenLoopClient {
-  /** Time by which the client sends a request after its scheduled time; part of every latency. */
+  /** Delay from the scheduled time of a request until the client sends it. The latency includes this delay. */
   readonly lagMs: LatencyMs;
-  /** Busy share of the client's event loop. */
+  /** Share of the time in which the client's event loop was busy, from 0 to 1. */
   readonly busy: number;
   /** Whether the client affected the latencies of this point. */
   readonly saturated: boolean;
@@ -102,7 +108,7 @@ export interface OpenLoopClient {
 
 /** Memory per live session. */
 export interface MemoryMeasurement {
-  /** Fields of each session. */
+  /** Number of fields of each session. */
   readonly fields: number;
   /** Slope of heap and resident memory over the number of sessions, in bytes per session. */
   readonly heapBytes: number;
@@ -125,7 +131,7 @@ export interface BenchResult {
   readonly commit: string | null;
   readonly machine: Machine;
   readonly scale: BenchScale;
-  /** Results by route. This list and the following members are empty or null if their parts did not run. */
+  /** Results by route. This list and the following members are empty or null if the benchmark parts that measure them did not run. */
   readonly routes: readonly RouteResult[];
   readonly curves: readonly CurveResult[];
   readonly memory: MemoryMeasurement | null;

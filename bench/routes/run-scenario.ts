@@ -18,8 +18,9 @@ import { type ServiceTarget, withServiceTarget } from '../target/service-target.
 import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
 
 /**
- * Returns the order of the servers in a round. The starting server rotates and the order of every second round is
- * reversed, because the machine can be warmer or busier for later servers.
+ * Returns the order in which a round measures the servers. Each round begins with another server, and every second
+ * round reverses the order of the other servers. The order varies, because the machine can be warmer or busier for
+ * later servers.
  */
 export function orderOfServers<Server>(servers: readonly Server[], round: number): Server[] {
   const first = round % servers.length;
@@ -45,10 +46,10 @@ async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPla
   };
 }
 
-/** Maximum duration of a load of single-use requests. */
+/** Maximum duration of a load that sends each request only once. */
 const singleUseSecondsMax = 60;
 
-/** Maximum number of rounds with the second client. */
+/** Maximum number of rounds with the second client, `crossCheck`. */
 const crossCheckRounds = 3;
 
 /** Duration of the warm-up round, as a share of the duration of a measured round. */
@@ -56,7 +57,10 @@ const warmUpShare = 0.5;
 
 export type RunScenarioOptions = Pick<BenchContext, 'scale' | 'client' | 'crossCheck' | 'folder' | 'progress'>;
 
-/** Runs one scenario on the service and every baseline in alternating rounds. A second client adds a second result, with fewer rounds. */
+/**
+ * Runs one scenario on the service and every baseline server in alternating rounds. If the options contain a second
+ * client, `crossCheck`, returns a second result, measured with that client in fewer rounds.
+ */
 export async function runScenario(scenario: Scenario, options: RunScenarioOptions): Promise<RouteResult[]> {
   const { progress, scale } = options;
   const { name, catalogOffers } = scenario;
@@ -105,7 +109,7 @@ async function runOnService(
       const measured = new Map<BenchServerKind, ServerMeasurement>();
       for (const [kind, target] of orderOfServers([...servers], round++)) {
         progress.showStep(`${name}: ${label}: load on ${kind}`);
-        // Baselines have no state, so the same requests can be sent again.
+        // The baseline servers have no state, so the same requests can be sent to them repeatedly.
         const singleUse = scenario.singleUse && kind === 'service';
         const seconds = singleUse ? singleUseSecondsMax : scale.seconds * share;
         const { connections } = scale;
@@ -142,7 +146,7 @@ async function runOnService(
   }
 }
 
-/** Creates the context in which a scenario prepares its requests. The requests use the keys in turn. */
+/** Creates the context in which a scenario prepares its requests. The requests use the API keys in turn. */
 export function createScenarioContext(
   caller: HttpCaller,
   keys: readonly string[],

@@ -8,13 +8,13 @@ const sampledResponses = 40;
 /** Round number of the sample; larger than the number of any measured round. */
 const samplingRound = 9_999;
 
-/** Returns the response of median length for each kind of request of a scenario. */
+/** Sends the requests of a small round. Returns the response of median length for each kind of request of a scenario. */
 export async function sampleResponses(scenario: Scenario, stage: ScenarioContext): Promise<BaselineResponse[]> {
   const small: ScenarioContext = { ...stage, roundRequests: sampledResponses, state: new Map() };
   return medianLengthResponses(scenario.kinds, await scenario.prepareRequests(small, samplingRound), stage.caller);
 }
 
-/** Returns the response of median length for each kind of request, from the first requests of each kind in a load. */
+/** Sends the first requests of each kind in a load. Returns the response of median length for each kind. */
 export async function medianLengthResponses(
   kinds: readonly RequestKind[],
   requests: readonly PreparedRequest[],
@@ -31,7 +31,7 @@ export async function medianLengthResponses(
   return sampled;
 }
 
-/** Returns the mean body size of the responses to requests in bytes. */
+/** Returns the mean size in bytes of the response bodies for the given requests. */
 export function meanBodyBytes(requests: readonly PreparedRequest[], answers: readonly BaselineResponse[]): number {
   const sizes = answers.map(({ body }) => Buffer.byteLength(body));
   const sum = requests.reduce(
@@ -41,7 +41,7 @@ export function meanBodyBytes(requests: readonly PreparedRequest[], answers: rea
   return Math.round(sum / requests.length);
 }
 
-/** Returns whether a request is of this kind. */
+/** Returns whether the method, path and query string of a request match a kind of request. */
 export function matchesRequestKind({ method, path }: PreparedRequest, kind: Omit<RequestKind, 'status'>): boolean {
   const [own, query = ''] = path.split('?', 2) as [string, string?];
   return method === kind.method && own === kind.path && (kind.query === undefined || query.includes(kind.query));

@@ -21,8 +21,8 @@ import { analyticsSessionCount, routeScenarios } from './route-scenarios.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
- * Default traffic mix, of a page where every visitor sees offers. A page of this kind is the most expensive case. The shares of the other
- * requests are assumptions, such as 22 clicks per 100 sessions.
+ * Default traffic mix: every visitor of the page sees offers. A page with offers for every visitor causes the highest
+ * cost per session. The shares of the other requests are assumptions, such as 22 clicks per 100 sessions.
  */
 const { perSession } = toTrafficMix(defaultTrafficMixFile);
 const requestsPerSession = routeNames.reduce((sum, name) => sum + perSession[name], 0);
@@ -48,8 +48,8 @@ function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
 const offersShown = 20;
 
 /**
- * Load on all routes in the ratio of the default traffic mix. No request uses a session that the same round creates, because all requests are
- * prepared before the round. The requests are the same as in session lifecycles, but are shuffled with a seed.
+ * Load on all routes in the ratio of the default traffic mix. All requests are prepared before the round, so no request
+ * uses a session that the round itself creates. The requests are those of whole session lifecycles, in random order.
  */
 export const lifecycleScenario: Scenario = {
   name: 'lifecycle',

@@ -68,7 +68,7 @@ export async function createSessions(stage: ScenarioContext, count: number, seed
   return sessions;
 }
 
-/** Returns the sessions that a scenario reuses in all rounds. Creates the missing ones. */
+/** Returns the sessions that a scenario reuses in all rounds. Creates the sessions that the scenario does not have yet. */
 export async function reusableSessions(
   stage: ScenarioContext,
   count: number,
@@ -93,12 +93,12 @@ export function requestsWithChangedIncome(
   return Array.from({ length: count }, (_, at) => {
     const session = sessions[at % sessions.length]!;
     const change = 1 + changesPerRoundMax * round + Math.floor(at / sessions.length);
-    // Incomes above the maximum of ten million start again from 0, so that they remain distinct.
+    // Incomes above the maximum of ten million start again from 0, so that all incomes of a session remain distinct.
     return inputsRequest(session, { annual_income: (session.borrower.annual_income + change) % annualIncomeMax });
   });
 }
 
-/** Returns a click request for every offer that each session was shown. */
+/** Requests up to `offers` offers for each session. Returns a click request for each returned offer. */
 export async function clickRequests(
   stage: Pick<ScenarioContext, 'caller'>,
   sessions: readonly BorrowerSession[],

@@ -14,7 +14,7 @@ import {
 } from './requests.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Load of session creations, as landing pages send them. The reply is sent once the session is durable. */
+/** Load of requests that create sessions, as the servers of landing pages send them. The reply is sent once the session is durable. */
 export const sessionScenario: Scenario = {
   name: 'session',
   title: 'POST /session, durable',
@@ -22,13 +22,14 @@ export const sessionScenario: Scenario = {
   kinds: [{ method: 'POST', path: `${basePath}/session`, status: 200 }],
   durable: true,
   singleUse: false,
-  // Each key sends the same number of requests, below its limit.
+  // Each key sends the same number of requests, so that no key exceeds its rate limit.
   prepareRequests: async (stage) => stage.keys.map((key) => sessionRequest(key)),
 };
 
 /**
- * Load of changes of one field by borrowers. The reply is sent once the change is durable. Every request sets a new
- * income, which the service merges into the fields of the session; each session is used four times per round.
+ * Load of `inputs` requests, each of which changes one field of a session. The reply is sent once the change is
+ * durable. Every request sets a new income, which the service merges into the fields of the session; each session is
+ * used four times per round.
  */
 export const submitInputsScenario: Scenario = {
   name: 'inputs',
@@ -43,11 +44,11 @@ export const submitInputsScenario: Scenario = {
   },
 };
 
-/** Number of sessions. With this number, the load does not depend on a few borrowers. */
+/** Maximum number of sessions. With so many sessions, the result does not depend on a few borrowers. */
 const sessionsMax = 10_000;
 const offersRequested = 5;
 
-/** Load of repeated requests for offers, from sessions with a cached ranking. */
+/** Load of repeated requests for the offers of sessions with a cached ranking. */
 export const marketplaceKnownScenario: Scenario = {
   name: 'marketplace-known',
   title: 'GET /marketplace, 5 offers, cached ranking',
@@ -66,7 +67,7 @@ export const marketplaceKnownScenario: Scenario = {
       (_, i) => (JSON.parse(answers[i]!.body) as MarketplaceResponse).offers.length === offersRequested,
     );
     if (full.length < count / 10) throw new Error('too few borrowers match five offers of this catalog');
-    // Each key sends the same number of requests, below its limit.
+    // Each key sends the same number of requests, so that no key exceeds its rate limit.
     const load = withAlternatingApiKeys(
       stage,
       stage.keys.map((_, at) => full[at % full.length]!),
@@ -77,8 +78,9 @@ export const marketplaceKnownScenario: Scenario = {
 };
 
 /**
- * Load of requests for offers right after new inputs, so that offers must be ranked. Each session is used once per round, and before each
- * round every income is set to a new value, so that no ranking is cached. Only the requests for offers are measured.
+ * Load of requests for offers without a cached ranking, so that the service must rank the offers for each request.
+ * Before each round, every session gets a new income, which removes its cached ranking. Each session is used once per
+ * round. Only the requests for offers are measured.
  */
 const marketplaceUnknownScenario: Scenario = {
   name: 'marketplace-unknown',
@@ -94,9 +96,12 @@ const marketplaceUnknownScenario: Scenario = {
   },
 };
 
-/** Number of offers that are requested per session, and therefore of its click links. */
+/** Number of offers that are requested per session. Each returned offer has a click link. */
 const clickOffersShown = 20;
-/** Number of sessions. The number is large enough to include sessions with offers, and small enough to avoid many unused clicks. */
+/**
+ * Number of sessions that are created at once. The number of sessions is large enough to include sessions with offers,
+ * and small enough to avoid many unused click links.
+ */
 const sessionsAtOnce = 200;
 
 /**
@@ -122,12 +127,13 @@ export const clickScenario: Scenario = {
   },
 };
 
-/** Number of sessions: enough for more than one page per experiment. */
+/** Number of sessions for the analytics queries. The result of each experiment has more than one page of sessions. */
 export const analyticsSessionCount = 125 * referrerTags.length;
 
 /**
  * Load of analytics queries, in turn for the summary and the first 100 sessions of an experiment. Queries rotate over
- * experiments and keys, so that each key stays below 50 per minute. No events are recorded during the load.
+ * experiments and keys, so that each key stays below its limit of 50 queries per minute. No events are recorded during
+ * the load.
  */
 export const analyticsScenario: Scenario = {
   name: 'analytics',

@@ -6,18 +6,18 @@ import type { RouteResult } from '../result/bench-result.ts';
 export interface RequestKind {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Text in the query string that distinguishes requests to the same path; absent for every query string. */
+  /** Text in the query string that distinguishes requests to the same path. If absent, the kind includes every query string. */
   readonly query?: string;
   readonly status: number;
 }
 
-/** Load on one or several routes that is measured. The same load is sent to baselines that send the same replies. */
+/** Measured load on one or several routes. The service and the baseline servers get the same load. */
 export interface Scenario {
   /** Name of the scenario for the option `--only`. */
   readonly name: string;
   readonly title: string;
   readonly targets: RouteResult['targets'];
-  /** Kinds of requests in the load. For each kind, the baselines send the same replies as the service. */
+  /** Kinds of requests in the load. For each kind of request, the baseline servers repeat one recorded reply of the service. */
   readonly kinds: readonly RequestKind[];
   /** Whether the service replies only after data is durable. If true, the baseline `synced` is also measured. */
   readonly durable?: boolean;

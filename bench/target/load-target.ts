@@ -26,10 +26,13 @@ export function readProcessUsage(pid: number): ProcessUsage | null {
   }
 }
 
-/** Returns the sum of user and system time in a `stat` line, in seconds. The name in the second field may contain spaces and brackets. */
+/**
+ * Returns the CPU time in a line of `/proc/<pid>/stat`, as the sum of user and system time in seconds. The process name
+ * in the second field of the line may contain spaces and brackets.
+ */
 export function parseCpuSeconds(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // `fields` starts with the third field of the line. User and system time are fields 14 and 15.
+  // The array `fields` starts with the third field of the line. User and system time are fields 14 and 15 of the line.
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
@@ -47,7 +50,8 @@ const idleCpuShare = 0.05;
 const idleTimeoutMs = 20_000;
 
 /**
- * Waits until a server has finished the background work of the last load, such as projection and garbage collection. Returns its CPU time.
+ * Waits until a server has finished the background work of the last load, such as projection and garbage collection.
+ * Returns the CPU time of the server.
  */
 export async function readProcessUsageWhenIdle(target: LoadTarget): Promise<ProcessUsage | null> {
   let before = readProcessUsage(target.pid);

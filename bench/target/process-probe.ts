@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { ServerUsage } from '../result/bench-result.ts';
 
-/** Member that identifies messages between benchmark and probe. */
+/** Value that identifies messages between the benchmark and the probe. */
 export const probeName = 'svc-marketplace bench probe';
 
 /** Message to the probe. `start` begins a measurement; `stop` ends the measurement and requests its figures. */
@@ -20,7 +20,10 @@ export interface ProbeResponse {
 
 const probeScript = new URL('./probe.ts', import.meta.url).href;
 
-/** Maximum time to wait for a response of the probe. A probe that needs longer is missing or in a server that is too busy. */
+/**
+ * Maximum time to wait for a response of the probe. Without a response in this time, the probe is not loaded, or the
+ * server of the probe is too busy.
+ */
 const responseTimeoutMs = 10_000;
 
 /** Environment variables that preload the probe. The process needs an IPC channel in `stdio`. */
@@ -28,7 +31,7 @@ export function environmentWithProbe(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
   return { ...env, NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --import=${probeScript}`.trim() };
 }
 
-/** Client of the probe in a child process. The probe supports one measurement at a time. */
+/** Sends messages to the probe that runs in a child process. The probe supports one measurement at a time. */
 export class ProcessProbe {
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, (figures: ServerUsage | null) => void>();
@@ -42,7 +45,7 @@ export class ProcessProbe {
     child.once('disconnect', () => {
       for (const id of [...this.#pending.keys()]) this.#resolveProbeRequest(id, null);
     });
-    // The channel must not keep this process alive.
+    // The IPC channel must not keep this process alive.
     child.channel?.unref();
   }
 

@@ -17,8 +17,9 @@ import { createTemporaryFolder, spawnChildProcess, stopChildProcess } from './ow
 import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
 
 /**
- * Creates live keys of one account in the key file of a server that is not running. The first key is created normally. The others are
- * copies of it with new secrets, written in one transaction, because ten thousand syncs would take half a minute.
+ * Creates live keys of one account in the key file of a server that is not running. The key registry creates only the
+ * first key. The other keys are copies of the first key with new ids and secrets. The copies are written in one
+ * transaction, because ten thousand syncs would take half a minute.
  */
 export function createApiKeys(dataDir: string, count: number): string[] {
   const register = KeyRegistry.open(keyFilePath(dataDir));
@@ -62,7 +63,7 @@ const logTailCharactersMax = 4_096;
 export interface ServiceTarget extends LoadTarget {
   /** Live keys of one account. Every key can use every session. */
   readonly keys: readonly string[];
-  /** Returns the end of the output and log of the service, with messages of level warn and above. */
+  /** Returns the last characters of the service's output, which includes log messages of level warn and above. */
   lastLogLines(): string;
 }
 
@@ -95,7 +96,8 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'warn',
       ...(options.catalogOffers === undefined ? {} : { SVC_CATALOG: catalogFile }),
-      // Without this option, the launcher would restart Node.js with a heap size, which would close the channel of the probe.
+      // Without this option, the launcher would restart Node.js to set the heap size, and the restart would close the
+      // IPC channel of the probe.
       NODE_OPTIONS: `--max-old-space-size=${defaultHeapMegabytes()}`,
     }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -16,14 +16,20 @@ import { seededRandom } from '../population/random.ts';
 
 /** Number of different borrowers. If there are more sessions than borrowers, the same borrowers are repeated with other incomes. */
 const distinctBorrowers = 1_000;
-/** Number of records that are appended before a wait, far below the limit of pending records. */
+/**
+ * Number of sessions whose records are appended before the code waits until these records are durable. The number is
+ * far below the limit of pending records.
+ */
 const appendBatchSize = 2_000;
 const borrowersSeed = 23;
 const account = 1;
 
 export interface LiveSessionsOptions {
   readonly count: number;
-  /** Number of keys that created the sessions in turn. The number is large enough to stay below their daily limits. */
+  /**
+   * Number of API keys among which the sessions are distributed. The number of keys must be large enough that no key
+   * exceeds its daily session limit.
+   */
   readonly keys: number;
   /** Fields that each session submits: only the required fields, or all fields of its borrower. */
   readonly fields: 'required' | 'all';
