@@ -192,7 +192,8 @@ export class CatalogStore {
     const replacedMs = this.#options.clock.wallMs();
     try {
       this.#deleteExpiredCatalogs(version);
-      if (this.#replaced.size >= bounds.replacedCatalogsMax) {
+      // A catalog that becomes current again is no longer a replaced catalog.
+      if (this.#replaced.size - Number(this.#replaced.has(version)) >= bounds.replacedCatalogsMax) {
         throw new Error(`${this.#replaced.size} replaced catalogs are still retained; try again later`);
       }
       for (const prepare of this.#beforeActivateHooks) await prepare(compiled);

@@ -140,11 +140,11 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   get replayStartMs(): number {
-    return this.hasNoClicks ? Number.POSITIVE_INFINITY : this.#completeSinceMs;
+    return this.hasNoCaps ? Number.POSITIVE_INFINITY : this.#completeSinceMs;
   }
 
   /** Whether no offer has a cap, so that ledger records need not be applied. */
-  get hasNoClicks(): boolean {
+  get hasNoCaps(): boolean {
     return this.#cappedOfferCount === 0 && this.#bufferedRecords === null;
   }
 
@@ -179,7 +179,7 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   applyLedgerRecord(record: LedgerRecord): void {
-    if (this.hasNoClicks) return;
+    if (this.hasNoCaps) return;
     // The sub_id is copied, because the caller reuses its bytes.
     this.#bufferedRecords?.push(record.with(2, Buffer.from(record[2])) as unknown as LedgerRecord);
     const state = this.#states.get(stateKeyOfSub(record[2]));

@@ -83,7 +83,7 @@ export class LogScanner {
     this.crc = cursor.crc;
     this.#endOffset = cursor.offset;
     segment.offset = cursor.offset;
-    this.refresh();
+    this.#laterSegments = this.#laterSegments.filter((first) => first > cursor.segment);
   }
 
   /** Location of the next record; position and segment are 0 before the first segment. */
@@ -165,7 +165,11 @@ export class LogScanner {
       try {
         this.record = this.#decoder.decode(segment.payload);
       } catch (error) {
-        throw new LogDamagedError(segment.path, offset, `the record cannot be decoded: ${String(error)}`);
+        throw new LogDamagedError(
+          segment.path,
+          offset,
+          `record ${this.position + 1} cannot be decoded: ${String(error)}`,
+        );
       }
     }
     this.position++;

@@ -93,14 +93,14 @@ export class MatchThread {
    * worker exits or cannot use the catalog; a worker that cannot use the catalog continues to rank other catalogs.
    */
   async sendTables(tables: VersionedTables): Promise<void> {
-    if (this.isReady) await this.#sendBatch(this.#worker!, tables);
+    if (this.isReady) await this.#sendMessage(this.#worker!, tables);
   }
 
   /** Ranks a batch. The thread must be ready. Rejects if the worker exits or if its results cannot be decoded. */
   async match(batch: MatchBatch): Promise<MatchResult[]> {
     const worker = this.#worker!;
     try {
-      const results = decodeMatchResults((await this.#sendBatch(worker, encodeMatchBatch(batch)))!);
+      const results = decodeMatchResults((await this.#sendMessage(worker, encodeMatchBatch(batch)))!);
       this.#restartDelayMs = 0;
       return results;
     } catch (error) {
@@ -117,18 +117,18 @@ export class MatchThread {
     if (this.#worker !== null) await this.#terminateWorker(this.#worker, new Error('the matching thread is closed'));
   }
 
-  /** Sends all required catalogs. Calls `missingTables` after each catalog again, because the list may have changed meanwhile. */
+  /** Sends all required catalogs. Calls `requiredTables` after each catalog again, because the list may have changed meanwhile. */
   async #sendMissingTables(worker: Worker): Promise<void> {
     const sent = new Set<string>();
     for (;;) {
       const next = this.#options.requiredTables().find(({ version }) => !sent.has(version));
       if (next === undefined) return;
-      await this.#sendBatch(worker, next);
+      await this.#sendMessage(worker, next);
       sent.add(next.version);
     }
   }
 
-  #sendBatch(worker: Worker, message: MatchThreadMessage): Promise<Uint8Array | undefined> {
+  #sendMessage(worker: Worker, message: MatchThreadMessage): Promise<Uint8Array | undefined> {
     if (worker !== this.#worker) return Promise.reject(new Error('a matching thread exited'));
     const call = Promise.withResolvers<Uint8Array | undefined>();
     worker.postMessage(message);

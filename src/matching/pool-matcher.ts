@@ -8,6 +8,12 @@ import type { MatchRequestMessage, MatchResult } from './match-batch.ts';
 import { MatchThread, type VersionedTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
+/**
+ * Error with the message of an exception in a matching thread. Such a message may quote submitted data. `describeError` logs only messages
+ * of the class `Error` itself, so it omits this message.
+ */
+class MatchThreadError extends Error {}
+
 export interface PoolMatcherOptions {
   readonly threads: number;
   /** Store of the catalogs in use, which are sent to each new thread. Threads load all other catalogs from the archive. */
@@ -68,7 +74,7 @@ export class PoolMatcher implements Matcher {
     this.#threads = Array.from({ length: threads }, () => ({
       thread: new MatchThread({
         workerData,
-        requiredTables: () => this.#missingTables(),
+        requiredTables: () => this.#requiredTables(),
         onReady: (replaced) => {
           if (replaced) options.onThreadReplaced?.();
           this.#dispatchQueuedRequests();
@@ -147,7 +153,7 @@ export class PoolMatcher implements Matcher {
     );
   }
 
-  #missingTables(): readonly VersionedTables[] {
+  #requiredTables(): readonly VersionedTables[] {
     const current = this.#options.catalogs.currentCatalogs.map(({ version, tables }) => ({ version, tables }));
     return this.#activating === null ? current : [...current, this.#activating];
   }
@@ -201,7 +207,7 @@ export class PoolMatcher implements Matcher {
     for (const [at, { request, resolve, reject }] of batch.entries()) {
       const result = results[at]!;
       if ('failure' in result) {
-        reject(new Error(result.failure));
+        reject(new MatchThreadError(result.failure));
       } else {
         const { total, availableOnly, orders } = result;
         resolve({ catalogVersion: request[0], total, availableOnly, orders });

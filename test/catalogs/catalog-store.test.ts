@@ -353,6 +353,7 @@ test('rejects a reload while too many catalogs are retained, until the first of 
   const full = open([live(textWith('a'))]);
   const refused = await change(full, textWith('b'));
   assert.match(refused.ok ? '' : refused.errors[0]!, /: 256 replaced catalogs are still retained; try again later$/);
+  assert.ok((await change(full, textWith('kept-0'))).ok, 'a retained catalog can become current again');
   clock.advance(bounds.replacedCatalogRetentionMs);
   assert.ok((await change(full, textWith('b'))).ok);
 });

@@ -198,7 +198,7 @@ describe('DailyCaps', () => {
 
   it('isIdle is true if no offer has a daily cap', () => {
     const bench = new Bench({});
-    assert.equal(bench.caps.hasNoClicks, true);
+    assert.equal(bench.caps.hasNoCaps, true);
     assert.equal(bench.click(bench.shown()), undefined);
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), noUnavailableOffers);
   });
@@ -249,10 +249,10 @@ describe('DailyCaps', () => {
     bench.caps.activateCatalog(bench.catalog, bench.nowMs);
     bench.nowMs += bounds.replacedCatalogRetentionMs - hourMs - 1;
     bench.caps.activateCatalog(catalogWith({}, 'test'), bench.nowMs);
-    assert.equal(bench.caps.hasNoClicks, false);
+    assert.equal(bench.caps.hasNoCaps, false);
     bench.nowMs++;
     bench.caps.activateCatalog(catalogWith({}, 'test'), bench.nowMs);
-    assert.equal(bench.caps.hasNoClicks, true);
+    assert.equal(bench.caps.hasNoCaps, true);
   });
 
   it('returns the same unavailable-offers object after a click on a removed offer', async () => {

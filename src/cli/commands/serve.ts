@@ -38,7 +38,7 @@ export function createCommand(): Command {
 }
 
 /**
- * Polls files every `intervalMs`. After a change, waits until no file has changed for `debounceMs` and calls `onCertificateChange`. The wait is
+ * Polls files every `intervalMs`. After a change, waits until no file has changed for `debounceMs` and calls `onChange`. The wait is
  * necessary because a certificate and its key are written one after the other. Returns a function that stops polling.
  */
 function watchFiles(

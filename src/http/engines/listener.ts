@@ -38,7 +38,7 @@ export interface RequestContext extends CancelSignal {
   readonly ended: boolean;
 }
 
-/** Numbers that identify an account and an API key. `SqliteKeyDirectory.callerNames` returns the corresponding names. */
+/** Numbers that identify an account and an API key. `SqliteKeyDirectory.requestLogNames` returns the corresponding names. */
 export interface RequestLogNumbers {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */
@@ -66,7 +66,7 @@ export interface LoggedRequest {
 
 /**
  * Handles one HTTP request. If a handler throws or rejects, the listener replies 500 and calls `onHandlerError`. A handler must not call
- * `header` or `readBody` after its first await.
+ * `requestHeader` or `readBody` after its first await.
  */
 export type RequestHandler = (context: RequestContext) => void | Promise<void>;
 
