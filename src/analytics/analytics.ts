@@ -10,7 +10,10 @@ import type { ApiKeyMode } from '../domain/mode.ts';
  */
 export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
-  /** Returns one entry per day of the window, in ascending order. To list one page of days, pass a query whose window is that page. */
+  /**
+   * Returns one entry per day of the window, in ascending order. To list one page of days, pass a query whose window
+   * contains only the days of this page.
+   */
   listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyResult>;
   /** Returns a page of sessions in ledger order. */
   listRows(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
@@ -74,7 +77,7 @@ export interface LenderMetrics {
 interface RetentionCoverage {
   /**
    * First day (day number) whose sessions are retained; 0 if all sessions are retained. Rows and figures of listed
-   * sub_ids exclude sessions created before this day. Figures of a referrer tag include all days.
+   * sub_ids exclude sessions created before this day. Figures of a referrer tag also include the archived days.
    */
   readonly retainedFromDay: number;
 }

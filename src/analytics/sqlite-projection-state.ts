@@ -78,7 +78,10 @@ export class SqliteProjectionState {
   readonly #selectSessionRevenue: Statement<[number], number>;
   readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
   readonly #metadataWriter: RowWriter;
-  /** Greatest session key in the store. A greater key, which most new sessions have, cannot be in the store, so it needs no lookup. */
+  /**
+   * Greatest session key in the store. Most new sessions have a greater key. A session with a greater key cannot be in the store, so no
+   * lookup is necessary.
+   */
   #newestKey: SubIdSortKey;
 
   constructor(database: Database, retainedSessions: RetainedSessionDays) {

@@ -79,12 +79,12 @@ export class SessionPruner {
     return this.#prunedUntilDay < this.#retainedSessions.firstRetainedDay;
   }
 
-  /** Deletes some rows in one transaction. */
+  /** Deletes a limited number of rows in one transaction. */
   pruneRows(): void {
     if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.firstRetainedDay;
   }
 
-  /** Deletes some rows. Returns whether there may be more rows to delete. */
+  /** Deletes a limited number of rows. Returns whether there may be more rows to delete. */
   #deleteRowBatch(): boolean {
     const limit = bounds.sessionsPrunedPerTransaction;
     const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.firstRetainedSubId, 'latin1'), limit);
@@ -106,11 +106,11 @@ export interface RetentionRequest {
   readonly today: number;
   /** Number of days before `today` for which sessions are retained. */
   readonly retentionDays: number;
-  /** Wall time of the request in Unix milliseconds, which is recorded in the archive. */
+  /** Unix time of the request in milliseconds. The archive records this time. */
   readonly wallMs: number;
 }
 
-/** Result of `applyRetention`. `archived` is false if the archive could not be written; `reason` is the error message. */
+/** `archived` is false if the archive could not be written; `reason` is then the error message. */
 export type RetentionResult =
   | {
       readonly archived: true;
@@ -185,8 +185,9 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the first day to retain; 0 if no session is old enough. The retention period ends at `today` or on the day after the second
-   * newest cohort day, whichever is earlier. Without this limit, one start with a clock that is months ahead would delete all sessions.
+   * Returns the first day to retain; 0 if no session is old enough. The retention period is counted back from `today`, or from the day
+   * after the second newest cohort day if that day is earlier. If only `today` were used, one start with a clock that is months ahead
+   * would delete all sessions.
    */
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;

@@ -147,7 +147,10 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
-  /** Calls `LedgerFollower.applyRetention`. After a rejection the sessions may still be deleted, and the call can be repeated. */
+  /**
+   * Calls `LedgerFollower.applyRetention`. If the promise rejects, the sessions may nevertheless have been deleted. The
+   * call can be repeated.
+   */
   applyRetention(request: RetentionRequest): Promise<RetentionResult> {
     return this.#query({ name: 'applyRetention', parameter: request });
   }
