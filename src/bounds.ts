@@ -36,8 +36,8 @@ export const bounds = {
   /** Size of the HTTP engine's buffer for one connection, which counts towards `unsentReplyBytesMax`. */
   engineBufferBytesPerConnection: 16 * 1024,
   /**
-   * Mean number of response bytes between two checks whether a client reads its responses (uWebSockets.js). The actual number is
-   * random, so that a client cannot avoid the checks.
+   * Mean number of response bytes between two checks whether a client reads its responses (uWebSockets.js). The actual number of bytes
+   * between two checks is random, so that a client cannot avoid the checks.
    */
   bytesBetweenReadChecksMean: 32 * 1024,
   /**
@@ -185,7 +185,10 @@ export const bounds = {
   /** Maximum number of requests queued for the matching threads. Requests above this limit get 503. */
   matchQueueRequestsMax: 4_096,
   matchBatchRequestsMax: 64,
-  /** First delay before the restart of a matching thread that exits without processing a request. The delay doubles with each restart. */
+  /**
+   * First delay before the restart of a matching thread that exits without processing a request. The restart delay doubles with each
+   * restart.
+   */
   matchWorkerRestartDelayMinMs: 100,
   /** Maximum restart delay of a matching thread, shorter than the request deadline so that waiting requests can still be answered. */
   matchWorkerRestartDelayMaxMs: 1_000,
@@ -379,7 +382,7 @@ export const bounds = {
   capacityCheckSecondsMax: 3_600,
   /** Maximum number of live sessions that a capacity check creates before the load. */
   capacityCheckSessionsMax: 10_000_000,
-  /** Maximum number of requests of a capacity check. The capacity check prepares all requests in advance, about 1 kB each. */
+  /** Maximum number of requests of a capacity check. A capacity check prepares all requests in advance, at about 1 kB per request. */
   capacityCheckRequestsMax: 2_500_000,
 
   // Event log
@@ -430,7 +433,10 @@ export const bounds = {
   cohortRowSessionsMax: 30,
   /** Maximum number of sessions that one transaction of the aggregator thread deletes because they are older than the retention. */
   sessionsPrunedPerTransaction: 500,
-  /** Maximum number of experiments in one reply of the aggregator thread, which takes both threads a few milliseconds. */
+  /**
+   * Maximum number of experiments in one reply of the aggregator thread. A reply of this size takes the main thread and the aggregator
+   * thread a few milliseconds.
+   */
   experimentsPerPage: 5_000,
   /** Number of 4 KiB pages in the write-ahead log of the analytics store that triggers a checkpoint. */
   analyticsStoreCheckpointPages: 4_000,

@@ -30,7 +30,7 @@ export class Aggregator {
   readonly #port: MessagePort;
   readonly #progress: SharedProgress;
   readonly #follower: LedgerFollower;
-  /** Queries that wait until the ledger is applied up to their position. The main thread limits their number. */
+  /** Queries that wait until the ledger is applied up to their position. The main thread limits the number of pending queries. */
   #pendingQueries: PendingQuery[] = [];
   #batchTimer: NodeJS.Timeout | null = null;
   #batchImmediate: NodeJS.Immediate | null = null;

@@ -46,7 +46,7 @@ export interface CohortQuery extends CohortFilter {
 export interface SummaryQuery extends CohortQuery {
   /** Day number of the current day (UTC). Sessions older than 45 days are matured. */
   readonly today: number;
-  /** First cohort day of the `matured` figures, which end at `toDay`. Must not be after `fromDay`; default: `fromDay`. */
+  /** First cohort day of the `matured` figures, which end at `toDay`. `maturedFromDay` must not be after `fromDay`; default: `fromDay`. */
   readonly maturedFromDay?: number;
 }
 

@@ -43,7 +43,7 @@ export type ArchivedDay = readonly [
     clicks: number,
     attributedMicros: number,
     confirmedMicros: number,
-    /** Sum of squares as a decimal string, because it may exceed `Number.MAX_SAFE_INTEGER`. */
+    /** Sum of squares as a decimal string, because the sum may exceed `Number.MAX_SAFE_INTEGER`. */
     confirmedCentsSquared: string,
   ],
   /** Widget events by type, for the types of the release that wrote the record; absent if there are no events. */
@@ -55,7 +55,7 @@ export type ArchivedLender = readonly [
   counter: readonly [day: number, lenderName: string, clicks: number, confirmedMicros: number],
 ];
 
-/** Last record of an archive segment. A segment without footer is incomplete. */
+/** Last record of an archive segment. An archive segment without a footer is incomplete. */
 type ArchiveFooter = readonly [kind: 15];
 
 function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {

@@ -143,7 +143,10 @@ export class LedgerProjection {
     this.#findOrAddDayDelta(session.experiment, dayNumberOf(decodeSubId(sub).createdMs), session.device).views++;
   }
 
-  /** Counts widget events. The ledger contains no repeated events, because the main thread drops such events before it appends a record. */
+  /**
+   * Counts widget events. The ledger contains no repeated events, because the main thread drops repeated events before it appends a
+   * record.
+   */
   #applyWidgetEvents(session: ProjectedSession, [, wallMs, sub, , , types]: WidgetEventsReported): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);

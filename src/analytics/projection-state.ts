@@ -43,7 +43,7 @@ export interface DailyCounterDelta {
   clicks: number;
   attributedMicros: number;
   confirmedMicros: number;
-  /** Sum of squares as a bigint, because it may exceed `Number.MAX_SAFE_INTEGER`. */
+  /** Sum of squares as a bigint, because the sum may exceed `Number.MAX_SAFE_INTEGER`. */
   confirmedCentsSquared: bigint;
   widgetEvents: number[] | null;
 }

@@ -9,7 +9,7 @@ type DayHead = [day: number, firstPosition: number];
 
 /**
  * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. All pages take about the same time,
- * because `cohort_piece` is read from the first session of the page on.
+ * because a query reads `cohort_piece` only from the first session of its page on.
  */
 export class RowsReader {
   readonly #sessions: SessionReader;

@@ -76,7 +76,7 @@ export class AnalyticsLag {
     this.#samples.push({ position: durablePosition, atMs: nowMs });
   }
 
-  /** Returns the lag in milliseconds; 0 if every durable record is projected. */
+  /** Returns the analytics lag in milliseconds; 0 if every durable record is projected. */
   measureLagMs(durablePosition: number, projectedPosition: number, nowMs: number): number {
     this.#dropProjectedSamples(projectedPosition);
     if (durablePosition <= projectedPosition) return 0;
