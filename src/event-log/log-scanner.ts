@@ -28,7 +28,8 @@ interface LogScannerOptions {
 }
 
 /**
- * Error if records changed during the scan: the writer wrote them again to a new segment after a failed write, or the retention deleted them.
+ * Error if records changed during the scan: the writer moved the records to a new segment after a failed write, or the retention deleted
+ * the records.
  */
 export class LogRewrittenError extends OperatorError {
   override readonly name = 'LogRewrittenError';
