@@ -80,7 +80,7 @@ export type {
   RevokeKeyResult,
 };
 
-/** A marketplace that runs inside this process. Close it with `close` or `await using`. */
+/** A marketplace that runs inside this process. Close the marketplace with `close` or `await using`. */
 export interface Marketplace extends AsyncDisposable {
   /**
    * Returns the API operations for one API key and one vertical. Default vertical: the first configured one. Throws a
@@ -112,7 +112,8 @@ export interface Marketplace extends AsyncDisposable {
   readonly confirmations: {
     /**
      * Submits up to 500 confirmations from lenders. Each row is validated separately, and is durable before it is reported as accepted.
-     * Repeated rows have no effect. If the result is an error, no row was processed. After a 503, retry.
+     * Repeated rows have no effect. If the result is an error, no row was recorded. If the status of the error is 503, submit the rows
+     * again.
      */
     submit(rows: readonly ConfirmationRow[]): Promise<PartnerApiResult<ConfirmationsView>>;
   };

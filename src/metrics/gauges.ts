@@ -59,7 +59,10 @@ export interface GaugeSources {
   readonly certificateStatus: { readonly secondsUntilExpiry: number; readonly lastReloadFailed: boolean } | null;
   readonly catalogs: () => readonly CatalogStatus[];
   readonly logHealthy: Readonly<Record<EventLogName, () => boolean>>;
-  /** Number of ledger records that the analytics skipped, by reason. Rejects while the aggregator is unavailable. */
+  /**
+   * Returns the number of ledger records that the analytics skipped, by reason. The returned promise rejects while the analytics aggregator
+   * is unavailable.
+   */
   readonly analyticsSkippedRecords: () => Promise<Readonly<Record<string, number>>>;
 }
 

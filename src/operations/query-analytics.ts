@@ -39,8 +39,8 @@ export type AnalyticsRequest = RequestParameters<'query_analytics'>;
 export type AnalyticsView = SummaryView | DailyView | RowsView;
 
 /**
- * GET /analytics (docs/contract.md#analytics): returns the figures of a tag, of listed sessions, or of the listed sessions with that
- * tag. The result is one summary, or a page of days or sessions.
+ * GET /analytics (docs/contract.md#analytics): returns the figures of the sessions with a referrer tag, of listed sessions, or of those
+ * listed sessions that have the tag. The result is one summary, or a page of days or sessions.
  */
 export async function queryAnalytics(
   deps: QueryAnalyticsDeps,
@@ -68,7 +68,7 @@ export async function queryAnalytics(
   };
 
   if (granularity === 'summary') {
-    // The parameters of a page are rejected, because a summary has no pages.
+    // The parameters `limit` and `cursor` are rejected, because a summary has no pages.
     if (request.limit !== undefined) return invalidRequest('limit');
     if (request.cursor !== undefined) return invalidRequest('cursor');
     const window = resolveDayRange(dates, today);
@@ -202,7 +202,7 @@ export function resolveDayRange({ from, to }: RequestedDates, today: number): Da
   return fromDay > toDay ? null : { fromDay, toDay };
 }
 
-/** Whether the requested dates equal those of the cursor. An absent date matches every cursor. */
+/** Whether the dates in the request equal the dates in the page cursor. A date that is absent from the request is not compared. */
 function datesMatchCursor({ from, to }: RequestedDates, { fromDay, toDay }: DayRange): boolean {
   return (from === undefined || from === fromDay) && (to === undefined || to === toDay);
 }
