@@ -8,7 +8,7 @@ export type JournalRecord = EpochOpened | EncryptedBatch;
 
 export const journalRecordKinds = { epochOpened: 1, encryptedBatch: 2 } as const;
 
-/** `[1, wallMs, secretNumber, salt, journalFieldEncodings]` */
+/** `[1, wallMs, secretNumber, salt, fieldEncodings]` */
 type EpochOpened = readonly [
   kind: 1,
   wallMs: number,

@@ -38,8 +38,9 @@ export interface UnavailableOffers {
 export const noUnavailableOffers: UnavailableOffers = { count: 0, bits: null };
 
 /**
- * Interface for matching, which finds the offers that a borrower can get, in all four sort orders. One matcher ranks in the calling thread;
- * the other matcher, `PoolMatcher`, sends batches to worker threads. Both matchers apply the same rules to the same compiled catalogs.
+ * Interface for matching, which finds the offers that a borrower can get, in all four sort orders. `startMatcher` creates a matcher that
+ * ranks small catalogs in the calling thread. `PoolMatcher` sends batches of requests to worker threads. Both matchers apply the same rules
+ * to the same compiled catalogs.
  */
 export interface Matcher {
   /**

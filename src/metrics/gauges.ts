@@ -7,7 +7,10 @@ import { awaitWithinScrapeTimeout, type MetricRegistry } from './metric-registry
 export const eventLogNames = ['ledger', 'journal'] as const;
 export type EventLogName = (typeof eventLogNames)[number];
 
-/** Only the journal reports `maintenance-failed` (a file could not be created or deleted) and `maintenance-recovered`. */
+/**
+ * Kinds of incidents that the event logs report. Only the journal reports `maintenance-failed` (an epoch could not be created or deleted)
+ * and `maintenance-recovered`.
+ */
 export const logIncidentKinds = [
   'torn-tail-removed',
   'segment-abandoned',

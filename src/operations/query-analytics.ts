@@ -180,7 +180,7 @@ async function refuseIfUnavailable<View>(query: () => Promise<View>): Promise<Ou
   }
 }
 
-/** Day numbers of the requested dates; undefined for an absent date. */
+/** Day numbers of the dates in the request; undefined for an absent date. */
 export interface RequestedDates {
   readonly from: number | undefined;
   readonly to: number | undefined;
@@ -195,7 +195,7 @@ function parseDates({ date_from, date_to }: AnalyticsRequest): RequestedDates | 
   return { from, to };
 }
 
-/** Returns the requested range of days, with defaults for absent dates; null if the first day would be after the last one. */
+/** Returns the requested range of days, with defaults for absent dates; null if the first day would be after the last day. */
 export function resolveDayRange({ from, to }: RequestedDates, today: number): DayRange | null {
   const toDay = to ?? today;
   const fromDay = from ?? toDay - bounds.analyticsDefaultDays;
