@@ -148,7 +148,13 @@ export class TokenCipher {
     buffer.copy(this.#keystreamInput, 0, this.#headerOffset + 1, this.plaintextOffset);
     for (let block = 0, start = this.plaintextOffset; start < textEnd; block++, start += keystreamBlockBytes) {
       this.#keystreamInput[nonceBytes] = block;
-      keystreamHmac.sign(this.#keystreamInput, block === 0 ? nonceBytes : nonceBytes + 1, this.#keystreamBlock, 0, keystreamBlockBytes);
+      keystreamHmac.sign(
+        this.#keystreamInput,
+        block === 0 ? nonceBytes : nonceBytes + 1,
+        this.#keystreamBlock,
+        0,
+        keystreamBlockBytes,
+      );
       const end = Math.min(start + keystreamBlockBytes, textEnd);
       for (let i = start; i < end; i++) buffer[i]! ^= this.#keystreamBlock[i - start]!;
     }
