@@ -5,7 +5,7 @@ import type { SecretRing } from '../secrets/secret-ring.ts';
 import { digestBytes, type IdempotencyRecord, IdempotencyRecordRing } from './idempotency-record-ring.ts';
 
 /**
- * Digests of an Idempotency-Key and of a request payload, 16 bytes each. The ledger stores both digests, so that the service recognizes a
+ * Digests of an Idempotency-Key and of a request payload, 16 bytes each. The ledger stores the digests, so that the service recognizes a
  * repeated request after a restart.
  */
 export interface IdempotencyDigests {

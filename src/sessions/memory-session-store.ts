@@ -20,7 +20,7 @@ interface MemorySessionStoreOptions {
 
 /** Difference between the largest share and the smallest share of sessions in a shard, relative to the mean share. */
 const shardSizeSpread = 0.3;
-/** Number of possible values of the last two random bytes of a sub_id. These two bytes of the sub_id select the shard of the session. */
+/** Number of possible values of the last two random bytes of a sub_id, which select the shard of the session. */
 const shardHashCount = 2 ** 16;
 const shardHashWord = 5;
 

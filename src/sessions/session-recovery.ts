@@ -25,8 +25,8 @@ interface SessionRecoveryOptions {
  */
 export class SessionRecovery implements LedgerSubscriber {
   /**
-   * For each key number, the number of sessions created on the day `today`. These numbers are complete after all ledger records are
-   * applied.
+   * For each key number, the number of sessions created on the day `today`. The numbers of sessions are complete after all ledger records
+   * are applied.
    */
   readonly sessionCountsToday = new Map<number, number>();
   readonly today: number;

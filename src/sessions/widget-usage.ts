@@ -63,8 +63,8 @@ export class WidgetUsage {
   #refilledAtMs = 0;
 
   /**
-   * Applies the request limit of the session, a token bucket. Returns 0 if the request is admitted, otherwise the number of seconds,
-   * rounded up, until the next request is admitted.
+   * Counts a request against the request limit of the session, which is a token bucket. Returns 0 if the request is admitted, otherwise the
+   * number of seconds, rounded up, until the next request is admitted.
    *
    * @param nowMs monotonic time in milliseconds
    */

@@ -85,8 +85,8 @@ export class MatchIndex {
   readonly #score: OfferScorer;
   readonly #bands: CreditBandIndex[];
   /**
-   * Term indexes by credit band, then by requested term. The array position is the number of the term in `LoanTables.termMonths` plus 1, or
-   * 0 if no term is requested.
+   * Term indexes by credit band, then by requested term. The array index is the index of the requested term in `LoanTables.termMonths` plus
+   * 1, or 0 if no term is requested.
    */
   readonly #terms: LoanTermIndex[][];
   /** State indexes by credit band, then by state. */
@@ -229,7 +229,7 @@ export class MatchIndex {
     applicant.creditBand = band;
     applicant.termIndex = term;
     // `term` is also -1 if no offer has the requested term. The best score without a requested term is never lower than the best score with
-    // that requested term.
+    // a requested term that no offer has.
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
     const price = emptyOfferPrice();
     const best = new Float64Array(tables.offerCount);

@@ -40,7 +40,7 @@ export type RankLoans = (
   unavailable?: Int32Array | null,
 ) => RankedOffers;
 
-/** Function that ranks the offers of loan catalogs. The method `indexFor` of the function returns the `MatchIndex` of a catalog. */
+/** Function that ranks the offers of loan catalogs, with a method `indexFor` that returns the `MatchIndex` of a catalog. */
 type Ranker = RankLoans & { readonly indexFor: (tables: LoanTables) => MatchIndex };
 
 /** State of a ranker for one catalog. Threads do not share this state. */
