@@ -178,7 +178,7 @@ describe('store retention', () => {
     assert.equal(projected.store.listRows(rows).retainedFromDay, today + year - 140);
   });
 
-  it('a store needs the whole ledger if a new ledger has replaced the archived one', () => {
+  it('the analytics store must read the whole ledger if a new ledger has replaced the archived ledger', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 5_000 };
     archive.append(archiveRange, []);
     projected.store.restoreArchivedCounters(archive);

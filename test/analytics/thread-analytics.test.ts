@@ -29,7 +29,7 @@ const byTag: SummaryQuery = {
 };
 const subs = Array.from({ length: 2_000 }, (_, serial) => subIdBytes({ createdMs: noon, serial }));
 
-describe('thread analytics', () => {
+describe('ThreadAnalytics', () => {
   let folder: string;
   let files: DataPaths;
   let ledgerFolder: string;

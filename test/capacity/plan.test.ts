@@ -47,7 +47,7 @@ test('computes the capacity of each resource from the measurements of that resou
   assert.deepEqual([plan.bottleneck, plan.keysPerBox, plan.boxes], ['latency', 1_440, 7]);
 });
 
-test('predicts the load of the server with the most API keys', () => {
+test('predicts the load of the server to which the plan assigns the most API keys', () => {
   const plan = planCapacity(sample, sessionsOnly, requestFor());
   assert.equal(plan.load.keys, 1_429);
   const rate = (1_429 * 500) / 60;
@@ -243,12 +243,12 @@ function doubleCost(data: CapacityMeasurements): CapacityMeasurements {
 }
 
 for (const [name, makeHarder] of [
-  ['a tighter target', ([data, of, request], by) => [data, of, { ...request, sloP99Ms: request.sloP99Ms * by }]],
-  ['a larger reserve', ([data, of, request], by) => [data, of, { ...request, headroom: request.headroom + by / 11 }]],
-  ['twice the cost', ([data, of, request]) => [doubleCost(data), of, request]],
-  ['a busier mix', ([data, of, request]) => [data, { ...of, busyShare: of.busyShare * 2 }, request]],
+  ['a lower latency target', ([data, of, request], by) => [data, of, { ...request, sloP99Ms: request.sloP99Ms * by }]],
+  ['a larger headroom', ([data, of, request], by) => [data, of, { ...request, headroom: request.headroom + by / 11 }]],
+  ['twice the cost per request', ([data, of, request]) => [doubleCost(data), of, request]],
+  ['a traffic mix with more busy keys', ([data, of, request]) => [data, { ...of, busyShare: of.busyShare * 2 }, request]],
 ] as readonly (readonly [string, (easy: PlanArguments, by: number) => PlanArguments])[]) {
-  test(`${name} never allows more API keys per server`, () => {
+  test(`${name} never increases the number of API keys per server`, () => {
     fc.assert(
       fc.property(
         fc.tuple(measurementsArbitrary, mixes, requests),

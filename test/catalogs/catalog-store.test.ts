@@ -239,7 +239,7 @@ test('deletes the files of expired catalogs', async () => {
   assert.ok(!readdirSync(archiveFolder).some((name) => name.startsWith(old)));
 });
 
-test('throws an error with all problems of an invalid catalog at the start', () => {
+test('opening the store throws an error with all problems of an invalid catalog', () => {
   for (const [content, error] of [
     [textWith('a', 'a'), 'lenders[0].offers[1].id: is the same as lenders[0].offers[0].id'],
     [Buffer.from('{"Cr\u00e9dit":1}', 'latin1'), 'catalog: must be UTF-8, but line 1 is not'],
@@ -262,7 +262,7 @@ test('retains a replaced catalog after a restart until its original expiry', asy
   assert.equal(reopened.findCatalogByVersion(old), null);
 });
 
-test('treats a catalog as replaced at the start if its file changed while the service was stopped', () => {
+test('treats a catalog as replaced if its file changed while the service was stopped', () => {
   const old = open([live(textWith('a'))]).currentCatalog(1, 'live').version;
   clock.advance(bounds.replacedCatalogRetentionMs * 3);
   const store = open([live(textWith('b'))]);

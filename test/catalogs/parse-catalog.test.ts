@@ -263,7 +263,7 @@ describe('an error quotes the file in one short line without control characters'
   const hostile = '\u001b]0;owned\u0007\r\n\u009b2J\u202eabc\u{e0041}\ud83c';
   const nothingHidden = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
   const shownMost = bounds.catalogNameCharactersShown;
-  test('in errors about a member, a state, a credit band and an excerpt of the text', () => {
+  test('errors about a member, a state, a credit band and invalid JSON contain no control characters', () => {
     for (const text of [
       JSON.stringify({ [hostile]: 1 }),
       JSON.stringify(changed(['state_rules'], { [hostile]: {} })),

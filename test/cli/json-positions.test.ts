@@ -54,7 +54,7 @@ test('jsonErrorPosition returns a position for a syntax error after deeply neste
   assert.equal(jsonErrorPosition(text, 'cut short').line, 1);
 });
 
-test('ignores a position in the error message that is quoted from the text', () => {
+test('ignores a position that is part of the JSON text quoted in the error message', () => {
   const text = '{"a": at position 1';
   assert.equal(jsonErrorPosition(text, jsonParseMessage(text)).column, 7);
   assert.equal(jsonErrorPosition(text, `"${text}" is not valid JSON`).column, 7);

@@ -263,7 +263,7 @@ test('a backup that copies the ledger before the archive has complete analytics 
   await restored.close();
 });
 
-test('a ledger that ends before the deleted records is logged, and retention deletes no further records', async (t) => {
+test('if the ledger ends before the deleted records, the service logs the gap and retention deletes no further records', async (t) => {
   const { folder, open, runUntilDeleted, key, store } = copyHistory(t);
   await runUntilDeleted(3);
   // Simulates a repair that removed all segments, because the oldest segment header was damaged.

@@ -282,7 +282,7 @@ describe('DailyCaps', () => {
     assert.deepEqual([bench.click(subs[1]!), bench.click(subs[2]!)], [null, false]);
   });
 
-  it('retains counts and caps if the ledger cannot be read for a new cap', async () => {
+  it('keeps the existing daily caps and click counts if the ledger cannot be read for a new cap', async () => {
     const bench = new Bench({ a: 1 });
     bench.click(bench.shown());
     const next = catalogWith({ a: 1, b: 1 });

@@ -9,7 +9,7 @@ import { echoMarker, type HttpResponse } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 describeService('pages of the widget', ({ running }) => {
-  describe('GET /marketplace for the embed code of a widget', () => {
+  describe('GET /marketplace returns the embed code of a widget', () => {
     const readySession = async () => {
       const caller = running().caller(fixture);
       return { caller, subId: await caller.createSessionWithFields('embedding', fixture.complete) };

@@ -99,7 +99,7 @@ test('the documentation lists every log message with its levels and members', ()
   assert.deepEqual([...table.keys()].sort(), [...messages].sort());
 });
 
-test('only warnings about settings are logged with a message from a variable', () => {
+test('only warnings about settings have a log message that is not a literal', () => {
   const variableMessages = lines
     .filter((line) => messagesOf(line) === null)
     .map(({ path, message }) => `${path}: ${message}`);

@@ -30,7 +30,7 @@ function watchIncidents() {
 }
 
 for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as const) {
-  test(`while ${step} fails, rejects appends and queues records without waiting, and recovers later`, async (t) => {
+  test(`while ${step} fails, the log rejects append and queues records of appendWithoutWaiting; the log recovers later`, async (t) => {
     const incidents = watchIncidents();
     const { folder, files, log } = await openTestLog(t, { onIncident: incidents.onIncident, retryMs: 1 });
     await appendOneByOne(log, 2);

@@ -14,7 +14,7 @@ function entry(onDeadline: () => void = () => {}): DeadlineEntry {
   return { ...deadlineEntryDefaults, onDeadline };
 }
 
-test('an entry that its own deadline callback adds again expires after the full timeout', () => {
+test('if the deadline callback of an entry adds the entry again, the entry expires after another full timeout', () => {
   const queue = new DeadlineQueue(100);
   const late: number[] = [];
   let nowMs = 0;

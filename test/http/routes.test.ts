@@ -52,7 +52,7 @@ describe('Cors', () => {
     assert.equal(off.preflightHeaders(from(allowed), 'GET'), '');
   });
 
-  it('Cors returns only the Vary header for origins that are not allowed', () => {
+  it('for an origin that is not allowed, Cors returns only the Vary header', () => {
     const cors = new Cors([allowed]);
     const others = ['https://partner.example.evil.example', 'https://evil.example', 'http://partner.example'];
     const almost = ['https://partner.example:8443', 'https://PARTNER.example', `${allowed}/`];

@@ -268,7 +268,7 @@ test('reports damage to the last batch of a closed journal', async (t) => {
   writeFileSync(segment, bytes);
 });
 
-test('deletes the copied tails of a journal epoch together with the epoch', async (t) => {
+test('deletes the copies of torn tails together with their journal epoch', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   await append(temporary, 1);
   await temporary.journal.close();

@@ -83,7 +83,7 @@ test('each API error code has a distinct log message', () => {
   assert.equal(new Set(phrases).size, phrases.length);
 });
 
-test('logs an unknown HTTP method as `other`', () => {
+test('logs an unknown HTTP method as "other"', () => {
   const { log, lines } = requestLog('trace');
   log.logErrorReply({ ...request, routeIndex: 0, method: 'JANE' }, reply(404));
   const [line] = lines();

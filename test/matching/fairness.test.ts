@@ -219,7 +219,7 @@ for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'ed
   }
 }
 
-test('ranks most borrowers of a large market with the prebuilt orders', () => {
+test('ranks most borrowers of a large market with the prebuilt sort orders', () => {
   for (const size of sizes) {
     const rank = createRanker(recommendedScore);
     let borrowers = 0;
@@ -228,7 +228,7 @@ test('ranks most borrowers of a large market with the prebuilt orders', () => {
       borrowers++;
       if (rank(compiled.tables, borrower, today).total > bounds.offersShownMax) truncated++;
     });
-    // The index builds orders by term only if a ranking uses them.
+    // The index builds sort orders by loan term only if a ranking uses them.
     const built = catalogsBySize[size].map(({ compiled }) => rank.indexFor(compiled.tables).memoryUsage.terms);
     if (size === 'small') assert.ok(built.every((terms) => terms === 0));
     else assert.ok(built.every((terms) => terms > 5) && truncated > borrowers / 2, `${built} ${truncated}`);

@@ -113,7 +113,7 @@ describe('eligibility', () => {
     ['required', ['not_told co_borrower', 'not_accepted co_borrower', '']],
     ['not_accepted', ['', '', 'not_accepted co_borrower']],
   ] as const) {
-    test(`matches absent, false and true co_borrower with joint_applications ${joint_applications}`, async () => {
+    test(`applies joint_applications ${joint_applications} to borrowers with absent, false and true co_borrower`, async () => {
       const catalog = catalogOf([plainOffer({ joint_applications })]);
       const reasons = [{}, { co_borrower: false }, { co_borrower: true }].map((fields) => reasonsFor(catalog, fields));
       assert.deepEqual(await Promise.all(reasons), expected);
@@ -179,7 +179,7 @@ describe('eligibility', () => {
     assert.deepEqual(orderOf(catalog, 'lowest_apr', { state: 'NY' }), ['a', 'b', 'c']);
   });
 
-  test('matches no offer without amount, credit band or state', () => {
+  test('a borrower without loan amount, credit band or state matches no offer', () => {
     const { tables } = compileLoans(catalogOf([plainOffer()]));
     for (const missing of ['loan_amount', 'credit_score_range', 'state']) {
       const ranked = rankLoans(tables, borrowerOf({ ...goodBorrower, [missing]: null }), today);
@@ -196,7 +196,7 @@ function orderOf(file: LoanCatalog, sort: SortOrder, fields: object = {}): strin
   return [...orders.subarray(from, from + places)].map((offer) => offers[offer]!.id);
 }
 
-describe('orders', () => {
+describe('sort orders', () => {
   const banded = (id: string, band: Partial<LoanOffer['bands'][string]>, changes: Partial<LoanOffer> = {}) =>
     plainOffer({ id, bands: { '700-749': plainBand(band) }, ...changes });
   const priced = (id: string, min: number, max: number, changes: Partial<LoanOffer> = {}) =>

@@ -183,7 +183,7 @@ describe('dates of an analytics query', () => {
     });
   }
 
-  it('the figures of sessions older than 45 days cover 180 days only if both dates are absent', async () => {
+  it('matured figures start 180 days ago if the query has no dates, and otherwise at the given or default date_from', async () => {
     for (const [dates, from] of [
       [{}, '2025-11-21'],
       [{ date_to: '2026-05-20' }, '2026-04-20'],
@@ -460,7 +460,7 @@ describe('pages of an analytics query', () => {
     return outcome.value.next_cursor!;
   };
 
-  it('returns up to 100 items per page, or at most `limit` items', async () => {
+  it('returns 100 items per page by default, and accepts limits from 1 to 100', async () => {
     const bench = new Bench();
     const page = await bench.days({ date_from: '0001-01-01', date_to: '9999-12-31' });
     const { fromDay, toDay } = bench.analytics.lastQuery!;

@@ -53,7 +53,7 @@ describe('RankingArena', () => {
     assert.throws(() => new RankingArena().storeRanking(tooLong), RangeError);
   });
 
-  it('throws for orders of invalid length, without allocating memory', () => {
+  it('throws for sort orders of invalid length, without allocating memory', () => {
     const rankings = new RankingArena();
     const fitting = rankedOf({ total: bounds.offersRankedMax });
     const { ranking } = fitting;
@@ -98,7 +98,7 @@ describe('RankingArena', () => {
     assert.equal(rankings.readRanking(places[0]!).clickToken, rankedOf().clickToken);
   });
 
-  it('releases unavailable offers and catalog versions with the last ranking that uses them', async () => {
+  it('frees unavailable offers and catalog versions when the last ranking that uses them is released', async () => {
     const rankings = new RankingArena();
     // Longer strings are not stored on the heap.
     const length = 2 ** 19;

@@ -378,7 +378,7 @@ describe('SessionShard', () => {
     assert.equal(session.mergeFields([0, 1])![0], 1);
   });
 
-  it('compacts memory after deletions; existing handles remain valid', async () => {
+  it('compacts memory after sessions are deleted, and handles of the remaining sessions stay valid', async () => {
     const { shard } = createShard();
     const before = await memoryBesideHeap();
     const kept = new Map<number, Session>();

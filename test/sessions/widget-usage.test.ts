@@ -39,7 +39,7 @@ describe('WidgetUsage', () => {
     );
   });
 
-  it('admits all requests of one minute at once', () => {
+  it('admits a burst of all requests that are allowed per minute', () => {
     const usage = new WidgetUsage();
     for (let i = 0; i < perMinute; i++) assert.equal(usage.admitRequest(5_000), 0);
     assert.equal(usage.admitRequest(5_000), 1);

@@ -392,7 +392,7 @@ describe('expiry of offers on an open page', () => {
     await expired(page).waitFor();
   });
 
-  test('a later response does not extend the expiry of offers, which is that of the session', async (t) => {
+  test('offers expire together with the session, even if a later response contained the offers again', async (t) => {
     const page = await openPage(t, await pages.widget());
     const halfMs = bounds.sessionTtlMs / 2;
     await page.clock.runFor(halfMs);

@@ -9,14 +9,14 @@ import { curvePoint, measurement, sessionRoute, smallResult } from '../support/s
 
 const empty: BenchResult = { ...smallResult, routes: [], curves: [], memory: null, micro: [], history: [] };
 
-describe('ratios of servers in a route result', () => {
+describe('ratios between two servers in a route result', () => {
   test('compares the throughput within each round, and reports the median of the rounds', () => {
     assert.deepEqual(throughputRatios(sessionRoute, 'bare'), { median: 0.4, lowest: 0.3, highest: 0.5 });
     assert.deepEqual(throughputRatios(sessionRoute, 'bare', 'synced'), { median: 0.8, lowest: 0.45, highest: 0.8 });
     assert.equal(throughputRatios(sessionRoute, 'fastify'), null);
   });
 
-  test('divides the CPU time of the baseline by that of the service, because less CPU time is better', () => {
+  test('divides the CPU time of the bare server by the CPU time of the service, because less CPU time is better', () => {
     assert.deepEqual(cpuRatios(sessionRoute, 'bare'), { median: 0.25, lowest: 0.1, highest: 0.5 });
     const servers = sessionRoute.servers.map(({ kind }) => ({ kind, rounds: [measurement(1, null)] }));
     assert.equal(cpuRatios({ servers }, 'bare'), null);

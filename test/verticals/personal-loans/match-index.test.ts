@@ -14,7 +14,7 @@ import { generateCatalog, randomBorrower, seededRandom } from '../../support/ran
 
 const tables = compileLoanTables(generateCatalog(3, 400), personalLoans);
 
-test('a prepared index builds no orders at the first ranking of a credit band, and only the index of the requested state', () => {
+test('the first ranking of a credit band with a prepared index builds no sort orders and only the index of the requested state', () => {
   const random = seededRandom(1);
   const rank = createRanker(recommendedScore);
   const index = rank.indexFor(tables);
