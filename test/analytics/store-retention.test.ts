@@ -37,7 +37,7 @@ describe('store retention', () => {
   const created = (serial: number, createdMs: number) => sessionCreatedRecord(subIdBytes({ createdMs, serial }));
   const rows: SessionRowsQuery = { ...byTag, afterPosition: 0, limit: 100 };
 
-  it('deletes sessions in several transactions, and excludes all of them from results immediately', () => {
+  it('deletes sessions in several transactions, and excludes all of these sessions from results immediately', () => {
     const count = 2 * bounds.sessionsPrunedPerTransaction + 10;
     const oldSubs = Array.from({ length: count }, (_, serial) => subIdBytes({ createdMs: old, serial }));
     const young = subIdBytes({ createdMs: noon, serial: count });
@@ -101,7 +101,7 @@ describe('store retention', () => {
     );
   });
 
-  it('restores archives without widget events, or with fewer or more event types than today', () => {
+  it('restores archives without widget events, or with fewer or more event types than the current version', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 1 };
     const [day, figures] = [retainedFrom - 1, [5, 4, 3, 2, 1, '1'] as const];
     archive.append(archiveRange, [

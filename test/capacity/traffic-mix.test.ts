@@ -16,11 +16,11 @@ const near = (actual: number, expected: number) =>
   assert(Math.abs(actual - expected) < 1e-9 * Math.max(1, expected), `${actual}, not ${expected}`);
 
 describe('parseTrafficMix', () => {
-  test('parses the shipped file to the default mix', () => {
+  test('bench/mixes/default.json contains the default traffic mix', () => {
     assert.deepEqual(parseTrafficMix(shipped), toTrafficMix(defaultTrafficMixFile));
   });
 
-  test('uses the default limits of the service', () => {
+  test('a traffic mix without limits uses the default limits of the service', () => {
     const mix = parseTrafficMix('{"format":1,"per_100_sessions":{}}');
     assert.deepEqual([...Object.values(mix.perSession)], [1, 0, 0, 0, 0, 0]);
     assert.deepEqual([mix.busyShare, mix.minutePeakFactor, mix.livePeakFactor, mix.sessionHours], [1, null, 1, 4]);

@@ -121,7 +121,7 @@ test('lists replaced catalogs of a mode in the order of replacement, also after 
   const sandbox: CatalogSource = { vertical: personalLoans, mode: 'test', text: textWith('z') };
   const store = open([live(textWith('a')), sandbox]);
   const startMs = clock.wallMs();
-  // One of them comes into use twice; more than a few, so that no other order is theirs by chance.
+  // Catalog `a` is activated twice. With seven catalogs, a wrong order is unlikely to match the expected order by chance.
   const states = ['b', 'c', 'a', 'd', 'e', 'f', 'g'];
   for (const id of states) {
     clock.advance(1);
@@ -144,7 +144,7 @@ test('lists replaced catalogs of a mode in the order of replacement, also after 
   assert.deepEqual(again.replacedCatalogs(1, 'test'), []);
 });
 
-test('a reload without a change of the content has no effect', async () => {
+test('a reload of a catalog with unchanged content has no effect', async () => {
   const store = open([live(textWith('a'))]);
   const { version } = store.currentCatalog(1, 'live');
   const sameContent = JSON.stringify(JSON.parse(textWith('a')), null, 4);

@@ -78,7 +78,7 @@ describeService('pages of the widget', ({ running }) => {
       }
     });
 
-    test('checks a request for an embed code like a request with format=json, and counts no view', async () => {
+    test('a request for an embed code has the same errors as a request with format=json, and counts no view', async () => {
       const { caller, subId } = await readySession();
       const { sub_id: empty } = await caller.createSession('nothing-told');
       const stranger = running().caller(fixture);

@@ -15,7 +15,7 @@ import {
   upTo,
 } from './log-fixture.ts';
 
-/** Collects incidents. `next` resolves at the next incident of a kind. */
+/** Collects incidents of an event log. `next` resolves at the next incident of the given kind. */
 function watchIncidents() {
   const seen: LogIncident['kind'][] = [];
   const waiting = new Map<LogIncident['kind'], () => void>();
@@ -35,7 +35,7 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
     const { folder, files, log } = await openTestLog(t, { onIncident: incidents.onIncident, retryMs: 1 });
     await appendOneByOne(log, 2);
     const unavailable = incidents.next('unavailable');
-    // After a failed write, the log creates a new segment, which takes all other steps.
+    // After a failed write, the log creates a new segment, which includes all other steps.
     files.fail('write', 1);
     files.fail(step, Number.POSITIVE_INFINITY);
     const together = appendTogether(log, 2);

@@ -49,7 +49,7 @@ function applyMocks(t: TestContext): void {
   });
 }
 
-/** Records later file system calls, and whether each write used a descriptor with O_DSYNC. */
+/** Records all further writes and syncs, and whether each write used a descriptor with O_DSYNC. */
 function watchCalls(t: TestContext): string[] {
   const calls: string[] = [];
   const { write, fdatasync } = fs;

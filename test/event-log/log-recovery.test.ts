@@ -74,7 +74,7 @@ test('cuts a log after the last complete record, and copies the bytes of an inco
   }
 });
 
-test('keeps two different tails that were cut at the same byte, but stores identical tails once', async (t) => {
+test('keeps two different torn tails from the same offset, but stores identical torn tails once', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 2]);
   for (const tail of ['one', 'other', 'one']) {

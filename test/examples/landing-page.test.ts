@@ -150,7 +150,7 @@ test('variant A has one form, and shows the same number of offers in an iframe, 
     [host, host, `'self' ${host}`, "'none'"],
   );
   const cards = clickUrls((await visitor.get('/offers?embed=json')).text).length;
-  // With few offers, the test could not detect a difference.
+  // With few offers, the test could not detect different numbers of offers.
   assert.ok(cards > 5);
   assert.equal(new URL(src!.replaceAll('&amp;', '&')).searchParams.get('max_offers'), String(cards));
   assert.ok(mounted.text.includes(`data-max-offers="${cards}"`));
@@ -264,7 +264,7 @@ test('a visitor keeps the assigned variant, also after a visit to the other vari
   assert.equal(rows.filter(({ metadata }) => (metadata as { assignment: string }).assignment === 'forced').length, 3);
 });
 
-test('a page load creates a session with the device of the visitor; prefetches and HEAD requests create none', async (t) => {
+test('a page load creates a session with the device of the visitor; prefetches and HEAD requests create no session', async (t) => {
   const page = await startLandingPage(t);
   const visitor = new Visitor(page.origin);
   const head = await fetch(`${page.origin}/?variant=a`, { method: 'HEAD' });

@@ -65,7 +65,7 @@ test('waitUntilEmpty waits for the last request, also for requests that arrive d
   const drain = requests.waitForAllRequests(60_000).then(() => {
     drained = true;
   });
-  // The next request arrives in the same turn as the last reply.
+  // The next request arrives in the same turn of the event loop as the last reply.
   requests.countRequestEnd();
   requests.countRequestStart();
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);

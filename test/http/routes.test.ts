@@ -63,7 +63,7 @@ describe('Cors', () => {
   });
 });
 
-test('JSON is preferred only if its weight in Accept is greater than that of HTML', () => {
+test('JSON is preferred only if its weight in Accept is greater than the weight of HTML', () => {
   const yes = [
     'application/json',
     'APPLICATION/JSON',

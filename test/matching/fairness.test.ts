@@ -23,7 +23,7 @@ import { compileLoans, scoresOf, today } from './loan-fixtures.ts';
  */
 interface Market {
   readonly rank: RankLoans;
-  /** Returns the catalog that the borrower is priced from. A fair market has one for all borrowers. */
+  /** Returns the catalog from which offers are priced for the borrower. A fair market has one catalog for all borrowers. */
   readonly catalogFor: (catalog: Catalog, borrower: Readonly<FieldVector>) => CompiledCatalog;
 }
 
@@ -36,7 +36,7 @@ const fairMarket: Market = { rank: rankLoans, catalogFor: ({ compiled }) => comp
 
 const isLongSearch = process.env.MATCH_BORROWERS !== undefined;
 
-/** Registers a test that an unfair market is detected. */
+/** Registers a test that the checks detect an unfair market. */
 const selfCheck = isLongSearch ? test : (_name: string, _check: () => void | Promise<void>) => {};
 
 /**
@@ -75,7 +75,7 @@ const catalogsBySize = Object.fromEntries(
   ]),
 ) as Record<Size, Catalog[]>;
 
-/** All four sort orders of a borrower, and the JSON text of each offer. */
+/** All four sort orders of the offers for a borrower, and the JSON text of each offer. */
 interface Shown {
   readonly orders: Readonly<Record<string, readonly string[]>>;
   readonly texts: ReadonlyMap<string, string>;
@@ -303,8 +303,8 @@ describe('retired borrowers', () => {
   });
 });
 
-describe('a payout', () => {
-  /** Compares orders after payouts and confirm rates change. Returns how often `svc_revenue` differed. */
+describe('payouts and rankings', () => {
+  /** Compares sort orders before and after a change of payouts and confirm rates. Returns how often the order `svc_revenue` differed. */
   function assertNoInfluence(rank: RankLoans, size: Size): number {
     const random = seededRandom(11);
     const market: Market = { ...fairMarket, rank };
@@ -330,7 +330,7 @@ describe('a payout', () => {
   }
 
   for (const size of sizes) {
-    test(`the payout affects no order except svc_revenue in a ${size} market`, () => {
+    test(`payouts affect no sort order except svc_revenue in a ${size} market`, () => {
       const revenueDiffered = assertNoInfluence(rankLoans, size);
       assert.ok(revenueDiffered > markets[size].catalogs / 2, `svc_revenue differed only ${revenueDiffered} times`);
     });

@@ -68,7 +68,7 @@ describe('eligibility', () => {
     // An offer requires the borrower to meet all criteria on a field.
     ['', twoCriteria],
     ['not_accepted state', twoCriteria, { state: 'NY' }],
-    // The age of contract of a state does not apply to a borrower without a birthdate.
+    // The minimum age of a state does not apply to a borrower without a birthdate.
     ['not_accepted birthdate', {}, { birthdate: '2005-08-02' }, adults],
     ['', {}, { birthdate: '2005-08-01' }, adults],
     ['', {}, { birthdate: '2005-08-02', state: 'NY' }, adults],
@@ -85,9 +85,9 @@ describe('eligibility', () => {
     ['', priced(36, 0)],
     ['', priced(35, 0)],
     ['apr_above_cap state', priced(35, 2)],
-    // An offer that excludes the credit band has no prices to check.
+    // If an offer excludes the credit band, its prices are not checked.
     ['not_accepted credit_score_range', { bands: { '800+': plainBand({ max_amount: 1_000 }) }, ...debtLimit(1) }],
-    // 15,000 USD at 11 % over 36 months cost 491.08 a month; 7,083.33 a month and 30 % leave 2,125 for debts.
+    // 15,000 USD at 11 % over 36 months cost 491.08 USD a month. 30 % of an income of 7,083.33 USD a month are 2,125 USD.
     ['', debtLimit(30), { monthly_debt_payments: 1_633 }],
     ['debt_to_income monthly_debt_payments', debtLimit(30), { monthly_debt_payments: 1_634 }],
     ['not_told monthly_debt_payments', debtLimit(30), { monthly_debt_payments: null }],
@@ -103,7 +103,7 @@ describe('eligibility', () => {
       inCalifornia({ max_apr_percent: 5 }),
     ],
   ] as const satisfies readonly (readonly [expected: string, offer: object, fields?: object, catalog?: object])[]) {
-    test(`the reasons "${expected}" for ${JSON.stringify([offer, fields, catalog])}`, async () => {
+    test(`the mismatch reasons are "${expected}" for ${JSON.stringify([offer, fields, catalog])}`, async () => {
       assert.equal(await reasonsFor(catalogOf([plainOffer(offer)], catalog), fields), expected);
     });
   }
@@ -204,7 +204,7 @@ describe('sort orders', () => {
   const upTo = (max: number) => ({ amount: { min: 1_000, max } });
   const paid = (id: string, payout_usd: number, confirm_rate: number, perClick = false) =>
     banded(id, { confirm_rate }, { payout_usd, ...(perClick && { payout_model: 'cost_per_click' }) });
-  // A borrower with a score of 725 to 749 is half of the fifty scores from 700 on.
+  // The minimum score of 725 excludes half of the scores from 700 to 749.
   const half = banded('b', { approval_likelihood: 0.8 }, { min_credit_score: 725 });
 
   for (const [sort, rule, offers, expected] of [
@@ -214,7 +214,7 @@ describe('sort orders', () => {
       [priced('d', 9, 20), priced('b', 8, 12), priced('c', 8, 11), priced('a', 8, 12)],
       'cabd',
     ],
-    // Both start at 8.00 %, so the upper end decides.
+    // Both APR ranges start at 8.00 %, so the upper ends determine the order.
     ['lowest_apr', 'the rounded rates of the response', [priced('a', 8.0001, 12), priced('b', 8.0002, 11)], 'ba'],
     [
       'highest_amount',

@@ -322,7 +322,7 @@ describe('createSession with an Idempotency-Key', () => {
     const bench = await Bench.open(t);
     const tenants = [testTenant, { ...liveTenant, account: 43 }, { ...liveTenant, vertical: equipmentLeases }];
     for (const other of tenants) {
-      // The store has space for 3 Idempotency-Keys, so those of the previous iteration must expire first.
+      // The store has space for 3 Idempotency-Keys, so the keys of the previous iteration must expire first.
       bench.clock.advance(sessionTtlMs + 1);
       assert.equal(await attempt(bench, 'retry-1'), 'created');
       assert.equal(await attempt(bench, 'retry-1', { referrer_tag }, other), 'created');

@@ -211,7 +211,7 @@ describe('followClick', () => {
     assert.equal(bench.unrecorded, 0);
   });
 
-  it('records clicks up to 24 hours after the creation of the session, and redirects later clicks without a record', async (t) => {
+  it('records clicks up to 24 hours after the creation of the session, and redirects later clicks without recording them', async (t) => {
     const bench = await openBench(t);
     const link = bench.link();
     bench.clock.advance(5 * hourMs);

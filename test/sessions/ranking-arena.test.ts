@@ -32,7 +32,7 @@ describe('RankingArena', () => {
     };
     let place: number | null = null;
     fc.assert(
-      // If offers are unavailable, the orders contain fewer offers than match.
+      // If offers are unavailable, the sort orders contain fewer offers than the total.
       fc.property(members, fc.constantFrom(0, 300), (each, unavailable) => {
         const { ranking, ...others } = rankedOf(each);
         const ranked = { ranking: { ...ranking, total: ranking.total + unavailable }, ...others };
@@ -100,7 +100,7 @@ describe('RankingArena', () => {
 
   it('frees unavailable offers and catalog versions when the last ranking that uses them is released', async () => {
     const rankings = new RankingArena();
-    // Longer strings are not stored on the heap.
+    // Node.js stores much longer strings outside the heap.
     const length = 2 ** 19;
     const before = await memoryOfHeap();
     const refs = Array.from({ length: 64 }, (_, number) => {

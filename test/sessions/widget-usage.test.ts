@@ -70,7 +70,7 @@ describe('WidgetUsage', () => {
   });
 });
 
-/** Few different digests, some of which differ in one half only. */
+/** Generates a few different digests, some of which differ only in one half. */
 const digest = fc
   .tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 5 }))
   .map(([first, second]) => Buffer.from([first, 0, 0, 0, second, 0, 0, 0]));

@@ -80,10 +80,10 @@ describe('published loan examples', () => {
     });
   }
 
-  // 10,000 USD without a fee: APR, months, payment.
+  // Loans of 10,000 USD without a fee. Columns: APR in percent, number of monthly payments, payment.
   for (const [source, rows] of [
     [
-      'Navy Federal, refinance rates and terms (navyfederal.org/loans-cards/student-loans/resources/refinance-rates-and-terms.html)',
+      'Lender Navy Federal, refinance rates and terms (navyfederal.org/loans-cards/student-loans/resources/refinance-rates-and-terms.html)',
       [
         [4.9, 60, 188.25],
         [11.25, 60, 218.67],
@@ -97,7 +97,7 @@ describe('published loan examples', () => {
     test(source, () => {
       for (const [apr, term, payment] of rows) {
         assert.equal(roundHalfUp(monthlyPayment(10_000, computeAprPercent(apr, 0, term), term), 2), payment);
-        // The payment was rounded, so the rate lies between those of half a cent less and half a cent more.
+        // The published payment is rounded, so the APR lies between the APRs for half a cent less and for half a cent more.
         assert.ok(solveAprPercent(10_000, payment - 0.005, term) <= apr);
         assert.ok(apr <= solveAprPercent(10_000, payment + 0.005, term));
       }

@@ -59,11 +59,11 @@ describe('validatePocketFields', () => {
     assert.ok(Object.is(encoded('annual_income', JSON.parse('-0')), 0));
   });
 
-  it('rejects numbers without a JSON form, and undefined', () => {
+  it('rejects NaN, infinity and undefined', () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, undefined]) errorOf('annual_income', value);
   });
 
-  // In common years, a person born on 29 February becomes older on 1 March.
+  // In years without a 29 February, a person born on 29 February becomes one year older on 1 March.
   for (const [birthdate, day, code] of [
     ['0001-01-01', today, 'range'],
     ['9999-12-31', today, 'range'],

@@ -70,7 +70,7 @@ describe('a widget in an iframe', () => {
     const page = await pages.open(t, html, { viewport: { width: 800, height: 600 } }, snippet);
     const frame = page.frameLocator('iframe');
     const outerHeight = (): Promise<number> => page.locator('iframe').evaluate(({ clientHeight }) => clientHeight);
-    /** Whether the iframe is as high as its content, and whether it has a scroll bar. */
+    /** Whether the iframe is as tall as its content, and whether the iframe has a scroll bar. */
     const fits = async () => [
       (await outerHeight()) ===
         (await frame.locator('.frame').evaluate((all) => Math.ceil(all.getBoundingClientRect().height))),

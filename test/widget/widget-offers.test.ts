@@ -304,7 +304,7 @@ describe('a widget that cannot show offers', () => {
     await page.goto(pages.url(widget.html));
     await messageTitle(page, 'Offers could not be loaded').waitFor();
     await page.unroute(offersAddress);
-    // The browser sends this event only on machines with a network.
+    // The browser dispatches the event `online` only on machines with a network.
     await page.evaluate('dispatchEvent(new Event("online"))');
     await offerLink(page).waitFor();
     assert.equal(await countedViews(widget), 1);

@@ -10,7 +10,7 @@ const borrower = drawBorrower(seededRandom(1));
 const sessionsOf = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ subId: `sub_${n}_`, key: `key_${n}`, borrower }));
 
-test('sends page loads with every key equally often; a fifth of the requests create a session', () => {
+test('sends page loads equally often with every API key, and a fifth of the requests create a session', () => {
   const sessions = sessionsOf(30);
   for (const count of [7, 1_000, 50_000]) {
     const keys = Array.from({ length: count }, (_, n) => `key_${n}`);

@@ -29,13 +29,13 @@ describe('toMarkdown', () => {
     assert.equal(toMarkdown(smallResult), wanted);
   });
 
-  test('omits parts that were not run, and describes the figures as indicative only for a quick run', () => {
+  test('the report omits parts that were not run, and calls the figures of a quick run indicative', () => {
     assert.equal(toMarkdown(empty).split('\n').filter(Boolean).length, 1);
     assert.match(toMarkdown(smallResult), /indicative only/);
     assert.doesNotMatch(toMarkdown({ ...smallResult, quick: false }), /indicative only/);
   });
 
-  test('marks a missed target', () => {
+  test('the report marks a missed target', () => {
     const routes = [{ ...sessionRoute, targets: { bare: 0.41 } }];
     assert.match(toMarkdown({ ...empty, routes }), /\| 0\.41 +\| missed +\|/);
   });

@@ -131,7 +131,7 @@ describe('sampleResponses', () => {
     await rm(folder, { recursive: true });
   });
 
-  test('the response of every baseline has as many bytes as the response of the service', async () => {
+  test('the response of every baseline server has as many bytes as the response of the service', async () => {
     const answers: BaselineResponse[] = [];
     const requests: PreparedRequest[] = [];
     for (const scenario of [sessionScenario, clickScenario]) {

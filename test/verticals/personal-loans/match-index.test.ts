@@ -39,7 +39,7 @@ test('the first ranking of a credit band with a prepared index builds no sort or
   assert.ok(matched > 20 * tables.bandCount, `only ${matched} offers were ranked`);
 });
 
-test('the memory usage includes every stored index, including those of bands and ranges', () => {
+test('the memory usage includes every stored index, including the indexes of credit bands and of ranges', () => {
   const index = new MatchIndex(tables, recommendedScore);
   const bytesOf = (columns: object) =>
     Object.values(columns).reduce((sum, column) => sum + (ArrayBuffer.isView(column) ? column.byteLength : 0), 0);

@@ -29,7 +29,7 @@ function quoteOf(offer: Partial<LoanOffer>, fields: object = {}) {
 const inBand = (changes: Partial<LoanOffer['bands'][string]>) => ({ bands: { '700-749': plainBand(changes) } });
 
 describe('a quoted payment', () => {
-  test('prices the published example to the cent', () => {
+  test('quotes the published loan example of a lender to the cent', () => {
     const published = { note_rate_percent: { min: 13.94, max: 13.94 }, origination_fee_percent: 5 };
     const quoted = quoteOf(inBand(published), { loan_amount: 10_000 });
     assert.deepEqual(quoted?.apr_range, { min: 17.59, max: 17.59 });
@@ -79,7 +79,7 @@ describe('a quoted payment', () => {
 
 // `match-reference.test.ts` compares available terms and amounts with a reference for random offers and borrowers.
 test('the debt-to-income limit determines the largest amount of a quote', () => {
-  // 30 % of 7,083.33 less 1,500 leave 625 a month; at 11 % over 36 months that repays 19,090 USD.
+  // 30 % of 7,083.33 USD less 1,500 USD are 625 USD a month. At 11 % over 36 months, 625 USD a month repay 19,090 USD.
   assert.equal(quoteOf({ max_debt_to_income_percent: 30 })?.loan_amount_range.max, 19_090);
 });
 
