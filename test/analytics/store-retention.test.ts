@@ -73,7 +73,7 @@ describe('store retention', () => {
     for (; projected.store.pruner.hasRowsToPrune; transactions++) {
       assertDeleted();
       projected.store.pruner.pruneRows();
-      // A reopened store continues the deletion.
+      // After the store is reopened, it continues the deletion.
       if (transactions === 0) projected.reopen();
     }
     assertDeleted();
@@ -159,7 +159,7 @@ describe('store retention', () => {
     applyRetention();
     applyRetention(retainedFrom - 1);
     assert.deepEqual([projected.store.listRows(rows).rows.length, ...days()], [1, retainedFrom, retainedFrom]);
-    // The remaining session is too new, so the retention writes no second segment.
+    // The remaining session is too new, so retention writes no second archive segment.
     applyRetention(today + 5);
     assert.equal([...archive.readAll()].filter(([kind]) => kind === 11).length, 1);
   });

@@ -203,7 +203,7 @@ test('a second server on the same data folder cannot start until the first proce
     message: `${folder} is in use by another instance of this service; stop it first`,
   });
   assert.equal((await operations.send({ path: '/readyz' })).status, 200);
-  // The lock ends with the process.
+  // The operating system releases the lock when the process ends.
   served.signal('SIGKILL');
   await served.ended;
   lockFolder(folder).release();

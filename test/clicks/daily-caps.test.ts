@@ -293,7 +293,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a', 'b']);
   });
 
-  it('after session-offer pairs are evicted, repeated clicks may count again, but no click is missed', () => {
+  it('counts the clicks of sessions whose session-offer pairs were evicted, so the daily cap still applies', () => {
     const bench = new Bench({ a: 2 });
     bench.caps = new DailyCaps(bench.nowMs, 2);
     bench.caps.activateCatalog(bench.catalog, bench.nowMs);

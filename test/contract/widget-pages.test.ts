@@ -266,7 +266,7 @@ describeService('pages of the widget', ({ running }) => {
         const { status, bytes, headers } = await get(url, { 'If-None-Match': known });
         assert.deepEqual([status, bytes.length, headers.get('etag')], [304, 0, etag]);
       }
-      // The service ignores long headers.
+      // The service ignores an If-None-Match header above the length limit.
       const long = `${','.repeat(bounds.headerListCharactersMax)}${etag}`;
       for (const other of ['"other"', etag.slice(1, -1), etag.slice(0, -1), '"*"', 'W/', ',', long]) {
         assert.equal((await get(url, { 'If-None-Match': other })).status, 200, other);

@@ -14,10 +14,10 @@ interface LoggedLine {
   readonly members: readonly string[];
 }
 
-/** Call of a method with the name of a level, except on `console` and on commander commands. */
+/** Matches a call of a method that is named after a log level, except on `console` and on commander commands. */
 const call = /(?<!\b(?:console|command))\.(trace|debug|info|warn|error|fatal)\(|\blogger\[\w+\]\(/g;
 
-/** Returns all log calls of a file. The last argument is the message, the first one the members. */
+/** Returns all log calls of a file. The first argument of a log call contains the members, and the last argument is the message. */
 function loggedLines(source: string): LoggedLine[] {
   return [...source.matchAll(call)].map(({ 0: { length }, 1: level = null, index }) => {
     const parts = partsOf(source, index + length);
@@ -28,7 +28,7 @@ function loggedLines(source: string): LoggedLine[] {
   });
 }
 
-/** Splits the text from an opening bracket to its closing bracket at commas. */
+/** Splits the text between an opening bracket and its closing bracket at commas. */
 function partsOf(source: string, from: number): string[] {
   const parts: string[] = [];
   let depth = 0;

@@ -80,7 +80,7 @@ test('rejects records after a failed write, and reports the queued records in or
   const recovered = incidents.next('recovered');
   files.failing.clear();
   await recovered;
-  // The record is stored in the group of the record that waited.
+  // Waits for a later record, because the queued records become durable before that record.
   await log.append(recordAt(5))!.durable.then(() => durable.push(5));
   assert.deepEqual(durable, [2, 3, 4, 5]);
 });

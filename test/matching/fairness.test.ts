@@ -19,7 +19,7 @@ import { compileLoans, scoresOf, today } from './loan-fixtures.ts';
 /**
  * No protected or proxy trait changes a price or a rank, and no payout changes `recommended` (docs/contract.md#fairness). Each check
  * compares the offers of two borrowers who differ in one trait, for random catalogs and borrowers. `make match-test` draws four times as
- * many, and runs each check on an unfair market, which the check must detect.
+ * many catalogs, and runs each check also on an unfair market, which the check must detect.
  */
 interface Market {
   readonly rank: RankLoans;
@@ -41,7 +41,7 @@ const selfCheck = isLongSearch ? test : (_name: string, _check: () => void | Pro
 
 /**
  * Numbers of offers and of catalogs. In a small market, the matching offers are priced one by one. In a large market, most offers match,
- * and they are taken from prebuilt sort orders.
+ * and the matcher takes them from prebuilt sort orders.
  */
 const markets = {
   small: { offers: 19, catalogs: isLongSearch ? 40 : 10 },
@@ -101,7 +101,10 @@ function show(market: Market, drawn: Catalog, borrower: FieldVector): Shown {
   };
 }
 
-/** Returns all matching offers in one order. A ranking has at most 20, so these become unavailable and the rest is ranked again. */
+/**
+ * Returns all matching offers in one sort order. A ranking contains at most 20 offers, so the function makes ranked offers unavailable and
+ * ranks the remaining offers, until all offers are ranked.
+ */
 function completeOrder(
   market: Market,
   { tables, offers }: CompiledCatalog,
@@ -165,7 +168,7 @@ function assertFair(market: Market, trait: string, size: Size): number {
   return compared;
 }
 
-/** Returns a market whose score `recommended` has a weight for one more field, different for each offer. */
+/** Returns an unfair market, in which the score `recommended` also depends on a trait. Each offer has another weight for the trait. */
 function marketWithWeightFor(trait: string): Market {
   const position = fieldIndex(personalLoans, trait);
   let value = 0;
@@ -182,7 +185,7 @@ function marketWithWeightFor(trait: string): Market {
   };
 }
 
-/** Returns a market in which borrowers with every other value of the field pay higher rates. */
+/** Returns an unfair market, in which borrowers with every second value of a trait pay higher rates. */
 function marketWithSurchargeFor(trait: string): Market {
   const position = fieldIndex(personalLoans, trait);
   const surcharged = new Map<Catalog, CompiledCatalog>();

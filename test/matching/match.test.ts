@@ -8,11 +8,12 @@ import { personalLoans } from '../../src/verticals/personal-loans/personal-loans
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { borrowerOf, catalogOf, compileLoans, goodBorrower, plainBand, plainOffer, today } from './loan-fixtures.ts';
 
-// Examples of the rules. `match-reference.test.ts` compares all rules and orders with a reference for random borrowers.
+// Examples of the matching rules. `match-reference.test.ts` compares all rules and sort orders with a reference implementation for
+// random borrowers.
 
 /**
- * Returns the reasons, as `reason field`, why a good borrower with these fields changed does not get the only offer of a catalog. Asserts
- * that the matcher matches the offer if and only if there is no reason.
+ * Returns the mismatch reasons, as `reason field`, of the only offer of a catalog. The borrower is `goodBorrower` with the changes `fields`.
+ * Asserts that the offer matches if and only if there is no mismatch reason.
  */
 async function reasonsFor(catalog: LoanCatalog, fields: object = {}): Promise<string> {
   const { tables } = compileLoans(catalog);

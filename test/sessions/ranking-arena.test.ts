@@ -84,7 +84,7 @@ describe('RankingArena', () => {
     }
   });
 
-  it('allocates memory in whole buffers, and no memory for replaced rankings', async () => {
+  it('allocates memory in whole buffers, and reuses the memory of released rankings', async () => {
     const rankings = new RankingArena();
     const before = await memoryBesideHeap();
     const places = Array.from({ length: 4_096 }, () => rankings.storeRanking(rankedOf()));

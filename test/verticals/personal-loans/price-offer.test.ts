@@ -77,7 +77,7 @@ describe('a quoted payment', () => {
   });
 });
 
-// `match-reference.test.ts` compares available terms and amounts with a reference for random offers and borrowers.
+// `match-reference.test.ts` compares terms and amounts with a reference implementation for random offers and borrowers.
 test('the debt-to-income limit determines the largest amount of a quote', () => {
   // 30 % of 7,083.33 USD less 1,500 USD are 625 USD a month. At 11 % over 36 months, 625 USD a month repay 19,090 USD.
   assert.equal(quoteOf({ max_debt_to_income_percent: 30 })?.loan_amount_range.max, 19_090);
