@@ -12,7 +12,7 @@ import { borrowerOf, catalogOf, compileLoans, goodBorrower, plainBand, plainOffe
 // random borrowers.
 
 /**
- * Returns the mismatch reasons, as `reason field`, of the only offer of a catalog. The borrower is `goodBorrower` with the changes `fields`.
+ * Returns the mismatch reasons, as `reason field`, of the only offer of a catalog, for `goodBorrower` with changed fields.
  * Asserts that the offer matches if and only if there is no mismatch reason.
  */
 async function reasonsFor(catalog: LoanCatalog, fields: object = {}): Promise<string> {
