@@ -110,8 +110,8 @@ export interface EmbedPolicy {
 }
 
 /**
- * Creates the embed policy of an account with these origins. If the account has no origins, every page may embed widgets of sandbox
- * sessions, but no page may embed widgets of live sessions.
+ * Creates the embed policy of an account from its allowed origins. If the account has no allowed origins, every page may embed widgets of
+ * sandbox sessions, but no page may embed widgets of live sessions.
  *
  * @param ownOrigin origin of the iframe page, which is always allowed
  */
