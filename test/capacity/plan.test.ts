@@ -246,7 +246,10 @@ for (const [name, makeHarder] of [
   ['a lower latency target', ([data, of, request], by) => [data, of, { ...request, sloP99Ms: request.sloP99Ms * by }]],
   ['a larger headroom', ([data, of, request], by) => [data, of, { ...request, headroom: request.headroom + by / 11 }]],
   ['twice the cost per request', ([data, of, request]) => [doubleCost(data), of, request]],
-  ['a traffic mix with more busy keys', ([data, of, request]) => [data, { ...of, busyShare: of.busyShare * 2 }, request]],
+  [
+    'a traffic mix with more busy keys',
+    ([data, of, request]) => [data, { ...of, busyShare: of.busyShare * 2 }, request],
+  ],
 ] as readonly (readonly [string, (easy: PlanArguments, by: number) => PlanArguments])[]) {
   test(`${name} never increases the number of API keys per server`, () => {
     fc.assert(

@@ -295,7 +295,11 @@ describe('rejects a file above a size limit with a single error', () => {
   for (const [name, text, error] of [
     ['values', `{"lenders":${list(catalogValuesMax)}}`, atMost('catalog', catalogValuesMax, 'values')],
     ['lenders', `{"lenders":${list(catalogOffersMax + 1)}}`, atMost('lenders', catalogOffersMax, 'lenders')],
-    ['offers of one lender', `{"lenders":[${offersOf(catalogOffersMax + 1)}]}`, atMost('lenders', catalogOffersMax, 'offers')],
+    [
+      'offers of one lender',
+      `{"lenders":[${offersOf(catalogOffersMax + 1)}]}`,
+      atMost('lenders', catalogOffersMax, 'offers'),
+    ],
     [
       'offers of many lenders',
       `{"lenders":${list(catalogOffersMax / 200, offersOf(201))}}`,
@@ -373,7 +377,11 @@ describe('catalog files that are not UTF-8', () => {
   for (const [name, bytes, line] of [
     ['Latin-1', Buffer.from('{\n  "name": "Cr\u00e9dit"\n}', 'latin1'), 2],
     ['an invalid byte on the last line', Buffer.from([...Buffer.from(`${text}\n`), 0xff]), 5],
-    ['a character that is incomplete at the end of the file', Buffer.from(text).subarray(0, Buffer.from(text).indexOf('é', 24) + 1), 3],
+    [
+      'a character that is incomplete at the end of the file',
+      Buffer.from(text).subarray(0, Buffer.from(text).indexOf('é', 24) + 1),
+      3,
+    ],
     ['half a surrogate pair in three bytes', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 1],
     ['UTF-16 with a byte order mark', Buffer.from(`\ufeff${text}`, 'utf16le'), 1],
   ] as const) {
