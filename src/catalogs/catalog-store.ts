@@ -23,7 +23,7 @@ interface CatalogStoreOptions {
   readonly catalogs: readonly CatalogSource[];
   /** Compiles a catalog after a reload. By default, the compilation runs in a new thread. */
   readonly compile?: (job: CatalogCompileJob, stop: AbortSignal) => Promise<CatalogCompileResult>;
-  /** Called to log that an archived catalog cannot be read. Clicks on the offers of such a catalog return 404. */
+  /** Called to log that an archived catalog cannot be read. Clicks on the offers of an unreadable catalog return 404. */
   readonly onArchiveError?: (problem: string) => void;
 }
 

@@ -7,7 +7,8 @@ import { computeCatalogVersion } from './identifiers.ts';
 
 /**
  * Returns a copy of a value with all typed arrays in shared memory, so that messages to other threads do not copy the numbers. Accepts
- * plain objects, arrays, maps and typed arrays. Throws a TypeError for an instance of any other class, because messages lose the class.
+ * plain objects, arrays, maps and typed arrays. Throws a TypeError for an instance of any other class, because a message to a thread loses
+ * the class.
  */
 export function shareTypedArrays<Value>(value: Value): Value;
 export function shareTypedArrays(value: unknown): unknown {

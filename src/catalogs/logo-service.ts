@@ -105,7 +105,7 @@ export class LogoCache {
   /** Logos that no catalog in use has, by file name. The oldest entry is first and is deleted first. */
   readonly #retained = new Map<string, readonly Logo[]>();
 
-  /** Replaces the logos of the catalog with this `LogoSource.key`. */
+  /** Replaces the cached logos of the catalog that has this `LogoSource.key`. */
   replaceCatalog(key: string, logos: Iterable<Logo>): void {
     this.#catalogs.set(key, [...logos]);
     const before = this.#active;

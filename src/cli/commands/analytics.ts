@@ -115,14 +115,14 @@ function analyticsReportCommand(kind: AnalyticsReportKind): Command {
 
 function parseReferrerTag(text: string): string {
   if (isReferrerTag(text)) return text;
-  throw new InvalidArgumentError('It must be 3 to 64 lower-case letters, digits, underscores or hyphens.');
+  throw new InvalidArgumentError('The referrer tag must have 3 to 64 lower-case letters, digits, underscores or hyphens.');
 }
 
 /** Parses a date like 2026-11-21 and returns its day number. */
 function parseDate(text: string): number {
   const day = parseIsoDate(text);
   if (day !== null) return day;
-  throw new InvalidArgumentError('It must be a date like 2026-11-21.');
+  throw new InvalidArgumentError('The value must be a date like 2026-11-21.');
 }
 
 export function createCommand(): Command {
@@ -176,7 +176,7 @@ function rebuildCommand(): Command {
     .action(rebuildAnalytics);
 }
 
-/** Runs a function on the analytics store of a data folder, opened for reading. A server may be running meanwhile. */
+/** Runs a function on the analytics store of a data folder, opened for reading. A server may use the store at the same time. */
 async function withStoredAnalytics(
   dataDir: string,
   run: (analytics: ReadOnlyAnalytics) => void | Promise<void>,

@@ -84,7 +84,10 @@ function readCatalogFile(file: string) {
     : { text, vertical, catalog: null, errors: validated.errors };
 }
 
-/** Returns the vertical with the name in `value.vertical`. For an unknown name, which is an error, returns the first served vertical. */
+/**
+ * Returns the vertical with the name in `value.vertical`. If the name is unknown, returns the first served vertical; validation then
+ * reports the name as an error.
+ */
 function verticalOfCatalog(value: unknown): Vertical {
   const segment = (value as { vertical?: unknown } | null)?.vertical;
   return servedVerticals.find((vertical) => vertical.segment === segment) ?? servedVerticals[0]!;

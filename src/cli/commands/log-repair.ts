@@ -63,7 +63,7 @@ export function logRepairCommand(): Command {
 
 function parseLogLocation(text: string): LogLocation {
   const [, file, offset] = /^(.+):(\d{1,15})$/.exec(text) ?? [];
-  if (file === undefined) throw new InvalidArgumentError('It must be like 0000000000000001.log:4096.');
+  if (file === undefined) throw new InvalidArgumentError('The position must look like 0000000000000001.log:4096.');
   return { file, offset: Number(offset) };
 }
 
@@ -95,7 +95,8 @@ async function repairLogAtCut(named: string | undefined, cut: LogLocation, optio
   try {
     const namedFolder = resolveLogFolder(named);
     const folder = realpathSync(namedFolder);
-    // A running service locks its data folder. The data folder contains the log or a link to the log, so both parent folders are locked.
+    // A running service locks its data folder. The data folder may contain a link to the log instead of the log, so the parent folder of
+    // the link and the parent folder of the log are locked.
     for (const parent of new Set([dirname(namedFolder), dirname(folder)].map((path) => realpathSync(path)))) {
       locks.push(lockFolder(parent));
     }

@@ -195,7 +195,7 @@ function nameOrValue(names: readonly string[], value: unknown): unknown {
   return (typeof value === 'number' ? names[value] : undefined) ?? toJsonValue(value);
 }
 
-/** Converts a value to a JSON value. Bytes are converted to hexadecimal digits. */
+/** Converts a value in a log record to a JSON value. Bytes are converted to hexadecimal digits. */
 function toJsonValue(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
   return Array.isArray(value) ? value.map(toJsonValue) : (value ?? null);

@@ -115,7 +115,7 @@ async function runServer(): Promise<void> {
     reloadCertificate(service, logger);
     requestCatalogReload();
   });
-  // The certificate files may have changed since the beginning of the start, when the server read them.
+  // The certificate files may have changed since the server read the files at the beginning of its start.
   if (!hasReloaded) reloadCertificate(service, logger);
   try {
     printStartMessages(config, service);
@@ -158,7 +158,8 @@ export async function startServer(
   logger: Logger,
   startAbortSignal: AbortSignal,
 ): Promise<Service | null> {
-  // The handlers of signals that arrived while modules were loaded run in the next turn. If one aborts the start, nothing may be written.
+  // The handlers of signals that arrived while modules were loaded run in the next turn of the event loop. If a signal aborts the start,
+  // the server must not write any file.
   await nextTurn();
   if (startAbortSignal.aborted) return null;
   const progress = createRecoveryProgress(process.stderr, logger);
@@ -254,8 +255,8 @@ async function reloadCatalogs(service: Service, logger: Logger, stopSignal: Abor
 }
 
 /**
- * Creates a live and a test key when the server starts for the first time. On a terminal, prints the keys with an example. Other output may
- * be stored, such as the log of a container, so the keys are then written to a file that only its owner can read.
+ * Creates a live and a test key when the server starts for the first time. On a terminal, prints the keys with an example. Output that is
+ * not a terminal may be stored, such as the log of a container, so the keys are written to a file that only the file's owner can read.
  */
 function createFirstKeys(service: Service, dataDir: string): void {
   const create = (mode: ApiKeyMode): string =>
