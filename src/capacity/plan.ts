@@ -76,7 +76,7 @@ interface Prediction {
   readonly baseMemoryMiB: number;
   readonly memoryBytesPerSession: number;
   readonly memoryMiB: number;
-  /** Disk space per day in bytes; null if it was not measured. */
+  /** Disk space per day in bytes; null if disk use was not measured. */
   readonly diskBytesPerDay: number | null;
 }
 
@@ -154,7 +154,7 @@ function assertLatencyTargetReachable(
   if (perSecond > 0) return;
   const { offeredPerSecond, p99Ms } = curve.points[0]!;
   throw new CapacityError(
-    `p99 exceeds ${sloP99Ms} ms at every measured rate: it is ${p99Ms.toFixed(1)} ms at the lowest one, ${Math.round(offeredPerSecond)} requests/s`,
+    `p99 exceeds ${sloP99Ms} ms at every measured rate: p99 is ${p99Ms.toFixed(1)} ms at the lowest measured rate, ${Math.round(offeredPerSecond)} requests/s`,
   );
 }
 
@@ -229,7 +229,7 @@ function listCaveats(
   if (box.quick) caveats.push('The result is from a quick run, whose measurements are only indicative.');
   if (box.loadAverage > idleLoadAverageMax) {
     caveats.push(
-      `The machine was not idle when it was measured (load average ${box.loadAverage.toFixed(1)}): the measured latency is too high, and the plan too conservative.`,
+      `The machine was not idle during the measurement (load average ${box.loadAverage.toFixed(1)}): the measured latency is too high, and the plan too conservative.`,
     );
   }
   if (sustained.isEndOfCurve) {

@@ -115,7 +115,7 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   };
 }
 
-/** Throws `CapacityError` for an unknown member, and suggests the nearest valid name, which the schema validator would not do. */
+/** Throws `CapacityError` for an unknown member and suggests the nearest valid name. The schema validator would not suggest a name. */
 function assertKnownMixMembers(value: unknown): void {
   if (!isJsonObject(value)) return;
   assertKnownMemberNames(value, Object.keys(TrafficMixSchema.properties), 'the mix');
@@ -147,7 +147,7 @@ const secondsOfDay = 24 * secondsOfHour;
 export interface RequestRatesPerKey {
   /** Limit that the API key reaches first. */
   readonly boundBy: 'requests a minute' | 'analytics queries a minute' | 'sessions a day';
-  /** Requests per second in the busiest minute, by route and in total. Clicks carry no API key, so they do not count towards a limit. */
+  /** Requests per second in the busiest minute, by route and in total. Clicks carry no API key, so clicks do not count towards a limit. */
   readonly ratesPerSecond: Readonly<Record<RouteName, number>>;
   readonly requestsPerSecond: number;
   readonly sessionsPerDay: number;

@@ -124,7 +124,7 @@ export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mod
     version: computeCatalogVersion(catalog, mode),
     disclosure: catalog.disclosure,
     offers: listOffersById(catalog).map(({ lender, offer }) => product.compileOffer(lender, offer)),
-    // All matching threads share the memory of the tables, so a new thread needs no copy of them.
+    // All matching threads share the memory of the tables, so a new thread needs no copy of the tables.
     tables: shareTypedArrays(product.compileTables(catalog, vertical)),
   };
 }

@@ -16,7 +16,7 @@ export interface LogoSource {
 
 /**
  * Loads the logos of catalogs: `loadLogos` reads the logo files before a catalog is activated, `activate` makes the server send the
- * logos, and `refresh` reads the logo files of an active catalog again. A changed logo changes the logo URLs in responses, but not the
+ * logos, and `reloadLogos` reads the logo files of an active catalog again. A changed logo changes the logo URLs in responses, but not the
  * catalog version.
  */
 export class LogoService {

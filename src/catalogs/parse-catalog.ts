@@ -233,7 +233,7 @@ function addShapeErrors(part: unknown, path: CatalogPath, validator: PartValidat
   errors.isIncomplete = shapeErrors.length >= shapeErrorsMax || errors.count >= shapeErrorsMax;
 }
 
-/** Converts a JSON pointer to a path. `value` is the value that the pointer refers into; it shows which steps are array indexes. */
+/** Converts a JSON pointer into `value` to a path. `value` determines which steps of the path are array indexes. */
 function pathFromPointer(pointer: string, value: unknown): CatalogPath {
   const path: (string | number)[] = [];
   let part = value;

@@ -36,7 +36,7 @@ export class CommandLineError extends OperatorError {
 
 /** Parts of the help that follow the description, arguments and options of a command. */
 export interface CommandHelp {
-  /** Example command lines. Tests run all of them. */
+  /** Example command lines. Tests run all examples. */
   readonly examples: readonly string[];
   /** Exit codes of the command with their meanings; null stands for the meaning in `exitMeanings`. Codes 0, 1 and 2 may be omitted. */
   readonly exitCodes?: { readonly [Code in ExitCode]?: string | null };

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { escapeInvisible, nearestWord } from '../domain/text.ts';
 import { attachHelp, formatHelp } from './command.ts';
 
-/** Top-level commands and groups, in the order of the help. Each module is loaded only when it is needed, because loading all is slow. */
+/** Top-level commands and groups, in the order of the help. A module is loaded only when needed, because loading all modules is slow. */
 const commandModules: readonly (readonly [
   name: string,
   summary: string,

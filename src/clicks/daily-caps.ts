@@ -91,7 +91,10 @@ function applyClick(
   return offer.removedMs === null && offer.hasReachedCap(day);
 }
 
-/** Whether a click counts (docs/contract.md#counting-clicks). If the session's pairs may have been evicted, assumes that the offer was shown. */
+/**
+ * Whether a click counts (docs/contract.md#counting-clicks). If the session-offer pairs of the session may have been evicted, assumes that
+ * the offer was shown.
+ */
 function isCountedClick(
   sub: Uint8Array,
   clickedMs: number,

@@ -139,8 +139,8 @@ class PairTable {
   addPairsOfTable(other: PairTable): number {
     const words = other.#words;
     let added = 0;
-    // The table grows before the insertion, to keep it fast: entries in the slot order of a larger table would all go to the start of a
-    // smaller table.
+    // The table grows before the insertion, because insertion would otherwise be slow: entries in the slot order of a larger table would
+    // all go to the start of a smaller table.
     while ((this.size + other.size) * 3 > this.#words.length) this.#growTable();
     for (let at = 0; at < words.length; at += 2) {
       const [high, low] = [words[at]!, words[at + 1]!];

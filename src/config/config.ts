@@ -123,7 +123,7 @@ export function detectMachineResources(): MachineResources {
   };
 }
 
-/** Returns the heap size from the command line of Node.js, where the launcher sets it. If the option is repeated, the last one counts. */
+/** Returns the heap size from the command line of Node.js, where the launcher sets it. If the option is repeated, the last value counts. */
 function configuredHeapMegabytes(execArgv: readonly string[]): number | null {
   const option = execArgv.findLast((argument) => /^--max[-_]old[-_]space[-_]size=\d+$/.test(argument));
   return option === undefined ? null : Number(option.slice(option.indexOf('=') + 1));

@@ -18,7 +18,7 @@ export class ConfigError extends Error {
   }
 
   /**
-   * Creates the error for a variable with a name similar to that of a setting. Without this error, the service would silently use the
+   * Creates the error for a variable whose name is similar to the name of a setting. Without this error, the service would silently use the
    * default of the misspelled setting.
    */
   static misspelledSettingError(variable: string, setting: SettingName): ConfigError {

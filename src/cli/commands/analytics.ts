@@ -77,7 +77,7 @@ const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandDefinition>
   sessions: {
     summary: 'print the sessions of an experiment',
     description:
-      'Prints the sessions of one referrer tag in the order of their creation. It reads page by page, so while a server runs, later pages may count more events than earlier ones.',
+      'Prints the sessions of one referrer tag in the order of their creation. The command reads page by page, so while a server runs, later pages may count more events than earlier pages.',
     examples: [
       'marketplace analytics sessions --account acme --tag hero-short-form --from 2026-01-01',
       `marketplace analytics sessions --account acme --tag hero-short-form --json | jq -r 'select(.rev_confirmed > 0) | .sub_id'`,
@@ -92,7 +92,7 @@ function analyticsReportCommand(kind: AnalyticsReportKind): Command {
   const { description, ...definition } = reportDefinitions[kind];
   return defineCommand(kind, {
     ...definition,
-    description: `${description} It reads the analytics store of the data folder, also while a server runs, and prints the position of the last ledger record that is counted. The newest events may not be counted yet.`,
+    description: `${description} The command reads the analytics store of the data folder, also while a server runs, and prints the position of the last counted ledger record. The newest events may not be counted yet.`,
   })
     .requiredOption('--account <name>', 'account of the sessions', parseAccountName)
     .requiredOption('--tag <tag>', 'referrer tag of the sessions', parseReferrerTag)

@@ -18,9 +18,9 @@ export function createCommand(): Command {
   return defineCommand('backup', {
     description:
       'Copies the data folder into a new or empty folder, in which a server can start. A server may be running: the copy contains everything ' +
-      'that it had acknowledged before the backup started. The logs are verified while they are copied. The analytics store is not copied, ' +
-      'because the first start rebuilds it. A secret file outside the data folder (SVC_SECRET_FILE) is not copied either. Otherwise the copy ' +
-      'contains the secrets: protect it like the original.',
+      'that the server had acknowledged before the backup started. The logs are verified while they are copied. The analytics store is not copied, ' +
+      'because the first start rebuilds it. A secret file outside the data folder (SVC_SECRET_FILE) is not copied either. A secret file in ' +
+      'the data folder is copied: protect the copy like the original.',
     examples: [
       'marketplace backup /backup/marketplace/2026-11-21',
       'marketplace backup /backup/marketplace/2026-11-22 --json | jq .ledger_records',
@@ -53,7 +53,7 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   const { ledgerFolder, journalFolder: journal, archiveFolder } = dataPaths(dataDir);
   if (!existsSync(ledgerFolder)) throw new CommandLineError(`there is no ledger in ${dataDir} yet (see SVC_DATA_DIR)`);
   createFolderDurably(target);
-  // The permissions are restricted even if the folder already exists, because a server may later use it as its data folder.
+  // The permissions are restricted even if the folder already exists, because a server may later use the folder as its data folder.
   chmodSync(target, 0o700);
   const copies = dataPaths(target);
   const bytes = [ledgerFolder, archiveFolder, ...journalEpochFolders(journal)].reduce(

@@ -33,7 +33,7 @@ const defaultCheckSessions = 100_000;
 export function createCommand(): Command {
   return defineCommand('capacity', {
     description:
-      'Computes from a benchmark result (make bench) how many servers like the measured one can serve a number of API keys at their full limits, and which resource is the bottleneck. Without a result of this machine it uses the shipped one, which was measured on another machine, and prints a notice. docs/capacity.md lists the limits of the model.',
+      'Computes from a benchmark result (make bench) how many servers like the measured one can serve a number of API keys at their full limits, and which resource is the bottleneck. Without a benchmark result of this machine, the command uses the shipped result of another machine and prints a notice. docs/capacity.md lists the limits of the model.',
     examples: [
       'marketplace capacity --keys 1000 --slo-p99 50',
       'marketplace capacity --keys 1000 --slo-p99 50 --mix bench/mixes/default.json --headroom 30 --json | jq .boxes',
@@ -55,7 +55,7 @@ export function createCommand(): Command {
       parseMilliseconds,
     )
     .option('--mix <file>', 'traffic mix of the keys (default: that of bench/mixes/default.json)')
-    .option('--result <file>', 'benchmark result (default: that of the latest make bench, or the shipped one)')
+    .option('--result <file>', 'benchmark result (default: the result of the latest make bench, or the shipped result)')
     .option(
       '--headroom <percent>',
       'share of every capacity that is kept in reserve',

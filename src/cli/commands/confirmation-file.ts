@@ -27,8 +27,9 @@ export function createConfirmationReader(format: ConfirmationFormat): Confirmati
 }
 
 /**
- * Reader of CSV files as in RFC 4180. The header line must contain the member names; other columns and any order are allowed. An empty cell
- * is an absent member. Any violation of RFC 4180 is an error: with a wrong guess about a stray quote, the wrong row could be booked.
+ * Reader of CSV files as in RFC 4180. The header line must contain the member names in any order, and may contain other columns. An empty
+ * cell means that the member is absent. Any violation of RFC 4180 is an error: with a wrong guess about a stray quote, the wrong row could
+ * be booked.
  */
 class CsvConfirmationReader implements ConfirmationReader {
   #header: readonly string[] | null = null;
@@ -48,7 +49,7 @@ class CsvConfirmationReader implements ConfirmationReader {
 }
 
 const csvErrorMessages: Readonly<Record<string, string>> = {
-  INVALID_OPENING_QUOTE: 'a quote is inside a cell that does not start with one',
+  INVALID_OPENING_QUOTE: 'a quote is inside a cell that does not start with a quote',
   CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote',
   CSV_QUOTE_NOT_CLOSED: 'a quote is never closed',
   CSV_MAX_RECORD_SIZE: rowTooLongMessage(),

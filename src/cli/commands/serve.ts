@@ -30,7 +30,7 @@ import { toStartError } from './start-error.ts';
 export function createCommand(): Command {
   return defineCommand('serve', {
     description:
-      'Runs the service in the foreground. SIGINT and SIGTERM drain the server, which then exits with 0; a second signal ends it at once with 1. SIGHUP reloads the catalog and the certificate. ' +
+      'Runs the service in the foreground. SIGINT and SIGTERM drain the server, which then exits with 0; a second signal ends the server at once with 1. SIGHUP reloads the catalog and the certificate. ' +
       'The settings are environment variables; marketplace check-config prints them. The addresses go to standard output, the log to standard error as one JSON object per line.',
     examples: ['marketplace serve', 'SVC_PORT=9000 SVC_DATA_DIR=/var/lib/marketplace marketplace serve'],
     exitCodes: { 0: 'stopped by a signal', 1: 'the start failed, or a second signal ended the drain' },
@@ -38,7 +38,7 @@ export function createCommand(): Command {
 }
 
 /**
- * Polls files every `intervalMs`. After a change, waits until no file has changed for `debounceMs` and calls `onCertificateChange`. The wait is
+ * Polls files every `intervalMs`. After a change, waits until no file has changed for `debounceMs` and calls `onChange`. The wait is
  * necessary because a certificate and its key are written one after the other. Returns a function that stops polling.
  */
 function watchFiles(
@@ -90,7 +90,7 @@ async function runServer(): Promise<void> {
     await flush();
   });
   signals.onRepeatedSignal((signal) => {
-    // The exit code is set before the log is flushed, because a drain that ends meanwhile could end the process.
+    // The exit code is set before the log is flushed, because a drain that ends during the flush could end the process.
     process.exitCode = 1;
     logger.warn(
       { signal, requestsInFlight: running?.requestsInFlight() ?? 0 },

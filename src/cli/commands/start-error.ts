@@ -19,7 +19,7 @@ interface SystemErrorDetails {
   readonly port?: number;
 }
 
-/** Converts an error during the server start to an error that names the setting to fix. Returns the error unchanged if no setting matches. */
+/** Converts an error during the server start to an error that names the setting to fix. Returns the error itself if no setting matches. */
 export function toStartError(error: unknown, config: Config): unknown {
   if (error instanceof InvalidCertificateError) {
     return ConfigError.invalidSettingError(
