@@ -251,7 +251,7 @@ function listCaveats(
   const worst = keysIfAllSessionsOverlap(mix, resources, request);
   if (worst < Math.floor(Math.min(...resources.map(({ keys }) => keys)))) {
     caveats.push(
-      `Sessions are spread over the day as the mix specifies; if all were created within ${mix.sessionHours} hours, a server could serve ${number(worst)} keys.`,
+      `Sessions are spread over the day as the mix specifies; if all sessions were created within ${mix.sessionHours} hours, a server could serve ${number(worst)} keys.`,
     );
   }
   caveats.push(

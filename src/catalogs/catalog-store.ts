@@ -57,7 +57,7 @@ interface ServedCatalog {
 }
 
 /**
- * Store of the compiled catalogs of all verticals and modes: those in use, and those replaced less than 28 hours ago
+ * Store of the compiled catalogs of all verticals and modes: catalogs in use, and catalogs replaced less than 28 hours ago
  * (docs/contract.md#replaced-catalogs). After a restart, the store loads the replaced catalogs from the archive folder.
  */
 export class CatalogStore {
@@ -221,7 +221,7 @@ export class CatalogStore {
     return this.#options.clock.wallMs() - replacedMs < bounds.replacedCatalogRetentionMs;
   }
 
-  /** @param activated version that is about to be activated, whose archive file must stay */
+  /** @param activated version that is about to be activated; the archive file of this version is not deleted */
   #deleteExpiredCatalogs(activated: string): void {
     for (const [version, { replacedMs }] of this.#replaced) {
       if (version === activated || this.#isCatalogRetained(replacedMs)) continue;

@@ -171,7 +171,7 @@ export function parseCatalogJson(
 
 /**
  * Validates a value from `parseCatalogJson`. Reports schema errors and semantic errors, up to `bounds.catalogErrorsReportedMax`. If an
- * offer has schema errors, its semantics are not validated. If a list is too long, errors of other kinds are not reported.
+ * offer has schema errors, the semantics of the offer are not validated. If a list is too long, errors of other kinds are not reported.
  */
 export function validateCatalogValue(value: unknown, vertical: Vertical): CatalogResult<CatalogErrors> {
   const errors = new CatalogErrors();

@@ -238,7 +238,7 @@ export function readOperationsEndpoint(env: Env): ListenAddress {
   };
 }
 
-/** Reads the TLS settings. Certificate and key must be set together. Both files are read later, when the listener starts. */
+/** Reads the TLS settings. Certificate and key must be set together. Both files are read when the listener starts. */
 function readTlsSettings(env: Env, { workingFolder }: MachineResources): TlsSettings | null {
   const { SVC_TLS_CERT: certificate, SVC_TLS_KEY: key } = env.values;
   const minVersion = parseChoiceSetting(env, 'SVC_TLS_MIN_VERSION', tlsVersions);

@@ -105,7 +105,7 @@ function analyticsReportCommand(kind: AnalyticsReportKind): Command {
     .addOption(createModeOption('sessions of live keys or of test keys').default('live'))
     .option(
       '--from <date>',
-      `first UTC day on which the sessions were created (default: ${bounds.analyticsDefaultDays} days before the last one)`,
+      `first UTC day on which the sessions were created (default: ${bounds.analyticsDefaultDays} days before the last day)`,
       parseDate,
     )
     .option('--to <date>', 'last UTC day on which the sessions were created (default: today)', parseDate)
@@ -164,7 +164,7 @@ function rebuildCommand(): Command {
     description:
       'Verifies the ledger, computes all figures from its records and from the archived figures of days whose records the retention ' +
       'deleted (SVC_RETENTION_DAYS), and replaces the analytics store. The service must be stopped. A rebuild is seldom needed: the ' +
-      'service rebuilds a store that is damaged, missing or of another version at its start. If the command is killed, run it again.',
+      'service rebuilds a store that is damaged, missing or of another version at its start. If the command is killed, run the command again.',
     examples: [
       'marketplace analytics rebuild',
       'SVC_DATA_DIR=/backup/data marketplace analytics rebuild --json | jq .left_out',

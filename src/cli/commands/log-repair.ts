@@ -28,7 +28,7 @@ export function logRepairCommand(): Command {
       'Cuts a log at its first damage, so that the service can open the log again. Records before the damage stay; everything after it, ' +
       'including intact records, is moved unchanged to a folder beside the log. With --accept-missing-journal, the command instead creates ' +
       'an empty journal beside the ledger if the journal is missing. The service must be stopped. Without --yes, the command only prints ' +
-      'what it would do. If the command is killed, run it again.',
+      'what it would do. If the command is killed, run the command again.',
     examples: [
       'marketplace log repair --cut 0000000000000001.log:4096',
       'marketplace log repair --cut 0000000000000001.log:4096 --yes',

@@ -283,19 +283,19 @@ Try one, in another terminal:
 `;
   const notice = 'There was no API key yet, so two keys of the account demo were created.';
   if (process.stdout.isTTY) {
-    printResult(`\n${notice} They are shown only now:\n\n${keys}`);
+    printResult(`\n${notice} The keys are shown only now:\n\n${keys}`);
     return;
   }
   const path = join(dataDir, 'first-keys.txt');
   try {
     writeFileDurably(
       path,
-      `API keys of the account demo, created at the first start. Copy them, then delete this file.\n\n${keys}`,
+      `API keys of the account demo, created at the first start. Copy the keys, then delete this file.\n\n${keys}`,
     );
   } catch (error) {
     if (!isDiskFull(error)) throw error;
-    printResult(`${notice} They are lost: ${diskFullMessage(dataDir)} with: marketplace keys create`);
+    printResult(`${notice} The keys are lost: ${diskFullMessage(dataDir)} with: marketplace keys create`);
     return;
   }
-  printResult(`${notice} They are in ${path}, which only its owner can read. Copy them, then delete the file.`);
+  printResult(`${notice} The keys are in ${path}, which only its owner can read. Copy the keys, then delete the file.`);
 }

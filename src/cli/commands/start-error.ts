@@ -43,7 +43,7 @@ export function toStartError(error: unknown, config: Config): unknown {
   return error;
 }
 
-/** Returns an error that describes how to fix a damaged log. If a journal is moved away, live sessions lose their fields. */
+/** Returns an error that describes how to fix a damaged log. If a journal is moved away, live sessions lose their pocket fields. */
 function damagedLogError(error: LogDamagedError, { dataDir }: Config): CommandLineError {
   const journal = dataPaths(dataDir).journalFolder + sep;
   if (!error.file.startsWith(journal)) {
