@@ -97,7 +97,9 @@ export function planCapacity(
   const { name: bottleneck, keys: most } = resources.reduce((least, one) => (one.keys < least.keys ? one : least));
   const keysPerBox = Math.floor(most);
   if (keysPerBox < 1)
-    throw new CapacityError(`one server cannot serve a single API key with this traffic mix; bottleneck: ${bottleneck}`);
+    throw new CapacityError(
+      `one server cannot serve a single API key with this traffic mix; bottleneck: ${bottleneck}`,
+    );
   const boxes = Math.ceil(request.keys / keysPerBox);
   const load = computeServerLoad(key, Math.ceil(request.keys / boxes));
   return {

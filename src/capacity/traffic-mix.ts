@@ -122,7 +122,9 @@ function assertKnownMixMembers(value: unknown): void {
   const { per_100_sessions: shares, limits } = value;
   if (isJsonObject(shares)) {
     if ('session' in shares)
-      throw new CapacityError('is not a traffic mix: per_100_sessions must not contain session, because there are always 100 sessions');
+      throw new CapacityError(
+        'is not a traffic mix: per_100_sessions must not contain session, because there are always 100 sessions',
+      );
     assertKnownMemberNames(shares, routesAfterSession, 'per_100_sessions');
   }
   if (isJsonObject(limits)) {

@@ -146,7 +146,9 @@ export function createModeOption(description: string): Option {
 export function parseFutureExpiry(text: string): number {
   const ms = parseKeyExpiry(text);
   if (ms === null) {
-    throw new InvalidArgumentError('The expiry must be a date like 2030-12-31 or a timestamp like 2030-12-31T18:00:00Z.');
+    throw new InvalidArgumentError(
+      'The expiry must be a date like 2030-12-31 or a timestamp like 2030-12-31T18:00:00Z.',
+    );
   }
   if (ms <= systemClock.wallMs()) throw new InvalidArgumentError('The expiry must be in the future.');
   return ms;

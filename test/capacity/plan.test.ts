@@ -87,7 +87,10 @@ test('throws if no measured rate meets the latency target', () => {
 
 test('throws if a server cannot serve a single API key, and names the bottleneck', () => {
   const tiny = { ...sample, memory: { ...sample.memory, sessionsMax: 100 } };
-  assert.throws(() => planCapacity(tiny, mix(), requestFor()), /a single API key with this traffic mix; bottleneck: session-ceiling/);
+  assert.throws(
+    () => planCapacity(tiny, mix(), requestFor()),
+    /a single API key with this traffic mix; bottleneck: session-ceiling/,
+  );
 });
 
 test('a plan lists only the caveats that apply to the measurements', () => {

@@ -115,7 +115,9 @@ function analyticsReportCommand(kind: AnalyticsReportKind): Command {
 
 function parseReferrerTag(text: string): string {
   if (isReferrerTag(text)) return text;
-  throw new InvalidArgumentError('The referrer tag must have 3 to 64 lower-case letters, digits, underscores or hyphens.');
+  throw new InvalidArgumentError(
+    'The referrer tag must have 3 to 64 lower-case letters, digits, underscores or hyphens.',
+  );
 }
 
 /** Parses a date like 2026-11-21 and returns its day number. */
