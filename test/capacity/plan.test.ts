@@ -81,13 +81,16 @@ test('predicts the disk use if the benchmark result contains it', () => {
 
 test('throws if no measured rate meets the latency target', () => {
   const tooSlow =
-    /^CapacityError: .*p99 exceeds 3 ms at every measured rate: it is 4\.0 ms at the lowest one, 5000 req/;
+    /^CapacityError: .*p99 exceeds 3 ms at every measured rate: p99 is 4\.0 ms at the lowest measured rate, 5000 req/;
   assert.throws(() => planCapacity(sample, mix(), requestFor({ sloP99Ms: 3 })), tooSlow);
 });
 
 test('throws if a server cannot serve a single API key, and names the bottleneck', () => {
   const tiny = { ...sample, memory: { ...sample.memory, sessionsMax: 100 } };
-  assert.throws(() => planCapacity(tiny, mix(), requestFor()), /a single key of this mix; bottleneck: session-ceiling/);
+  assert.throws(
+    () => planCapacity(tiny, mix(), requestFor()),
+    /a single API key with this traffic mix; bottleneck: session-ceiling/,
+  );
 });
 
 test('a plan lists only the caveats that apply to the measurements', () => {
