@@ -71,8 +71,7 @@ function rewriteDeclarationImports(declarations: string): string {
 }
 
 /**
- * Returns the declaration files that the entry point imports, directly or indirectly. The package contains only these
- * declaration files.
+ * Returns the declaration files that the entry point imports, directly or indirectly. The package contains only these declaration files.
  */
 function reachableDeclarations(entry: string): ReadonlySet<string> {
   const seen = new Set<string>();

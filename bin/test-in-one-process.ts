@@ -1,7 +1,6 @@
 /**
- * Runs several test files in this process. The environment variable SHORT_TESTS lists the test files to run, separated
- * by spaces. In one process, the modules of `src/` are loaded once instead of once per file, which halves the CPU time
- * of short tests.
+ * Runs several test files in this process. The environment variable SHORT_TESTS lists the test files to run, separated by spaces. In one
+ * process, the modules of `src/` are loaded once instead of once per file, which halves the CPU time of short tests.
  */
 import { resolve } from 'node:path';
 import process from 'node:process';

@@ -299,8 +299,7 @@ export const bounds = {
   /** Number of changed API keys and origins that are loaded in one event-loop turn (a few milliseconds). */
   apiKeyChangesPerTurn: 500,
   /**
-   * Maximum time that a reload of API keys waits for a lock and blocks the event loop. After a timeout, the loaded API keys stay in
-   * use.
+   * Maximum time that a reload of API keys waits for a lock and blocks the event loop. After a timeout, the loaded API keys stay in use.
    */
   apiKeyReadLockTimeoutMs: 20,
   /** Maximum number of entries in the caches of key IDs and account names for the log. Each cache uses a few hundred kB. */

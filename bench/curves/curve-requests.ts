@@ -28,10 +28,9 @@ export function uncachedOfferRequests(sessions: readonly BorrowerSession[]): Pre
 const offerRequestsPerInput = 4;
 
 /**
- * Returns requests that do not change the number of live sessions. The requests visit all sessions several times, and
- * one visit of all sessions is a lap. In one of the laps, a session gets an `inputs` request with a new income. In the
- * other laps, the session gets a request for its offers. The first request for offers after new inputs computes a new
- * ranking.
+ * Returns requests that do not change the number of live sessions. The requests visit all sessions several times, and one visit of all
+ * sessions is a lap. In one of the laps, a session gets an `inputs` request with a new income. In the other laps, the session gets a
+ * request for its offers. The first request for offers after new inputs computes a new ranking.
  */
 export function steadyLoadRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {
   const requests: PreparedRequest[] = [];

@@ -18,8 +18,7 @@ import { mergeFieldsBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
 
 /**
- * Returns all micro benchmarks in the order in which a request uses the functions, except that benchmarks with high
- * memory use are last.
+ * Returns all micro benchmarks in the order in which a request uses the functions, except that benchmarks with high memory use are last.
  */
 export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroBenchmark[] {
   return [

@@ -31,9 +31,8 @@ export interface OpenLoopResult {
   /** Expected replies per second during the schedule; never above the offered rate. */
   readonly achievedPerSecond: number;
   /**
-   * Latency from the scheduled time of a request to a reply with an expected status. For a request without a reply
-   * before its deadline, the latency is the time until the deadline. Replies with an unexpected status, such as fast
-   * rejections, are not included.
+   * Latency from the scheduled time of a request to a reply with an expected status. For a request without a reply before its deadline, the
+   * latency is the time until the deadline. Replies with an unexpected status, such as fast rejections, are not included.
    */
   readonly latencyMs: LatencyMs;
   /** Delay from the scheduled time of a request until the client sends or queues the request. */

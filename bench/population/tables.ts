@@ -130,8 +130,7 @@ export const educationLevels: WeightedTable<string> = [
 export const debtToIncomeDistribution = { lowest: 0.05, likeliest: 0.3, highest: 0.6 };
 
 /**
- * States with the first three digits of one of their ZIP codes (USPS), and their number of residents on 1 April 2020
- * (US Census Bureau).
+ * States with the first three digits of one of their ZIP codes (USPS), and their number of residents on 1 April 2020 (US Census Bureau).
  */
 // biome-ignore format: a table of states reads better in rows
 export const residencePlaces: WeightedTable<{ readonly state: string; readonly zip: string }> = [

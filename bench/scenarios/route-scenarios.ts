@@ -27,9 +27,8 @@ export const sessionScenario: Scenario = {
 };
 
 /**
- * Load of `inputs` requests, each of which changes one field of a session. The reply is sent once the change is
- * durable. Every request sets a new income, which the service merges into the fields of the session; each session is
- * used four times per round.
+ * Load of `inputs` requests, each of which changes one field of a session. The reply is sent once the change is durable. Every request sets
+ * a new income, which the service merges into the fields of the session; each session is used four times per round.
  */
 export const submitInputsScenario: Scenario = {
   name: 'inputs',
@@ -131,9 +130,8 @@ export const clickScenario: Scenario = {
 export const analyticsSessionCount = 125 * referrerTags.length;
 
 /**
- * Load of analytics queries, in turn for the summary and the first 100 sessions of an experiment. Queries rotate over
- * experiments and keys, so that each key stays below its limit of 50 queries per minute. No events are recorded during
- * the load.
+ * Load of analytics queries, in turn for the summary and the first 100 sessions of an experiment. Queries rotate over experiments and keys,
+ * so that each key stays below its limit of 50 queries per minute. No events are recorded during the load.
  */
 export const analyticsScenario: Scenario = {
   name: 'analytics',

@@ -144,8 +144,7 @@ export class LedgerProjection {
   }
 
   /**
-   * Counts widget events. The ledger contains no repeated events, because the main thread drops repeated events before it appends a
-   * record.
+   * Counts widget events. The ledger contains no repeated events, because the main thread drops repeated events before it appends a record.
    */
   #applyWidgetEvents(session: ProjectedSession, [, wallMs, sub, , , types]: WidgetEventsReported): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);

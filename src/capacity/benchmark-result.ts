@@ -20,8 +20,7 @@ const nonNegativeNumber = Type.Number({ minimum: 0 });
 const microsOrNull = Type.Union([nonNegativeNumber, Type.Null()]);
 
 /**
- * Schema of those members of a benchmark result from which a capacity plan is computed. Other members of a benchmark
- * result are ignored.
+ * Schema of those members of a benchmark result from which a capacity plan is computed. Other members of a benchmark result are ignored.
  */
 const ResultSchema = Type.Object({
   format: Type.Literal(supportedFormat),

@@ -118,9 +118,7 @@ export interface MarketplaceView extends IgnoredParameters {
   readonly explain?: MatchExplanation;
 }
 
-/**
- * Builds the JSON response with offers as an object. `renderMarketplaceJson` of the HTTP routes renders the same members as JSON text.
- */
+/** Builds the JSON response with offers as an object. `renderMarketplaceJson` of the HTTP routes renders the same members as JSON text. */
 export function toMarketplaceView(result: OffersResult, urls: OfferUrls): MarketplaceView {
   const { catalog, explanation } = result;
   return {
