@@ -36,13 +36,19 @@ export const bounds = {
   /** Size of the HTTP engine's buffer for one connection, which counts towards `unsentReplyBytesMax`. */
   engineBufferBytesPerConnection: 16 * 1024,
   /**
-   * Mean number of response bytes between two checks whether a client reads its responses (uWebSockets.js). The actual number is
-   * random, so that a client cannot avoid the checks.
+   * Mean number of response bytes between two checks whether a client reads its responses (uWebSockets.js). The actual number of bytes
+   * between two checks is random, so that a client cannot avoid the checks.
    */
   bytesBetweenReadChecksMean: 32 * 1024,
-  /** Maximum number of requests answered in one turn of the event loop (uWebSockets.js). Other requests wait for the next turn. */
+  /**
+   * Maximum number of requests answered in one turn of the event loop (uWebSockets.js). Further requests wait for the next turn of the
+   * event loop.
+   */
   repliesPerTurnMax: 256,
-  /** Default time in which pending requests may complete while the service stops. After this time, the service closes their connections. */
+  /**
+   * Default time in which pending requests may complete while the service stops. After this time, the service closes the connections of
+   * pending requests.
+   */
   drainDeadlineDefaultMs: 5_000,
   drainDeadlineSecondsMax: 600,
   /** Maximum configurable time in which a stopping service still accepts connections. */
@@ -57,7 +63,10 @@ export const bounds = {
   /** Remaining lifetime of the certificate below which the service logs a warning. */
   certificateExpiryWarningMs: 14 * 24 * 60 * 60 * 1000,
   certificateExpiryCheckIntervalMs: 12 * 60 * 60 * 1000,
-  /** Maximum length of a list header, such as `Accept`, that the service parses. Browsers send list headers of a few hundred characters. */
+  /**
+   * Maximum length of a header with a comma-separated list, such as `Accept`, that the service parses. An `Accept` header of a browser
+   * has at most a few hundred characters.
+   */
   headerListCharactersMax: 1_024,
   /** Cache-Control max-age of scripts and logos without a content hash in their URL. */
   staticMaxAgeSeconds: 300,
@@ -73,7 +82,7 @@ export const bounds = {
   refusalLogLinesBurst: 20,
   /** Interval at which the number of dropped log lines is logged. */
   refusalLogSummaryIntervalMs: 1_000,
-  /** Maximum size of the log lines that wait for a slow reader of standard error. Log lines above this limit are dropped. */
+  /** Maximum size of the log lines that wait for a slow reader of standard error. Log lines that do not fit are dropped. */
   loggerBufferBytesMax: 4 * 1024 * 1024,
   /** Maximum time to flush the log to standard error before the process exits. */
   loggerFlushTimeoutMs: 2_000,
@@ -93,11 +102,11 @@ export const bounds = {
   metadataCharactersMax: 256,
   idempotencyKeyCharactersMax: 255,
   /**
-   * Maximum number of stored idempotency keys. Each stored key uses about 120 bytes outside the heap until its session expires.
-   * When this limit is reached, requests with a new idempotency key get 503.
+   * Maximum number of stored idempotency keys. Each stored idempotency key uses about 120 bytes outside the heap until its session
+   * expires. When this limit is reached, requests with a new idempotency key get 503.
    */
   idempotencyKeysMax: 1_000_000,
-  /** Maximum number of expired idempotency keys deleted when a new key is stored. Deleting this many keys takes a few microseconds. */
+  /** Maximum number of expired idempotency keys deleted when a new idempotency key is stored, which takes a few microseconds. */
   expiredIdempotencyKeysPerInsert: 16,
   /** Maximum size of the JSON text that is hashed to compare the payloads of two requests. */
   idempotencyPayloadBytesMax: 48 * 1024,
@@ -108,8 +117,8 @@ export const bounds = {
   /** Minimum interval between two searches for expired sessions while the session store is full. */
   sessionStoreFullCheckIntervalMs: 100,
   /**
-   * Heap size of one live session, including up to 800 bytes of widget counters. The default of SVC_MAX_SESSIONS is derived from
-   * this size. Outside the heap, a session, its ranking and its idempotency key use about 570 bytes.
+   * Heap size of one live session, including up to 800 bytes of widget counters. The default of SVC_MAX_SESSIONS is derived from this
+   * heap size of a session. Outside the heap, a session, its ranking and its idempotency key use about 570 bytes.
    */
   sessionHeapBytes: 2_048,
   embeddedSessionLimitDefault: 100_000,
@@ -124,11 +133,11 @@ export const bounds = {
   // Offers (docs/contract.md#marketplace-answers)
   offersShownDefault: 5,
   offersShownMax: 20,
-  /** Offers that a cached ranking stores per sort order. The ranking is recomputed when more than 12 of the best become unavailable. */
+  /** Number of offers in a cached ranking per sort order. If more than 12 of these offers become unavailable, the ranking is recomputed. */
   offersRankedMax: 32,
   /**
-   * Maximum number of offers that may reach or leave their daily cap before a cached ranking is recomputed. Up to this number, only the
-   * total number of offers in the ranking is updated, which takes about 5 microseconds.
+   * Maximum number of offers that may reach or leave their daily cap before a cached ranking is recomputed. If no more offers than this
+   * limit changed, only the total number of offers in the ranking is updated, which takes about 5 microseconds.
    */
   offersRecountedMax: 64,
   /** Maximum number of offers in a catalog. Offer indices are 16-bit integers. */
@@ -136,7 +145,7 @@ export const bounds = {
   catalogFileBytesMax: 64 * 1024 * 1024,
   /** Maximum number of JSON values in a catalog file: 200 for each offer of the largest catalog. A generated test offer has 80 values. */
   catalogValuesMax: 4_000_000,
-  /** Maximum nesting depth of a catalog file. The catalog format needs ten levels. */
+  /** Maximum nesting depth of a catalog file. The catalog format needs ten levels of nesting. */
   catalogDepthMax: 64,
   /** Maximum length of a JSON array in a catalog, except lenders and offers. The longest arrays list states and credit bands. */
   catalogListItemsMax: 256,
@@ -148,7 +157,7 @@ export const bounds = {
   catalogNameCharactersShown: 80,
   catalogErrorCharactersShown: 400,
   offerIdCharactersMax: 64,
-  /** Maximum length of a lender name in Unicode code points. In UTF-16 code units, a lender name can be twice as long. */
+  /** Maximum length of a lender name in Unicode code points. A lender name can have twice as many UTF-16 code units as code points. */
   lenderNameCodePointsMax: 100,
   catalogVersionCharacters: 12,
   /** Maximum length of the `v` parameter of a click URL. */
@@ -176,7 +185,10 @@ export const bounds = {
   /** Maximum number of requests queued for the matching threads. Requests above this limit get 503. */
   matchQueueRequestsMax: 4_096,
   matchBatchRequestsMax: 64,
-  /** First delay before the restart of a matching thread that exits without processing a request. The delay doubles with each restart. */
+  /**
+   * First delay before the restart of a matching thread that exits without processing a request. The restart delay doubles with each
+   * restart.
+   */
   matchWorkerRestartDelayMinMs: 100,
   /** Maximum restart delay of a matching thread, shorter than the request deadline so that waiting requests can still be answered. */
   matchWorkerRestartDelayMaxMs: 1_000,
@@ -197,7 +209,7 @@ export const bounds = {
   logoFilesPerCatalogMax: 2_000,
   /** Maximum nesting depth of the elements in an SVG logo, equal to the limit of browsers. */
   logoElementDepthMax: 256,
-  /** Maximum number of namespace declarations in an SVG logo. Drawing programs may write declarations on every element. */
+  /** Maximum number of namespace declarations in an SVG logo. Drawing programs may write namespace declarations on every SVG element. */
   logoNamespaceDeclarationsMax: 1_000,
   logoFileNameCharactersMax: 68,
   /** Maximum number of stored logo file names that no active catalog uses. */
@@ -216,16 +228,19 @@ export const bounds = {
   clicksRecordedPerSessionMax: 64,
   /** Number of one-byte cells in each of the four rows of the count-min sketch of the clicks per session of a day: 4 MiB in total. */
   sessionClickCells: 1024 * 1024,
-  /** Maximum number of click links with a counter of recorded clicks in memory. */
+  /** Maximum number of click links whose recorded clicks are counted in memory. */
   clickCountersMax: 200_000,
   /**
-   * Maximum number of stored pairs of a session and a capped offer, at most 24 bytes each. Above this limit, the pairs of the oldest
-   * sessions are dropped. Later clicks of such a session count towards the daily cap even if they earn no revenue.
+   * Maximum number of stored pairs of a session and a capped offer, at most 24 bytes each. Above this limit, the pairs of session and
+   * capped offer of the oldest sessions are dropped. After the pairs of a session are dropped, its later clicks count towards the daily
+   * cap even if the clicks earn no revenue.
    */
   sessionCappedOfferPairsMax: 4_000_000,
 
   // Widgets (docs/contract.md#widget)
-  /** Maximum requests per minute (for offers, or with events) from all widgets of one session. Requests above this limit get 429. */
+  /**
+   * Maximum number of offer requests and event requests together, per minute, from all widgets of one session. Further requests get 429.
+   */
   widgetRequestsPerMinute: 120,
   /** Maximum number of widget loads of one session that count as views. Widget loads above this limit still show offers. */
   widgetLoadsPerSessionMax: 256,
@@ -249,7 +264,7 @@ export const bounds = {
   txidCharactersMax: 128,
   confirmationRowsPerRequestMax: 500,
   confirmationBodyBytesMax: 512 * 1024,
-  /** Maximum number of queued batches of confirmations. Batches above this limit get 503. */
+  /** Maximum number of queued batches of confirmations. Further batches of confirmations get 503. */
   confirmationQueueBatchesMax: 16,
   /** Maximum length of one row in a confirmation file. */
   confirmationFileRowCharactersMax: 8 * 1024,
@@ -270,20 +285,23 @@ export const bounds = {
   limitPerDayMax: 1_000_000_000,
 
   // Verticals (docs/contract.md#verticals)
-  /** Largest vertical number. A sub_id stores the vertical number in seven bits. */
+  /** Largest vertical number. A sub_id stores the number of its vertical in seven bits. */
   verticalNumberMax: 127,
   verticalSegmentCharactersMax: 64,
 
   // Keys (docs/contract.md#api-keys)
   apiKeyCharactersMax: 128,
   apiKeyPrefixCharactersMax: 32,
-  /** Interval at which the server reloads changed API keys. Changes must take effect within two seconds (docs/contract.md). */
+  /** Interval at which the server reloads changed API keys. A changed API key must take effect within two seconds. */
   apiKeyPollIntervalMs: 1_000,
   /** Minimum interval between two reloads of the API keys that are caused by requests with an unknown API key. */
   unknownApiKeyPollIntervalMs: 100,
   /** Number of changed API keys and origins that are loaded in one event-loop turn (a few milliseconds). */
   apiKeyChangesPerTurn: 500,
-  /** Maximum time that a reload of API keys waits for a lock and blocks the event loop. A timeout leaves the loaded API keys in use. */
+  /**
+   * Maximum time that a reload of API keys waits for a lock and blocks the event loop. After a timeout, the loaded API keys stay in
+   * use.
+   */
   apiKeyReadLockTimeoutMs: 20,
   /** Maximum number of entries in the caches of key IDs and account names for the log. Each cache uses a few hundred kB. */
   callerNameCacheEntriesMax: 4_096,
@@ -296,7 +314,7 @@ export const bounds = {
   accountNameCharactersMax: 64,
   /** Largest time value of a JavaScript `Date`. */
   timestampMsMax: 8_640_000_000_000_000,
-  /** Number of API keys whose rate-limit state each request checks for removal (a few microseconds). */
+  /** Maximum number of API keys whose idle rate-limit counters one request searches for and frees, which takes a few microseconds. */
   keyUsagesFreedPerRequest: 64,
 
   // Embed origins
@@ -307,7 +325,7 @@ export const bounds = {
   // Analytics (docs/contract.md#analytics)
   subIdListMax: 500,
   analyticsDefaultDays: 30,
-  /** Number of days for which an analytics summary includes final revenue if the request has no dates. */
+  /** Default length, in days, of the period whose final revenue an analytics summary reports. */
   maturedDefaultDays: 180,
   topLendersMax: 20,
   /** Maximum and default number of items (days or rows) on one page of analytics. */
@@ -331,7 +349,10 @@ export const bounds = {
   loopDelaySampleIntervalMs: 20,
   /** Maximum number of stored log positions from which the analytics lag is computed. */
   analyticsLagSamplesMax: 512,
-  /** Initial interval between stored log positions for the analytics lag. The interval doubles when too many positions are stored. */
+  /**
+   * Initial interval between the log positions that are stored to compute the analytics lag. The interval doubles each time
+   * `analyticsLagSamplesMax` log positions are stored.
+   */
   analyticsLagSampleIntervalMs: 100,
 
   // Configuration
@@ -344,7 +365,7 @@ export const bounds = {
   settingCharactersShown: 80,
 
   // Command line
-  /** Delay before a command shows its progress bar. A command that is faster shows no progress bar. */
+  /** Delay before a command shows its progress bar. A command that ends before this delay shows no progress bar. */
   progressBarDelayMs: 1_000,
   progressBarRedrawIntervalMs: 100,
   /** Interval at which a starting server without a terminal logs its progress. */
@@ -361,12 +382,12 @@ export const bounds = {
   capacityCheckSecondsMax: 3_600,
   /** Maximum number of live sessions that a capacity check creates before the load. */
   capacityCheckSessionsMax: 10_000_000,
-  /** Maximum number of requests of a capacity check. The capacity check prepares all requests in advance, about 1 kB each. */
+  /** Maximum number of requests of a capacity check. A capacity check prepares all requests in advance, at about 1 kB per request. */
   capacityCheckRequestsMax: 2_500_000,
 
   // Event log
   logSegmentBytesMax: 64 * 1024 * 1024,
-  /** Maximum payload of one log record. The largest records, sessions with maximum metadata, are much smaller. */
+  /** Maximum payload of one log record. Even the largest log records, sessions with maximum metadata, are much smaller than this limit. */
   logRecordBytesMax: 64 * 1024,
   /** Maximum number of elements in a log record, and in an array inside a record. */
   logRecordItemsMax: 64,
@@ -375,18 +396,27 @@ export const bounds = {
   logRecordsReadPerTurn: 1_000,
   /** Number of zero bytes preallocated after the last record of a log, so that most syncs do not change the file size. */
   logPreallocationBytes: 256 * 1024,
-  /** Initial size of the buffer for a group of log records. A larger group enlarges the buffer. */
+  /** Initial size of the buffer for a group of log records. For a larger group of log records, the buffer grows. */
   logGroupInitialBytes: 64 * 1024,
   logRetryIntervalMs: 1_000,
-  /** Maximum delay before a write of log records for which no caller waits. Analytics queries wait until such records are written. */
+  /**
+   * Maximum delay before a write of log records for which no caller waits. An analytics query waits until the log records appended
+   * before the query are written.
+   */
   logLingerMs: 5,
   /** Maximum size of the appended records that are not durable yet. At this limit, requests that append a record get 503. */
   logPendingBytesMax: 16 * 1024 * 1024,
-  /** Duration of one journal epoch (see `FileJournal`). An epoch is deleted when all sessions changed in the epoch have expired. */
+  /**
+   * Duration of one journal epoch (see `FileJournal`). A journal epoch is deleted when all sessions changed in this journal epoch have
+   * expired.
+   */
   journalEpochDurationMs: 15 * 60 * 1000,
   /** Interval at which the journal creates a new epoch and deletes old epochs if necessary. */
   journalMaintenanceIntervalMs: 60_000,
-  /** Maximum backward step of the wall clock that a restart tolerates. After a larger step, a restart may skip records of live sessions. */
+  /**
+   * Maximum backward step of the wall clock that a restart tolerates. After a larger backward step of the wall clock, a restart may
+   * skip records of live sessions.
+   */
   clockSetBackMsMax: 60 * 60 * 1000,
   /** Maximum number of log records that the aggregator thread applies in one transaction. */
   projectionBatchRecordsMax: 8_192,
@@ -403,7 +433,10 @@ export const bounds = {
   cohortRowSessionsMax: 30,
   /** Maximum number of sessions that one transaction of the aggregator thread deletes because they are older than the retention. */
   sessionsPrunedPerTransaction: 500,
-  /** Maximum number of experiments in one reply of the aggregator thread, which takes both threads a few milliseconds. */
+  /**
+   * Maximum number of experiments in one reply of the aggregator thread. A reply of this size takes the main thread and the aggregator
+   * thread a few milliseconds.
+   */
   experimentsPerPage: 5_000,
   /** Number of 4 KiB pages in the write-ahead log of the analytics store that triggers a checkpoint. */
   analyticsStoreCheckpointPages: 4_000,
@@ -415,8 +448,8 @@ export const bounds = {
   /** Maximum heap of the aggregator thread, which needs only a small part of this heap for a batch and its caches. */
   aggregatorHeapMegabytes: 256,
   /**
-   * Initial delay before an aggregator thread that exited is restarted. Each further exit doubles the delay up to the maximum, until the
-   * aggregator has applied all records of the ledger.
+   * Initial delay before an aggregator thread that exited is restarted. Each further exit of the thread doubles the restart delay up to
+   * the maximum, until the aggregator has applied all records of the ledger.
    */
   aggregatorRestartDelayMinMs: 100,
   aggregatorRestartDelayMaxMs: 5_000,
@@ -426,13 +459,13 @@ export const bounds = {
 
 // The longest session metadata (6 bytes per escaped character) fits into a log record.
 assert(bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 6 + 1_024 < bounds.logRecordBytesMax);
-// The longest session metadata (7 bytes per character as a JSON string, where escapes are escaped again) and the longest user agent fit
-// into the JSON text that is hashed for an Idempotency-Key.
+// The JSON text that is hashed for an Idempotency-Key has room for the longest session metadata and the longest user agent. A metadata
+// character needs up to 7 bytes: the 6 bytes of its escape sequence, whose backslash is escaped again.
 assert(
   bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 7 + bounds.userAgentCharactersMax * 6 + 1_024 <
     bounds.idempotencyPayloadBytesMax,
 );
-// Each sub_id in a query has 68 characters and the separator `%2C`. The rest of the request head needs a few hundred bytes.
+// Each sub_id in a query has 68 characters and the separator `%2C`. The other parts of the request head need a few hundred bytes.
 assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.requestHeadBytesMax);
 assert(bounds.offersShownDefault <= bounds.offersShownMax);
 // A click token is 42 bytes in base64url. The size of a stored ranking is a multiple of 32 bits.
@@ -440,7 +473,8 @@ assert(Math.ceil(((30 + bounds.catalogVersionCharacters) * 4) / 3) <= bounds.cli
 assert(bounds.clickTokenCharactersMax % 4 === 0 && bounds.offersRankedMax % 2 === 0);
 assert(bounds.offersShownMax <= bounds.offersRankedMax && bounds.offersRankedMax < 2 ** 8);
 assert(bounds.catalogOffersMax < 2 ** 16);
-// Every name and payout of a valid catalog is valid in a ledger record. Ledger readers skip records with larger values.
+// Every name and payout of a valid catalog is valid in a ledger record. Ledger readers skip records with a longer name or a higher
+// payout than the ledger allows.
 assert(bounds.offerIdCharactersMax <= bounds.ledgerNameCharactersMax);
 assert(bounds.lenderNameCodePointsMax * 2 <= bounds.ledgerNameCharactersMax);
 assert(bounds.catalogVersionCharacters <= bounds.ledgerNameCharactersMax);
@@ -448,13 +482,13 @@ assert(bounds.payoutUsdMax * 1_000_000 <= bounds.clickValueMicrosMax);
 // A sort key contains an amount and two rates in hundredths of a percent, and must be a safe integer.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.offerAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);
-// Offers are sorted by one safe integer, which combines a sort key (revenue is the largest) and the offer index.
+// Offers are sorted by one safe integer that combines a sort key and the offer index. The largest sort key is the expected revenue.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
 assert(bounds.offerAmountUsdMax < 2 ** 37);
 // The data of a day stops changing (no more clicks or confirmations) at least 30 days before the day is archived.
 assert(bounds.clickAttributionMs + bounds.confirmationWindowMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickDurabilityTimeoutMs < bounds.requestDeadlineMs);
-// The click sketch stores the click count of a session in one byte for two days. A cell is selected by up to 24 bits of a hash.
+// The click sketch stores the click count of a session in one byte for two days. Up to 24 bits of a hash select a cell of the click sketch.
 assert(bounds.clicksRecordedPerSessionMax <= 255 && bounds.clickAttributionMs <= 24 * 60 * 60 * 1000);
 assert(Number.isInteger(Math.log2(bounds.sessionClickCells)) && bounds.sessionClickCells <= 2 ** 24);
 // A metrics scrape completes before the request deadline even if several metrics time out.
@@ -475,7 +509,8 @@ assert(bounds.confirmationRowsPerRequestMax * 1_024 <= bounds.confirmationBodyBy
 // A request body has room for the longest row of a confirmation file after JSON escaping.
 assert(bounds.confirmationFileRowCharactersMax * 6 <= bounds.confirmationBodyBytesMax);
 assert(bounds.txidCharactersMax <= bounds.ledgerNameCharactersMax);
-// The highest payout of a catalog can be confirmed. The square of a session's revenue in cents is a safe integer.
+// The maximum confirmed revenue of a session is not lower than the highest payout of a catalog. The square of a session's revenue in
+// cents is a safe integer.
 assert(
   bounds.payoutUsdMax <= bounds.confirmedRevenueUsdMax &&
     (bounds.confirmedRevenueUsdMax * 100) ** 2 <= Number.MAX_SAFE_INTEGER,

@@ -80,10 +80,10 @@ export type {
   RevokeKeyResult,
 };
 
-/** A marketplace that runs inside this process. Close it with `close` or `await using`. */
+/** A marketplace that runs inside this process. Close the marketplace with `close` or `await using`. */
 export interface Marketplace extends AsyncDisposable {
   /**
-   * Returns the API operations for one API key and one vertical. Default vertical: the first configured one. Throws a
+   * Returns the API operations for one API key and one vertical. The default is the first configured vertical. Throws a
    * RangeError for an unknown vertical. Each operation verifies the key; `partner` does not.
    */
   partner(apiKey: string, vertical?: string): PartnerApi;
@@ -106,24 +106,26 @@ export interface Marketplace extends AsyncDisposable {
   };
   /**
    * Records a click on a `click_url`, for a program with its own HTTP server. For the result `redirect`, reply with status 302 and the
-   * location; for an unknown link, reply with 404; for `ask_again`, reply with 503. Prevent caches from storing these replies.
+   * location; for the result `unknown`, reply with 404; for the result `ask_again`, reply with 503. Prevent caches from storing these
+   * replies.
    */
   followClick(url: string | URL, visit?: ClickVisit): Promise<FollowClickOutcome>;
   readonly confirmations: {
     /**
      * Submits up to 500 confirmations from lenders. Each row is validated separately, and is durable before it is reported as accepted.
-     * Repeated rows have no effect. If the result is an error, no row was processed. After a 503, retry.
+     * Repeated rows have no effect. If the result is an error, no row was recorded. If the status of the error is 503, submit the rows
+     * again.
      */
     submit(rows: readonly ConfirmationRow[]): Promise<PartnerApiResult<ConfirmationsView>>;
   };
   /**
-   * Reloads all catalogs whose source is a file. If a file is invalid, its active catalog is unchanged. Returns one
+   * Reloads all catalogs whose source is a file. If a file is invalid, the active catalog is unchanged. Returns one
    * result per file, in order.
    */
   reloadCatalogs(): Promise<readonly CatalogReloadResult[]>;
   /**
-   * Reloads certificate and key for new connections. If the new files are invalid, the active certificate and key are
-   * unchanged. Returns null without TLS.
+   * Reloads the TLS certificate and the private key for new connections. If the new files are invalid, the active
+   * certificate and key are unchanged. Returns null without TLS.
    */
   reloadCertificate(): CertificateReload | null;
   /** Returns the reasons why the marketplace does not accept requests; empty when the marketplace is ready. */
@@ -206,7 +208,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
     return vertical;
   };
 
-  /** Returns the service, or throws if it is closing, because the key file is closed together with the service. */
+  /** Returns the service. Throws an Error if the service is closing, because the key file is closed together with the service. */
   const openService = () => {
     if (service.isStopping()) throw new Error('this marketplace is closed');
     return service;

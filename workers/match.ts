@@ -44,7 +44,10 @@ function rankBatch(batch: Uint8Array): Uint8Array {
   return encodeMatchResults(requests.map((request, index) => rankRequest(request, unavailable[index] ?? null)));
 }
 
-/** Stores the tables of a catalog version. The first request for any other version compiles the tables from the archived catalog. */
+/**
+ * Stores the tables of a catalog version. If the tables of a requested version are not stored, `loadTables` compiles them from the archived
+ * catalog.
+ */
 function storeTables({ version, tables }: VersionedTables): void {
   productOf(tables).buildRankingIndexes(tables);
   tablesByVersion.set(version, tables);

@@ -21,15 +21,16 @@ type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
  *        |                     +------------- the ledger has grown --------------+
  *        +------------------------------- all records applied -------------------+
  *
- * While waiting, the aggregator collects many groups of records for one transaction. The waiting state also saves messages: the main thread
- * sends `wake` only while the aggregator sleeps. A pending query ends the waiting state immediately. While the store has rows of deleted
- * sessions, the aggregator does not wait: it prunes some of these rows after each batch.
+ * While waiting, the aggregator collects many groups of records for one transaction. The waiting state also avoids messages, because the
+ * main thread sends `wake` only while the aggregator sleeps. If a query is pending, the aggregator stops waiting and applies a batch
+ * immediately. While the store has rows of deleted sessions, the aggregator neither waits nor sleeps, but deletes a limited number of
+ * these rows after each batch.
  */
 export class Aggregator {
   readonly #port: MessagePort;
   readonly #progress: SharedProgress;
   readonly #follower: LedgerFollower;
-  /** Queries that wait until the ledger is applied up to their position. The main thread limits their number. */
+  /** Queries that wait until the ledger is applied up to their position. The main thread limits the number of pending queries. */
   #pendingQueries: PendingQuery[] = [];
   #batchTimer: NodeJS.Timeout | null = null;
   #batchImmediate: NodeJS.Immediate | null = null;
@@ -120,7 +121,7 @@ export class Aggregator {
     return outcome;
   }
 
-  /** Closes the store, the port and the timers. No batch is in progress, because a batch is one synchronous call. */
+  /** Closes the store and the message port, and clears the timers. No batch is in progress, because a batch is one synchronous call. */
   #close(): void {
     if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
     if (this.#batchImmediate !== null) clearImmediate(this.#batchImmediate);

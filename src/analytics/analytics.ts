@@ -10,7 +10,10 @@ import type { ApiKeyMode } from '../domain/mode.ts';
  */
 export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
-  /** Returns one entry per day of the window, in ascending order. To list one page of days, pass a query whose window is that page. */
+  /**
+   * Returns one entry per day of the window, in ascending order. To list one page of days, pass a query whose window
+   * contains only the days of this page.
+   */
   listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyResult>;
   /** Returns a page of sessions in ledger order. */
   listRows(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
@@ -43,7 +46,7 @@ export interface CohortQuery extends CohortFilter {
 export interface SummaryQuery extends CohortQuery {
   /** Day number of the current day (UTC). Sessions older than 45 days are matured. */
   readonly today: number;
-  /** First cohort day of the `matured` figures, which end at `toDay`. Must not be after `fromDay`; default: `fromDay`. */
+  /** First cohort day of the `matured` figures, which end at `toDay`. `maturedFromDay` must not be after `fromDay`; default: `fromDay`. */
   readonly maturedFromDay?: number;
 }
 
@@ -74,7 +77,7 @@ export interface LenderMetrics {
 interface RetentionCoverage {
   /**
    * First day (day number) whose sessions are retained; 0 if all sessions are retained. Rows and figures of listed
-   * sub_ids exclude sessions created before this day. Figures of a referrer tag include all days.
+   * sub_ids exclude sessions created before this day. Figures of a referrer tag also include the archived days.
    */
   readonly retainedFromDay: number;
 }

@@ -10,8 +10,8 @@ import { LogDamagedError } from '../event-log/segment-reader.ts';
  *
  *     header; per experiment: its name, its day counters, its lender counters; footer
  *
- * A record is a msgpack array whose first element is the kind of the record. The kinds differ from the kinds of ledger
- * records. New members are added only at the end of a record.
+ * A record is a msgpack array whose first element is the kind of the record. Kinds of archive records have other
+ * numbers than kinds of ledger records. New members are added only at the end of a record.
  */
 export type ArchiveRecord = ArchiveHeader | ArchivedExperiment | ArchivedDay | ArchivedLender | ArchiveFooter;
 
@@ -27,7 +27,7 @@ type ArchiveHeader = readonly [
   ledgerStartPosition: number,
 ];
 
-/** Experiment of the day and lender counters that follow this record. */
+/** Experiment to which the day counters and lender counters after this record belong. */
 export type ArchivedExperiment = readonly [
   kind: 12,
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
@@ -43,7 +43,7 @@ export type ArchivedDay = readonly [
     clicks: number,
     attributedMicros: number,
     confirmedMicros: number,
-    /** Sum of squares as a decimal string, because it may exceed `Number.MAX_SAFE_INTEGER`. */
+    /** Sum of squares as a decimal string, because the sum may exceed `Number.MAX_SAFE_INTEGER`. */
     confirmedCentsSquared: string,
   ],
   /** Widget events by type, for the types of the release that wrote the record; absent if there are no events. */
@@ -55,7 +55,7 @@ export type ArchivedLender = readonly [
   counter: readonly [day: number, lenderName: string, clicks: number, confirmedMicros: number],
 ];
 
-/** Last record of an archive segment. A segment without footer is incomplete. */
+/** Last record of an archive segment. An archive segment without a footer is incomplete. */
 type ArchiveFooter = readonly [kind: 15];
 
 function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
@@ -112,7 +112,7 @@ export class CounterArchive {
     this.#folder = folder;
     if (!existsSync(folder)) return;
     const firsts = parseSegmentFileNames(fileSystemLogFiles.listFiles(folder));
-    // The last file is the empty end segment, unless a crash prevented its creation or an older release wrote the archive.
+    // The last file is normally the empty end segment. The end segment is missing after a crash, or if an older release wrote the archive.
     const last = firsts.at(-2) ?? firsts.at(-1);
     if (last === undefined) return;
     for (const record of this.#readFrom(last)) {
@@ -149,9 +149,10 @@ export class CounterArchive {
   }
 
   /**
-   * Archives the days from `retainedFromDay` (inclusive) to `untilDay` (exclusive), which must be greater. When
-   * `append` returns, the segment is durable. Throws `ArchiveWriteError`, or an error that the iteration of `counters`
-   * throws. If `append` throws, the days count as not archived, although the next start may find a complete segment.
+   * Archives the days from `retainedFromDay` (inclusive) to `untilDay` (exclusive). `untilDay` must be greater than
+   * `retainedFromDay`. When `append` returns, the segment is durable. Throws `ArchiveWriteError`, or an error that the
+   * iteration of `counters` throws. If `append` throws, treat the days as not archived. However, the next start may
+   * find a complete segment with these days.
    */
   append({ wallMs, untilDay, ledgerStartPosition }: ArchiveRange, counters: ArchivedCounters): void {
     const fromDay = this.#retainedFromDay;

@@ -12,8 +12,8 @@ export function lastMaturedCohortDay(today: number): number {
 }
 
 /**
- * Returns the square of a session's confirmed revenue in cents, as an integer, so that sums do not depend on their order. The revenue is
- * rounded to whole cents, which affects only the confidence interval.
+ * Returns the square of a session's confirmed revenue in cents, as an integer, so that sums do not depend on their order. Only the
+ * confidence interval uses this square, so the rounding of the revenue to whole cents affects no other figure.
  */
 export function payoutCentsSquared(confirmedMicros: number): number {
   return Math.round(confirmedMicros / (microsPerUsd / 100)) ** 2;

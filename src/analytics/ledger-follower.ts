@@ -13,10 +13,11 @@ import type { ProjectionTotals } from './projection-state.ts';
 import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
 /**
- * Reads the ledger files from the store's cursor on, and applies the records to the analytics store in batches. Each record is applied
- * exactly once. A store that does not match the ledger or cannot be read is rebuilt from the archive and the whole ledger.
+ * Reads the ledger records that the analytics store does not contain yet, and applies these records to the analytics store in batches.
+ * Each record is applied exactly once. A store that does not match the ledger or cannot be read is rebuilt from the archive and the whole
+ * ledger.
  *
- * Any error except a failed archive write closes the follower. A new follower continues after the last committed batch.
+ * Any error except a failed archive write closes the ledger follower. A new ledger follower continues after the last committed batch.
  */
 export class LedgerFollower {
   readonly #analyticsStoreFile: string;
@@ -81,8 +82,9 @@ export class LedgerFollower {
   }
 
   /**
-   * Archives the daily counters of sessions that are older than the retention period, and removes these sessions from all results. Call
-   * this method only after every acknowledged record has been applied, because further records of removed sessions are ignored.
+   * Archives the daily counters of days that are older than the retention period. For these days, queries then use the archived counters
+   * instead of the sessions. Call this method only after every acknowledged record has been applied, because further records of sessions
+   * of these days are ignored.
    */
   applyRetention(request: RetentionRequest): RetentionResult {
     return this.#closeOnError(() => this.#store.applyRetention(this.#archive, request));
@@ -107,7 +109,10 @@ export class LedgerFollower {
     this.#store.close();
   }
 
-  /** Runs `action`. If `action` throws, closes the follower. A damaged store is deleted, so that the next follower rebuilds it. */
+  /**
+   * Runs `action`. If `action` throws, closes the ledger follower, and deletes the analytics store if the store is damaged. The next
+   * ledger follower rebuilds a deleted store.
+   */
   #closeOnError<Result>(action: () => Result): Result {
     try {
       return action();
@@ -118,7 +123,10 @@ export class LedgerFollower {
     }
   }
 
-  /** Deletes the store. First reads the whole archive, because with a damaged archive only the store still has the counters. */
+  /**
+   * Deletes the analytics store. First reads the whole archive and throws if the archive is damaged, because the store then has the only
+   * copy of the archived counters.
+   */
   #deleteAnalyticsStore(): void {
     for (const _ of this.#archive.readAll());
     deleteAnalyticsDatabase(this.#analyticsStoreFile);

@@ -57,8 +57,8 @@ export class LedgerProjection {
   }
 
   /**
-   * Applies the value that the ledger contains at `position`. A value that is not a valid record is only counted. The
-   * caller may reuse the value's byte arrays after the call.
+   * Applies the ledger record at `position`. A value that is not a valid ledger record is only counted as malformed.
+   * The caller may reuse the value's byte arrays after the call.
    *
    * @param segment first sequence number of the ledger segment that contains the record
    */
@@ -143,7 +143,10 @@ export class LedgerProjection {
     this.#findOrAddDayDelta(session.experiment, dayNumberOf(decodeSubId(sub).createdMs), session.device).views++;
   }
 
-  /** Counts widget events. The ledger contains no repeated events, because the main thread drops such events before it appends a record. */
+  /**
+   * Counts widget events. The ledger contains no repeated events, because the main thread drops repeated events before it appends a
+   * record.
+   */
   #applyWidgetEvents(session: ProjectedSession, [, wallMs, sub, , , types]: WidgetEventsReported): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);
@@ -211,7 +214,7 @@ export class LedgerProjection {
     this.#findOrAddLenderDelta(session.experiment, day, lender).confirmedMicros += confirmedMicros;
   }
 
-  /** Counts a click. Returns the lender's number in the store. */
+  /** Counts a click. Returns the row ID of the lender in the analytics store. */
   #countClick(
     session: ProjectedSession,
     sub: Uint8Array,

@@ -23,11 +23,11 @@ export interface ProjectedSession {
   readonly experiment: number;
   readonly device: number;
   views: number;
-  /** Numbers of the offers that were shown to the session. */
+  /** Row IDs of the offers that were shown to the session. */
   readonly shownOffers: number[];
-  /** Numbers of the offers on which the session has a counted click. */
+  /** Row IDs of the offers on which the session has a counted click. */
   readonly clickedOffers: number[];
-  /** Number of the session's widget events by type (see `WidgetCounts`); null if the session has none. */
+  /** Number of the session's widget events by type (see `WidgetCounts`); null if the session has no widget events. */
   widgetEvents: number[] | null;
   /** Wall time of the session's latest counted record, in Unix milliseconds. */
   lastEventMs: number;
@@ -43,7 +43,7 @@ export interface DailyCounterDelta {
   clicks: number;
   attributedMicros: number;
   confirmedMicros: number;
-  /** Sum of squares as a bigint, because it may exceed `Number.MAX_SAFE_INTEGER`. */
+  /** Sum of squares as a bigint, because the sum may exceed `Number.MAX_SAFE_INTEGER`. */
   confirmedCentsSquared: bigint;
   widgetEvents: number[] | null;
 }
@@ -88,11 +88,11 @@ export const zeroProjectionTotals = {
   records: 0,
   /** Number of ignored records of sessions that were created on an archived day. */
   sealedSession: 0,
-  /** Number of values that are not valid ledger records, or whose kind is unknown to this release. */
+  /** Number of log records that are not valid ledger records, or whose kind this release does not know. */
   malformed: 0,
   /** Number of views, clicks, confirmations and widget event records whose session has no creation record. */
   unknownSession: 0,
-  /** Number of repeated creation records of a session. Only the first creation record of a session counts. */
+  /** Number of creation records of sessions that already had a creation record. Only the first creation record of a session counts. */
   repeatedSession: 0,
   /** Number of clicks on an offer that was not shown to the session before. */
   unshownClicks: 0,

@@ -36,7 +36,10 @@ export class RetentionTask {
     this.#running = this.#run();
   }
 
-  /** Stops the task. Waits for a running deletion of ledger segments, but not for the aggregator thread. Repeated calls have no effect. */
+  /**
+   * Stops the task. Waits until a running deletion of ledger segments ends, but does not wait for the aggregator
+   * thread. Repeated calls have no effect.
+   */
   async close(): Promise<void> {
     this.#closed = true;
     this.#closing.resolve(null);

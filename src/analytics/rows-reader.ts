@@ -4,12 +4,12 @@ import type { SessionRow, SessionRowsPage, SessionRowsQuery } from './analytics.
 import { preparePluck, prepareRaw } from './analytics-database.ts';
 import { isInDayRange, LenderAccumulator, type SessionReader, type StoredSession } from './session-reader.ts';
 
-/** A cohort day, and the position of its first session that may be on this page or a later page. */
+/** A cohort day, and the first ledger position in its first row of `cohort_piece` that contains sessions after `afterPosition`. */
 type DayHead = [day: number, firstPosition: number];
 
 /**
  * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. All pages take about the same time,
- * because `cohort_piece` is read from the first session of the page on.
+ * because a query reads `cohort_piece` only from the first session of its page on.
  */
 export class RowsReader {
   readonly #sessions: SessionReader;
@@ -60,9 +60,9 @@ export class RowsReader {
   }
 
   /**
-   * Finds the first `limit + 1` sessions of the window. If all of these sessions exist, there is a next page. Usually
-   * one or two days are read, because ledger order is nearly the order of days. If the clock was set back, sessions of
-   * different days alternate in the ledger, and more days are read.
+   * Finds the first `limit + 1` sessions of the window. If the window has `limit + 1` such sessions, there is a next
+   * page. Usually, sessions of only one or two days are read, because sessions in the ledger are nearly sorted by day.
+   * If the clock was set back, sessions of different days alternate in the ledger, and more days are read.
    */
   #findSessionsByTag(query: SessionRowsQuery): StoredSession[] {
     const { toDay, afterPosition: after, limit } = query;

@@ -29,19 +29,22 @@ export class SharedProgress {
     Atomics.store(this.#cells, projectedCell, BigInt(position));
   }
 
-  /** Marks the aggregator awake. If it was asleep, returns true to exactly one caller, which must then send a `wake` message. */
+  /**
+   * Marks the aggregator as awake. If the aggregator was sleeping, returns true to exactly one caller, which must then send a `wake`
+   * message.
+   */
   claimWakeUp(): boolean {
     return Atomics.exchange(this.#cells, awakeCell, 1n) === 0n;
   }
 
   /**
-   * Marks the aggregator asleep and returns true, or returns false if there are records to project. To lose no wake-up,
-   * the main thread must store the durable position before it calls `claimWakeUp`.
+   * If all durable records are projected, marks the aggregator as sleeping and returns true; otherwise returns false. The main thread
+   * must store the durable position before it calls `claimWakeUp`, so that no wake-up is lost.
    */
   tryMarkAsleep(): boolean {
     Atomics.store(this.#cells, awakeCell, 0n);
     if (this.durablePosition <= this.projectedPosition) return true;
-    // If the main thread claimed the wake-up between the two operations, its `wake` message has no effect.
+    // The main thread may have called `claimWakeUp` since the aggregator was marked as sleeping. The `wake` message then has no effect.
     Atomics.store(this.#cells, awakeCell, 1n);
     return false;
   }
@@ -53,7 +56,7 @@ const awakeCell = 2;
 const cellCount = 3;
 
 /**
- * Measures the time since the oldest record that is not projected yet became durable, from samples of the durable position. At the maximum
+ * Measures how long the oldest record that is not projected yet has been durable, from samples of the durable position. At the maximum
  * number of samples, the sample interval doubles, which also doubles the error of the measured lag.
  */
 export class AnalyticsLag {
@@ -73,7 +76,7 @@ export class AnalyticsLag {
     this.#samples.push({ position: durablePosition, atMs: nowMs });
   }
 
-  /** Returns the lag in milliseconds; 0 if every durable record is projected. */
+  /** Returns the analytics lag in milliseconds; 0 if every durable record is projected. */
   measureLagMs(durablePosition: number, projectedPosition: number, nowMs: number): number {
     this.#dropProjectedSamples(projectedPosition);
     if (durablePosition <= projectedPosition) return 0;

@@ -29,7 +29,7 @@ type ProjectedSessionRow = [
   widgetEvents: Uint8Array | null,
 ];
 
-/** A table that assigns numbers to combinations of column values, with a cache. */
+/** A table that assigns row IDs to combinations of column values. Row IDs are cached. */
 class NumberTable {
   readonly #cache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
   readonly #select: Statement<SqlValue[], number>;
@@ -42,7 +42,7 @@ class NumberTable {
     this.#insert = database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`);
   }
 
-  /** Returns the number of the row with these values, or null. `key` is the cache key of `values`. */
+  /** Returns the row ID of the row with these column values, or null if the table has no such row. `key` is the cache key of `values`. */
   find(key: string, values: readonly SqlValue[] = [key]): number | null {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
@@ -52,7 +52,7 @@ class NumberTable {
     return number;
   }
 
-  /** Returns the number of the row with these values. Inserts the row if it does not exist. */
+  /** Returns the row ID of the row with these column values. Inserts the row if the row does not exist. */
   findOrInsert(key: string, values: readonly SqlValue[] = [key]): number {
     const existing = this.find(key, values);
     if (existing !== null) return existing;
@@ -78,7 +78,10 @@ export class SqliteProjectionState {
   readonly #selectSessionRevenue: Statement<[number], number>;
   readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
   readonly #metadataWriter: RowWriter;
-  /** Greatest session key in the store. A greater key, which most new sessions have, cannot be in the store, so it needs no lookup. */
+  /**
+   * Greatest session key in the store. Most new sessions have a greater key. A session with a greater key cannot be in the store, so no
+   * lookup is necessary.
+   */
   #newestKey: SubIdSortKey;
 
   constructor(database: Database, retainedSessions: RetainedSessionDays) {
@@ -113,7 +116,7 @@ export class SqliteProjectionState {
     return this.#retainedSessions.firstRetainedSubId;
   }
 
-  /** Returns the session, or null if the ledger has no creation record of it so far. */
+  /** Returns the session, or null if no creation record of the session has been applied. */
   findSession(key: SubIdSortKey): ProjectedSession | null {
     if (key > this.#newestKey) return null;
     const cached = this.#sessionCache.get(key);
@@ -134,7 +137,10 @@ export class SqliteProjectionState {
     };
   }
 
-  /** Returns a counted click, or null if there is none. Clicks and payouts have no cache, because confirmations are rare. */
+  /**
+   * Returns the counted click of a session on an offer, or null if there is no counted click. Clicks and payouts have no cache, because
+   * confirmations are rare.
+   */
   findClick(session: number, offer: number): { readonly lender: number; readonly clickedMs: number } | null {
     const row = this.#selectClick.get(session, offer);
     return row === undefined ? null : { lender: row[0], clickedMs: row[1] };
@@ -187,7 +193,10 @@ export class SqliteProjectionState {
     ]);
   }
 
-  /** Buffers metadata and writes rows before the batch ends, because the metadata of a whole batch might not fit in memory. */
+  /**
+   * Adds the metadata of a session. The rows are written before the batch ends, because the metadata of a whole batch might not fit in
+   * memory.
+   */
   addMetadata(session: number, json: string): void {
     this.#metadataWriter.add([session, json]);
   }
@@ -196,7 +205,7 @@ export class SqliteProjectionState {
     this.#metadataWriter.flush();
   }
 
-  /** Caches the sessions of a committed batch, because their views and clicks usually follow soon. */
+  /** Caches the sessions of a committed batch, because views and clicks of these sessions usually follow soon. */
   cacheSessions({ changedSessions }: LedgerProjection): void {
     for (const session of changedSessions.values()) {
       this.#sessionCache.set(session.key, session);

@@ -32,7 +32,10 @@ export class RetainedSessionDays {
     return this.#firstKey;
   }
 
-  /** Sets the first retained day. Requires an open transaction. Discard this object after an error, because it may differ from the file. */
+  /**
+   * Sets the first retained day. Requires an open transaction. After an error, discard this object, because the object may differ from
+   * the file.
+   */
   setFirstRetainedDay(day: number): void {
     this.#updateFromDay.run(day);
     this.#firstDay = day;
@@ -45,7 +48,7 @@ function firstRetainedKey(day: number): SubIdSortKey {
   return day === 0 ? '' : firstSubIdOfDay(day);
 }
 
-/** Deletes the rows of sessions that are not retained. Uses small transactions, so that queries do not wait long. */
+/** Deletes the rows of sessions that are not retained, in small transactions, so that queries do not wait long. */
 export class SessionPruner {
   readonly #retainedSessions: RetainedSessionDays;
   readonly #selectPrunable: Statement<[Buffer, number], [sub: Buffer, position: number, clicks: number]>;
@@ -55,7 +58,9 @@ export class SessionPruner {
   readonly #deleteClicks: Statement<[number]>;
   readonly #deletePayouts: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
-  /** Sessions created before this day have no rows. Starts at 0, to find rows that an earlier process did not delete. */
+  /**
+   * Sessions created before this day have no rows. The initial value is 0, so that rows that an earlier process did not delete are found.
+   */
   #prunedUntilDay = 0;
 
   constructor(database: Database, retainedSessions: RetainedSessionDays) {
@@ -79,12 +84,12 @@ export class SessionPruner {
     return this.#prunedUntilDay < this.#retainedSessions.firstRetainedDay;
   }
 
-  /** Deletes some rows in one transaction. */
+  /** Deletes a limited number of rows in one transaction. */
   pruneRows(): void {
     if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.firstRetainedDay;
   }
 
-  /** Deletes some rows. Returns whether there may be more rows to delete. */
+  /** Deletes a limited number of rows. Returns whether there may be more rows to delete. */
   #deleteRowBatch(): boolean {
     const limit = bounds.sessionsPrunedPerTransaction;
     const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.firstRetainedSubId, 'latin1'), limit);
@@ -106,11 +111,11 @@ export interface RetentionRequest {
   readonly today: number;
   /** Number of days before `today` for which sessions are retained. */
   readonly retentionDays: number;
-  /** Wall time of the request in Unix milliseconds, which is recorded in the archive. */
+  /** Unix time of the request in milliseconds. The archive records this time. */
   readonly wallMs: number;
 }
 
-/** Result of `applyRetention`. `archived` is false if the archive could not be written; `reason` is the error message. */
+/** `archived` is false if the archive could not be written; `reason` is then the error message. */
 export type RetentionResult =
   | {
       readonly archived: true;
@@ -123,7 +128,7 @@ export type RetentionResult =
     }
   | { readonly archived: false; readonly reason: string };
 
-/** Decides which days to delete from the store, and keeps store and archive consistent. */
+/** Decides which days to delete from the analytics store, and keeps the analytics store and the archive consistent. */
 export class AnalyticsRetention {
   readonly #database: Database;
   readonly #retainedSessions: RetainedSessionDays;
@@ -143,7 +148,10 @@ export class AnalyticsRetention {
     this.#selectOldestDayFrom = preparePluck(database, 'SELECT min(day) FROM cohort_piece WHERE day >= ?');
   }
 
-  /** Archives the counters of expired days, then stops retaining their sessions. A failed archive write leaves the store unchanged. */
+  /**
+   * Archives the counters of expired days, then stops retaining the sessions of these days. A failed archive write leaves the store
+   * unchanged.
+   */
   apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor | null): RetentionResult {
     const previousDay = this.#retainedSessions.firstRetainedDay;
     try {
@@ -153,7 +161,8 @@ export class AnalyticsRetention {
       return { archived: false, reason: error.message };
     }
     const retainedFromDay = this.#retainedSessions.firstRetainedDay;
-    // The position depends on the current ledger too, because a new ledger may have been created since the last archive segment.
+    // The ledger start position also depends on the current ledger, because a new ledger may have been created since the last archive
+    // segment.
     const ledgerStartPosition =
       cursor === null
         ? 0
@@ -162,7 +171,7 @@ export class AnalyticsRetention {
   }
 
   #archiveDays(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
-    // If archive segments were lost, the store still has their counters, which are then archived again.
+    // If archive segments were lost, the store still has the counters of the lost archive segments. These counters are archived again.
     const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.firstRetainedDay);
     if (untilDay <= archive.retainedFromDay) return;
     const { wallMs } = request;
@@ -185,8 +194,9 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the first day to retain; 0 if no session is old enough. The retention period ends at `today` or on the day after the second
-   * newest cohort day, whichever is earlier. Without this limit, one start with a clock that is months ahead would delete all sessions.
+   * Returns the first day to retain; 0 if no session is old enough. The retention period is counted back from `today`, or from the day
+   * after the second newest cohort day if that day is earlier. If only `today` were used, one start with a clock that is months ahead
+   * would delete all sessions.
    */
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;

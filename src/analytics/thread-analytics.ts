@@ -102,13 +102,13 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#state === 'running';
   }
 
-  /** Time in milliseconds since the oldest record that is not projected became durable; 0 if all records are projected. */
+  /** Time in milliseconds for which the oldest record that is not projected has been durable; 0 if all records are projected. */
   get lagMs(): number {
     const { durablePosition, projectedPosition } = this.#progress;
     return this.#lag.measureLagMs(durablePosition, projectedPosition, performance.now());
   }
 
-  /** Must be called whenever the durable position of the ledger increases. */
+  /** Wakes the aggregator. Call this method whenever the durable position of the ledger increases. */
   onLedgerDurable(position: number): void {
     this.#progress.durablePosition = position;
     this.#lag.publishDurablePosition(position, this.#progress.projectedPosition, performance.now());
@@ -132,7 +132,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     keys: readonly PayoutKey[],
     signal: CancelSignal | null = null,
   ): Promise<readonly PayoutStateWithLender[]> {
-    // Copies only the members that the thread needs, because the caller's objects may have more.
+    // Copies only the members that the thread needs, because the caller's objects may have more members.
     const parameter = keys.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
     return this.#query({ name: 'findPayoutStates', parameter }, { signal });
   }
@@ -147,7 +147,10 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
-  /** Calls `LedgerFollower.applyRetention`. After a rejection the sessions may still be deleted, and the call can be repeated. */
+  /**
+   * Calls `LedgerFollower.applyRetention`. If the promise rejects, the sessions may nevertheless have been deleted. The
+   * call can be repeated.
+   */
   applyRetention(request: RetentionRequest): Promise<RetentionResult> {
     return this.#query({ name: 'applyRetention', parameter: request });
   }

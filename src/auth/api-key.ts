@@ -15,7 +15,7 @@ export interface NewKey {
   readonly limits: KeyLimitOverrides;
 }
 
-/** An issued API key. The text of the key is not stored, so it is not included. */
+/** An issued API key. The object does not contain the text of the API key, because the service does not store this text. */
 export interface IssuedKey {
   /** Id of the key: `key_` and 12 hex digits. */
   readonly id: string;
@@ -87,7 +87,10 @@ const modeAndSecretCharacters = modePrefixes.live.length + secretHexDigits;
 
 const bearerScheme = 'bearer';
 const spaceCode = 0x20;
-/** Bit that converts an upper-case ASCII letter to lower case. Setting this bit turns no other character into a letter of `bearer`. */
+/**
+ * Bit that converts an upper-case ASCII letter to lower case. With this bit set, a character equals a letter of `bearer` only if the
+ * character is this letter in upper or lower case.
+ */
 const lowerCaseBit = 0x20;
 
 export function generateApiKey(keyPrefix: string, mode: ApiKeyMode): string {

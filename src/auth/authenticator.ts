@@ -22,8 +22,8 @@ export interface Admission {
   readonly caller: Caller;
   readonly limitStatus: RateLimitStatus;
   /**
-   * Reserved session in the daily limit of `create_session`; the caller must release the reservation if no session is created. Null for
-   * other operations and for a repeated `create_session`.
+   * Reserved session in the daily limit of `create_session`; the caller must release the reservation if no session is created. Null for a
+   * repeated `create_session` and for all operations except `create_session`.
    */
   readonly quotaReservation: QuotaReservation | null;
 }
@@ -57,8 +57,8 @@ const verticalMismatchError: ApiError = { code: 'VERTICAL_MISMATCH' };
  * Checks the API key, the vertical and the rate limits of a request, in this order (docs/contract.md#order-of-checks). The check is
  * synchronous, so that two concurrent requests cannot both use the last remaining request of a limit.
  *
- * Memory use is proportional to the number of keys in use. Each request after the cleanup interval frees the counters of a few idle keys.
- * Session counts that were restored from the ledger are freed two days after the counted day.
+ * Memory use is proportional to the number of API keys in use. After each cleanup interval, the next requests free the counters of idle
+ * API keys, a few keys per request. Session counts that were restored from the ledger are freed two days after the counted day.
  */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;

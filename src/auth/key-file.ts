@@ -8,7 +8,7 @@ import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /**
  * Schema of the key file (docs/contract.md#api-keys), a SQLite database that the command line writes and a running server polls.
- * AUTOINCREMENT assigns the numbers of accounts and keys, so that a number in the ledger never identifies another account or key later.
+ * AUTOINCREMENT never reuses the number of an account or key, so a number in the ledger always identifies the same account or key.
  *
  * A key file with `user_version` n has the first n migrations. A released migration must not be changed; add a new migration instead.
  */
@@ -91,7 +91,7 @@ export function keyFilePath(dataDir: string): string {
  * Opens the key file. Creates the file and its folder unless `mustExist` is true. Several processes may open the file at the same time.
  * Throws `KeyFileError` if the file cannot be opened.
  *
- * @param waitMs maximum time in milliseconds for which one statement blocks the thread while another process has the lock
+ * @param waitMs maximum time in milliseconds that one statement waits for the lock of another process. The wait blocks the thread.
  */
 export function openKeyFile(path: string, waitMs: number, mustExist = false): Database.Database {
   if (mustExist && !existsSync(path)) throw new KeyFileError(`key file ${path} does not exist; create a key first`);
@@ -129,8 +129,8 @@ export class KeyFileWriter {
   /**
    * Opens the key file, or creates it if the file does not exist. Throws `KeyFileError` if the file cannot be opened.
    *
-   * @param waitMs maximum time in milliseconds for which a change blocks the thread while another process writes. After this time, the
-   * change throws an error for which `isKeyFileBusy` returns true.
+   * @param waitMs maximum time in milliseconds that a change waits for a write of another process. The wait blocks the thread. After this
+   * time, the change throws an error for which `isKeyFileBusy` returns true.
    */
   static open<Writer extends KeyFileWriter>(this: WriterClass<Writer>, path: string, waitMs?: number): Writer {
     return new this(path, false, waitMs);

@@ -11,11 +11,11 @@ import {
 
 /** The tenant and key of an authenticated request. */
 export interface Caller extends Tenant {
-  /** Number of the API key. The ledger stores this number with each session (docs/contract.md#sessions-per-day). */
+  /** Number of the API key, which the ledger stores with each session (docs/contract.md#sessions-per-day). */
   readonly keyNumber: number;
 }
 
-/** Reservation of one session in a key's daily limit. A reservation is made before the session is created. */
+/** Reservation of one session in the daily limit of an API key, made before the session is created. */
 export interface QuotaReservation {
   /** Cancels the reservation, because no session was created. Repeated calls have no effect. */
   release(): void;
@@ -75,8 +75,8 @@ class DailyReservation implements QuotaReservation {
 export type Operation = 'create_session' | 'submit_inputs' | 'get_marketplace' | 'query_analytics';
 
 /**
- * Operations as the rate limits count them. `repeat_session` is a `create_session` request with an Idempotency-Key that was used before;
- * such a request does not count as a new session.
+ * Operation as which the rate limits count a request. `repeat_session` is a `create_session` request with an Idempotency-Key that was
+ * used before; a `repeat_session` request does not count as a new session.
  */
 type ChargedOperation = Operation | 'repeat_session';
 
@@ -112,8 +112,8 @@ export class KeyUsage {
   }
 
   /**
-   * Counts a request for which `hasRequestsLeft` is true. Returns the reservation in the daily limit for `create_session`, and null for other
-   * operations.
+   * Counts a request for which `hasRequestsLeft` is true. For `create_session`, returns the reservation in the daily limit; for all other
+   * operations, returns null.
    */
   countRequest(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
     this.#requestWindow.admit(nowMs);
@@ -122,8 +122,8 @@ export class KeyUsage {
   }
 
   /**
-   * Returns the status of the operation's limit with the fewest remaining requests. Its reset time is the time when the limit is full
-   * again.
+   * Returns the status of the operation's limit with the fewest remaining requests. The reset time is the time when all requests of this
+   * limit are available again.
    */
   rateLimitStatus(operation: Operation, nowMs: number, wallMs: number): RateLimitStatus {
     const requestsLeft = this.#requestWindow.remainingRequests(nowMs);
@@ -144,7 +144,10 @@ export class KeyUsage {
     return createLimitStatus(this.#requestRatePolicy(operation), requestsLeft, resetInMs, wallMs);
   }
 
-  /** Returns the status of the exceeded limit with the longest wait. Its reset time is the time when a retry can succeed. */
+  /**
+   * Returns the status of the exceeded limit with the longest wait. The reset time of an exceeded limit is the time when a retry can
+   * succeed.
+   */
   exceededLimitStatus(operation: ChargedOperation, nowMs: number, wallMs: number): RateLimitStatus {
     let policy = this.#requestRatePolicy(operation);
     let waitMs = this.#requestWindow.retryAfterMs(nowMs);

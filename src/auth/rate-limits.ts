@@ -90,7 +90,8 @@ export interface RateLimitStatus {
   /** Number of requests or sessions that remain after this request. */
   readonly remaining: number;
   /**
-   * Time in Unix seconds, rounded up, when the limit is full again. If the limit was exceeded, this is the time when a retry can succeed.
+   * Unix time in seconds, rounded up, when all requests of the limit are available again. For an exceeded limit, Unix time when a retry
+   * can succeed.
    */
   readonly resetEpochSeconds: number;
   /** Time from now until `resetEpochSeconds` in seconds, rounded up. */
@@ -160,8 +161,8 @@ export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSe
 const initialCapacity = 8;
 
 /**
- * Exact sliding window (docs/contract.md#minute-windows) that admits at most `limit` requests in any period of `windowMs`. A request leaves
- * the window exactly `windowMs` after its admission. Rejected requests do not count.
+ * Exact sliding window (docs/contract.md#minute-windows) that admits at most `limit` requests in any period of `windowMs`. An admitted
+ * request counts towards the limit for exactly `windowMs`. A rejected request does not count towards the limit.
  *
  * A ring buffer stores the times of the admitted requests. The ring buffer grows up to `limit` and is freed when the window is empty. The
  * argument `nowMs` must never decrease between calls.
@@ -178,7 +179,7 @@ export class SlidingWindow {
     this.#windowMs = windowMs;
   }
 
-  /** Returns the number of requests that can be admitted now. Removes the requests that have left the window. */
+  /** Returns the number of requests that can be admitted now. Removes the requests that were admitted `windowMs` ago or earlier. */
   remainingRequests(nowMs: number): number {
     const times = this.#admittedMs;
     if (times !== null && this.#count > 0) {
@@ -194,7 +195,7 @@ export class SlidingWindow {
     return this.limit - this.#count;
   }
 
-  /** Adds a request to the window. Throws a RangeError if the window already contains `limit` requests. */
+  /** Counts an admitted request. Throws a RangeError if the sliding window already contains `limit` requests. */
   admit(nowMs: number): void {
     let times = this.#admittedMs;
     if (times === null || this.#count === times.length) times = this.#grow(times);
@@ -209,13 +210,13 @@ export class SlidingWindow {
     return (this.#admittedMs[this.#oldestIndex] as number) + this.#windowMs - nowMs;
   }
 
-  /** Returns the time in milliseconds until the window is empty. */
+  /** Returns the time in milliseconds until the sliding window contains no requests. */
   timeToResetMs(nowMs: number): number {
     if (this.#admittedMs === null || this.remainingRequests(nowMs) === this.limit) return 0;
     return this.#newestRequestMs(this.#admittedMs) + this.#windowMs - nowMs;
   }
 
-  /** Frees the ring buffer if the window is empty. Returns whether the window is empty. */
+  /** If the sliding window contains no requests, frees the ring buffer and returns true; otherwise returns false. */
   removeWindowIfEmpty(nowMs: number): boolean {
     if (this.remainingRequests(nowMs) < this.limit) return false;
     this.#admittedMs = null;

@@ -86,8 +86,8 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 
   /**
-   * Returns the id of a key and the name of an account for the log. Reads the key file unless the cache contains the names. A name is
-   * undefined if the number is unknown or the key file cannot be read.
+   * Returns the ID of a key and the name of an account for the log. Reads the key file unless the caches contain the key ID and the
+   * account name. The ID or name is undefined if the number is unknown or the key file cannot be read.
    */
   requestLogNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
     return {
@@ -139,7 +139,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
 
   /** Reads the next batch of changes. Returns true if all changes have been read. */
   #loadChangeBatch(): boolean {
-    // Reads `data_version` before the changes, so that the next poll detects a commit between the two reads.
+    // Reads `data_version` before the changes, so that the next poll detects a commit that follows the read of `data_version`.
     const version = this.#selectDataVersion.get();
     if (version === undefined || version === this.#loadedVersion) return true;
     const changes = this.#selectChanges.all(this.#lastChange);
@@ -164,7 +164,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 }
 
-/** Returns a name from the cache or the key file. Names never change. A full cache drops its oldest entry. */
+/** Returns a key ID or an account name from the cache or the key file. IDs and names never change. A full cache drops its oldest entry. */
 function cachedName(
   number: number,
   cache: Map<number, string>,
@@ -199,7 +199,7 @@ interface KeyRow extends KeyLimitOverrides {
   readonly expires: number | null;
 }
 
-/** Key columns of a change that concerns no key, or concerns a key that was revoked or deleted. */
+/** Null columns of the table `keys` in a change of embed origins, or in a change of an API key that was revoked or deleted. */
 type RemovedKey = { readonly number: null };
 
 type ChangeRow = (KeyRow | RemovedKey) & {

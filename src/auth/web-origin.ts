@@ -17,8 +17,8 @@ const originExamples = 'like https://www.example.com or http://localhost:3000';
  *
  * A valid origin has the format of the `Origin` header: `http` or `https`, a lower-case host (an ASCII name, in Punycode if necessary, or
  * an IPv4 address), and the port unless the port is the default of the scheme. The origin must also be valid in the CSP directive
- * `frame-ancestors`. In this directive, `;` and `*` have a special meaning, and Chromium ignores host names with an underscore and IPv6
- * addresses.
+ * `frame-ancestors`. In `frame-ancestors`, `;` and `*` have a special meaning, and Chromium ignores host names with an underscore and
+ * IPv6 addresses.
  */
 export function validateWebOrigin(text: string): string | null {
   if (isWebOrigin(text)) return null;

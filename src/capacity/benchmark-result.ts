@@ -19,7 +19,10 @@ const measuredServerKind = 'service';
 const nonNegativeNumber = Type.Number({ minimum: 0 });
 const microsOrNull = Type.Union([nonNegativeNumber, Type.Null()]);
 
-/** Schema of the members of a benchmark result that a plan uses. Other members are ignored. */
+/**
+ * Schema of those members of a benchmark result from which a capacity plan is computed. Other members of a benchmark
+ * result are ignored.
+ */
 const ResultSchema = Type.Object({
   format: Type.Literal(supportedFormat),
   startedAt: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{1,20}Z$' }),
@@ -73,8 +76,8 @@ const resultValidator = Compile(ResultSchema);
 type BenchmarkResult = Static<typeof ResultSchema>;
 
 /**
- * Removes the members that a plan does not use and the measurements of other servers from a benchmark result. Returns
- * the shortened result as JSON text.
+ * Removes from a benchmark result the measurements of other servers, and all members that a capacity plan does not use.
+ * Returns the reduced benchmark result as JSON text.
  */
 export function trimBenchmarkResult(text: string): string {
   const result = resultValidator.Clean(parseBenchmarkResult(text)) as BenchmarkResult;
@@ -86,8 +89,8 @@ export function trimBenchmarkResult(text: string): string {
 }
 
 /**
- * Reads the measurements that a plan for this traffic mix uses. Throws a `CapacityError` that names the command that
- * creates a benchmark result.
+ * Reads the measurements that a capacity plan for this traffic mix uses. Throws a `CapacityError` that names the
+ * command that creates a benchmark result.
  */
 export function readMeasurements(text: string, mix: TrafficMix): CapacityMeasurements {
   const value = parseBenchmarkResult(text);
@@ -117,11 +120,11 @@ function parseBenchmarkResult(text: string): BenchmarkResult {
   if (format !== supportedFormat) {
     const problem =
       typeof format === 'number' ? `has format ${format}, not ${supportedFormat}` : 'is not a benchmark result';
-    throw new CapacityError(`${problem}; ${benchCommand} creates one`);
+    throw new CapacityError(`${problem}; run ${benchCommand} to create a benchmark result`);
   }
   if (!resultValidator.Check(value)) {
     throw new CapacityError(
-      `is not a benchmark result: ${firstSchemaError(resultValidator, value)}; ${benchCommand} creates one`,
+      `is not a benchmark result: ${firstSchemaError(resultValidator, value)}; run ${benchCommand} to create a benchmark result`,
     );
   }
   return value;
@@ -188,5 +191,5 @@ function missingMeasurementError(what: string): CapacityError {
 }
 
 function missingCpuTimeError(where: string): CapacityError {
-  return new CapacityError(`has no CPU time ${where}; ${benchCommand} measures it on Linux`);
+  return new CapacityError(`lacks the CPU time ${where}; run ${benchCommand} on Linux, which measures CPU time`);
 }

@@ -58,14 +58,14 @@ export interface SessionMemory {
 }
 
 /**
- * Minimum ratio of the achieved rate to the offered rate. A lower ratio means that requests were refused, failed, or
+ * Minimum ratio of the achieved rate to the offered rate. Below this minimum, many requests were refused, failed, or
  * were still waiting at the end of the load.
  */
 export const minAchievedRateRatio = 0.98;
 
 /** Highest request rate at which the p99 latency is within a target. */
 export interface SustainedRate {
-  /** Request rate of the curve's load; 0 if even the first point misses the target. */
+  /** Requests per second; 0 if the server misses the latency target even at the lowest measured rate. */
   readonly perSecond: number;
   /** Whether p99 is within the target at every point of the curve, so that higher rates may be possible. */
   readonly isEndOfCurve: boolean;
@@ -73,8 +73,8 @@ export interface SustainedRate {
 
 /**
  * Finds the rate at which the p99 latency first exceeds the target, by linear interpolation between the points. A
- * latency curve is convex, so the interpolated rate is more likely too low than too high. Ignores the points from the
- * first one at which the server did not reach the offered rate.
+ * latency curve is convex, so the interpolated rate is more likely too low than too high. Uses only the points before
+ * the first point at which the server did not reach the offered rate.
  */
 export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): SustainedRate {
   let last: LoadCurvePoint | undefined;
@@ -90,8 +90,8 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
 }
 
 /**
- * Returns the lowest CPU time per request on the curve, summed over all threads, in microseconds. The lowest cost is the cost under full
- * load, at which the route costs were measured too. Refused requests can lower this cost, which makes the plan more conservative.
+ * Returns the lowest CPU time per request on the curve, summed over all threads, in microseconds. The CPU time per request is lowest under
+ * full load, and the route costs were also measured under full load. Refused requests can lower the result; a plan then needs more servers.
  */
 export function cpuMicrosecondsAtFullLoad({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));
@@ -110,8 +110,8 @@ export function interpolateMetricAtRate(
 }
 
 /**
- * Whether the benchmark client was saturated at a point up to the first point above this rate. If the client was
- * saturated, the server may sustain a higher rate.
+ * Whether the benchmark client was saturated at any point up to this rate, or at the first point above this rate. If
+ * the client was saturated, the server may sustain a higher rate.
  */
 export function wasClientSaturated({ points }: LoadCurve, perSecond: number): boolean {
   const next = points.findIndex(({ offeredPerSecond }) => offeredPerSecond > perSecond);

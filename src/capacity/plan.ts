@@ -18,7 +18,7 @@ import {
   type TrafficMix,
 } from './traffic-mix.ts';
 
-/** Maximum load average of a machine that counts as idle before the benchmark run, in cores. */
+/** Maximum load average, in cores, of a machine that counts as idle before the benchmark run. */
 const idleLoadAverageMax = 0.5;
 
 export interface CapacityPlanRequest {
@@ -30,7 +30,7 @@ export interface CapacityPlanRequest {
 
 export type ResourceName = 'socket-thread' | 'all-cores' | 'latency' | 'session-ceiling' | 'memory';
 
-/** A resource of a server that limits the number of API keys. */
+/** Server resource that limits the number of API keys. */
 export interface ServerResource {
   readonly name: ResourceName;
   readonly unit: 'requests/s' | 'live sessions';
@@ -76,13 +76,13 @@ interface Prediction {
   readonly baseMemoryMiB: number;
   readonly memoryBytesPerSession: number;
   readonly memoryMiB: number;
-  /** Disk space per day in bytes; null if it was not measured. */
+  /** Disk space per day in bytes; null if disk use was not measured. */
   readonly diskBytesPerDay: number | null;
 }
 
 /**
  * Computes how many servers the requested API keys need, and the bottleneck. Throws `CapacityError` if one server
- * cannot serve a single key, or cannot meet the latency target at any rate.
+ * cannot serve a single API key, or cannot meet the latency target at any rate.
  */
 export function planCapacity(
   measurements: CapacityMeasurements,
@@ -97,7 +97,9 @@ export function planCapacity(
   const { name: bottleneck, keys: most } = resources.reduce((least, one) => (one.keys < least.keys ? one : least));
   const keysPerBox = Math.floor(most);
   if (keysPerBox < 1)
-    throw new CapacityError(`one server cannot serve a single key of this mix; bottleneck: ${bottleneck}`);
+    throw new CapacityError(
+      `one server cannot serve a single API key with this traffic mix; bottleneck: ${bottleneck}`,
+    );
   const boxes = Math.ceil(request.keys / keysPerBox);
   const load = computeServerLoad(key, Math.ceil(request.keys / boxes));
   return {
@@ -115,8 +117,8 @@ export function planCapacity(
 }
 
 /**
- * Average CPU time per request of a traffic mix under full load, in microseconds. `curveRequests` is the ratio to the
- * CPU time of a request of the latency curve.
+ * Average CPU time per request of a traffic mix under full load, in microseconds. `curveRequests` is
+ * `allThreadsMicros` divided by the CPU time of one request of the latency curve.
  */
 interface MixCost {
   readonly socketThreadMicros: number;
@@ -134,7 +136,7 @@ function computeMixCost(
     if (ratesPerSecond[name] === 0) continue;
     const cost = costs[name];
     if (cost === undefined)
-      throw new Error(`measurements lack the route ${name}; they were read for another traffic mix`);
+      throw new Error(`measurements lack the route ${name}; the measurements belong to another traffic mix`);
     socketThread += cost.socketThreadMicros * ratesPerSecond[name];
     allThreads += cost.allThreadsMicros * ratesPerSecond[name];
   }
@@ -154,7 +156,7 @@ function assertLatencyTargetReachable(
   if (perSecond > 0) return;
   const { offeredPerSecond, p99Ms } = curve.points[0]!;
   throw new CapacityError(
-    `p99 exceeds ${sloP99Ms} ms at every measured rate: it is ${p99Ms.toFixed(1)} ms at the lowest one, ${Math.round(offeredPerSecond)} requests/s`,
+    `p99 exceeds ${sloP99Ms} ms at every measured rate: p99 is ${p99Ms.toFixed(1)} ms at the lowest measured rate, ${Math.round(offeredPerSecond)} requests/s`,
   );
 }
 
@@ -199,7 +201,8 @@ function predictServer(
   load: ServerLoad,
 ): Prediction {
   const curveRate = load.requestsPerSecond * cost.curveRequests;
-  // Below full load a server handles smaller batches, so each request costs more CPU time. The cost factor is taken from the latency curve.
+  // Below full load a server handles smaller batches, so each request costs more CPU time than under full load. The latency curve
+  // contains the CPU time per request at each rate.
   const costFactor = interpolateMetricAtRate(curve.points, curveRate, 'cpuMicros') / cpuMicrosecondsAtFullLoad(curve);
   const cores = (micros: number) => (load.requestsPerSecond * micros * costFactor) / 1e6;
   return {
@@ -228,7 +231,7 @@ function listCaveats(
   if (box.quick) caveats.push('The result is from a quick run, whose measurements are only indicative.');
   if (box.loadAverage > idleLoadAverageMax) {
     caveats.push(
-      `The machine was not idle when it was measured (load average ${box.loadAverage.toFixed(1)}): the measured latency is too high, and the plan too conservative.`,
+      `The machine was not idle during the measurement (load average ${box.loadAverage.toFixed(1)}): the measured latency is too high, and the plan too conservative.`,
     );
   }
   if (sustained.isEndOfCurve) {
@@ -250,7 +253,7 @@ function listCaveats(
   const worst = keysIfAllSessionsOverlap(mix, resources, request);
   if (worst < Math.floor(Math.min(...resources.map(({ keys }) => keys)))) {
     caveats.push(
-      `Sessions are spread over the day as the mix specifies; if all were created within ${mix.sessionHours} hours, a server could serve ${number(worst)} keys.`,
+      `Sessions are spread over the day as the mix specifies; if all sessions were created within ${mix.sessionHours} hours, a server could serve ${number(worst)} keys.`,
     );
   }
   caveats.push(

@@ -21,7 +21,7 @@ export function mapRouteNames(numberOf: (name: RouteName) => number): Record<Rou
   return Object.fromEntries(routeNames.map((name) => [name, numberOf(name)])) as Record<RouteName, number>;
 }
 
-/** Routes whose requests per 100 sessions a traffic mix specifies: all except `session`. */
+/** Routes for which a traffic mix specifies the number of requests per 100 sessions: all except `session`. */
 type RouteAfterSession = Exclude<RouteName, 'session'>;
 const routesAfterSession = routeNames.filter((name): name is RouteAfterSession => name !== 'session');
 
@@ -115,14 +115,16 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   };
 }
 
-/** Throws `CapacityError` for an unknown member, and suggests the nearest valid name, which the schema validator would not do. */
+/** Throws `CapacityError` for an unknown member and suggests the nearest valid name. The schema validator would not suggest a name. */
 function assertKnownMixMembers(value: unknown): void {
   if (!isJsonObject(value)) return;
   assertKnownMemberNames(value, Object.keys(TrafficMixSchema.properties), 'the mix');
   const { per_100_sessions: shares, limits } = value;
   if (isJsonObject(shares)) {
     if ('session' in shares)
-      throw new CapacityError('is not a traffic mix: per_100_sessions must not contain session, which is always 100');
+      throw new CapacityError(
+        'is not a traffic mix: per_100_sessions must not contain session, because there are always 100 sessions',
+      );
     assertKnownMemberNames(shares, routesAfterSession, 'per_100_sessions');
   }
   if (isJsonObject(limits)) {
@@ -147,7 +149,7 @@ const secondsOfDay = 24 * secondsOfHour;
 export interface RequestRatesPerKey {
   /** Limit that the API key reaches first. */
   readonly boundBy: 'requests a minute' | 'analytics queries a minute' | 'sessions a day';
-  /** Requests per second in the busiest minute, by route and in total. Clicks carry no API key, so they do not count towards a limit. */
+  /** Requests per second in the busiest minute, by route and in total. Clicks carry no API key, so clicks do not count towards a limit. */
   readonly ratesPerSecond: Readonly<Record<RouteName, number>>;
   readonly requestsPerSecond: number;
   readonly sessionsPerDay: number;
@@ -169,7 +171,7 @@ export function calculateLoadPerKey(mix: TrafficMix): RequestRatesPerKey {
   ] as const;
   const [boundBy, sessionsPerSecond] = ceilings.reduce((least, one) => (one[1] < least[1] ? one : least));
   const perDay = Math.min(limits.sessionsPerDay, sessionsPerSecond * secondsOfDay);
-  // Live sessions cannot exceed the sessions of one day, or the sessions that can be created during one session lifetime.
+  // There are at most as many live sessions as sessions created per day, and at most as many as can be created during one session lifetime.
   const live = Math.min(
     ((perDay * mix.sessionHours) / 24) * mix.livePeakFactor,
     perDay,

@@ -15,7 +15,7 @@ export class CatalogErrors {
   readonly listed: CatalogError[] = [];
   /** Whether validation stopped early, so that there may be more errors. */
   isIncomplete = false;
-  /** Whether the text cannot be parsed: the text is not JSON or is too large. Then the list has only one error, which states the reason. */
+  /** Whether the text cannot be parsed, because it is not JSON or is too large. If so, `listed` contains only one error: the reason. */
   hasParseError = false;
   #count = 0;
 

@@ -5,13 +5,13 @@ import { offerIdPattern } from './identifiers.ts';
 /**
  * Schema of the members that all catalog files of format 1 share (docs/catalog.md). `ProductSchema` has the members that only one product
  * has. `validateSemantics` checks rules that a schema cannot express, such as the allowed values of a field. An unknown member is an
- * error: if a misspelt criterion were ignored, its offer would match too many borrowers. `validateSemantics` also checks for repeated
+ * error: if a misspelled criterion were ignored, the offer would match too many borrowers. `validateSemantics` also checks for repeated
  * values, because the schema library (TypeBox) overflows the stack if it checks `uniqueItems` on deeply nested items.
  */
 
 export const strictObject = { additionalProperties: false } as const;
 
-/** Schema of an object with any member names. If it is not strict, TypeBox ignores members whose names contain a line break. */
+/** Schema of an object with any member names. Without `strictObject`, TypeBox ignores members whose names contain a line break. */
 export const dictionarySchema = <Value extends TSchema>(value: Value) =>
   Type.Record(Type.String(), value, strictObject);
 

@@ -23,7 +23,7 @@ interface CatalogStoreOptions {
   readonly catalogs: readonly CatalogSource[];
   /** Compiles a catalog after a reload. By default, the compilation runs in a new thread. */
   readonly compile?: (job: CatalogCompileJob, stop: AbortSignal) => Promise<CatalogCompileResult>;
-  /** Called to log that an archived catalog cannot be read. Clicks on the offers of such a catalog return 404. */
+  /** Called to log that an archived catalog cannot be read. Clicks on the offers of an unreadable catalog return 404. */
   readonly onArchiveError?: (problem: string) => void;
 }
 
@@ -57,7 +57,7 @@ interface ServedCatalog {
 }
 
 /**
- * Store of the compiled catalogs of all verticals and modes: those in use, and those replaced less than 28 hours ago
+ * Store of the compiled catalogs of all verticals and modes: catalogs in use, and catalogs replaced less than 28 hours ago
  * (docs/contract.md#replaced-catalogs). After a restart, the store loads the replaced catalogs from the archive folder.
  */
 export class CatalogStore {
@@ -192,7 +192,8 @@ export class CatalogStore {
     const replacedMs = this.#options.clock.wallMs();
     try {
       this.#deleteExpiredCatalogs(version);
-      if (this.#replaced.size >= bounds.replacedCatalogsMax) {
+      // A catalog that becomes current again is no longer a replaced catalog.
+      if (this.#replaced.size - Number(this.#replaced.has(version)) >= bounds.replacedCatalogsMax) {
         throw new Error(`${this.#replaced.size} replaced catalogs are still retained; try again later`);
       }
       for (const prepare of this.#beforeActivateHooks) await prepare(compiled);
@@ -221,7 +222,7 @@ export class CatalogStore {
     return this.#options.clock.wallMs() - replacedMs < bounds.replacedCatalogRetentionMs;
   }
 
-  /** @param activated version that is about to be activated, whose archive file must stay */
+  /** @param activated version that is about to be activated; the archive file of this version is not deleted */
   #deleteExpiredCatalogs(activated: string): void {
     for (const [version, { replacedMs }] of this.#replaced) {
       if (version === activated || this.#isCatalogRetained(replacedMs)) continue;

@@ -12,7 +12,7 @@ export interface CatalogCompileJob {
   readonly source: CatalogText;
   readonly vertical: Vertical;
   readonly mode: ApiKeyMode;
-  /** Version in use. If the source has this version, the result is `unchanged` and nothing is compiled. */
+  /** Version of the catalog in use. If the source has the version in use, the source is not compiled and the result is `unchanged`. */
   readonly currentVersion: string;
   readonly archiveFolder: string;
 }
@@ -36,7 +36,7 @@ export function compileCatalogSource(job: CatalogCompileJob): CatalogCompileResu
 }
 
 /**
- * Messages from the compiler thread. After each chunk, the thread waits for a reply of any content before it sends the next chunk:
+ * Messages from the compiler thread. After each chunk, the thread waits for any reply before it sends the next chunk. Order of messages:
  *
  *     unchanged | invalid | failed | compiled, chunk, chunk, ..., done
  */

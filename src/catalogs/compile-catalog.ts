@@ -7,7 +7,8 @@ import { computeCatalogVersion } from './identifiers.ts';
 
 /**
  * Returns a copy of a value with all typed arrays in shared memory, so that messages to other threads do not copy the numbers. Accepts
- * plain objects, arrays, maps and typed arrays. Throws a TypeError for an instance of any other class, because messages lose the class.
+ * plain objects, arrays, maps and typed arrays. Throws a TypeError for an instance of any other class, because a message to a thread loses
+ * the class.
  */
 export function shareTypedArrays<Value>(value: Value): Value;
 export function shareTypedArrays(value: unknown): unknown {
@@ -123,7 +124,7 @@ export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mod
     version: computeCatalogVersion(catalog, mode),
     disclosure: catalog.disclosure,
     offers: listOffersById(catalog).map(({ lender, offer }) => product.compileOffer(lender, offer)),
-    // All matching threads share the memory of the tables, so a new thread needs no copy of them.
+    // All matching threads share the memory of the tables, so a new thread needs no copy of the tables.
     tables: shareTypedArrays(product.compileTables(catalog, vertical)),
   };
 }

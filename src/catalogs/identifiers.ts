@@ -16,7 +16,7 @@ export function computeCatalogVersion(catalog: CatalogFile, mode: ApiKeyMode): s
   return hashCatalogVersion(canonicalJson(catalog), mode);
 }
 
-/** Computes the versions of a catalog in both modes. Serializes the catalog only once, which is the slow part. */
+/** Computes the versions of a catalog in both modes. Serializes the catalog only once, because serialization is slow. */
 export function computeCatalogVersions(catalog: CatalogFile): Readonly<Record<ApiKeyMode, string>> {
   const canonical = canonicalJson(catalog);
   return { live: hashCatalogVersion(canonical, 'live'), test: hashCatalogVersion(canonical, 'test') };

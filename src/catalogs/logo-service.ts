@@ -16,7 +16,7 @@ export interface LogoSource {
 
 /**
  * Loads the logos of catalogs: `loadLogos` reads the logo files before a catalog is activated, `activate` makes the server send the
- * logos, and `refresh` reads the logo files of an active catalog again. A changed logo changes the logo URLs in responses, but not the
+ * logos, and `reloadLogos` reads the logo files of an active catalog again. A changed logo changes the logo URLs in responses, but not the
  * catalog version.
  */
 export class LogoService {
@@ -105,7 +105,7 @@ export class LogoCache {
   /** Logos that no catalog in use has, by file name. The oldest entry is first and is deleted first. */
   readonly #retained = new Map<string, readonly Logo[]>();
 
-  /** Replaces the logos of the catalog with this `LogoSource.key`. */
+  /** Replaces the cached logos of the catalog that has this `LogoSource.key`. */
   replaceCatalog(key: string, logos: Iterable<Logo>): void {
     this.#catalogs.set(key, [...logos]);
     const before = this.#active;

@@ -102,7 +102,7 @@ function checkListSizes(value: unknown, errors: CatalogErrors): void {
       const kind = listKind(path);
       if (kind === 'offers') offers += part.length;
       const maxLength = kind === 'other' ? listMax : offersMax;
-      // The end of `checkListSizes` reports too many offers, as one error for all lenders together.
+      // Too many offers are reported at the end of `checkListSizes`, as one error for all lenders together.
       if (part.length > maxLength && kind !== 'offers') {
         errors.add([...path], `must contain at most ${maxLength} ${kind === 'lenders' ? 'lenders' : 'values'}`);
       }
@@ -171,7 +171,7 @@ export function parseCatalogJson(
 
 /**
  * Validates a value from `parseCatalogJson`. Reports schema errors and semantic errors, up to `bounds.catalogErrorsReportedMax`. If an
- * offer has schema errors, its semantics are not validated. If a list is too long, errors of other kinds are not reported.
+ * offer has schema errors, the semantics of the offer are not validated. If a list is too long, errors of other kinds are not reported.
  */
 export function validateCatalogValue(value: unknown, vertical: Vertical): CatalogResult<CatalogErrors> {
   const errors = new CatalogErrors();
@@ -233,7 +233,7 @@ function addShapeErrors(part: unknown, path: CatalogPath, validator: PartValidat
   errors.isIncomplete = shapeErrors.length >= shapeErrorsMax || errors.count >= shapeErrorsMax;
 }
 
-/** Converts a JSON pointer to a path. `value` is the value that the pointer refers into; it shows which steps are array indexes. */
+/** Converts a JSON pointer into `value` to a path. `value` determines which steps of the path are array indexes. */
 function pathFromPointer(pointer: string, value: unknown): CatalogPath {
   const path: (string | number)[] = [];
   let part = value;

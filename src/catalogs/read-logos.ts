@@ -113,7 +113,7 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Background colors of monograms. The contrast ratio is at least 4.5 with the white letters and at least 3 with a dark page. */
+/** Background colors of monograms. The contrast ratio of each color to the white letters is at least 4.5, and to a dark page at least 3. */
 export const monogramColors = [
   '#55677f',
   '#616196',

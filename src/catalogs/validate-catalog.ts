@@ -47,7 +47,7 @@ type WithStateRules<Part> = Part & { readonly state_rules?: unknown };
 
 /**
  * Reports errors that a schema cannot express: values that are not allowed for their field, limits that contradict each other, and
- * repeated names. Skips parts of the catalog that do not match the schema.
+ * repeated names. Does not check parts of the catalog that do not match the schema.
  */
 export function validateSemantics(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
   const catalog = value as WithStateRules<CatalogFile>;

@@ -8,7 +8,7 @@ import { printNotice } from './output.ts';
 import { createProgram, formatUsageError, normalizeArguments } from './program.ts';
 import { InterruptedError } from './signals.ts';
 
-// EPIPE is not a failure: the reader may close the pipe early (`marketplace keys list | head -1`). Any other error is a failure.
+// EPIPE is not a failure: the reader may close the pipe early (`marketplace keys list | head -1`). Any error except EPIPE is a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
   process.exitCode = exitCodes.failure;

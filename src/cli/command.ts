@@ -10,7 +10,7 @@ import { formatNameValuePairs } from './output.ts';
 export const exitCodes = { success: 0, failure: 1, usage: 2, damage: 3, incomplete: 4, interrupted: 130 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Default meaning of each exit code. The help of a command can replace it with a more specific meaning. */
+/** Default meaning of each exit code. The help of a command can replace the default with a more specific meaning. */
 const exitMeanings: Readonly<Record<ExitCode, string>> = {
   [exitCodes.success]: 'success',
   [exitCodes.failure]: 'failure; the reason is on standard error',
@@ -34,11 +34,11 @@ export class CommandLineError extends OperatorError {
   }
 }
 
-/** Help of a command in addition to its description, arguments and options. */
+/** Parts of the help that follow the description, arguments and options of a command. */
 export interface CommandHelp {
-  /** Example command lines. Tests run all of them. */
+  /** Example command lines. Tests run all examples. */
   readonly examples: readonly string[];
-  /** Exit codes of the command with their meanings; null stands for the meaning in `exitMeanings`. 0, 1 and 2 need not be listed. */
+  /** Exit codes of the command with their meanings; null stands for the meaning in `exitMeanings`. Codes 0, 1 and 2 may be omitted. */
   readonly exitCodes?: { readonly [Code in ExitCode]?: string | null };
   /** Description of what the command prints with `--json`, followed by a colon and the names of the JSON members. */
   readonly json?: string;
@@ -63,7 +63,7 @@ export function defineCommand(name: string, { summary = '', description, ...help
   return attachHelp(new Command(name).summary(summary).description(description), help);
 }
 
-/** Creates a group of commands. The help of the group has the first example and the exit codes of each command. */
+/** Creates a group of commands. The help of the group lists the first example of each command, and the exit codes of all commands. */
 export function createCommandGroup(name: string, description: string, commands: readonly Command[]): Command {
   const group = new Command(name).description(description);
   for (const command of commands) group.addCommand(command);
@@ -110,11 +110,11 @@ export function formatHelp(command: Command): string {
 export function parseAccountName(text: string): string {
   if (isValidAccountName(text)) return text;
   throw new InvalidArgumentError(
-    `It must be 1 to ${bounds.accountNameCharactersMax} printable characters without spaces at either end.`,
+    `An account name must have 1 to ${bounds.accountNameCharactersMax} printable characters, without spaces at either end.`,
   );
 }
 
-/** Creates an option that allows only the listed values. For any other value, the error message suggests the nearest allowed value. */
+/** Creates an option that allows only the listed values. For an invalid value, the error message suggests the nearest allowed value. */
 function createChoiceOption<Value>(
   flags: string,
   description: string,
@@ -142,13 +142,15 @@ export function createModeOption(description: string): Option {
   return createChoiceOption('--mode <mode>', description, ['live', 'test']);
 }
 
-/** Parses the expiry of a key, which must be in the future. Returns milliseconds since the Unix epoch. */
+/** Parses the expiry of a key, which must be in the future. Returns the expiry in milliseconds since the Unix epoch. */
 export function parseFutureExpiry(text: string): number {
   const ms = parseKeyExpiry(text);
   if (ms === null) {
-    throw new InvalidArgumentError('It must be a date like 2030-12-31 or a timestamp like 2030-12-31T18:00:00Z.');
+    throw new InvalidArgumentError(
+      'The expiry must be a date like 2030-12-31 or a timestamp like 2030-12-31T18:00:00Z.',
+    );
   }
-  if (ms <= systemClock.wallMs()) throw new InvalidArgumentError('It must be in the future.');
+  if (ms <= systemClock.wallMs()) throw new InvalidArgumentError('The expiry must be in the future.');
   return ms;
 }
 
@@ -157,6 +159,6 @@ export function createIntegerParser(max: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
     if (value >= 1 && value <= max) return value;
-    throw new InvalidArgumentError(`It must be an integer from 1 to ${max}.`);
+    throw new InvalidArgumentError(`The value must be an integer from 1 to ${max}.`);
   };
 }

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { escapeInvisible, nearestWord } from '../domain/text.ts';
 import { attachHelp, formatHelp } from './command.ts';
 
-/** Top-level commands and groups, in the order of the help. Each module is loaded only when it is needed, because loading all is slow. */
+/** Top-level commands and groups, in the order of the help. A module is loaded only when needed, because loading all modules is slow. */
 const commandModules: readonly (readonly [
   name: string,
   summary: string,
@@ -32,8 +32,8 @@ export function formatUsageError(text: string): string {
 }
 
 /**
- * Makes a command report missing mandatory options after all other usage errors. By default, commander reports them first: for the
- * misspelt option `--acount x`, the error would only be that `--account` is missing.
+ * Makes a command report missing mandatory options after all other usage errors. By default, commander reports missing options before
+ * unknown options: for the misspelled option `--acount x`, commander would only report that `--account` is missing.
  */
 function checkRequiredOptionsLast(command: Command): void {
   const mandatory = command.options.filter((option) => option.mandatory);
@@ -107,7 +107,7 @@ export async function createProgram(
       .helpOption('-h, --help', 'print this help')
       .configureOutput({ outputError: (text, write) => write(`${root.name()}: ${formatUsageError(text)}\n`) })
       .showHelpAfterError(`Try: ${commandPath(command)} --help`)
-      // Commander removes styles if the output is not a terminal.
+      // The library `commander` removes ANSI styles if the output is not a terminal.
       .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
       .addHelpText('after', () => formatHelp(command));
     checkRequiredOptionsLast(command);

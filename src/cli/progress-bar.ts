@@ -12,15 +12,15 @@ export interface ProgressOutput {
 }
 
 interface ProgressBarOptions {
-  /** Expected amount of work in `unit`. The actual amount of work may be greater. */
+  /** Expected amount of work in `unit`. The actual amount of work may be greater than `total`. */
   readonly total: number;
-  /** Unit of the displayed amounts; `bytes` are displayed as KiB, MiB and so on. If null, the bar displays only the percentage. */
+  /** Unit of the displayed amounts; `bytes` are displayed as KiB, MiB and so on. If `unit` is null, the bar displays no amounts. */
   readonly unit: string | null;
   readonly clock?: Clock;
 }
 
 interface ProgressBar {
-  /** Adds an amount to the finished work. This method is fast enough to be called for every record of a log. */
+  /** Adds an amount of finished work. This method is fast enough to be called for every record of a log. */
   advance(amount: number): void;
   /** Removes the progress bar. Must be called before other output is printed and after a failure. Repeated calls have no effect. */
   clear(): void;

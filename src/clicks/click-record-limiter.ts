@@ -13,11 +13,11 @@ const rowOffsets = [14, 17, 20, 24];
  * conservative update: each session has one cell in each of four rows, chosen by random bytes of its sub_id, and its
  * count is the smallest of the four cells. Sessions share cells, so a count may be too high, but never too low.
  *
- * In a simulation with 2^20 cells per row, a maximum of 64 and 130 million recorded clicks in a day, no click of a
- * session below its maximum was refused.
+ * In a simulation (2^20 cells per row, at most 64 clicks per session, 130 million recorded clicks in a day), every
+ * session could record all clicks up to its maximum.
  *
  * Sessions created on the same UTC day share one sketch. Clicks are recorded for 24 hours after the creation of their
- * session, so two sketches are enough. Each sketch is replaced after two days.
+ * session, so two sketches are enough. The sketch of a day is replaced two days later.
  */
 class SessionClickSketch {
   readonly #max: number;
@@ -55,7 +55,7 @@ class SessionClickSketch {
   #sketchForSessionDay(sub: Uint8Array): Uint8Array {
     const day = dayNumberOf(decodeSubId(sub).createdMs);
     const index = day & 1;
-    // A day before the sketch's day uses the same sketch, so that the counts do not restart after the clock was set back.
+    // If the clock was set back, sessions of an earlier day use the sketch of the later day, so that the counts do not restart.
     if (day > this.#days[index]!) {
       this.#days[index] = day;
       this.#sketches[index] = new Uint8Array(rowOffsets.length * (this.#mask + 1));
@@ -73,7 +73,7 @@ class SessionClickSketch {
  * session's limit. If there are more than `clickCountersMax` links, the counts of the least recently clicked links are dropped.
  */
 export class ClickRecordLimiter implements LedgerSubscriber {
-  /** Infinite, because the limiter requires no records of its own: it counts the clicks that are replayed for other subscribers. */
+  /** The limiter requests no replay of ledger records. It counts the clicks that are replayed for other subscribers. */
   readonly replayStartMs = Number.POSITIVE_INFINITY;
   readonly #perLinkMax: number;
   readonly #clicksPerLink: LRUCache<string, number>;

@@ -13,7 +13,7 @@ import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts'
 
 /**
  * State of an offer with a daily cap (docs/contract.md#daily-caps): the cap and the number of clicks that booked
- * revenue. Counts two days, so that the earlier count still exists after the wall clock was set back past midnight.
+ * revenue. Stores the counts of two days, so that the earlier count still exists after the wall clock was set back past midnight.
  */
 class OfferCapState {
   /** Maximum number of clicks per day that book revenue; null until the catalog with the cap is active. */
@@ -67,8 +67,8 @@ function applyRecord(
     case ledgerRecordKind.revenueConfirmed: {
       const offer = offers.get(record[3]);
       if (offer === undefined || record[8] === null) return false;
-      // A confirmation can recreate a click without a record. The recreated click does not count towards the cap, and
-      // later clicks on the offer are repeats.
+      // A confirmation can recreate a click that has no record. The recreated click does not count towards the cap, and
+      // later clicks of the session on the offer are repeats.
       if (pairs.pairState(record[2], offer.randomId) === 'shown') pairs.markClicked(record[2], offer.randomId);
       return false;
     }
@@ -81,7 +81,7 @@ function applyClick(
   offer: OfferCapState,
   pairs: SessionOfferPairs,
 ): boolean {
-  // The cap decision in the click's record is final. The record has no decision if the offer had no cap at the time of the click.
+  // The cap decision in the click's record is final. The record contains no cap decision if the offer had no cap at the time of the click.
   if (withinDailyCap === null || pairs.pairState(sub, offer.randomId) === 'clicked') return false;
   if (withinDailyCap === undefined && !isCountedClick(sub, clickedMs, offer, pairs)) return false;
   pairs.markClicked(sub, offer.randomId);
@@ -91,7 +91,10 @@ function applyClick(
   return offer.removedMs === null && offer.hasReachedCap(day);
 }
 
-/** Whether a click counts. If the pairs of the session may have been evicted, assumes that the offer was shown. */
+/**
+ * Whether a click counts (docs/contract.md#counting-clicks). If the session-offer pairs of the session may have been evicted, assumes that
+ * the offer was shown.
+ */
 function isCountedClick(
   sub: Uint8Array,
   clickedMs: number,
@@ -115,12 +118,12 @@ interface CapDecision {
 export type ReadLedgerSince = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
- * Enforces daily caps (docs/contract.md#daily-caps): counts the clicks that book revenue of each capped offer per UTC day, and lists the
+ * Enforces daily caps (docs/contract.md#daily-caps): counts the clicks that book revenue, per capped offer and UTC day, and lists the
  * offers that reached their cap. All accounts share the cap of an offer. Sandbox clicks are counted separately.
  *
- * The state is derived from the ledger by the rules of docs/contract.md#counting-clicks, so it is the same after a restart. A click is
- * checked, recorded with the decision and applied in one turn of the event loop, so that two clicks cannot both use the last click of a
- * cap. The analytics projection uses the recorded decision and does not evaluate caps.
+ * The state is derived from the ledger by the rules of docs/contract.md#counting-clicks, so a restart does not change the state. A click
+ * is checked, recorded and counted in one turn of the event loop, so that concurrent clicks cannot exceed a cap. The click's record
+ * contains the cap decision. The analytics projection uses the recorded cap decision and does not evaluate caps.
  *
  * If an offer gets a cap while the service runs, `loadRecordedClicks` reads the last day from the ledger.
  */
@@ -140,11 +143,11 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   get replayStartMs(): number {
-    return this.hasNoClicks ? Number.POSITIVE_INFINITY : this.#completeSinceMs;
+    return this.hasNoCaps ? Number.POSITIVE_INFINITY : this.#completeSinceMs;
   }
 
   /** Whether no offer has a cap, so that ledger records need not be applied. */
-  get hasNoClicks(): boolean {
+  get hasNoCaps(): boolean {
     return this.#cappedOfferCount === 0 && this.#bufferedRecords === null;
   }
 
@@ -179,7 +182,7 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   applyLedgerRecord(record: LedgerRecord): void {
-    if (this.hasNoClicks) return;
+    if (this.hasNoCaps) return;
     // The sub_id is copied, because the caller reuses its bytes.
     this.#bufferedRecords?.push(record.with(2, Buffer.from(record[2])) as unknown as LedgerRecord);
     const state = this.#states.get(stateKeyOfSub(record[2]));
@@ -194,7 +197,7 @@ export class DailyCaps implements LedgerSubscriber {
     if (offers.size === 0) return;
     const sinceMs = replayStartMs(nowMs);
     const isOfCatalog = (record: LedgerRecord): boolean => stateKeyOfSub(record[2]) === stateKeyOfCatalog(catalog);
-    // The history is older than the records applied meanwhile, so it is collected in a separate set of pairs.
+    // The replayed records are older than the records that are applied meanwhile, so their pairs are collected in a separate set.
     const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
     const bufferedRecords: LedgerRecord[] = [];
     this.#bufferedRecords = bufferedRecords;
@@ -212,8 +215,8 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /**
-   * Activates the caps of a catalog from `nowMs` on. Call `loadRecordedClicks` first. The cap of a removed offer applies as
-   * long as the replaced catalog with the offer is retained (docs/contract.md#daily-caps).
+   * Activates the caps of a catalog from `nowMs` on. Call `loadRecordedClicks` first. A removed offer keeps its cap as
+   * long as the replaced catalog that contains the offer is retained (docs/contract.md#daily-caps).
    */
   activateCatalog(catalog: CompiledCatalog, nowMs: number): void {
     const state = this.#capStateOf(catalog);

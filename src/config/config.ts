@@ -35,7 +35,10 @@ export interface Config {
   readonly engine: HttpEngineSetting;
   /** TLS settings of the public listener; null for plain HTTP. */
   readonly tls: TlsSettings | null;
-  /** Time limits of a stop. Connections are accepted for `delayMs`. After that, pending requests may complete within `deadlineMs`. */
+  /**
+   * Time limits of a stop. After the stop signal, the server accepts connections for another `delayMs`. After this delay, pending requests
+   * may complete within `deadlineMs`.
+   */
   readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
   /** Configured base URLs; null for a default (see `resolveUrls`). */
   readonly urls: { readonly [Name in keyof PublicUrls]: string | null };
@@ -120,7 +123,7 @@ export function detectMachineResources(): MachineResources {
   };
 }
 
-/** Returns the heap size from the command line of Node.js, where the launcher sets it. If the option is repeated, the last one counts. */
+/** Returns the heap size from the command line of Node.js, where the launcher sets it. If the option is repeated, the last value counts. */
 function configuredHeapMegabytes(execArgv: readonly string[]): number | null {
   const option = execArgv.findLast((argument) => /^--max[-_]old[-_]space[-_]size=\d+$/.test(argument));
   return option === undefined ? null : Number(option.slice(option.indexOf('=') + 1));
@@ -235,7 +238,7 @@ export function readOperationsEndpoint(env: Env): ListenAddress {
   };
 }
 
-/** Reads the TLS settings. Certificate and key must be set together. Their files are read later, when the listener starts. */
+/** Reads the TLS settings. Certificate and key must be set together. Both files are read when the listener starts. */
 function readTlsSettings(env: Env, { workingFolder }: MachineResources): TlsSettings | null {
   const { SVC_TLS_CERT: certificate, SVC_TLS_KEY: key } = env.values;
   const minVersion = parseChoiceSetting(env, 'SVC_TLS_MIN_VERSION', tlsVersions);

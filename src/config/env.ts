@@ -18,7 +18,7 @@ export class ConfigError extends Error {
   }
 
   /**
-   * Creates the error for a variable with a name similar to that of a setting. Without this error, the service would silently use the
+   * Creates the error for a variable whose name is similar to the name of a setting. Without this error, the service would silently use the
    * default of the misspelled setting.
    */
   static misspelledSettingError(variable: string, setting: SettingName): ConfigError {
@@ -36,7 +36,7 @@ function quoteForDisplay(text: string): string {
   return JSON.stringify(redacted.length > lengthMax ? `${redacted.slice(0, lengthMax)}...` : redacted);
 }
 
-/** All environment variables of the service. `config.ts` documents and validates their values. */
+/** All environment variables of the service. `config.ts` documents and validates the values of the variables. */
 export const settingNames = [
   'SVC_HOST',
   'SVC_PORT',
@@ -77,19 +77,19 @@ export interface Env {
   readonly values: { readonly [Name in SettingName]?: string };
   /** Variables whose names are not settings, but similar to the name of a setting. */
   readonly misspelled: readonly { readonly name: string; readonly meant: SettingName }[];
-  /** Other variables with the prefix `SVC_` or `MARKETPLACE_`. */
+  /** Variables with the prefix `SVC_` or `MARKETPLACE_` whose names are not similar to any setting. Excludes variables of Kubernetes. */
   readonly unknown: readonly string[];
 }
 
 /** Prefixes of environment variables. The launcher reads variables with the prefix `MARKETPLACE_` before it loads the service. */
 const settingPrefixes = ['SVC_', 'MARKETPLACE_'] as const;
 
-/** API key variable of the examples in the documentation. There is no warning for this variable, because an operator's shell may set it. */
+/** Variable for the API key in the examples of the documentation. An operator's shell may set this variable, so there is no warning. */
 const demoApiKeyName = 'MARKETPLACE_API_KEY';
 
 /**
- * Pattern of the variables that Kubernetes sets in each container for services in the cluster. Such a variable starts with the name of a
- * service: for a service `svc-marketplace`, Kubernetes sets `SVC_MARKETPLACE_SERVICE_HOST`.
+ * Pattern of the variables that Kubernetes sets in each container for services in the cluster. The name of a Kubernetes variable starts
+ * with the name of the service: for a service `svc-marketplace`, Kubernetes sets `SVC_MARKETPLACE_SERVICE_HOST`.
  */
 const kubernetesServiceName =
   /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
@@ -115,9 +115,9 @@ export function readEnv(environment: Readonly<Record<string, string | undefined>
 }
 
 /**
- * Returns the setting whose name is similar to `name`, or null. For a variable with the prefix `SVC_`, prefixes are not compared, so a
- * misspelled prefix of a launcher setting is also found. For the prefix `MARKETPLACE_`, only settings with this prefix are compared,
- * because a variable like `MARKETPLACE_HOST` may belong to another program.
+ * Returns the setting whose name is similar to `name`, or null. The name of an `SVC_` variable is compared with all settings, ignoring the
+ * prefix: `SVC_HEAP_MB` is similar to `MARKETPLACE_HEAP_MB`. The name of a `MARKETPLACE_` variable is compared only with `MARKETPLACE_`
+ * settings, because a variable like `MARKETPLACE_HOST` may belong to another program.
  */
 function nearestSetting(name: string): SettingName | null {
   const prefix = prefixOf(name);

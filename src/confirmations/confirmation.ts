@@ -85,9 +85,9 @@ export interface PayoutState {
 type ConfirmationDecision = 'accepted' | 'repeated' | RejectionReason;
 
 /**
- * Checks a confirmation against the rules of docs/contract.md#confirmation-rules. Each confirmation is checked twice,
- * with the same result: before it is appended to the ledger, and when the ledger is projected. Because of the second
- * check, even a ledger that violates the rules cannot make a payout negative or greater than its funded amount.
+ * Checks a confirmation against the rules of docs/contract.md#confirmation-rules. Each confirmation is checked twice, with the same result:
+ * before it is appended to the ledger, and when analytics are computed from the ledger. Even a ledger with invalid confirmations cannot
+ * make a payout negative or greater than its funded amount, because the confirmations are checked again.
  */
 export function checkConfirmation(confirmation: Confirmation, state: PayoutState, nowMs: number): ConfirmationDecision {
   const { sub, status, amountMicros, occurredMs } = confirmation;
@@ -129,7 +129,7 @@ export function applyConfirmationToPayout(
   return { ...payout, reversed: booking };
 }
 
-/** Returns the change of confirmed revenue by an accepted confirmation, in micro-dollars; negative for a reversal. */
+/** Returns the amount in micro-dollars by which an accepted confirmation changes the confirmed revenue; negative for a reversal. */
 export function revenueDeltaMicros({ status, amountMicros }: Pick<Confirmation, 'status' | 'amountMicros'>): number {
   return status === 'funded' ? amountMicros : -amountMicros;
 }

@@ -86,8 +86,8 @@ interface ReferencedClick {
 }
 
 /**
- * Finds the click of a row by its click_id, or by its sub_id and svc_offer_id. If the row contains all three, they must
- * identify the same click. A member with the value null counts as absent.
+ * Finds the click of a row by its click_id, or by its sub_id and svc_offer_id. If the row contains a click_id, its sub_id and svc_offer_id
+ * may be absent, but must not identify another click. A member with the value null counts as absent.
  */
 function parseClick(
   { subIds, clickIds }: ParseConfirmationDeps,
@@ -116,5 +116,5 @@ function isOfferId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= bounds.offerIdCharactersMax && /^[a-z0-9_-]+$/.test(value);
 }
 
-/** Greater than the length of any click_id that the service issues. Longer values are rejected without decoding. */
+/** Limit above the length of any click_id that the service issues. A click_id above this limit is rejected without decoding. */
 const clickIdCharactersMax = 256;

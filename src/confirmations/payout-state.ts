@@ -15,8 +15,8 @@ export interface PayoutStateWithLender extends PayoutState {
 
 export interface PayoutStateReader {
   /**
-   * Returns one state per key, in the order of the keys. The states include every record that the ledger accepted before the call, unless
-   * the ledger is unhealthy. Rejects with `AnalyticsUnavailableError` if analytics are unavailable.
+   * Returns one payout state per key, in the order of the keys. The payout states include every record that the ledger accepted before the
+   * call, unless the ledger is unhealthy. Rejects with `AnalyticsUnavailableError` if analytics are unavailable.
    */
   findPayoutStates(keys: readonly PayoutKey[], signal?: CancelSignal | null): Promise<readonly PayoutStateWithLender[]>;
 }

@@ -25,7 +25,10 @@ export function parseIsoDate(text: string): number | null {
 let lastDay = Number.NaN;
 let lastCompactDate = 0;
 
-/** Converts a day number to a compact date, such as 19871231. Caches the last result, because most calls convert the current day. */
+/**
+ * Converts a day number to a date in the form YYYYMMDD, such as 19871231. Caches the last result, because most calls convert the current
+ * day.
+ */
 export function toCompactDate(day: number): number {
   if (day !== lastDay) {
     const date = new Date(day * dayMs);
@@ -35,12 +38,18 @@ export function toCompactDate(day: number): number {
   return lastCompactDate;
 }
 
-/** Returns the completed years between two compact dates. In a common year, a person born on 29 February becomes older on 1 March. */
+/**
+ * Returns the number of completed years between two dates in the form YYYYMMDD. In a common year, a person born on 29 February becomes
+ * older on 1 March.
+ */
 export function completedYearsBetween(born: number, today: number): number {
   return Math.floor((today - born) / 10_000);
 }
 
-/** Number of cache slots. A prime number, so that the creation and the expiry time of a session use different slots. */
+/**
+ * Number of entries in the cache of formatted timestamps. The number is prime, so that the creation time and the expiry time of a session
+ * use different entries.
+ */
 const cacheSlots = 61;
 const cachedMs = new Float64Array(cacheSlots).fill(Number.NaN);
 const cachedText = new Array<string>(cacheSlots).fill('');

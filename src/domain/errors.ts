@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * Rules for the values of each JSON member, parameter and header. A rule continues a sentence that starts with the name, and this
- * sentence is the message of INVALID_REQUEST. Therefore a rule lists every valid value and contains no text of the request.
+ * Rules for the values of each JSON member, parameter and header. In the message of an INVALID_REQUEST error, the rule follows the name,
+ * such as `mode must be live or test`. A rule describes every valid value and never quotes the request.
  */
 export const requestParamRules = {
   body: 'must be valid JSON in UTF-8, and an object with the members that the API reference lists',

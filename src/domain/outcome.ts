@@ -13,9 +13,12 @@ export interface InvalidField {
 /** Error of a rejected request. `errorTable` contains the status and message of each code. */
 export interface ApiError {
   readonly code: ErrorCode;
-  /** Name of the invalid member, parameter or header (INVALID_REQUEST). Always a documented name, never text of the request. */
+  /** Documented name of the invalid member, parameter or header (INVALID_REQUEST). The name is never copied from the request. */
   readonly param?: string;
-  /** Rule for valid values, which continues a sentence that starts with `param` (INVALID_REQUEST). Contains no text of the request. */
+  /**
+   * Rule for valid values, such as `must be live or test` (INVALID_REQUEST). The error message is `param` followed by the rule. The rule
+   * never quotes the request.
+   */
   readonly rule?: string;
   /** Names of missing required fields (INSUFFICIENT_INPUTS). */
   readonly missingRequired?: readonly string[];

@@ -24,7 +24,8 @@ export function parseQueryParameters<Name extends string>(
   while (start < query.length) {
     let end = query.indexOf('&', start);
     if (end < 0) end = query.length;
-    // The search for `=` continues after the last result. Otherwise many names without `=` would each search the rest of the query.
+    // The position of the next `=` is reused until the parser has passed it. Without this reuse, parsing many names without `=` would
+    // search the rest of the query for each name.
     if (equals >= 0 && equals < start) equals = query.indexOf('=', start);
     const nameEnd = equals < 0 || equals > end ? end : equals;
     const name = encoded
@@ -54,7 +55,10 @@ function findName<Name extends string>(text: string, names: readonly Name[]): Na
   return matchName(text, 0, text.length, names);
 }
 
-/** Compares a name in place. Creating a substring for each name would take more time than the rest of the parsing. */
+/**
+ * Returns the name that equals the part of the query from `start` to `end`, or undefined. Creating a substring for the comparison would
+ * take more time than the rest of the parsing.
+ */
 function matchName<Name extends string>(
   query: string,
   start: number,

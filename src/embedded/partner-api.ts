@@ -30,6 +30,7 @@ import {
 } from '../operations/ignored-names.ts';
 import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analytics.ts';
 import type { InputsView } from '../operations/submit-inputs.ts';
+import type { OfferUrls } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 
 /** An error of the API, with its HTTP status and the members of its JSON body. */
@@ -99,11 +100,13 @@ export class PartnerApi {
   readonly #deps: PartnerApiDeps;
   readonly #vertical: Vertical;
   readonly #authorization: string;
+  readonly #offerUrls: OfferUrls;
 
   constructor(deps: PartnerApiDeps, vertical: Vertical, apiKey: string) {
     this.#deps = deps;
     this.#vertical = vertical;
     this.#authorization = `Bearer ${apiKey}`;
+    this.#offerUrls = createOfferUrls(deps.urls);
   }
 
   /**
@@ -140,12 +143,12 @@ export class PartnerApi {
 
   /** GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Each response counts as a view. */
   getMarketplace(query: MarketplaceQuery): Promise<PartnerApiResult<MarketplaceView>> {
-    const { operations, urls } = this.#deps;
+    const { operations } = this.#deps;
     return this.#run('get_marketplace', query, async (admission) => {
       const request = toMarketplaceRequest(query, 'json');
       if (!request.ok) return request;
       const outcome = await operations.getMarketplace(admission, request.value, true, null);
-      return outcome.ok ? succeeded(toMarketplaceView(outcome.value, createOfferUrls(urls))) : outcome;
+      return outcome.ok ? succeeded(toMarketplaceView(outcome.value, this.#offerUrls)) : outcome;
     });
   }
 

@@ -1,4 +1,7 @@
-/** Port of an append-only log with one writer. Positions are sequence numbers, starting with 1. Records become durable in this order. */
+/**
+ * Port of an append-only log with one writer. Positions are sequence numbers, starting with 1. Records become durable in the order of their
+ * positions.
+ */
 export interface EventLog<Item> {
   /**
    * Appends a record and returns its position. Returns null if the log refuses the record, because the file cannot be written, too many
@@ -6,8 +9,8 @@ export interface EventLog<Item> {
    */
   append(record: Item): AppendedRecord | null;
   /**
-   * Appends a record for which no caller waits, such as a view, and returns its position, or null if the log refuses the record. The
-   * write is delayed by up to `logLingerMs`. Even while the file cannot be written, the log accepts such records.
+   * Appends a record for which no caller waits, such as a view, and returns its position, or null if the log refuses the record. The write
+   * is delayed by up to `logLingerMs`. Unlike `append`, `appendWithoutWaiting` also accepts records while the file cannot be written.
    */
   appendWithoutWaiting(record: Item): number | null;
   /** Position of the last appended record, durable or not; 0 for an empty log. */

@@ -17,21 +17,29 @@ export interface FileEventLogOptions<Item> {
   /** Folder that only this log uses, created if missing. The caller must have locked the data folder. */
   readonly folder: string;
   /**
-   * When a record counts as durable. `fsync`: when the record is synced to the disk. `write`: when the record is written to the kernel, so
-   * that it survives a crash of the process, but not of the machine.
+   * Condition for reporting a record as durable. With `fsync`, a record is durable once it is synced to the disk. With `write`, a record is
+   * durable once it is written to the kernel; the record then survives a crash of the process, but not a crash of the machine.
    */
   readonly durability: 'fsync' | 'write';
   /** Called for each record that is read while the log is opened. */
   readonly onRecord?: RecordVisitor;
-  /** Time from which records are needed. Segments that contain only older records are skipped. Default: all segments are read. */
+  /**
+   * Time from which records are needed. The log skips segments that contain only records before this time. Default: all segments are read.
+   */
   readonly readSince?: ReplayStart;
   /** Called while the log is opened, with the number of bytes that are already read. */
   readonly onProgress?: ReadProgressListener | undefined;
   /** Called synchronously for each record that the log accepts. The callback must not throw. */
   readonly onAppended?: (record: Item) => void;
-  /** Called for write errors, recovered writes and torn tails, so that they can be reported to the operator. */
+  /**
+   * Called for write errors, recovered writes and incomplete records at the end of the log, so that the caller can report them to the
+   * operator.
+   */
   readonly onIncident?: ((incident: LogIncident) => void) | undefined;
-  /** Called after each group is stored, with its number of records, its bytes, and the time of writing and syncing in microseconds. */
+  /**
+   * Called after each group of records is stored, with the number of records, their size in bytes, and the time of writing and syncing in
+   * microseconds.
+   */
   readonly onGroupStored?: ((records: number, bytes: number, elapsedUs: number) => void) | undefined;
   readonly segmentBytesMax?: number;
   readonly pendingBytesMax?: number;
@@ -78,10 +86,11 @@ export function createEventLog<Item extends readonly unknown[]>(
 }
 
 /**
- * A log in a folder of segment files. The file log-format.ts documents their format.
+ * A log in a folder of segment files. The file log-format.ts documents the format of segment files.
  *
- * New frames are collected in one group while another group is written and synced. Then the two groups swap roles. The size of a group
- * therefore depends on the speed of the disk: one record when idle, hundreds of records under load, with one sync for all of them.
+ * New frames are collected in the pending group while another group, the writing group, is written and synced. Once the writing group is
+ * durable, the two groups swap roles. The size of a group therefore depends on the speed of the disk: one record when idle, hundreds of
+ * records under load, with one sync for all of them.
  *
  *     idle --append--> collecting --end of turn--> storing --durable--> idle, or storing the next group
  *     idle --appendWithoutWaiting--> collecting --a few milliseconds, or an append--> storing
@@ -103,7 +112,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   #appendedPosition: number;
   #appendedCrc: number;
   #durablePosition: number;
-  /** Whether the newest segment is an end mark (a segment without records), or there is no segment. */
+  /** Whether the log has an end mark (see log-format.ts), or has no segment. */
   #hasEndMark: boolean;
   #healthy = true;
   #closing = false;
@@ -117,7 +126,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   #closePromise: Promise<void> | null = null;
   #durableListener: (position: number) => void = () => {};
 
-  /** Creates the log object only. Call `openEventLog` or `createEventLog` instead, because the log must be recovered first. */
+  /** Creates the log object without recovering the log. Call `openEventLog` or `createEventLog` instead of this constructor. */
   constructor(
     options: FileEventLogOptions<Item>,
     files: LogFiles,
@@ -175,8 +184,8 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const group = this.#pendingGroup;
     const frameBytesMax = payload.length + frameHeaderBytes + markedFrameFieldsBytes;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
-    // The mark bit of a frame means that all earlier groups are durable. This is true for the first frame of a group, because a group is
-    // written only after all earlier groups were synced.
+    // A frame with the mark bit proves that all earlier groups of frames are durable (see log-format.ts). The first frame of a group gets
+    // the mark bit, because a group is written only after all earlier groups were synced.
     group.add(payload, this.#appendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
     this.#appendedPosition++;
     this.#appendedCrc = group.lastCrc;
@@ -217,7 +226,10 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleDelayedWrite();
   }
 
-  /** Writes a group and retries until the group is durable. Returns false if an attempt that started after `close` fails. */
+  /**
+   * Writes a group of frames and retries until the group is durable. After a call of `close`, makes one last attempt, and returns false if
+   * the last attempt fails.
+   */
   async #writeGroupWithRetries(group: FrameGroup): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       const isLastAttempt = this.#closing;

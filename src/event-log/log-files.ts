@@ -25,7 +25,10 @@ export interface LogFiles {
 
 export interface ReadableLogFile {
   size(): number;
-  /** Reads bytes from offset `position` into `target`. Returns the number of bytes read, which is smaller at the end of the file. */
+  /**
+   * Reads bytes from offset `position` into `target`. Returns the number of bytes read, which is less than the length of `target` only at
+   * the end of the file.
+   */
   read(target: Uint8Array, position: number): number;
   close(): void;
 }
@@ -95,7 +98,10 @@ async function createFile(path: string, syncsWrites: boolean): Promise<WritableL
   }
 }
 
-/** Writable file with callback-based calls on descriptors. They need about half as much event-loop time as promises of a FileHandle. */
+/**
+ * Writable file that calls the callback functions of node:fs, which need about half as much event-loop time as the promises of a
+ * FileHandle.
+ */
 class NodeWritableLogFile implements WritableLogFile {
   readonly #descriptor: number;
   /** Descriptor of the same file for synchronized writes; null if a separate sync is necessary. */
@@ -127,7 +133,7 @@ class NodeWritableLogFile implements WritableLogFile {
   async close(): Promise<void> {
     const descriptors =
       this.#syncedDescriptor === null ? [this.#descriptor] : [this.#descriptor, this.#syncedDescriptor];
-    // Both descriptors are closed even if one call fails. Otherwise each failed attempt to close the file would leak a descriptor.
+    // If closing one descriptor fails, the other descriptor is still closed, so that it does not leak.
     const results = await Promise.allSettled(
       descriptors.map((each) => callbackToPromise((done) => fs.close(each, done))),
     );

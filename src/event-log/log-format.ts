@@ -13,19 +13,19 @@ import { bounds } from '../bounds.ts';
  *     frame   length u32 with the mark bit | CRC u32 | sequence u64 | previous CRC u32 | payload
  *
  * `length` is the length of the payload. The CRC-32 of a frame covers sequence, previous CRC and payload, even if the frame does not
- * contain sequence and previous CRC. Therefore the CRC does not match for a frame that was lost, repeated, swapped or left from an earlier
- * use of the file. The header of a segment contains the CRC of the record before its first record. For the record with sequence 1,
- * the previous CRC is 0.
+ * contain sequence and previous CRC. Therefore a CRC does not match if frames were lost, repeated or swapped, or remain from an earlier use
+ * of the file. The header of a segment contains the CRC of the record before its first record. For the record with sequence 1, the previous
+ * CRC is 0.
  *
  * The mark bit of a frame means that all frames before this frame were synced when the marked frame was written. A marked frame can be
  * verified without the frames before it. Recovery can therefore distinguish a tail torn by a crash from damage to durable records: damaged
  * durable records are followed by a frame with the mark bit. A torn tail contains no frame with the mark bit, and none of its records
  * was acknowledged.
  *
- * After a failed write or sync, the segment is never written again. Frames that may not be on disk are written again in a new segment,
- * whose first sequence is that of the first such frame. A reader that reaches the first sequence of a newer segment switches to the newer
- * segment and ignores the rest of the older file. If all frames of a segment are written again, the new segment has the same name and
- * replaces the old segment.
+ * After a failed write or sync, the segment is never written again. Frames that may not be on disk are written again to a new segment,
+ * which starts with the sequence number of the first of these frames. A reader that reaches the first sequence number of a newer segment
+ * switches to the newer segment and ignores the rest of the older file. If all frames of a segment are written again, the new segment has
+ * the same name and replaces the old segment.
  *
  * A closed log ends with an end mark, which is a segment without frames. The header of the end mark contains the CRC of the last record.
  * Because of the end mark, a missing last record is reported as damage, not as a torn tail. The next segment has the same name and header
@@ -86,7 +86,10 @@ export function temporaryFileName(name: string): string {
   return `${name}.new`;
 }
 
-/** Returns the name of the file that contains a copied torn tail. The CRC makes the names of two tails at the same offset different. */
+/**
+ * Returns the file name for the copy of a torn tail, the incomplete end of a segment. The name contains the CRC of the tail, so that copies
+ * of two tails at the same offset have different names.
+ */
 export function removedTailFileName(segment: string, offset: number, crc: number): string {
   return `${segment}.from-${offset}.${crc.toString(16).padStart(8, '0')}`;
 }
@@ -101,7 +104,10 @@ export function isTemporaryFileName(name: string): boolean {
   return /^\d{16}\.log(\.from-\d+\.[0-9a-f]{8})?\.new$/.test(name);
 }
 
-/** Returns the first sequences of the segments among the file names, in ascending order. Ignores names of other files. */
+/**
+ * Returns the first sequence number of each segment in a list of file names, in ascending order. Skips names of files that are not
+ * segments.
+ */
 export function parseSegmentFileNames(names: readonly string[]): number[] {
   return names
     .filter((name) => /^\d{16}\.log$/.test(name))

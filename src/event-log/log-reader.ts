@@ -22,7 +22,8 @@ export class LogReader {
   readonly #scanner: LogScanner;
 
   /**
-   * @param start cursor after which to continue, or first sequence of the segment to start with; null to start with the oldest record
+   * @param start cursor after which to continue, or first sequence number of the segment to start with; null to start with the oldest
+   * record
    * @throws CursorBeyondLogError if the cursor does not match the log. The log must have been opened, and so recovered, before this call.
    */
   constructor(folder: string, start: LogCursor | number | null, files: LogFiles = fileSystemLogFiles) {
@@ -41,7 +42,7 @@ export class LogReader {
 
   /**
    * Visits the next records in order, at most `maxRecords` and up to `upToPosition`, which must be durable. Returns the number of visited
-   * records. Bytes in a record are views of a file chunk: copy retained bytes.
+   * records. Bytes in a record are views of a file chunk, so the caller must copy bytes that it retains.
    *
    * @throws LogDamagedError if a record up to `upToPosition` cannot be read; the error contains the file and the byte offset
    */
@@ -89,8 +90,8 @@ function openAtCursor(files: LogFiles, folder: string, cursor: LogCursor): Segme
 }
 
 /**
- * Whether the last record before the cursor ends at the offset of the cursor. Compares the chain of CRCs, because another log may have
- * segments of the same name and size. If a record before the cursor is damaged, looks for a later marked frame instead.
+ * Whether the record at `cursor.position` ends at `cursor.offset`. Compares the chain of CRCs, because another log may have segments of the
+ * same name and size. If a record up to the cursor is damaged, returns instead whether durable records follow the damage.
  */
 function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
   if (segment.size() < cursor.offset) return false;
@@ -106,7 +107,7 @@ function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
 
 /**
  * Visits the records of an open log of this process in order, from the newest segment that began before `since` up to the last record
- * accepted before the call. Waits until the last of these records is durable. Yields to the event loop between batches.
+ * accepted before the call. First waits until all records accepted before the call are durable. Yields to the event loop between batches.
  *
  * @throws LogUnavailableError if the log cannot be written at present, LogDamagedError if a record cannot be read
  */

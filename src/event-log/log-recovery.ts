@@ -31,7 +31,7 @@ export interface RecoveredLog {
   readonly removedTail: RemovedTail | null;
 }
 
-/** Bytes after the last complete record of a log that was not closed. Normally, these bytes contain no acknowledged record. */
+/** Bytes after the last complete record of a log that was not closed. Normally, the removed bytes contain no acknowledged record. */
 export interface RemovedTail extends LogLocation {
   readonly bytes: number;
   /** File that contains a copy of the removed bytes. */
@@ -39,8 +39,8 @@ export interface RemovedTail extends LogLocation {
 }
 
 /**
- * Time from which records are needed. Some older records are also read, because only whole segments are skipped. `timeMsOf` returns null
- * for a record without a time; a segment that starts with such a record is not used as the start.
+ * Time from which records are needed. Some records before this time are also read, because only whole segments are skipped. `timeMsOf`
+ * returns null for a record without a time; a segment whose first record has no time is not used as the start.
  */
 export interface ReplayStart {
   /** Time in milliseconds since the Unix epoch. */
@@ -49,14 +49,14 @@ export interface ReplayStart {
 }
 
 /**
- * Reads the log up to the last complete record and makes the log durable up to that record. Moves a torn tail of the last segment to
- * another file. The log continues in a new segment, so the last segment is complete after the recovery. Yields to the event loop between
- * chunks.
+ * Reads the log up to the last complete record and makes the log durable up to that record. Moves a torn tail, the bytes after the last
+ * complete record, to another file. The log continues in a new segment, so the last segment is complete after the recovery. Yields to the
+ * event loop between chunks.
  *
- * Starts with the first record, or, if `since` is given, with the newest segment whose first record is older than `since`. Damage in
- * skipped segments is not detected.
+ * Starts with the first record, or, if `since` is given, with the newest segment whose first record is older than `since`. Damage in the
+ * segments before the starting segment is not detected.
  *
- * @throws LogDamagedError for any error except a torn tail
+ * @throws LogDamagedError for any damage except a torn tail
  */
 export async function recoverLog(
   files: LogFiles,
@@ -88,7 +88,7 @@ export async function recoverLog(
   }
 }
 
-/** Returns the first sequence of the newest segment whose first record is older than `wallMs`. Skips unreadable segments. */
+/** Returns the first sequence number of the newest segment whose first record is older than `wallMs`. Skips unreadable segments. */
 export function findNewestSegmentBefore(
   files: LogFiles,
   folder: string,

@@ -13,7 +13,7 @@ export interface LogLocation {
 export interface LogCursor {
   /** Position of the last record that was read; 0 before the first record. */
   readonly position: number;
-  /** First sequence of the current segment; 0 before the first segment. */
+  /** First sequence number of the current segment; 0 before the first segment. */
   readonly segment: number;
   /** Byte offset of the next frame in the current segment. */
   readonly offset: number;
@@ -21,13 +21,16 @@ export interface LogCursor {
 }
 
 interface LogScannerOptions {
-  /** First sequence of the segment in which the scan starts. Default: the oldest segment. */
+  /** First sequence number of the segment in which the scan starts. Default: the oldest segment. */
   readonly segment?: number | undefined;
   /** Whether to decode each record. If true, a record that cannot be decoded counts as damage. */
   readonly decode: boolean;
 }
 
-/** Records changed during the scan: after a failed write the writer wrote them again elsewhere, or the retention deleted them. */
+/**
+ * Error if records changed during the scan: the writer moved the records to a new segment after a failed write, or the retention deleted
+ * the records.
+ */
 export class LogRewrittenError extends OperatorError {
   override readonly name = 'LogRewrittenError';
 
@@ -47,11 +50,11 @@ export class LogScanner {
   /** Position of the current record. Before the first call of `nextRecord`, the position before the first record. */
   position = 0;
   crc = 0;
-  /** Current record, if `decode` is true. Bytes in the record are views of a file chunk. */
+  /** Current record, if `decode` is true. Byte arrays in the record share memory with a chunk of the file. */
   record: readonly unknown[] = [];
   /** Segment of the current record; null before the first record. */
   segment: SegmentReader | null = null;
-  /** Offset of the last marked frame (see log-format.ts) in the current segment. */
+  /** Offset of the last frame with the mark bit (see log-format.ts) in the current segment; null if no frame with the mark bit was read. */
   lastSyncedGroupOffset: number | null = null;
   /** Number of bytes in all scanned records and segment headers. */
   bytesRead = 0;
@@ -60,11 +63,11 @@ export class LogScanner {
   readonly #files: LogFiles;
   readonly #folder: string;
   readonly #decoder: RecordDecoder | null;
-  /** First sequence of the current segment. */
+  /** First sequence number of the current segment. */
   segmentFirst: number;
-  /** End offset of the last accepted record, while `segment.offset` may be after a record that cannot be decoded. */
+  /** End offset of the last accepted record; `segment.offset` is greater if the next record was read but cannot be decoded. */
   #endOffset = 0;
-  /** First sequences of the segments after the current segment. */
+  /** First sequence number of each segment after the current segment. */
   #laterSegments: number[] = [];
 
   constructor(files: LogFiles, folder: string, { segment = 1, decode }: LogScannerOptions) {
@@ -83,7 +86,7 @@ export class LogScanner {
     this.crc = cursor.crc;
     this.#endOffset = cursor.offset;
     segment.offset = cursor.offset;
-    this.refresh();
+    this.#laterSegments = this.#laterSegments.filter((first) => first > cursor.segment);
   }
 
   /** Location of the next record; position and segment are 0 before the first segment. */
@@ -138,7 +141,7 @@ export class LogScanner {
         const reason = `record ${this.position + 1} is incomplete, but durable records follow at byte ${markOffset}`;
         throw new LogDamagedError(segment.path, offset, reason);
       }
-      // The writer may have completed this record and started the next group between the two reads. Therefore the frame is read again.
+      // The writer may have completed this record and started the next group after `readFrame` failed. Therefore the frame is read again.
       segment.discardReadAhead();
     }
   }
@@ -165,7 +168,11 @@ export class LogScanner {
       try {
         this.record = this.#decoder.decode(segment.payload);
       } catch (error) {
-        throw new LogDamagedError(segment.path, offset, `the record cannot be decoded: ${String(error)}`);
+        throw new LogDamagedError(
+          segment.path,
+          offset,
+          `record ${this.position + 1} cannot be decoded: ${String(error)}`,
+        );
       }
     }
     this.position++;

@@ -13,7 +13,7 @@ import { copySegmentRange } from './segment-files.ts';
 import { LogDamagedError, SegmentReader, withSegmentReader } from './segment-reader.ts';
 import type { LogVerification } from './verify-log.ts';
 
-/** Result that a truncation after the last complete record will have. */
+/** Planned truncation of a damaged log after the last complete record before the damage. */
 export interface RepairPlan {
   readonly folder: string;
   /** Position and CRC of the last remaining record; both are 0 if no record remains. */
@@ -35,8 +35,8 @@ type TruncationValidation =
   | { readonly kind: 'elsewhere'; readonly damage: LogDamagedError };
 
 /**
- * Checks whether a log may be truncated at a location. Only the location of the first damage is allowed. If a record is missing at the end
- * of a segment, the start of the next segment is also accepted.
+ * Checks whether a log may be truncated at a location. Valid locations are the first damage, the end of the last complete record before the
+ * damage, and the start of a segment that begins with the next record.
  */
 export function validateTruncation(files: LogFiles, check: LogVerification, cut: LogLocation): TruncationValidation {
   const { folder, damage, end, position, crc } = check;
@@ -55,11 +55,11 @@ export function validateTruncation(files: LogFiles, check: LogVerification, cut:
 }
 
 /**
- * Truncates a damaged log so that it can be opened again. Moves later segments to another folder of the same file system. Copies the
- * removed bytes of the last remaining segment to the file `<segment name>.from-<byte>` in that folder.
+ * Truncates a damaged log so that it can be opened again. Moves later segments to `removedFolder`, which must be in the same file system.
+ * Copies the bytes that are removed from the last remaining segment to the file `<segment name>.from-<byte>` in `removedFolder`.
  *
- * An interrupted repair loses no bytes and can be repeated with another folder. For this purpose, bytes are copied before they are removed,
- * and the newest segments are moved first, so that the log remains damaged at the same location until the repair ends.
+ * An interrupted repair loses no bytes and can be repeated with another folder. Bytes are copied before they are removed. The newest
+ * segments are moved first, so that the log remains damaged at the same location until the repair ends.
  */
 export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder: string): Promise<void> {
   files.createFolder(removedFolder);
@@ -92,7 +92,10 @@ interface TruncatedRecords {
   readonly position: number;
 }
 
-/** Counts the readable records that a truncation removes, segment by segment. Unreadable bytes are skipped up to the next marked frame. */
+/**
+ * Counts the readable records that a truncation removes, segment by segment. Unreadable bytes are skipped up to the next frame with the
+ * mark bit (see log-format.ts).
+ */
 export function countTruncatedRecords(
   files: LogFiles,
   { position, crc, end, laterSegments }: RepairPlan,
@@ -106,7 +109,8 @@ export function countTruncatedRecords(
     try {
       onRecord(decoder.decode(segment.payload));
     } catch {
-      // The frame is valid, so the record counts even if it cannot be decoded. Such a record may be the reason for the truncation.
+      // The frame is valid, so the record counts even if it cannot be decoded. A record that cannot be decoded may be the reason for the
+      // truncation.
     }
   };
   if (end !== null) {
@@ -121,7 +125,7 @@ export function countTruncatedRecords(
     const until = firstSequenceOf(laterSegments[index + 1]);
     withSegmentReader(files, path, (segment) => {
       const previousCrc = readPreviousCrc(segment);
-      // If the header is invalid, reading starts at the first marked frame.
+      // If the header is invalid, reading starts at the first frame with the mark bit.
       if (previousCrc === null) readRemainingFrames(segment, firstSequenceOf(path) - 1, 0, until, take);
       else readRemainingFrames(segment, firstSequenceOf(path), previousCrc, until, take);
     });
@@ -163,7 +167,7 @@ function readPreviousCrc(segment: SegmentReader): number | null {
   }
 }
 
-/** Returns the first sequence of a segment, or infinity if there is no segment. */
+/** Returns the first sequence number of a segment, or infinity if `path` is undefined. */
 function firstSequenceOf(path: string | undefined): number {
   return path === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(basename(path), 10);
 }

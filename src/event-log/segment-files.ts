@@ -15,7 +15,7 @@ import { FrameGroup } from './segment-writer.ts';
 
 /**
  * Appends a complete segment to a log that has no other writer. After a power cut, the segment exists completely or not at all. `header`
- * contains the next sequence of the log and the CRC of the log's last record. Throws the same errors as `writeFileDurably`.
+ * contains the next sequence number of the log and the CRC of the log's last record. Throws the same errors as `writeFileDurably`.
  */
 export function writeSegment(folder: string, header: SegmentHeader, records: Iterable<readonly unknown[]>): void {
   writeFileDurably(join(folder, segmentFileName(header.firstSequence)), encodeSegment(header, records));
@@ -28,7 +28,8 @@ function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknow
   const group = new FrameGroup();
   let { firstSequence: sequence, previousCrc } = header;
   for (const record of records) {
-    // Every frame is marked, because a segment that exists completely or not at all cannot be torn: an incomplete frame is always damage.
+    // This segment exists completely or not at all, so an incomplete frame is always damage. Recovery detects the damage if later frames
+    // have the mark bit, so every frame gets the mark bit.
     group.add(encoder.encodeSharedRef(record), sequence++, previousCrc, true);
     previousCrc = group.lastCrc;
     if (group.length < bounds.logGroupInitialBytes) continue;

@@ -91,9 +91,9 @@ export class SegmentReader {
   }
 
   /**
-   * Examines the bytes from `offset` on, where `readFrame` found no frame with `sequence`. `tornBytes` is the number of examined bytes,
-   * without zeros at the end. `markOffset` is the offset of the first marked frame with a later sequence, or null if there is no such
-   * frame. A marked frame with a later sequence proves that the record `sequence` was durable.
+   * Examines the bytes from `offset` on, where `readFrame` found no valid frame of record number `sequence`. `tornBytes` is the number of
+   * examined bytes, without zeros at the end. `markOffset` is the offset of the first frame with the mark bit and a number greater than
+   * `sequence`, or null. A frame with the mark bit and a greater number proves that record number `sequence` was durable.
    */
   inspectSegmentTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();

@@ -23,7 +23,7 @@ export class FrameGroup {
   previousCrc = 0;
   lastCrc = 0;
   #durable: PromiseWithResolvers<void> | null = null;
-  /** Promise of `durableLater` for callers whose promise was rejected before the frames were written. */
+  /** Second promise for callers whose first promise was rejected before the frames were written (`LogUnavailableError.durableLater`). */
   #durableLater: PromiseWithResolvers<void> | null = null;
 
   /** Buffer whose first `length` bytes are the frames of the group. */
@@ -50,14 +50,15 @@ export class FrameGroup {
     this.lastCrc = crc;
   }
 
-  /** Returns the promise of durability that all records of the group share. */
+  /** Returns a promise that resolves when the group is durable. All records of the group share this promise. */
   whenDurable(): Promise<void> {
     this.#durable ??= Promise.withResolvers();
     return this.#durable.promise;
   }
 
   resolveDurablePromises(): void {
-    // `durableLater` is resolved first, because promises resolve in log order, and the records with a rejected promise are older.
+    // Promises resolve in log order. The callers with a rejected promise wait for `durableLater`, and their records are the oldest, so
+    // `durableLater` is resolved first.
     this.#durableLater?.resolve();
     this.#durableLater = null;
     this.#durable?.resolve();
@@ -120,7 +121,7 @@ export class SegmentWriter {
       await file.writeAndSync(group.bytes, group.length, offset);
     } else {
       await file.write(group.bytes, group.length, offset);
-      // The sync includes the preallocated zeros. Otherwise each later group would change the file size.
+      // `datasync` also syncs the preallocated zeros, so that the writes of later groups do not change the file size on disk.
       if (syncsGroups) await file.datasync();
     }
     segment.offset = end;
@@ -131,7 +132,7 @@ export class SegmentWriter {
     await this.#createSegment({ firstSequence, previousCrc });
   }
 
-  /** Removes the preallocated zeros, then syncs and closes the segment. Performs this sync even if groups are not synced. */
+  /** Removes the preallocated zeros, then syncs and closes the segment. Syncs the segment even if `syncsGroups` is false. */
   async close(): Promise<void> {
     const segment = this.#segment;
     if (segment === null) return;
@@ -148,7 +149,10 @@ export class SegmentWriter {
     await segment?.file.close().catch(() => {});
   }
 
-  /** Writes zeros after the data. As long as a write does not change the file size, its sync takes about a third less time. */
+  /**
+   * Writes zeros after the data. Syncing a write into preallocated zeros takes about a third less time than syncing a write that changes
+   * the file size.
+   */
   async #preallocateSegment(segment: OpenSegment, end: number): Promise<void> {
     const size = Math.max(end, Math.min(this.#options.segmentBytesMax, end + zeros.length));
     if (size > end) await segment.file.write(zeros, size - end, end);

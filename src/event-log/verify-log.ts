@@ -22,7 +22,7 @@ export interface LogVerification {
   readonly end: LogLocation | null;
   /** Number of bytes after `end`: a write in progress, or a torn tail, which is removed when the log is opened. */
   readonly tornBytes: number;
-  /** First damage, or null. A damaged log can be opened only if the damage is in a skipped segment. */
+  /** First damage, or null. A damaged log can be opened only if the damage is in an old segment that recovery skips. */
   readonly damage: LogDamagedError | null;
 }
 

@@ -5,7 +5,10 @@ export interface DataPaths {
   readonly ledgerFolder: string;
   /** Folder of the journal, which stores the pocket fields of live sessions. */
   readonly journalFolder: string;
-  /** Folder of the counter archive: analytics of days whose sessions are deleted (`CounterArchive`). Created for the first such day. */
+  /**
+   * Folder of the counter archive: analytics of days whose sessions are deleted (`CounterArchive`). The folder is created when the first
+   * day is archived.
+   */
   readonly archiveFolder: string;
   /** SQLite file of the analytics store. The file can be rebuilt from the ledger and the archive. */
   readonly analyticsStoreFile: string;
@@ -20,7 +23,10 @@ export function dataPaths(dataDir: string): DataPaths {
   };
 }
 
-/** Error for a missing folder inside the data folder. A start would create an empty folder, and the data in other files would be lost. */
+/**
+ * Error for a missing folder inside the data folder. If the service started without the folder, it would create an empty folder and could
+ * delete data in other files.
+ */
 export class FolderMissingError extends Error {
   override readonly name = 'FolderMissingError';
   readonly folder: string;

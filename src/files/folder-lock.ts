@@ -13,7 +13,7 @@ export interface FolderLock {
   release(): void;
 }
 
-/** Database connections that hold a lock. The set prevents the garbage collector from closing a connection, which releases its lock. */
+/** Database connections that hold a lock. The set protects the connections from garbage collection, which would release their locks. */
 const openLockConnections = new Set<Database.Database>();
 
 /**
@@ -28,7 +28,7 @@ export function lockFolder(folder: string): FolderLock {
   createPrivateFile(path);
   const database = new Database(path, { timeout: 0 });
   try {
-    // The database needs no journal file, because nothing is written to the database.
+    // The database is used only as a lock and stays empty, so it needs no journal file.
     database.pragma('journal_mode = memory');
     database.exec('BEGIN EXCLUSIVE');
   } catch (error) {

@@ -16,7 +16,7 @@ export interface ClickIdPayload {
   readonly countable: boolean;
 }
 
-/** First byte of an encrypted click_id. A click_id in the old signed format starts with a secret number, which is never 0. */
+/** First byte of an encrypted click_id. A click_id in the old signed format starts with the number of its secret, which is never 0. */
 const encryptedLayout = 0;
 
 // Byte offsets in the plaintext of an encrypted click_id.

@@ -19,7 +19,10 @@ interface PageQuery {
 export interface PagePosition {
   readonly fromDay: number;
   readonly toDay: number;
-  /** For `daily`, the number of days on earlier pages. For `row`, the ledger position of the last row of the previous page. */
+  /**
+   * In a cursor for days, the number of days on earlier pages. In a cursor for rows, the ledger position of the last row on the previous
+   * page.
+   */
   readonly after: number;
 }
 
@@ -45,8 +48,8 @@ const messageBytesMax = macOffset + 4 + 1 + 1 + 1 + tagCharactersMax + digestByt
  *
  *     account (4), vertical << 1 | test (1), granularity (1), tag length (1), tag, SHA-256 of the listed ids (32)
  *
- * The ids are sorted before hashing, because the order of the ids may change between requests. The hash is absent if the query lists no
- * ids.
+ * The ids are sorted before hashing, because the client may list the ids in another order in each request. The hash is absent if the query
+ * lists no ids.
  */
 export class PageCursors {
   readonly #signer: TokenSigner;
@@ -79,7 +82,7 @@ export class PageCursors {
     };
   }
 
-  /** Writes the signed message of a cursor into the message buffer and returns the length in bytes. */
+  /** Writes the signed message of a cursor into the message buffer. Returns the length of the message in bytes. */
   #composeSignedMessage(cursor: Buffer, granularity: PagedGranularity, query: PageQuery): number {
     const { account, vertical, mode, referrerTag, subs } = query;
     const message = this.#message;

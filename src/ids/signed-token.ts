@@ -8,7 +8,7 @@ export function decodeCanonicalBase64url(text: string): Buffer | null {
   return bytes.toString('base64url') === text ? bytes : null;
 }
 
-/** Creates an `Hmac` for each secret of the ring. The index in the returned array is the secret number. */
+/** Creates an `Hmac` for each secret in `secrets`. The index of an `Hmac` in the returned array is the number of its secret. */
 function deriveHmacs(secrets: SecretRing, purpose: KeyPurpose, messageBytesMax: number): readonly (Hmac | undefined)[] {
   const hmacs: (Hmac | undefined)[] = [];
   for (const number of secrets.secretVersions)
@@ -18,7 +18,7 @@ function deriveHmacs(secrets: SecretRing, purpose: KeyPurpose, messageBytesMax: 
 
 interface SignedTokenLayout {
   readonly purpose: KeyPurpose;
-  /** Byte offset of the secret number (1 byte) in the token. */
+  /** Byte offset in the token of the byte that contains the number of the secret. */
   readonly secretNumberOffset: number;
   /** Length of the MAC in bytes. The HMAC-SHA-256 is truncated to this length. */
   readonly macBytes: number;
@@ -47,7 +47,7 @@ export class TokenSigner {
     this.#hmacs[this.newestSecretNumber]!.sign(message, messageBytes, token, macOffset, this.#macBytes);
   }
 
-  /** Verifies the MAC of a token. Returns false if the secret ring does not contain the secret number of the token. */
+  /** Verifies the MAC of a token. Returns false if the secret ring does not contain the secret with the number in the token. */
   verify(token: Buffer, macOffset: number, message = token, messageBytes = macOffset): boolean {
     const hmac = this.#hmacs[token[this.#secretNumberOffset]!];
     return hmac?.verify(message, messageBytes, token, macOffset, this.#macBytes) ?? false;
@@ -57,9 +57,9 @@ export class TokenSigner {
 const nonceBytes = 12;
 const tagBytes = 16;
 const headerBytes = 1 + nonceBytes;
-/** Length of a pad block in bytes, which is the length of an HMAC-SHA-256. */
-const padBlockBytes = 32;
-const padBlocksMax = 255;
+/** Length of a keystream block in bytes. Each block is one HMAC-SHA-256. */
+const keystreamBlockBytes = 32;
+const keystreamBlocksMax = 255;
 
 interface EncryptedTokenLayout {
   readonly encryptionPurpose: KeyPurpose;
@@ -75,8 +75,8 @@ interface EncryptedTokenLayout {
  *
  *     associated data | secret number (1), nonce (12), ciphertext, tag (16)
  *
- * The ciphertext is the XOR of the plaintext and a pad. Block 0 of the pad is the HMAC of the nonce; block i is the HMAC of the nonce and
- * the byte i. The tag is an HMAC of the associated data and all preceding parts of the token, with a second key.
+ * The ciphertext is the XOR of the plaintext and a keystream. Block 0 of the keystream is the HMAC of the nonce; block i is the HMAC of the
+ * nonce and the byte i. The tag is an HMAC of the associated data and all preceding parts of the token, with a second key.
  *
  * Nonces are random. The probability of a repeated nonce among n tokens is n² / 2^97, which is one in a million for 10,000 tokens per
  * second during a year. Two tokens with the same nonce would reveal the XOR of their plaintexts, but no key.
@@ -91,22 +91,22 @@ export class TokenCipher {
   readonly #plaintextBytesMax: number;
   readonly #random: RandomBytesPool;
   readonly #signer: TokenSigner;
-  readonly #padHmacs: readonly (Hmac | undefined)[];
-  /** HMAC input for a pad block: the nonce and the number of the block. */
-  readonly #padInput = Buffer.alloc(nonceBytes + 1);
-  readonly #pad = Buffer.alloc(padBlockBytes);
+  readonly #keystreamHmacs: readonly (Hmac | undefined)[];
+  /** HMAC input for a keystream block: the nonce and the number of the block. */
+  readonly #keystreamInput = Buffer.alloc(nonceBytes + 1);
+  readonly #keystreamBlock = Buffer.alloc(keystreamBlockBytes);
 
   constructor(secrets: SecretRing, random: RandomBytesPool, layout: EncryptedTokenLayout) {
     const { encryptionPurpose, macPurpose, associatedDataBytes, plaintextBytesMax } = layout;
-    if (plaintextBytesMax > padBlocksMax * padBlockBytes)
-      throw new RangeError(`plaintextBytesMax is larger than ${padBlocksMax} pad blocks`);
+    if (plaintextBytesMax > keystreamBlocksMax * keystreamBlockBytes)
+      throw new RangeError(`plaintextBytesMax is larger than ${keystreamBlocksMax} keystream blocks`);
     this.#random = random;
     this.#headerOffset = associatedDataBytes;
     this.#plaintextBytesMax = plaintextBytesMax;
     this.plaintextOffset = associatedDataBytes + headerBytes;
     this.buffer = Buffer.alloc(this.plaintextOffset + plaintextBytesMax + tagBytes);
-    const padInputBytes = plaintextBytesMax > padBlockBytes ? nonceBytes + 1 : nonceBytes;
-    this.#padHmacs = deriveHmacs(secrets, encryptionPurpose, padInputBytes);
+    const keystreamInputBytes = plaintextBytesMax > keystreamBlockBytes ? nonceBytes + 1 : nonceBytes;
+    this.#keystreamHmacs = deriveHmacs(secrets, encryptionPurpose, keystreamInputBytes);
     this.#signer = new TokenSigner(secrets, {
       purpose: macPurpose,
       secretNumberOffset: this.#headerOffset,
@@ -122,7 +122,7 @@ export class TokenCipher {
     const tagOffset = this.plaintextOffset + plaintextBytes;
     buffer[this.#headerOffset] = this.#signer.newestSecretNumber;
     this.#random.writeRandomBytes(buffer, this.#headerOffset + 1, nonceBytes);
-    this.#xorWithPad(tagOffset);
+    this.#xorWithKeystream(tagOffset);
     this.#signer.sign(buffer, tagOffset);
     return tagOffset + tagBytes;
   }
@@ -137,20 +137,26 @@ export class TokenCipher {
     this.buffer.set(token, this.#headerOffset);
     const tagOffset = this.plaintextOffset + plaintextBytes;
     if (!this.#signer.verify(this.buffer, tagOffset)) return null;
-    this.#xorWithPad(tagOffset);
+    this.#xorWithKeystream(tagOffset);
     return tagOffset;
   }
 
-  /** Applies the pad to the text in `buffer` by XOR, which encrypts a plaintext and decrypts a ciphertext. */
-  #xorWithPad(textEnd: number): void {
+  /** Encrypts the plaintext or decrypts the ciphertext in `buffer`: replaces the text by its XOR with the keystream. */
+  #xorWithKeystream(textEnd: number): void {
     const { buffer } = this;
-    const padHmac = this.#padHmacs[buffer[this.#headerOffset]!]!;
-    buffer.copy(this.#padInput, 0, this.#headerOffset + 1, this.plaintextOffset);
-    for (let block = 0, start = this.plaintextOffset; start < textEnd; block++, start += padBlockBytes) {
-      this.#padInput[nonceBytes] = block;
-      padHmac.sign(this.#padInput, block === 0 ? nonceBytes : nonceBytes + 1, this.#pad, 0, padBlockBytes);
-      const end = Math.min(start + padBlockBytes, textEnd);
-      for (let i = start; i < end; i++) buffer[i]! ^= this.#pad[i - start]!;
+    const keystreamHmac = this.#keystreamHmacs[buffer[this.#headerOffset]!]!;
+    buffer.copy(this.#keystreamInput, 0, this.#headerOffset + 1, this.plaintextOffset);
+    for (let block = 0, start = this.plaintextOffset; start < textEnd; block++, start += keystreamBlockBytes) {
+      this.#keystreamInput[nonceBytes] = block;
+      keystreamHmac.sign(
+        this.#keystreamInput,
+        block === 0 ? nonceBytes : nonceBytes + 1,
+        this.#keystreamBlock,
+        0,
+        keystreamBlockBytes,
+      );
+      const end = Math.min(start + keystreamBlockBytes, textEnd);
+      for (let i = start; i < end; i++) buffer[i]! ^= this.#keystreamBlock[i - start]!;
     }
   }
 }

@@ -87,7 +87,10 @@ export class SubIds {
     return subIdPrefix + sub.toString('hex');
   }
 
-  /** Verifies a sub_id. Returns its 32 bytes, or null if this service did not issue the sub_id. The bytes are valid until the next call. */
+  /**
+   * Verifies a sub_id. Returns the 32 bytes of the sub_id, or null if this service did not issue the sub_id. The returned buffer is valid
+   * until the next call.
+   */
   verify(text: string): Buffer | null {
     if (!parseSubIdWords(text, this.#words)) return null;
     const sub = this.#verifyBuffer;
@@ -117,8 +120,8 @@ const hexDigitValues = Int8Array.from({ length: 256 }, (_, byte) =>
 const textBuffer = Buffer.alloc(subIdCharacters + 4);
 
 /**
- * Parses the text of a sub_id into 32-bit words. Returns false for an invalid text, which leaves arbitrary values in `words`. Does not
- * verify the MAC.
+ * Parses the text of a sub_id into 32-bit words. Returns false for an invalid text; `words` then contains arbitrary values. Does not verify
+ * the MAC.
  */
 export function parseSubIdWords(text: string, words: Int32Array): boolean {
   if (text.length !== subIdCharacters || !text.startsWith(subIdPrefix)) return false;

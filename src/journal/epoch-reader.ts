@@ -44,7 +44,10 @@ export function serializeFieldEncodings(verticals: readonly Vertical[]): string 
   );
 }
 
-/** Parses the JSON text in which an epoch lists the encodings of pocket fields, by vertical number. Throws an `Error` for invalid text. */
+/**
+ * Parses the JSON text in which an epoch of the journal lists the encodings of the pocket fields by vertical number. Throws an `Error` for
+ * invalid text.
+ */
 export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly FieldEncoding[]> {
   const parsed: unknown = JSON.parse(text);
   if (!FieldEncodings.Check(parsed)) throw new Error('field encodings are invalid');
@@ -52,8 +55,8 @@ export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly 
 }
 
 /**
- * Creates a function that converts field changes from stored encodings to the current fields of a vertical. The created function skips
- * removed fields and removed choices. Returns null if no conversion is necessary, because the encodings are equal.
+ * Creates a function that converts field changes from stored encodings to the current fields of a vertical. The returned function skips
+ * fields and choices that the vertical no longer has. Returns null if no conversion is necessary, because the encodings are equal.
  */
 export function createFieldChangeConverter(
   written: readonly FieldEncoding[],
@@ -90,7 +93,10 @@ interface EpochReaderOptions {
 
 type FieldChangeConverter = (changes: readonly number[]) => readonly number[];
 
-/** Decrypts and validates the field changes of one epoch. Every member is validated, because the file may be damaged. */
+/**
+ * Decrypts and validates the field changes in one epoch of the journal, which is a separate event log. Every member of a record is
+ * validated, because the log may be damaged.
+ */
 export class JournalEpochReader {
   /** Time of the newest batch in Unix milliseconds; minus infinity if there is no batch. */
   lastWallMs = Number.NEGATIVE_INFINITY;

@@ -37,7 +37,7 @@ export interface FileJournalOptions
 
 export type JournalIncident =
   | LogIncident
-  /** A new epoch could not be created, or an old epoch could not be deleted. The journal retries the failed operation. */
+  /** A new epoch of the journal could not be created, or an old epoch could not be deleted. The journal retries the failed operation. */
   | { readonly kind: 'maintenance-failed'; readonly error: unknown }
   | { readonly kind: 'maintenance-recovered' };
 
@@ -64,9 +64,9 @@ interface FieldChangesBatch {
 }
 
 /**
- * Journal in a folder of epochs. Each epoch is a separate event log with its own encryption key. The journal creates an epoch at every
- * start, and every quarter of an hour if there are changes. An epoch is deleted when all sessions that changed in it have expired, so that
- * borrowers' data is not stored much longer than their sessions.
+ * Journal that is stored as a sequence of epochs. Each epoch is a separate event log in its own folder, with its own encryption key. The
+ * journal creates a new epoch at every start of the service, and every quarter of an hour if there are changes. An epoch is deleted when
+ * all sessions that changed in it have expired, so that borrowers' data is not stored much longer than their sessions.
  *
  *     <folder>/0001790000000000/   one epoch; its name is its creation time in ms, made unique and ascending
  *     <folder>/....gone            an epoch that is being deleted
@@ -145,7 +145,7 @@ export class FileJournal implements Journal {
     return durable.promise;
   }
 
-  /** Creates a new epoch if the current epoch is too old, and deletes epochs whose sessions have expired. */
+  /** Creates a new epoch of the journal if the current epoch is too old, and deletes epochs whose sessions have expired. */
   scheduleEpochMaintenance(): Promise<void> {
     this.#maintenance ??= this.#maintainJournalEpochs().finally(() => {
       this.#maintenance = null;
@@ -208,8 +208,9 @@ export class FileJournal implements Journal {
   }
 
   /**
-   * Creates a new epoch once all batches of the current epoch are durable, so that a restart reads all changes in the order in which they
-   * were made. If the current epoch cannot be written, it remains the current epoch, because closing it would lose its pending records.
+   * Waits until all batches of the current epoch of the journal are durable, and then creates a new epoch. A restart therefore reads all
+   * changes in the order in which they were made. If the log of the current epoch cannot be written, no new epoch is created, because
+   * closing the log would lose its pending records.
    */
   async #startEpoch(): Promise<void> {
     const { name, log } = this.#currentEpoch;
@@ -239,14 +240,17 @@ export class FileJournal implements Journal {
   }
 }
 
-/** Lists the epochs from oldest to newest. First completes deletions that a crash interrupted. */
+/** Lists the folder names of the journal epochs from oldest to newest. First completes deletions that a crash interrupted. */
 async function listEpochNames(folder: string): Promise<string[]> {
   const names = await readdir(folder);
   for (const name of names) if (name.endsWith('.gone')) await rm(join(folder, name), { recursive: true });
   return names.filter((name) => /^\d{16}$/.test(name)).sort();
 }
 
-/** Deletes an epoch. The folder is renamed first, so that a partly deleted one is not treated as damaged. A repeated call continues. */
+/**
+ * Deletes an epoch of the journal. The folder is renamed first, so that a partly deleted epoch is not treated as damaged. A repeated call
+ * continues the deletion.
+ */
 async function deleteEpoch(folder: string, name: string): Promise<void> {
   const gone = join(folder, `${name}.gone`);
   try {
@@ -268,7 +272,7 @@ async function openEpoch(
 ): Promise<Epoch> {
   const { folder, clock, secrets, verticals, files = fileSystemLogFiles } = options;
   const openedMs = clock.wallMs();
-  // Names must ascend in the order of the epochs even if the wall clock was set back.
+  // A new epoch needs a higher name than all earlier epochs, even if the wall clock was set back.
   const name = String(Math.max(openedMs, Number(earlierEpochs.at(-1)?.name ?? 0) + 1)).padStart(16, '0');
   await mkdir(join(folder, name), { mode: 0o700 });
   await files.syncFolder(folder);

@@ -1,11 +1,14 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
-/** Record of an epoch. The first record is an unencrypted header. All other records are batches encrypted with the key of the epoch. */
+/**
+ * Record in an epoch of the journal. The first record is an unencrypted header. All other records are batches encrypted with the key of the
+ * epoch.
+ */
 export type JournalRecord = EpochOpened | EncryptedBatch;
 
 export const journalRecordKinds = { epochOpened: 1, encryptedBatch: 2 } as const;
 
-/** `[1, wallMs, secretNumber, salt, journalFieldEncodings]` */
+/** `[1, wallMs, secretNumber, salt, fieldEncodings]` */
 type EpochOpened = readonly [
   kind: 1,
   wallMs: number,
@@ -13,7 +16,7 @@ type EpochOpened = readonly [
   secretNumber: number,
   /** Salt of 16 random bytes. Because of the salt, each epoch has a different key. */
   salt: Uint8Array,
-  /** JSON text with the `FieldEncoding`s of each served vertical, by vertical number. */
+  /** JSON text of an object that maps the number of each served vertical to the `FieldEncoding`s of the vertical. */
   fieldEncodings: string,
 ];
 

@@ -1,4 +1,7 @@
-/** Port of the journal, which stores the pocket fields of live sessions, so that a restart can restore them (docs/contract.md#journal). */
+/**
+ * Interface of the journal, which stores the pocket fields of live sessions, so that a restart can restore the fields
+ * (docs/contract.md#journal).
+ */
 export interface Journal {
   /**
    * Appends the field changes of one request. Resolves when the changes are durable.
@@ -8,6 +11,6 @@ export interface Journal {
    * @throws LogUnavailableError if the journal refuses the changes or cannot write them in time
    */
   append(sub: Uint8Array, changes: readonly number[]): Promise<void>;
-  /** Whether the journal can be written. False from a failed write until a write succeeds; in this state, the service is not ready. */
+  /** Whether the journal can be written. False from a failed write until the next successful write; meanwhile, the service is not ready. */
   readonly healthy: boolean;
 }

@@ -3,9 +3,9 @@ import { microsPerUsd } from '../domain/money.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 
 /**
- * A record of the ledger, which contains no pocket field of a borrower. The stored form is a msgpack array. It starts with the kind of
- * the record, the time in Unix milliseconds, and `sub`, the 32 bytes of the sub_id with account, vertical and mode. New members may only be
- * added at the end of the array.
+ * A record of the ledger, which contains no pocket field of a borrower. The stored form of a record is a msgpack array. Every record starts
+ * with its kind, the time in Unix milliseconds, and `sub`, the 32 bytes of the sub_id, which contain account, vertical and mode. New
+ * members may only be added at the end of the array.
  */
 export type LedgerRecord =
   | SessionCreated
@@ -24,14 +24,17 @@ export const ledgerRecordKind = {
   widgetEventsReported: 6,
 } as const;
 
-/** A new session. The last two members are present if the request had an Idempotency-Key. */
+/** A new session. The members `idempotencyKey` and `payload` are present if the request had an Idempotency-Key. */
 export type SessionCreated = readonly [
   kind: 1,
   /** Creation time of the session, which the sub_id also contains. */
   wallMs: number,
   sub: Uint8Array,
   referrerTag: string,
-  /** Number of the API key that created the session, for the daily quota (docs/contract.md#sessions-per-day). */
+  /**
+   * Number that identifies the API key that created the session. The daily session limit counts the sessions of each API key
+   * (docs/contract.md#sessions-per-day).
+   */
   keyNumber: number,
   device: DeviceClass,
   /** Metadata of the session as JSON text, or null. */
@@ -41,7 +44,7 @@ export type SessionCreated = readonly [
   payload?: Uint8Array,
 ];
 
-/** One response with offers (docs/contract.md#views). The last two members are present for a widget render. */
+/** One response with offers (docs/contract.md#views). The members `load` and `again` are present for a widget render. */
 export type OffersViewed = readonly [
   kind: 2,
   wallMs: number,
@@ -54,7 +57,7 @@ export type OffersViewed = readonly [
   again?: boolean,
 ];
 
-/** A click (docs/contract.md#counting-clicks). The last member is present if the offer had a daily cap (docs/contract.md#daily-caps). */
+/** A click (docs/contract.md#counting-clicks). `withinDailyCap` is present if the offer had a daily cap (docs/contract.md#daily-caps). */
 export type OfferClicked = readonly [
   kind: 3,
   wallMs: number,
@@ -87,7 +90,7 @@ type Booking = readonly [
 
 /**
  * A lender confirms a payout (docs/contract.md#confirmations). The members `clickedMs` and `clickValueMicros` come from the click_id, and
- * restore a click whose record is missing. Without a click_id, these two members are null.
+ * restore a click whose record is missing. `clickedMs` and `clickValueMicros` are null if the confirmation contains no click_id.
  */
 export type RevenueConfirmed = readonly [
   kind: 4,
@@ -100,8 +103,8 @@ export type RevenueConfirmed = readonly [
 export type RevenueReversed = readonly [kind: 5, ...booking: Booking];
 
 /**
- * Events that a widget reported (docs/contract.md#widget-events). `eventIds`, `types` and `offerIds` have one item per event. An event ID
- * is recorded at most once for a session.
+ * Events that a widget reported (docs/contract.md#widget-events). The lists `eventIds`, `types` and `offerIds` contain one item per event.
+ * An event ID is recorded at most once for a session.
  */
 export type WidgetEventsReported = readonly [
   kind: 6,
@@ -213,7 +216,10 @@ function isClickEvidence(clickedMs: unknown, valueMicros: unknown): boolean {
   return isWallMs(clickedMs) && isCount(valueMicros) && valueMicros <= bounds.clickValueMicrosMax;
 }
 
-/** Checks that event IDs, types and offers have one item per event. Accepts unknown types, which a later release may have written. */
+/**
+ * Checks that the lists of event IDs, types and offers contain one item per event. Accepts unknown event types, which a later release may
+ * have written.
+ */
 function hasWidgetEventMembers([, , , , eventIds, types, offerIds]: readonly unknown[]): boolean {
   return (
     Array.isArray(types) &&

@@ -4,7 +4,7 @@ import type { LogFiles } from '../event-log/log-files.ts';
 import { readActiveLog } from '../event-log/log-reader.ts';
 import { type LedgerRecord, parseLedgerRecord, recordTimeMs } from './ledger-record.ts';
 
-/** Port of the ledger: the event log of sessions, views, clicks, confirmations and widget events. */
+/** Interface of the ledger: the event log of sessions, views, clicks, confirmations and widget events. */
 export type Ledger = EventLog<LedgerRecord>;
 
 /** State that is derived from the records of the ledger. */
@@ -22,12 +22,16 @@ export interface OpenLedgerOptions
   extends Omit<FileEventLogOptions<LedgerRecord>, 'onRecord' | 'readSince' | 'onAppended'> {
   /** Subscribers that receive the stored records while the ledger is opened, and each new record afterwards. */
   readonly subscribers: readonly LedgerSubscriber[];
-  /** Subscribers that receive only the stored records while the ledger is opened. Each record is applied to `recoveries` first. */
+  /**
+   * Subscribers that receive the stored records while the ledger is opened, but no new records. Each stored record is applied to
+   * `recoveries` before it is applied to `subscribers`.
+   */
   readonly recoveries: readonly LedgerSubscriber[];
 }
 
 /**
- * Opens the ledger of a folder and applies the stored records to all subscribers. Skips values that are not valid ledger records.
+ * Opens the ledger in a folder, and applies the stored records in order to each of the `recoveries` and `subscribers`. Skips stored values
+ * that are not valid ledger records.
  *
  * @throws LogDamagedError if a durable record cannot be read
  */
@@ -40,7 +44,7 @@ export function openLedger({
   return openEventLog<LedgerRecord>({
     ...options,
     readSince: {
-      wallMs: Math.min(...all.map(({ replayStartMs: replaySinceMs }) => replaySinceMs)),
+      wallMs: Math.min(...all.map(({ replayStartMs }) => replayStartMs)),
       timeMsOf: recordTimeMs,
     },
     onRecord: (_position, value) => {

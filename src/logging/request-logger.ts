@@ -56,7 +56,7 @@ const levelsByCode: Partial<Record<ErrorCode, Level>> = { INTERNAL_ERROR: 'error
  * second. At level `debug`, the number of lines is not limited.
  */
 export class RequestLogger {
-  /** Logs a response with a status below 400. Undefined if lines of level `debug` are not logged. */
+  /** Function that logs a response with a status below 400; undefined if the log level excludes `debug` lines. */
   readonly logSuccess: ((request: LoggedRequest, reply: Reply) => void) | undefined;
   readonly #options: RequestLoggerOptions;
   readonly #buckets = new Map<string, TokenBucket>();
@@ -71,7 +71,10 @@ export class RequestLogger {
     }
   }
 
-  /** Logs a response with a status of 400 or above. Exceptions of request handlers are logged by `logError` instead. */
+  /**
+   * Logs a response with a status of 400 or above. Ignores responses to exceptions of request handlers, because `logError` logs these
+   * exceptions.
+   */
   readonly logErrorReply = (request: LoggedRequest, { status, error }: Reply): void => {
     const code = error?.code;
     if (code === 'INTERNAL_ERROR') return;

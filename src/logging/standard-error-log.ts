@@ -6,17 +6,16 @@ import { errorSerializers } from './describe-error.ts';
 
 interface ProcessLog {
   readonly logger: Logger;
-  /** Waits until all lines are written. Returns false if this takes longer than `bounds.loggerFlushTimeoutMs`. */
+  /** Waits until all lines are written. Returns false if writing takes longer than `bounds.loggerFlushTimeoutMs`. */
   flush(): Promise<boolean>;
 }
 
 /**
- * Creates a log that writes JSON lines to standard error. Timestamps are ISO 8601 text on a terminal, and Unix
- * milliseconds otherwise.
+ * Creates a log that writes JSON lines to standard error. Timestamps are ISO 8601 text on a terminal, and Unix milliseconds otherwise.
  *
- * A slow reader of standard error cannot block the service. If standard error is a pipe or a socket, lines are buffered up to a limit, and
- * lines above the limit are dropped and counted. If the reader exits, logging stops, but the process continues. If standard error is a
- * file, lines are written synchronously, and are dropped if the disk is full.
+ * A process that reads standard error slowly cannot block the service. If standard error is a pipe or a socket, lines are buffered up to a
+ * limit, and lines above the limit are dropped and counted. If the reading process exits, logging stops, but the service continues. If
+ * standard error is a file, lines are written synchronously, and are dropped if the disk is full.
  */
 export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
   const timestamp = process.stderr.isTTY ? pino.stdTimeFunctions.isoTime : pino.stdTimeFunctions.epochTime;
@@ -30,18 +29,21 @@ export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
   };
 }
 
-/** Whether lines are written through the stream `process.stderr`. Files are written directly, because the stream stops after one error. */
+/**
+ * Whether lines are written through the stream `process.stderr`. If standard error is a file, lines are written to the file directly,
+ * because the stream stops after one error.
+ */
 function isStandardErrorStream(): boolean {
   const stats = fstatSync(2);
   return stats.isFIFO() || stats.isSocket() || process.stderr.isTTY === true;
 }
 
-/** Counts dropped lines. The next line that is written contains a report with the number of dropped lines. */
+/** Counts dropped lines. A report with the number of dropped lines is written before the next log line. */
 class DroppedLines {
   readonly #timestamp: () => string;
   #lines = 0;
 
-  /** @param timestamp returns the text `,"time":...` for a log line */
+  /** @param timestamp function that returns the text `,"time":...` for a log line */
   constructor(timestamp: () => string) {
     this.#timestamp = timestamp;
   }
@@ -54,7 +56,7 @@ class DroppedLines {
     this.#lines += lines;
   }
 
-  /** Returns a log line with the number of dropped lines and resets the number. Returns an empty string if no line was dropped. */
+  /** Returns a log line with the number of dropped lines, and resets the number to 0. Returns an empty string if no line was dropped. */
   takeDroppedLinesReport(): string {
     if (this.#lines === 0) return '';
     const line = { lines: this.#lines, msg: 'log lines dropped: standard error was not writable' };

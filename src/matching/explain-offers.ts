@@ -25,7 +25,7 @@ export type MismatchCallback = (reason: MismatchReason, field: number) => void;
 
 export interface MismatchCount {
   readonly reason: MismatchReason;
-  /** Name of the pocket field that causes the mismatch; null if no field causes it. */
+  /** Name of the pocket field that causes the mismatch; null if no field causes the mismatch. */
   readonly field: string | null;
   /** Number of offers that this reason excludes, including offers that other reasons exclude as well. */
   readonly offers: number;
@@ -33,12 +33,18 @@ export interface MismatchCount {
   readonly alone: number;
 }
 
-/** Explanation of which offers a borrower gets. The count `offers_in_catalog` equals `matched` plus `not_matched`. */
+/**
+ * Explanation of why a borrower gets some offers of a catalog and not the others. The count `offers_in_catalog` equals `matched` plus
+ * `not_matched`.
+ */
 export interface MatchExplanation {
   readonly offers_in_catalog: number;
   readonly matched: number;
   readonly not_matched: number;
-  /** Reasons in descending order of excluded offers, then by reason and field. An offer is counted once for each of its reasons. */
+  /**
+   * Mismatch reasons, sorted by the number of excluded offers (largest first), then by reason and field. An offer is counted once for each
+   * reason that excludes the offer.
+   */
   readonly reasons: readonly MismatchCount[];
 }
 

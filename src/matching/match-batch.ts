@@ -8,13 +8,17 @@ import { packedSortOrdersBytes, type RankedOffers, type Ranking, sortOrders } fr
  *     batch   [[[version, today, field, field, ...], ...], [unavailable offers as bytes, ...], [index into the previous list, or -1, ...]]
  *     results [rankings as bytes, [[index in the batch, message], ...]]
  *
- * The rankings are a sequence of 16-bit little-endian numbers. A successful request has its total, the length of its sort orders (plus
- * `availableOnlyBit`) and its sort orders; a failed request has only `failureMarker`. Requests with the same unavailable offers share one
- * entry of the second list. If no request has unavailable offers, the second and the third list are empty.
+ * The rankings are a sequence of 16-bit little-endian numbers. A ranking is encoded as its total, the length of its sort orders (plus
+ * `availableOnlyBit`) and its sort orders; a failed request is encoded as `failureMarker`. The list of unavailable offers contains each set
+ * once, even if several requests of the batch have the same set. If all offers are available for every request of the batch, the list of
+ * unavailable offers and the list of indexes may be empty.
  */
 export type MatchRequestMessage = readonly [catalogVersion: string, today: number, ...borrower: number[]];
 
-/** Requests of one batch, and for each request the unavailable offers or null. If all are null, `unavailable` may be empty. */
+/**
+ * Requests of one batch, and for each request the set of unavailable offers, or null if all offers are available. `unavailable` may be
+ * empty if all offers are available for every request.
+ */
 export interface MatchBatch {
   readonly requests: readonly MatchRequestMessage[];
   readonly unavailable: readonly (Int32Array | null)[];
@@ -29,7 +33,10 @@ interface MatchFailure {
   readonly failure: string;
 }
 
-/** Number that stands for a failed request in place of a total. Totals are lower, because the number of offers is limited. */
+/**
+ * Number that replaces the total in the encoding of a failed request. Every total is lower than this number, because the number of offers
+ * in a catalog is limited.
+ */
 const failureMarker = 0xffff;
 const failureCharactersMax = 500;
 const uint16Bytes = Uint16Array.BYTES_PER_ELEMENT;

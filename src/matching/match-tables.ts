@@ -15,7 +15,10 @@ export interface MatchTables extends FilterTables {
   readonly product: ProductName;
   readonly offerCount: number;
   readonly bandCount: number;
-  /** Number of offers in each sort order of a ranking. Catalogs with daily caps have spare offers that replace unavailable ones. */
+  /**
+   * Number of offers in each sort order of a ranking. In a catalog with daily caps, each sort order has spare offers that replace
+   * unavailable offers.
+   */
   readonly orderLength: number;
   /** Positions of these fields in the field vector of a borrower, or -1 if the vertical has no such field. */
   readonly roles: { readonly state: number; readonly birthdate: number };
@@ -25,7 +28,7 @@ export interface MatchTables extends FilterTables {
   readonly expectedRevenueMicros: Float64Array;
 }
 
-/** Criteria of all offers, as filters by kind of field. */
+/** Criteria of all offers, compiled into one filter per field and grouped by the kind of field. */
 export interface FilterTables {
   readonly choiceFilters: readonly ChoiceFilter[];
   readonly rangeFilters: readonly RangeFilter[];
@@ -111,7 +114,10 @@ function choiceFilter<Offer extends CatalogOffer>(
   return { field: position, allowed };
 }
 
-/** Whether a value of a choice field meets an offer's criteria on the field. A missing value never does (docs/contract.md#eligibility). */
+/**
+ * Whether a value of a choice field meets an offer's criteria on the field. A missing value meets no criterion
+ * (docs/contract.md#eligibility).
+ */
 export function meetsAllowedValueCriteria(offer: CatalogOffer, field: PocketField, value: unknown): boolean {
   return offer.criteria.every(
     (criterion) =>
@@ -150,8 +156,8 @@ function ageFilter(field: number, criteria: readonly (readonly CatalogCriterion[
 }
 
 /**
- * Whether a borrower has the minimum age for a contract in the state of residence. A borrower without a birthdate passes
- * (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
+ * Whether a borrower has the minimum age for a contract in the state of residence. Returns true if the borrower's birthdate or state is
+ * missing (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
  */
 export function hasMinContractAge(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
   const state = borrower[tables.roles.state]!;

@@ -19,7 +19,10 @@ export interface VersionedTables {
 /** Message to a matching thread: a batch of requests (`encodeMatchBatch`) or the tables of a catalog. */
 export type MatchThreadMessage = Uint8Array | VersionedTables;
 
-/** Reply to a message: results of a batch (`encodeMatchResults`), nothing for tables, or an error. Replies have the order of the messages. */
+/**
+ * Reply of a matching thread to a message: results of a batch (`encodeMatchResults`), an empty object for tables, or an error. The thread
+ * replies to the messages in order.
+ */
 export interface MatchThreadReply {
   readonly results?: Uint8Array;
   readonly error?: unknown;
@@ -31,7 +34,10 @@ interface MatchThreadOptions {
   readonly requiredTables: () => readonly VersionedTables[];
   /** Called when the thread is ready. `replaced` is true if the worker replaces a worker that exited. */
   readonly onReady: (replaced: boolean) => void;
-  /** Called after the worker exited unexpectedly (`wasReady`) or could not be restarted. Another start is then scheduled. */
+  /**
+   * Called after a ready worker exited unexpectedly (`wasReady` is true), or after a new worker could not be started in its place
+   * (`wasReady` is false). In both cases, the thread has already scheduled the start of another worker.
+   */
   readonly onExit: (error: unknown, wasReady: boolean) => void;
 }
 
@@ -42,7 +48,7 @@ interface MatchThreadOptions {
  *          ^                                        |
  *          +-- at once, then after a growing delay -+-- exited
  *
- * The restart delay grows until a worker has ranked a batch.
+ * The restart delay grows with each restart up to a maximum, and returns to 0 when a worker has ranked a batch.
  */
 export class MatchThread {
   readonly #options: MatchThreadOptions;
@@ -67,7 +73,7 @@ export class MatchThread {
     return this.#worker;
   }
 
-  /** Starts a worker and resolves when the worker is ready. Rejects without a retry if the worker cannot load the required catalogs. */
+  /** Starts a worker and resolves when the worker is ready. Rejects if the worker cannot load the required catalogs, and does not retry. */
   async start(): Promise<void> {
     const worker = new Worker(new URL('../../workers/match.ts', import.meta.url), {
       workerData: this.#options.workerData,
@@ -89,18 +95,18 @@ export class MatchThread {
   }
 
   /**
-   * Sends a catalog to the worker. Has no effect before the worker is ready, because `start` sends all required catalogs. Rejects if the
-   * worker exits or cannot use the catalog; a worker that cannot use the catalog continues to rank other catalogs.
+   * Sends a catalog to the worker. Sends nothing before the worker is ready, because `start` sends all catalogs that `requiredTables`
+   * returns. Rejects if the worker exits or cannot use the catalog; a worker that cannot use the catalog continues to rank other catalogs.
    */
   async sendTables(tables: VersionedTables): Promise<void> {
-    if (this.isReady) await this.#sendBatch(this.#worker!, tables);
+    if (this.isReady) await this.#sendMessage(this.#worker!, tables);
   }
 
   /** Ranks a batch. The thread must be ready. Rejects if the worker exits or if its results cannot be decoded. */
   async match(batch: MatchBatch): Promise<MatchResult[]> {
     const worker = this.#worker!;
     try {
-      const results = decodeMatchResults((await this.#sendBatch(worker, encodeMatchBatch(batch)))!);
+      const results = decodeMatchResults((await this.#sendMessage(worker, encodeMatchBatch(batch)))!);
       this.#restartDelayMs = 0;
       return results;
     } catch (error) {
@@ -117,18 +123,21 @@ export class MatchThread {
     if (this.#worker !== null) await this.#terminateWorker(this.#worker, new Error('the matching thread is closed'));
   }
 
-  /** Sends all required catalogs. Calls `missingTables` after each catalog again, because the list may have changed meanwhile. */
+  /**
+   * Sends the worker all catalogs that `requiredTables` returns. Calls `requiredTables` again after each sent catalog, because the list may
+   * have changed meanwhile.
+   */
   async #sendMissingTables(worker: Worker): Promise<void> {
     const sent = new Set<string>();
     for (;;) {
       const next = this.#options.requiredTables().find(({ version }) => !sent.has(version));
       if (next === undefined) return;
-      await this.#sendBatch(worker, next);
+      await this.#sendMessage(worker, next);
       sent.add(next.version);
     }
   }
 
-  #sendBatch(worker: Worker, message: MatchThreadMessage): Promise<Uint8Array | undefined> {
+  #sendMessage(worker: Worker, message: MatchThreadMessage): Promise<Uint8Array | undefined> {
     if (worker !== this.#worker) return Promise.reject(new Error('a matching thread exited'));
     const call = Promise.withResolvers<Uint8Array | undefined>();
     worker.postMessage(message);

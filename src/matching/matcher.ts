@@ -2,8 +2,8 @@ import type { CancelSignal } from '../domain/async.ts';
 import type { FieldVector } from '../verticals/field-vector.ts';
 
 /**
- * Sort orders of a ranking, packed into a string with one 16-bit offer index per UTF-16 code unit. A string of 80 indexes takes 87 bytes.
- * A typed array of 80 indexes takes 667 bytes, mostly outside the heap, and takes several times as long to create.
+ * Sort orders of a ranking, packed into a string with one 16-bit offer index per UTF-16 code unit. A string of 80 indexes takes 87 bytes. A
+ * typed array of 80 indexes takes 667 bytes, mostly outside the heap, and takes several times as long to create as the string.
  */
 type PackedOrders = string;
 
@@ -12,19 +12,22 @@ export function packSortOrders(orders: Uint16Array): PackedOrders {
   return String.fromCharCode.apply(null, orders as unknown as number[]);
 }
 
-/** Packs the 16-bit little-endian numbers from `start` to `end` (exclusive) of `bytes`. `start` may be odd. */
+/**
+ * Packs 16-bit little-endian offer indexes into a string. `bytes` contains the indexes between the byte offsets `start` and `end`
+ * (exclusive). `start` may be odd.
+ */
 export function packedSortOrdersBytes(bytes: Buffer, start: number, end: number): PackedOrders {
   return bytes.toString('utf16le', start, end);
 }
 
-/** Returns the offer index at a position. Positions start at 0 and are numbered through all sort orders. */
+/** Returns the offer index at a position of packed sort orders. Positions start at 0 and are numbered through all sort orders. */
 export function packedOfferAt(orders: PackedOrders, place: number): number {
   return orders.charCodeAt(place);
 }
 
 /**
- * Offers that responses omit because they reached their daily cap (docs/contract.md#daily-caps). The object is immutable and is replaced
- * after each change, so a ranking's total is valid as long as the object with which the total was computed is the current object.
+ * Offers that responses omit because they reached their daily cap (docs/contract.md#daily-caps). The object is immutable, and every change
+ * creates a new object. The total of a ranking is valid until the object with which the total was computed is replaced.
  */
 export interface UnavailableOffers {
   readonly count: number;
@@ -35,8 +38,9 @@ export interface UnavailableOffers {
 export const noUnavailableOffers: UnavailableOffers = { count: 0, bits: null };
 
 /**
- * Port for matching: finds the offers that a borrower can get, in all four sort orders. One adapter ranks in the calling thread; the other
- * adapter sends batches to worker threads. Both adapters apply the same rules to the same compiled catalogs.
+ * Interface for matching, which finds the offers that a borrower can get, in all four sort orders. `startMatcher` creates a matcher that
+ * ranks small catalogs in the calling thread. `PoolMatcher` sends batches of requests to worker threads. Both matchers apply the same rules
+ * to the same compiled catalogs.
  */
 export interface Matcher {
   /**
@@ -72,7 +76,7 @@ export interface Ranking {
   readonly catalogVersion: string;
   /** Number of offers that match the borrower and are available. */
   readonly total: number;
-  /** Whether `orders` has only available offers. True if too few of the best offers are available. */
+  /** Whether the sort orders in `orders` contain only available offers. True if too few of the best offers are available. */
   readonly availableOnly: boolean;
   /**
    * Offer indexes of the best matching offers in each of `sortOrders`, one sort order after the other. Each sort order has up to

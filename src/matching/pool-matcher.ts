@@ -8,12 +8,21 @@ import type { MatchRequestMessage, MatchResult } from './match-batch.ts';
 import { MatchThread, type VersionedTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
+/**
+ * Error with the message of an exception in a matching thread. Such a message may quote submitted data. `describeError` logs only messages
+ * of the class `Error` itself, so it omits this message.
+ */
+class MatchThreadError extends Error {}
+
 export interface PoolMatcherOptions {
   readonly threads: number;
-  /** Store of the catalogs in use, which are sent to each new thread. Threads load all other catalogs from the archive. */
+  /**
+   * Store of the active catalogs. The pool sends the active catalogs to each new thread. From the archive, threads load the catalog
+   * versions that the pool has not sent.
+   */
   readonly catalogs: CatalogStore;
   readonly verticals: readonly Vertical[];
-  /** Called to log that a thread exited unexpectedly or failed to start. The pool then starts a new worker. */
+  /** Called to log that a worker thread exited unexpectedly or could not be restarted. The pool then starts a new worker. */
   readonly onThreadError?: (error: unknown) => void;
   readonly onThreadReplaced?: () => void;
   readonly onBatchSent?: (requests: number) => void;
@@ -32,7 +41,10 @@ interface PoolThread {
   readonly thread: MatchThread;
   /** Batch in progress; null if the thread is idle. */
   batch: readonly PendingRequest[] | null;
-  /** Promise that resolves when the last batch has results or its requests are in the queue again. */
+  /**
+   * Promise that resolves when the last batch of the thread is finished: either the batch has results, or its requests were returned to the
+   * queue.
+   */
   settled: Promise<void>;
 }
 
@@ -46,17 +58,18 @@ interface PoolThread {
  * Requests that arrive while all threads are busy are sent as one batch, because sending a message takes the main thread longer than
  * ranking. A cancelled request is removed when a batch is formed, or when the request is at the front of a full queue.
  *
- * An exited thread is replaced immediately. The new thread receives no batch before it has every catalog in use. If no other thread is
+ * An exited thread is replaced immediately. The new thread receives no batch before it has every active catalog. If no other thread is
  * ready, requests wait: with two catalogs of 20,000 offers, the new thread is ready after about 0.8 seconds on a busy machine, which is
  * less than the deadline of any request. The main thread does not rank in the meantime, because ranking would block all other requests:
- * before the indexes of such a catalog are built, the first hundred borrowers take 1.1 seconds, and one borrower up to 190 ms. The main
- * thread does not rank even if no thread can be started, because the request that crashed the threads could also crash the main thread.
+ * before the indexes of a catalog of 20,000 offers are built, the first hundred borrowers take 1.1 seconds, and one borrower up to 190 ms.
+ * The main thread does not rank even if no thread can be started, because the request that crashed the threads could also crash the main
+ * thread.
  */
 export class PoolMatcher implements Matcher {
   readonly #threads: readonly PoolThread[];
   readonly #options: PoolMatcherOptions;
   readonly #queue: PendingRequest[] = [];
-  /** Catalog that was last sent to the threads. The catalog may not be active yet. */
+  /** Catalog that was last sent to the threads. It is possible that the catalog is not active yet. */
   #activating: VersionedTables | null = null;
   #dispatchHandle: NodeJS.Immediate | null = null;
   #closing: Promise<void> | null = null;
@@ -68,7 +81,7 @@ export class PoolMatcher implements Matcher {
     this.#threads = Array.from({ length: threads }, () => ({
       thread: new MatchThread({
         workerData,
-        requiredTables: () => this.#missingTables(),
+        requiredTables: () => this.#requiredTables(),
         onReady: (replaced) => {
           if (replaced) options.onThreadReplaced?.();
           this.#dispatchQueuedRequests();
@@ -80,7 +93,9 @@ export class PoolMatcher implements Matcher {
     }));
   }
 
-  /** Starts threads and sends them the catalogs in use. Later catalogs are sent to the threads before they are activated. */
+  /**
+   * Starts the threads and sends the active catalogs to each thread. Sends each new catalog to the threads before the catalog is activated.
+   */
   static async start(options: PoolMatcherOptions): Promise<PoolMatcher> {
     const pool = new PoolMatcher(options);
     try {
@@ -111,14 +126,14 @@ export class PoolMatcher implements Matcher {
     return new Promise((resolve, reject) => {
       const request: MatchRequestMessage = [catalogVersion, today, ...borrower];
       this.#queue.push({ request, unavailable, signal, resolve, reject, retried: false });
-      // Dispatching waits until the end of this turn of the event loop, so that requests of the same turn share a batch.
+      // Requests are dispatched at the end of this turn of the event loop, so that all requests of the turn can share a batch.
       this.#dispatchHandle ??= setImmediate(() => this.#dispatchQueuedRequests());
     });
   }
 
   /**
-   * Sends a catalog to all threads before the catalog is activated. Sends to one thread after the other, so that the other threads can
-   * rank in the meantime. Rejects if a thread cannot use the catalog or exits.
+   * Sends a catalog to all threads before the catalog is activated. Sends the catalog to one thread after the other, so that the other
+   * threads can rank in the meantime. Rejects if a thread cannot use the catalog or exits.
    */
   async sendCatalog({ version, tables }: VersionedTables): Promise<void> {
     this.#activating = { version, tables };
@@ -147,7 +162,7 @@ export class PoolMatcher implements Matcher {
     );
   }
 
-  #missingTables(): readonly VersionedTables[] {
+  #requiredTables(): readonly VersionedTables[] {
     const current = this.#options.catalogs.currentCatalogs.map(({ version, tables }) => ({ version, tables }));
     return this.#activating === null ? current : [...current, this.#activating];
   }
@@ -162,7 +177,10 @@ export class PoolMatcher implements Matcher {
     }
   }
 
-  /** Removes and returns up to `maxCount` requests from the front of the queue. Resolves cancelled requests with null and omits them. */
+  /**
+   * Removes and returns up to `maxCount` requests from the front of the queue. Resolves cancelled requests to null and omits them from the
+   * result.
+   */
   #dequeueBatch(maxCount: number): PendingRequest[] {
     const batch: PendingRequest[] = [];
     let taken = 0;
@@ -201,7 +219,7 @@ export class PoolMatcher implements Matcher {
     for (const [at, { request, resolve, reject }] of batch.entries()) {
       const result = results[at]!;
       if ('failure' in result) {
-        reject(new Error(result.failure));
+        reject(new MatchThreadError(result.failure));
       } else {
         const { total, availableOnly, orders } = result;
         resolve({ catalogVersion: request[0], total, availableOnly, orders });
@@ -217,13 +235,13 @@ export class PoolMatcher implements Matcher {
 
   #handleThreadExit(error: unknown, wasReady: boolean): void {
     this.#options.onThreadError?.(error);
-    // If no thread is ready and a restart failed, requests that already waited for a restart are resolved with null.
+    // If no thread is ready and a restart failed, requests that already waited for a restart are resolved to null.
     if (!wasReady && this.#threads.every(({ thread }) => !thread.isReady)) {
       this.#queue.push(...this.#takeRetryableRequests(this.#queue.splice(0)));
     }
   }
 
-  /** Returns the failed requests that can be retried. Resolves requests that were already retried with null. */
+  /** Returns the failed requests that can be retried, and resolves all other failed requests to null. A request is retried once. */
   #takeRetryableRequests(failed: readonly PendingRequest[]): PendingRequest[] {
     const again: PendingRequest[] = [];
     for (const pending of failed) {

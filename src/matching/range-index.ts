@@ -9,8 +9,9 @@ interface Bucket {
 
 /**
  * Index that finds the offers whose range contains an integer. The numbers are divided into at most `matchIndexBucketsMax` buckets, at the
- * values where ranges begin or end. If there are too many such values, some ranges begin or end inside a bucket; offers with such a range
- * are compared one by one. A bucket is built when it is first used, after a call of `allocateBytes` with the size of the bucket.
+ * limits of the ranges. If the ranges have too many different limits, some limits are inside a bucket; the limits of these offers are
+ * compared with the integer one by one. A bucket is built when it is first used, and `reserveBytes` is then called with the size of the
+ * bucket.
  */
 export class RangeIndex {
   readonly #min: Float64Array;
@@ -34,7 +35,7 @@ export class RangeIndex {
     return this.#cuts.byteLength;
   }
 
-  /** Deletes all buckets; they are built again when they are used. */
+  /** Deletes all buckets. A deleted bucket is built again when it is next used. */
   clear(): void {
     this.#buckets.fill(undefined);
   }

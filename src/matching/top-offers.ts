@@ -1,6 +1,9 @@
 import { bounds } from '../bounds.ts';
 
-/** List of the offers with the lowest keys, in ascending order. Equal keys are sorted by offer number (docs/contract.md#sort-orders). */
+/**
+ * List of the offers with the lowest sort keys, in ascending order. Offers with equal keys are sorted by offer number
+ * (docs/contract.md#sort-orders).
+ */
 export class TopOffers {
   readonly #keys = new Float64Array(bounds.offersRankedMax);
   readonly #offers = new Uint16Array(bounds.offersRankedMax);
@@ -13,12 +16,14 @@ export class TopOffers {
     this.#capacity = capacity;
   }
 
-  /** Largest key in a full list: `add` ignores offers with a greater key. Infinite until the list is full. */
+  /** Largest sort key in a full list: `add` ignores offers with a larger key. `Infinity` while the list is not full. */
   get maxAcceptedSortKey(): number {
     return this.#size < this.#capacity ? Number.POSITIVE_INFINITY : this.#keys[this.#capacity - 1]!;
   }
 
-  /** Adds an offer if its key is low enough. The offer must not be in the list yet. */
+  /**
+   * Adds an offer if the list is not full, or if the offer sorts before the last offer in the list. The offer must not be in the list yet.
+   */
   add(offer: number, key: number): void {
     const keys = this.#keys;
     const offers = this.#offers;

@@ -7,7 +7,10 @@ import { awaitWithinScrapeTimeout, type MetricRegistry } from './metric-registry
 export const eventLogNames = ['ledger', 'journal'] as const;
 export type EventLogName = (typeof eventLogNames)[number];
 
-/** Only the journal reports `maintenance-failed` (a file could not be created or deleted) and `maintenance-recovered`. */
+/**
+ * Kinds of incidents that the event logs report. Only the journal reports `maintenance-failed` (an epoch could not be created or deleted)
+ * and `maintenance-recovered`.
+ */
 export const logIncidentKinds = [
   'torn-tail-removed',
   'segment-abandoned',
@@ -59,7 +62,10 @@ export interface GaugeSources {
   readonly certificateStatus: { readonly secondsUntilExpiry: number; readonly lastReloadFailed: boolean } | null;
   readonly catalogs: () => readonly CatalogStatus[];
   readonly logHealthy: Readonly<Record<EventLogName, () => boolean>>;
-  /** Number of ledger records that the analytics skipped, by reason. Rejects while the aggregator is unavailable. */
+  /**
+   * Returns the number of ledger records that the analytics skipped, by reason. The returned promise rejects while the analytics aggregator
+   * is unavailable.
+   */
   readonly analyticsSkippedRecords: () => Promise<Readonly<Record<string, number>>>;
 }
 

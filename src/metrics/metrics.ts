@@ -72,35 +72,32 @@ export class Metrics {
     'Log incidents by log and kind.',
     ['log', 'kind'],
   );
-  readonly countUnrecordedClick = this.#createWidgetEventCounter(
+  readonly countUnrecordedClick = this.#createCounter(
     'marketplace_unrecorded_clicks_total',
     'Clicks redirected without a durable record.',
   );
-  readonly countLostView = this.#createWidgetEventCounter(
-    'marketplace_lost_views_total',
-    'Views that the ledger did not record.',
-  );
-  readonly countMissingSession = this.#createWidgetEventCounter(
+  readonly countLostView = this.#createCounter('marketplace_lost_views_total', 'Views that the ledger did not record.');
+  readonly countMissingSession = this.#createCounter(
     'marketplace_missing_sessions_total',
     'Requests for a session that should be live and is in no store. Should be zero.',
   );
-  readonly countRequestTimeout = this.#createWidgetEventCounter(
+  readonly countRequestTimeout = this.#createCounter(
     'marketplace_request_timeouts_total',
     'Requests past the deadline, on both listeners. They get 503.',
   );
-  readonly countRequestError = this.#createWidgetEventCounter(
+  readonly countRequestError = this.#createCounter(
     'marketplace_request_errors_total',
     'Exceptions while handling requests, on both listeners. Unanswered requests get 500.',
   );
-  readonly countMatchWorkerFailure = this.#createWidgetEventCounter(
+  readonly countMatchWorkerFailure = this.#createCounter(
     'marketplace_match_worker_failures_total',
     'Matching threads that exited or could not start. They are restarted.',
   );
-  readonly countAggregatorRestart = this.#createWidgetEventCounter(
+  readonly countAggregatorRestart = this.#createCounter(
     'marketplace_aggregator_restarts_total',
     'Restarts of the aggregator after an exit.',
   );
-  readonly countAnalyticsRebuild = this.#createWidgetEventCounter(
+  readonly countAnalyticsRebuild = this.#createCounter(
     'marketplace_analytics_rebuilds_total',
     'Rebuilds of the analytics store from the ledger.',
   );
@@ -146,7 +143,7 @@ export class Metrics {
     return this.registry.renderPrometheusText();
   }
 
-  #createWidgetEventCounter(name: string, help: string): () => void {
+  #createCounter(name: string, help: string): () => void {
     const counter = this.registry.createCounter(name, help);
     return () => counter.inc();
   }

@@ -18,7 +18,8 @@ export function extractComponents<Parts extends object>(
     if (typeof value !== 'object' || value === null) return value;
     const { title } = value as { readonly title?: unknown };
     if (typeof title !== 'string') return visitMembers(value);
-    if (!Object.hasOwn(schemas, title)) schemas[title] = null; // Null reserves the position of this schema.
+    // Null is a placeholder, so that this schema precedes the schemas that it contains.
+    if (!Object.hasOwn(schemas, title)) schemas[title] = null;
     const schema = visitMembers(value);
     if (schemas[title] === null) schemas[title] = schema;
     else if (!isDeepStrictEqual(schemas[title], schema)) throw new Error(`two schemas have the title ${title}`);

@@ -21,7 +21,7 @@ export interface RecordedExamples {
   readonly rows: unknown;
 }
 
-/** Placeholder URLs in the recorded examples. The OpenAPI document of a service replaces the placeholders with the service's own URLs. */
+/** Placeholder URLs in the recorded examples. In the OpenAPI document of a service, the service's own URLs replace the placeholders. */
 export const placeholderUrls: PublicUrls = {
   public: 'http://public.invalid',
   click: 'http://click.invalid',

@@ -56,7 +56,7 @@ export const widgetLoadIdSchema = Type.String({
   description: 'The id of one load of the widget.',
 });
 
-/** Schema of a referrer tag. `isReferrerTag` must accept the same values. */
+/** Schema of a referrer tag. `isReferrerTag` must accept the same values as this schema. */
 export const referrerTagSchema = Type.String({
   pattern: '^[a-z0-9_-]{3,64}$',
   description: 'The experiment that the session belongs to.',
@@ -105,7 +105,10 @@ export interface OpenApiOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  /** Empty for operations that need no API key; undefined for all other operations. */
+  /**
+   * Security requirements of the operation. The list is empty if the operation needs no API key, and absent if the operation needs an API
+   * key.
+   */
   readonly security?: readonly [];
   readonly parameters?: readonly OpenApiParameter[];
   readonly requestBody?: { readonly required: true; readonly content: OpenApiContent };

@@ -49,8 +49,8 @@ export interface SummaryView extends MetricsView, IgnoredParameters {
   readonly by_device: Readonly<Record<string, MetricsView>>;
   readonly widget_events: WidgetEventsView;
   /**
-   * First day with retained sessions. Figures of a referrer tag include sessions created before this day; rows and
-   * figures of listed sub_ids do not.
+   * First day whose sessions are retained. Figures of a referrer tag include sessions created before the first retained
+   * day; rows and figures of listed sub_ids do not include these older sessions.
    */
   readonly sessions_kept_from: string | null;
   readonly as_of: string | null;

@@ -34,7 +34,10 @@ export function parseClickQuery(query: string, userAgent: string, method: string
   };
 }
 
-/** Whether a header value announces a prefetch. `purpose` is the value of `Purpose`, `Sec-Purpose` or `X-Moz`, or empty. */
+/**
+ * Whether a header value announces a prefetch. `purpose` is the value of the header `Purpose`, `Sec-Purpose` or `X-Moz`; empty if the
+ * request has no such header.
+ */
 export function isPrefetchPurpose(purpose: string): boolean {
   return purpose !== '' && /prefetch|prerender|preview/i.test(purpose);
 }

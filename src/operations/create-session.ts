@@ -70,7 +70,7 @@ export interface CreatedSession {
  * POST /session. A request that repeats an Idempotency-Key (docs/contract.md#idempotency) creates no session and
  * returns the session of the first request, unless the first request was refused.
  *
- * @param quota reservation of one session in the daily session limit of the key, released before the response if no
+ * @param quota reservation of one session in the daily session limit of the API key, released before the response if no
  * session was created; null if `isIdempotentRepeat` returned true
  */
 export async function createSession(
@@ -100,8 +100,8 @@ export async function createSession(
       if (!deps.idempotencyKeys.tryMakeRoom()) return serviceUnavailable(bounds.retryAfterSeconds);
       digests = found.digests;
     }
-    // The Idempotency-Key was removed from the store after `isIdempotentRepeat` found it, so this request has no
-    // reservation in the daily session limit. A retry of the request gets a reservation.
+    // The Idempotency-Key was removed from the store after `isIdempotentRepeat` found it, so no session is reserved for this request in the
+    // daily session limit. If the client retries the request, a session will be reserved.
     if (quota === null) return serviceUnavailable(bounds.retryAfterSeconds);
 
     tagReservation = deps.referrerTags.reserveTag(tenant, request.referrerTag);

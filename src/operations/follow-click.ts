@@ -47,11 +47,11 @@ export type ClickResult =
   | { readonly kind: 'unknown' };
 
 /**
- * GET /c (docs/contract.md#click-redirect): redirects a click once its record is durable. The landing URL comes from the catalog
- * version that contained the shown offer. If the ledger cannot store the record in time, the click redirects anyway, and a later
- * confirmation with its click_id recreates the record.
+ * GET /c (docs/contract.md#click-redirect): redirects a click once its record is durable. The landing URL comes from the catalog version
+ * that contained the shown offer. If the ledger cannot store the record in time, the click redirects anyway, and a later confirmation with
+ * its click_id recreates the record.
  *
- * The check of the daily cap (docs/contract.md#daily-caps) and the append run in the same turn of the event loop, so that two
+ * The check of the daily cap (docs/contract.md#daily-caps) and the append to the ledger run in the same turn of the event loop, so that two
  * simultaneous clicks cannot both count as the last click of a cap.
  */
 export async function followClick(deps: FollowClickDeps, request: ClickRequest): Promise<ClickResult> {
@@ -113,7 +113,8 @@ function verifyClickLink(
 }
 
 /**
- * Returns whether the click became durable in time. Otherwise the click's record stays in the queue of the ledger, if the queue has space.
+ * Appends the record of a click to the ledger. Returns whether the record became durable in time. A record that did not become durable in
+ * time stays in the queue of the ledger if the queue has space.
  */
 async function recordClick({ ledger, clickTimeout }: FollowClickDeps, click: OfferClicked): Promise<boolean> {
   const appended = ledger.append(click);

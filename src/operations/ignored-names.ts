@@ -1,6 +1,9 @@
 import { bounds } from '../bounds.ts';
 
-/** Additional member of responses to test keys. The member lists unknown names of the request, so that developers notice misspelt names. */
+/**
+ * Additional member of the response to a request with a test key. `ignored` lists the names in the request that the service does not know,
+ * so that developers notice misspelt names.
+ */
 export interface IgnoredParameters {
   /** Unknown members and query parameters of the request: at most 64, each cut to 64 characters; absent if there are none. */
   readonly ignored?: readonly string[];

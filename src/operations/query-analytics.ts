@@ -39,8 +39,8 @@ export type AnalyticsRequest = RequestParameters<'query_analytics'>;
 export type AnalyticsView = SummaryView | DailyView | RowsView;
 
 /**
- * GET /analytics (docs/contract.md#analytics): returns the figures of a tag, of listed sessions, or of the listed sessions with that
- * tag. The result is one summary, or a page of days or sessions.
+ * GET /analytics (docs/contract.md#analytics): returns the figures of the sessions with a referrer tag, of listed sessions, or of those
+ * listed sessions that have the tag. The result is one summary, or a page of days or sessions.
  */
 export async function queryAnalytics(
   deps: QueryAnalyticsDeps,
@@ -68,7 +68,7 @@ export async function queryAnalytics(
   };
 
   if (granularity === 'summary') {
-    // The parameters of a page are rejected, because a summary has no pages.
+    // The parameters `limit` and `cursor` are rejected, because a summary has no pages.
     if (request.limit !== undefined) return invalidRequest('limit');
     if (request.cursor !== undefined) return invalidRequest('cursor');
     const window = resolveDayRange(dates, today);
@@ -180,7 +180,7 @@ async function refuseIfUnavailable<View>(query: () => Promise<View>): Promise<Ou
   }
 }
 
-/** Day numbers of the requested dates; undefined for an absent date. */
+/** Day numbers of the dates in the request; undefined for an absent date. */
 export interface RequestedDates {
   readonly from: number | undefined;
   readonly to: number | undefined;
@@ -195,14 +195,14 @@ function parseDates({ date_from, date_to }: AnalyticsRequest): RequestedDates | 
   return { from, to };
 }
 
-/** Returns the requested range of days, with defaults for absent dates; null if the first day would be after the last one. */
+/** Returns the requested range of days, with defaults for absent dates; null if the first day would be after the last day. */
 export function resolveDayRange({ from, to }: RequestedDates, today: number): DayRange | null {
   const toDay = to ?? today;
   const fromDay = from ?? toDay - bounds.analyticsDefaultDays;
   return fromDay > toDay ? null : { fromDay, toDay };
 }
 
-/** Whether the requested dates equal those of the cursor. An absent date matches every cursor. */
+/** Whether the dates in the request equal the dates in the page cursor. A date that is absent from the request is not compared. */
 function datesMatchCursor({ from, to }: RequestedDates, { fromDay, toDay }: DayRange): boolean {
   return (from === undefined || from === fromDay) && (to === undefined || to === toDay);
 }

@@ -46,7 +46,7 @@ export interface ShowOffersDeps {
   readonly clickTokens: ClickTokenCipher;
   readonly caps: Pick<DailyCaps, 'unavailableOffers'>;
   readonly ledger: Ledger;
-  /** Queue that runs one explanation at a time, so that requests with `explain` slow down only each other. */
+  /** Queue that runs one explanation at a time, so that requests with `explain` do not slow down requests without `explain`. */
   readonly explanations: SerialQueue;
   /** Called if the ledger could not accept a view. Clicks on the offers of this view will not be counted. */
   readonly onViewLost: () => void;
@@ -218,8 +218,8 @@ function requestRanking(
 
 /**
  * Caches the ranking if the session's fields have not changed meanwhile, and returns the offers that are available now.
- * If the available offers changed while the ranking was computed, ranks again if the catalog changed, the ranking
- * cannot be updated, or the request has an explanation.
+ * If the set of available offers changed while the ranking was computed, updates the ranking. Ranks the offers again in
+ * three cases: the catalog also changed, the ranking cannot be updated, or the request asks for an explanation.
  */
 function cacheAndAnswer(
   deps: ShowOffersDeps,

@@ -59,7 +59,7 @@ interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offers' | 's
 
 /** The response of `GET /w/offers`: the members of an API response with offers except `explain`, and two members about the session. */
 export interface WidgetOffersView extends Omit<MarketplaceView, 'explain' | 'ignored'> {
-  /** Requested loan amount in USD. All payments are calculated for this amount. */
+  /** Requested loan amount in USD. The monthly payments of all offers are calculated for this loan amount. */
   readonly loan_amount: number;
   /** Expiry time of the session and the token. */
   readonly expires_at: string;
@@ -74,7 +74,7 @@ export interface WidgetOffers {
 
 /**
  * Selects the offers of a widget (docs/contract.md#widget-views). The first response to a widget load counts as one
- * view; later responses count none. Returns synchronously if `showOffers` does.
+ * view; later responses to the same load do not count. Returns synchronously if `showOffers` returns synchronously.
  */
 export function showWidgetOffers(
   deps: ShowOffersDeps,

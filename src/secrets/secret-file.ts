@@ -6,7 +6,7 @@ import { OperatorError } from '../domain/operator-error.ts';
 import { writeFileDurably } from '../files/durable-files.ts';
 import { type Secret, SecretRing } from './secret-ring.ts';
 
-/** Largest secret number. Tokens contain the secret number in one byte. */
+/** Largest number of a secret. Each token contains the number of its secret in one byte. */
 const secretNumberMax = 255;
 
 const secretFileValidator = Compile(

@@ -7,7 +7,10 @@ export interface Secret {
   readonly bytes: Buffer;
 }
 
-/** Purpose of a derived key, used as the HKDF info. Stored data depends on these texts. Tokens of one kind are invalid as another kind. */
+/**
+ * Purpose of a derived key, used as the HKDF info. A change to the text of a purpose invalidates stored data and existing tokens. A token
+ * of one kind is never valid as a token of another kind.
+ */
 export type KeyPurpose =
   | 'sub-id'
   | 'click-id'

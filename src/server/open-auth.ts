@@ -9,7 +9,9 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import type { Service, ServiceOptions } from './service.ts';
 
-/** Opens the key file. Requests are authenticated from keys in memory; only the registries write to the file. */
+/**
+ * Opens the key file. Requests are authenticated with keys in memory. Only the key registry and the origin registry write to the key file.
+ */
 export function openAuth({ dataDir, clock, logger, limits }: ServiceOptions, cleanup: CleanupStack, metrics: Metrics) {
   const path = keyFilePath(dataDir);
   const keyRegistry = KeyRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);

@@ -177,7 +177,10 @@ export async function restoreReferrerTags(
   restoreTagsInBackground(analytics, upToPosition, referrerTags, abortController.signal);
 }
 
-/** Waits until the aggregator has applied all records before each query, because even a timed-out query occupies the aggregator's queue. */
+/**
+ * Restores the referrer tags once the aggregator has applied all ledger records. A query before that time would exceed its timeout and
+ * still occupy the aggregator's queue.
+ */
 async function restoreTagsInBackground(
   analytics: ExperimentSource,
   upToPosition: number,
@@ -190,7 +193,10 @@ async function restoreTagsInBackground(
   } while (analytics.projectedPosition < upToPosition || !(await tryRestoreTags(analytics, referrerTags)));
 }
 
-/** Restores the referrer tags from all pages of experiments. Returns false if the aggregator did not reply in time. */
+/**
+ * Restores the referrer tags from the list of experiments, which the aggregator returns page by page. Returns false if the aggregator did
+ * not reply in time.
+ */
 async function tryRestoreTags(analytics: ExperimentSource, referrerTags: ReferrerTags): Promise<boolean> {
   try {
     for (let lastId = 0; ; ) {

@@ -28,7 +28,7 @@ export interface ServiceOptions {
   readonly sessions: { readonly max: number; readonly ttlMs: number; readonly tagsMax: number };
   readonly limits: KeyLimits;
   readonly corsOrigins: readonly string[];
-  /** Endpoints of the listeners. If null, no listener starts and `resolveUrls` is called with port 0. */
+  /** Settings of the listeners. If `listen` is null, no listener starts, and `resolveUrls` is called with port 0. */
   readonly listen: {
     readonly public: ListenAddress;
     readonly operations: ListenAddress;
@@ -78,7 +78,7 @@ export interface Service extends AsyncDisposable {
   requestsInFlight(): number;
   /** Stops accepting requests, completes pending requests, makes the logs durable and closes every part. Idempotent. */
   close(): Promise<void>;
-  /** Closes every part without waiting for pending requests. Intended for use after an uncaught exception. */
+  /** Closes every part without waiting for pending requests, for example after an uncaught exception. */
   closeWithoutDraining(): Promise<void>;
 }
 

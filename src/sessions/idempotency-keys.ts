@@ -4,7 +4,10 @@ import { Hmac } from '../secrets/hmac.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import { digestBytes, type IdempotencyRecord, IdempotencyRecordRing } from './idempotency-record-ring.ts';
 
-/** Digests of an Idempotency-Key and of a request payload, 16 bytes each. The ledger stores them to recognize a repeated request. */
+/**
+ * Digests of an Idempotency-Key and of a request payload, 16 bytes each. The ledger stores the digests, so that the service recognizes a
+ * repeated request after a restart.
+ */
 export interface IdempotencyDigests {
   readonly key: Uint8Array;
   readonly payload: Uint8Array;

@@ -34,7 +34,10 @@ export class IdempotencyRecordRing {
   readonly #capacity: number;
   /** Memory of the records. A chunk is allocated when its first record is added, and freed when its last record is removed. */
   readonly #chunks: (Buffer | undefined)[] = [];
-  /** Hash index with record indexes plus one; 0 for an empty slot. At least half of the slots of the hash index are empty. */
+  /**
+   * Hash index: each slot contains the index of a record plus one, or 0 if the slot is empty. At least half of the slots of the hash index
+   * are empty.
+   */
   readonly #index: Int32Array;
   #oldestPosition = 0;
   #nextPosition = 0;
@@ -53,7 +56,10 @@ export class IdempotencyRecordRing {
     return this.size === 0 ? Number.POSITIVE_INFINITY : this.#createdMsAt(this.#recordNumberAt(this.#oldestPosition));
   }
 
-  /** Finds the latest record with this key digest. Returns undefined if the session of the record was created at `afterMs` or earlier. */
+  /**
+   * Finds the latest record with this key digest. Returns undefined if there is no record, or if the session of the latest record was
+   * created at `afterMs` or earlier.
+   */
   findRecord(key: Uint8Array, afterMs: number): IdempotencyRecord | undefined {
     const recordIndex = this.#index[this.#findIndexSlot(key)]! - 1;
     if (recordIndex === noRecord || this.#createdMsAt(recordIndex) <= afterMs) return undefined;
@@ -88,10 +94,10 @@ export class IdempotencyRecordRing {
     const recordIndex = this.#recordNumberAt(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
     const slot = this.#findIndexSlot(this.#chunkOf(recordIndex).subarray(offset, offset + digestBytes));
-    // A later record with the same key has replaced this record if the index slot refers to the later record.
+    // If a later record with the same key has replaced this record, the index slot refers to the later record and must not be cleared.
     if (this.#index[slot] === recordIndex + 1) this.#removeIndexSlot(slot);
     this.#oldestPosition++;
-    // If the ring is almost full, the first chunk may contain the oldest records and also the newest records.
+    // If the ring is almost full, the chunk with the oldest records may also contain the newest records.
     const chunkIsEmpty = this.#nextPosition <= this.#oldestPosition - chunkRecords + this.#capacity;
     if (this.#oldestPosition % chunkRecords === 0 && chunkIsEmpty) this.#chunks[recordIndex >>> chunkBits] = undefined;
   }

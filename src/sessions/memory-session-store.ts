@@ -14,20 +14,20 @@ interface MemorySessionStoreOptions {
   /** Maximum number of pocket fields in a vertical. */
   readonly fieldsMax: number;
   readonly shardCount: number;
-  /** Time, in milliseconds, in which the expired sessions of every shard are deleted once. */
+  /** Interval, in milliseconds, at which the expired sessions of each shard are deleted. */
   readonly sweepIntervalMs: number;
 }
 
 /** Difference between the largest share and the smallest share of sessions in a shard, relative to the mean share. */
 const shardSizeSpread = 0.3;
-/** Number of values of the last two random bytes of a sub_id. These two bytes select the shard. */
+/** Number of possible values of the last two random bytes of a sub_id, which select the shard of the session. */
 const shardHashCount = 2 ** 16;
 const shardHashWord = 5;
 
 /**
- * Store of live sessions in many small shards. When a shard is full, its sessions are copied to memory of twice the size. In a single shard
- * with a million sessions, such a copy would take hundreds of milliseconds. The shards receive unequal shares of the sessions, so that not
- * all of them grow at the same time. A timer deletes the expired sessions of one shard after the other.
+ * Store of live sessions in many small shards. When a shard is full, its sessions are copied to memory of twice the size. Copying a single
+ * shard with a million sessions would take hundreds of milliseconds. The shards receive unequal shares of the sessions, so that the shards
+ * do not all grow at the same time. A timer deletes the expired sessions, one shard at a time.
  */
 export class MemorySessionStore implements SessionStore {
   readonly #shards: SessionShard[];
@@ -37,7 +37,7 @@ export class MemorySessionStore implements SessionStore {
   readonly #sweepTimer: NodeJS.Timeout;
   readonly #clock: Clock;
   readonly #lookupId = new Int32Array(subIdWordCount);
-  /** Monotonic time, in milliseconds, of the last sweep of a full store that found no expired session. */
+  /** Monotonic time, in milliseconds, at which the full store was last searched for expired sessions without finding one. */
   #lastFailedSweepMs = Number.NEGATIVE_INFINITY;
   #size = 0;
   #nextSweepShard = 0;
@@ -81,7 +81,7 @@ export class MemorySessionStore implements SessionStore {
     if (parseSubIdWords(subId, this.#lookupId) && this.#shardFor(this.#lookupId)?.delete(this.#lookupId)) this.#size--;
   }
 
-  /** Deletes the expired sessions of one shard, in rotation. */
+  /** Deletes the expired sessions of one shard. The next call continues with the next shard. */
   sweepNextShard(): void {
     const shard = this.#shards[this.#nextSweepShard];
     if (shard === undefined) return;
@@ -113,7 +113,7 @@ export class MemorySessionStore implements SessionStore {
   }
 }
 
-/** Returns the share of sessions in all shards before this shard. The first shards are the smallest. */
+/** Returns the fraction of all sessions that the shards with a lower index than `shard` receive. The first shards are the smallest. */
 function cumulativeShare(shard: number, shardCount: number): number {
   const x = shard / shardCount;
   return x * (1 - shardSizeSpread / 2) + (x * x * shardSizeSpread) / 2;

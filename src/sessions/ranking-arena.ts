@@ -10,7 +10,10 @@ const unavailableWord = 1;
 const totalWord = 2;
 const dateWord = 3;
 const creditBandWord = 4;
-/** Word with lengths and a flag. Bits 0-7: length of the click token. Bits 8-15: offers per sort order. Bit 16: available offers only. */
+/**
+ * Index of the 32-bit word with the lengths and the flag of a ranking. Bits 0-7: length of the click token. Bits 8-15: number of offers in
+ * each sort order. Bit 16: `availableOnly` of the ranking.
+ */
 const shapeWord = 5;
 const orderLengthShift = 8;
 const availableOnlyBit = 1 << 16;

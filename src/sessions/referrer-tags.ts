@@ -21,10 +21,13 @@ const lookupBytes = Buffer.alloc(tagBytesMax);
  * The hash function has no secret. An account that chooses tags with equal hashes slows only its own requests.
  */
 export class ReferrerTagSet {
-  /** Characters of all tags. Each tag is preceded by its length in one byte. */
+  /** All tags of the set. For each tag, the buffer contains one byte with the length of the tag, followed by the characters of the tag. */
   #bytes = Buffer.alloc(indexSlotsMin * 16);
   #usedBytes = 0;
-  /** Hash index with offsets in `#bytes` plus one; 0 for an empty slot. At least half of the slots of the hash index are empty. */
+  /**
+   * Hash index: each slot contains the offset of a tag in `#bytes` plus one, or 0 if the slot is empty. At least half of the slots of the
+   * hash index are empty.
+   */
   #index = new Int32Array(indexSlotsMin);
   #size = 0;
 
@@ -86,7 +89,7 @@ function fnv1a(bytes: Buffer, start: number, end: number): number {
   return hash ^ (hash >>> 15);
 }
 
-/** Reservation of a referrer tag for a new session, until the record of the session is durable. */
+/** Reservation of a referrer tag for a new session whose ledger record is not durable yet. */
 export interface TagReservation {
   /** Ends the reservation; call once. `taken` means that the ledger has written the session's record or will write the record. */
   endReservation(taken: boolean): void;
@@ -97,8 +100,8 @@ const completedReservation: TagReservation = { endReservation: () => {} };
 /**
  * Referrer tags of each account, vertical and mode. The number of tags is limited, because the daily totals of a tag are stored forever.
  *
- * A reserved tag also counts towards the limit. After a restart, the tags are restored from the analytics store, and the limit is not
- * enforced until all of them are restored.
+ * A reserved tag also counts towards the limit. After a restart, the referrer tags are restored from the analytics store. The limit on the
+ * number of tags is not enforced until all tags are restored.
  */
 export class ReferrerTags {
   readonly #tagsMax: number;
@@ -120,13 +123,13 @@ export class ReferrerTags {
     this.#referrerTagsOfTenant(account, vertical, mode).add(tag);
   }
 
-  /** Enforces the limit from now on. Call this method when all stored tags are restored. */
+  /** Enforces the limit on the number of referrer tags from now on. Call this method when all stored tags are restored. */
   enforceTagLimit(): void {
     this.#isLimitEnabled = true;
   }
 
   #referrerTagsOfTenant(account: number, vertical: number, mode: ApiKeyMode): TenantTags {
-    // A vertical number has at most seven bits.
+    // The number of a vertical has at most seven bits.
     const key = account * 256 + vertical * 2 + (mode === 'test' ? 1 : 0);
     let tags = this.#tenants.get(key);
     if (tags === undefined) {

@@ -24,7 +24,10 @@ interface SessionRecoveryOptions {
  * key created today (docs/contract.md#sessions-per-day) come from the ledger. The pocket fields come from the journal.
  */
 export class SessionRecovery implements LedgerSubscriber {
-  /** For each key number, the number of sessions created on the day `today`. Valid after all records are applied. */
+  /**
+   * For each key number, the number of sessions created on the day `today`. The numbers of sessions are complete after all ledger records
+   * are applied.
+   */
   readonly sessionCountsToday = new Map<number, number>();
   readonly today: number;
   readonly #options: SessionRecoveryOptions;
@@ -75,7 +78,7 @@ export class SessionRecovery implements LedgerSubscriber {
     const tenant = this.#internTenant(account, vertical, mode);
     if (tenant === null) return;
     const { sessions, onIdempotentSession } = this.#options;
-    // If the store has become smaller since the last start, it may be full, and the newest sessions are not restored.
+    // If the maximum number of sessions was reduced since the last start, the store may be full, and the newest sessions are not restored.
     sessions.add(formatSubId(sub), tenant);
     const digests = parseIdempotencyDigests(key, payload);
     if (digests !== null) onIdempotentSession(digests, sub);

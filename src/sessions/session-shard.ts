@@ -24,7 +24,7 @@ const deletedTenant = -1;
 const noRanking = -1;
 const deletedSerial = 0;
 const noPosition = -1;
-/** Index of the sub_id's word that is used as its hash. The hash word consists of random bytes. */
+/** Index of the 32-bit word that serves as the hash of a sub_id, because the word consists of four random bytes. */
 const hashWord = 4;
 
 const capacityMin = 16;
@@ -43,11 +43,14 @@ const capacityMin = 16;
 export class SessionShard {
   readonly #resources: ShardResources;
   readonly #recordWords: number;
-  /** Widget usage by serial number. A map is used because few sessions have widgets. */
+  /** Widget usage by serial number of the session. A map is used because few sessions have widgets. */
   readonly #widgetUsages = new Map<number, WidgetUsage>();
   #capacity = capacityMin;
   #records: Int32Array;
-  /** Hash index with record indexes plus one; 0 for an empty slot. At least half of the slots of the hash index are empty. */
+  /**
+   * Hash index: each slot contains the index of a record plus one, or 0 if the slot is empty. At least half of the slots of the hash index
+   * are empty.
+   */
   #index: Int32Array;
   #oldestPosition = 0;
   #nextPosition = 0;
@@ -82,7 +85,8 @@ export class SessionShard {
   add(id: Int32Array, tenant: Tenant): boolean {
     if (this.#index[this.#findIndexSlot(id)] !== 0) return false;
     if (this.#nextPosition - this.#oldestPosition === this.#capacity) {
-      // If fewer than a quarter of the records are gaps, the ring grows. Otherwise the ring would soon be full again.
+      // If deleted sessions take less than a quarter of the ring, the capacity doubles, because a ring of the same capacity would soon be
+      // full again.
       this.#resizeSessionRing(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
     }
     const recordIndex = this.#nextPosition++ & (this.#capacity - 1);

@@ -7,9 +7,11 @@ import type { WidgetUsage } from './widget-usage.ts';
  * A live session (docs/contract.md#sessions). The store has millions of sessions, so a session contains only data that later requests need.
  * The referrer tag and the metadata are stored only in the ledger.
  *
- * live --(sessionTtlMs after createdMs)--> expired. Compare `createdMs` with the clock: the store may still contain an expired session.
+ * live --(sessionTtlMs after createdMs)--> expired. Callers must compare `createdMs` with the clock, because the store may still contain an
+ * expired session.
  *
- * The store may delete a session while its user awaits a promise. A deleted session has no fields and no ranking, and ignores changes.
+ * The store may delete a session while code that uses the session awaits a promise. A deleted session has no fields and no ranking, and
+ * ignores changes.
  */
 export interface Session {
   /** Tenant of the session, an object that many sessions share. */
@@ -17,7 +19,7 @@ export interface Session {
   readonly createdMs: number;
   /** Copy of the current pocket fields. */
   readonly fieldsOfSession: Readonly<FieldVector>;
-  /** Number of merges into the pocket fields so far. */
+  /** Number of times that field changes were merged into the pocket fields. */
   readonly fieldsRevision: number;
   /** Ranking for the current pocket fields, or null if there is no ranking for these fields. */
   readonly cachedRanking: CachedRanking | null;
@@ -28,7 +30,7 @@ export interface Session {
    * null if the store has deleted the session.
    */
   mergeFields(changes: readonly number[]): Readonly<FieldVector> | null;
-  /** Caches the ranking that was computed for a revision. Has no effect if fields were merged after that revision. */
+  /** Caches the ranking that was computed for a revision. Has no effect if `fieldsRevision` is no longer `revision`. */
   cacheRanking(ranked: CachedRanking, revision: number): void;
 }
 
@@ -36,7 +38,7 @@ export interface CachedRanking {
   readonly ranking: Ranking;
   /** Compact date (YYYYMMDD) for which the borrower's age was computed. */
   readonly rankedOn: number;
-  /** Unavailable offers at the time when `ranking.total` was counted (docs/contract.md#daily-caps). */
+  /** Offers that were unavailable when `ranking.total` was counted (docs/contract.md#daily-caps). */
   readonly unavailableOffers: UnavailableOffers;
   /** Index of the borrower's credit band. Click values depend on the credit band and the catalog version. */
   readonly creditBand: number;

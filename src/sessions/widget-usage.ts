@@ -14,7 +14,7 @@ export class DigestSet {
   }
 
   has(item: Uint8Array): boolean {
-    return this.#indexOfSession(item) >= 0;
+    return this.#indexOfDigest(item) >= 0;
   }
 
   add(item: Uint8Array): void {
@@ -22,12 +22,12 @@ export class DigestSet {
   }
 
   delete(item: Uint8Array): void {
-    const index = this.#indexOfSession(item);
+    const index = this.#indexOfDigest(item);
     if (index >= 0) this.#halves.splice(index, 2);
   }
 
   /** Returns the array index of the first half of a digest, or -1 if the set does not contain the digest. */
-  #indexOfSession(item: Uint8Array): number {
+  #indexOfDigest(item: Uint8Array): number {
     if (item.byteLength !== widgetDigestBytes) throw new RangeError(`digest must have ${widgetDigestBytes} bytes`);
     const first = readInt32(item, 0);
     const second = readInt32(item, 4);
@@ -39,7 +39,7 @@ export class DigestSet {
   }
 }
 
-/** Reads four bytes as a signed 32-bit integer. The JavaScript engine stores such an integer directly in the array. */
+/** Reads four bytes as a signed 32-bit integer. The JavaScript engine stores a 32-bit integer directly in an array. */
 function readInt32(item: Uint8Array, offset: number): number {
   return item[offset]! | (item[offset + 1]! << 8) | (item[offset + 2]! << 16) | (item[offset + 3]! << 24);
 }
@@ -57,14 +57,14 @@ interface PendingWidgetReport {
 export class WidgetUsage {
   readonly #viewedLoads = new DigestSet();
   readonly #claimedEvents = new DigestSet();
-  /** Last record of widget events while the record may not be durable yet; otherwise null. */
+  /** Last ledger record of widget events if the record may not be durable yet; otherwise null. */
   lastReport: PendingWidgetReport | null = null;
   #remainingRequests: number = bounds.widgetRequestsPerMinute;
   #refilledAtMs = 0;
 
   /**
-   * Takes a token for a request from the token bucket. Returns 0 if the request is admitted, otherwise the number of seconds, rounded up,
-   * until the bucket contains a token.
+   * Counts a request against the request limit of the session, which is a token bucket. Returns 0 if the request is admitted, otherwise the
+   * number of seconds, rounded up, until the next request is admitted.
    *
    * @param nowMs monotonic time in milliseconds
    */
@@ -78,7 +78,10 @@ export class WidgetUsage {
     return 0;
   }
 
-  /** Whether to count a view of this widget load (8 bytes). Returns false if it was already counted or the limit of views is reached. */
+  /**
+   * Returns whether to count a view for the widget load with this 8-byte ID. Returns false if a view of the widget load was already
+   * counted, or if the session has reached its limit of widget loads.
+   */
   shouldCountView(load: Uint8Array): boolean {
     return this.#viewedLoads.size < bounds.widgetLoadsPerSessionMax && !this.#viewedLoads.has(load);
   }

@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 
-/** Absolute paths of a certificate file and its private key file. Both files have the PEM format. */
+/** Absolute paths of the PEM files that contain a certificate and its private key. */
 export interface CertificateFiles {
   /** PEM file that contains the certificate, followed by its chain. */
   readonly certificateFile: string;
@@ -30,7 +30,9 @@ export class InvalidCertificateError extends Error {
   override readonly name = 'InvalidCertificateError';
   readonly part: 'certificate' | 'key';
   readonly file: string;
-  /** Noun phrase that describes a valid file. Error messages continue "<file> is not" or "must be" with this phrase. */
+  /**
+   * Description of a valid file, such as `a private key in PEM`. Error messages contain the description after "<file> is not" or "must be".
+   */
   readonly expected: string;
 
   constructor(part: 'certificate' | 'key', files: CertificateFiles, expected: string) {

@@ -11,7 +11,10 @@ const escapedMetacharacter = /\\([/.()+*?[\]{}|^$-])/g;
 
 const { words: crawlerWords, expressions: crawlerExpressions } = splitPatterns();
 
-/** Matches bots that are not on the list by common words. Excludes `Cubot`, which is a brand of phones. */
+/**
+ * Recognizes bots that are not on the list of `crawler-user-agents`, by common words in the user agent. Excludes `Cubot`, which is a brand
+ * of phones.
+ */
 const genericBotWords = /crawler|spider|(?<!cu)bot(?![a-z])/i;
 
 /**

@@ -24,7 +24,7 @@ export function encodedValueRange(field: PocketField): readonly [least: number, 
   return encodedValueRanges[field.kind](field as never);
 }
 
-/** Kind of field that each role in `FieldRoles` requires, and whether a vertical may omit the role. */
+/** For each role in `FieldRoles`, the required kind of its field, and whether a vertical may omit the role. */
 const roleKinds: Readonly<Record<keyof FieldRoles, { readonly kind: FieldKind; readonly optional?: true }>> = {
   amount: { kind: 'integer' },
   creditBand: { kind: 'choice' },

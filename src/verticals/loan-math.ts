@@ -1,9 +1,9 @@
 /**
- * Loan arithmetic (docs/contract.md#prices): the equal monthly payment of a loan, and the actuarial APR of a loan whose origination fee is
- * deducted from the disbursed amount. Rates are per year, in percent. Results are not rounded.
+ * Loan arithmetic (docs/contract.md#prices): the monthly payment of a loan with equal payments, and the actuarial APR of a loan whose
+ * origination fee is deducted from the disbursed amount. Rates are per year, in percent. Results are not rounded.
  */
 
-/** Returns the equal monthly payment per dollar of principal. */
+/** Returns the monthly payment per dollar of principal for a loan with equal payments. */
 export function monthlyPaymentPerDollar(noteRatePercent: number, months: number): number {
   const rate = noteRatePercent / 1_200;
   if (rate === 0) return 1 / months;
@@ -15,9 +15,9 @@ export function monthlyPaymentPerDollar(noteRatePercent: number, months: number)
  * Returns the yearly rate in percent at which the present value of `months` payments of `payment` is `net`. The yearly rate is twelve times
  * the monthly rate. Returns 0 if the sum of the payments does not exceed `net`.
  *
- * Uses Newton's method to find the positive root of `net x rate - payment x (1 - (1 + rate) ^ -months)`. This function is convex, and its
- * other root is 0. The start value `payment / net` is above the positive root, because at this rate the interest alone equals the payment.
- * Therefore every step decreases the rate and cannot pass the root.
+ * Uses Newton's method to find the positive root of `net x rate - payment x (1 - (1 + rate) ^ -months)`. The function is convex and has two
+ * roots: 0 and the positive root. The start value `payment / net` is above the positive root, because at this rate the interest alone
+ * equals the payment. Therefore every step decreases the rate and cannot pass the root.
  */
 export function solveAprPercent(net: number, payment: number, months: number): number {
   if (payment * months <= net) return 0;

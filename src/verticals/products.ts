@@ -27,8 +27,9 @@ export interface ProductSchema {
 }
 
 /**
- * Rules of one kind of product: the catalog members of its offers, their prices for a borrower, and the ranking. Several verticals may
- * sell the same product. A vertical names its product instead of containing these functions, because functions cannot be sent to threads.
+ * Rules of one kind of product: the catalog members of its offers, their prices for a borrower, and the ranking. Several verticals may sell
+ * the same product. A vertical contains the name of its product instead of the product's functions, because functions cannot be sent to
+ * threads.
  *
  * Callers must pass only catalogs and offers that match `schema`, and only tables that `compileTables` of the same product returned.
  */
@@ -36,7 +37,7 @@ export interface VerticalProduct {
   readonly schema: ProductSchema;
   /** Reports errors of one offer that a schema cannot express: contradicting limits, and values that the vertical does not have. */
   validateOffer(offer: CatalogOffer, path: CatalogPath, vertical: Vertical, errors: CatalogErrors): void;
-  /** Reports errors that only all offers of a catalog together show, such as too many different terms. */
+  /** Reports errors that concern all offers of a catalog together, such as too many different loan terms. */
   validateOffers(offers: readonly CatalogOffer[], errors: CatalogErrors): void;
   compileTables(catalog: CatalogFile, vertical: Vertical): ProductTables;
   compileOffer(lender: CatalogLender, offer: CatalogOffer): CompiledOffer;
@@ -58,7 +59,9 @@ export interface VerticalProduct {
   ): PricedOffer[];
   /** Creates the offers of a response as objects. */
   toOfferViews(list: OfferList, urls: OfferUrls): OfferView[];
-  /** Returns a test for offers that passed the filters: whether the borrower can get the offer. Returns null if no offer can be priced. */
+  /**
+   * Returns a function that decides whether the borrower can get an offer that passed the filters. Returns null if no offer can be priced.
+   */
   createPriceFilter(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
   /** Returns a function that reports every reason why the borrower cannot get an offer, except the criteria that the filters check. */
   createMismatchFinder(

@@ -8,7 +8,7 @@ export const servedVerticals: readonly Vertical[] = [personalLoans];
 
 /** Properties of a vertical that API keys need, even if the vertical is not served (docs/contract.md#verticals). */
 export interface KnownVertical {
-  /** Number of the vertical, as in `Vertical`. The number must never change or be reused. */
+  /** Number of the vertical, as in `Vertical`. The number of a vertical must never change or be reused. */
   readonly number: number;
   readonly segment: string;
   readonly keyPrefix: string;
@@ -16,8 +16,8 @@ export interface KnownVertical {
 }
 
 /**
- * All verticals of docs/contract.md#verticals. The command line can issue keys for a vertical that is not served yet. Requests with such a
- * key return 404 on the routes of the key's own vertical and 403 on the routes of other verticals.
+ * All verticals of docs/contract.md#verticals. The command line can issue keys for a vertical that is not served yet. Requests with a key
+ * of an unserved vertical return 404 on the routes of that vertical and 403 on the routes of other verticals.
  */
 export const knownVerticals: readonly KnownVertical[] = [
   ...servedVerticals,

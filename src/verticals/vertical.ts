@@ -11,7 +11,7 @@ export interface Vertical {
   readonly keyPrefix: string;
   readonly revenueModel: 'cost_per_lead' | 'cost_per_click';
   readonly status: 'stable' | 'beta';
-  /** Kind of product that the vertical's offers are. The default is `installment_loan`. */
+  /** Product type of the vertical's offers. The default is `installment_loan`. */
   readonly product?: ProductName;
   /** Pocket fields. Sessions store the values in the order of this list, so new fields must be added at the end. */
   readonly fields: readonly PocketField[];
@@ -20,15 +20,15 @@ export interface Vertical {
   readonly conditional: readonly ConditionalField[];
   readonly roles: FieldRoles;
   /**
-   * Inclusive range of credit scores for each value of the credit band, in the order of the values. Offers of a vertical without these
-   * ranges cannot have a minimum score.
+   * Inclusive range of credit scores for each value of the credit band, in the order of the values. Offers of a vertical without
+   * `creditScores` cannot have a minimum score.
    */
   readonly creditScores?: readonly { readonly min: number; readonly max: number }[];
-  /** Fields that must not influence offers (docs/contract.md#fairness). A catalog with a criterion on such a field is invalid. */
+  /** Fields that must not influence offers (docs/contract.md#fairness). No criterion of a catalog may use a field of `neverMatched`. */
   readonly neverMatched?: readonly string[];
 }
 
-/** Kind of product that a vertical sells. `products.ts` maps each name to the functions of the product. */
+/** Product type of a vertical's offers. `products.ts` maps each name to the functions of the product. */
 export type ProductName = 'installment_loan';
 
 /** Field that is required for readiness `high` only if another field has a certain value (docs/contract.md#match-readiness). */
@@ -51,7 +51,7 @@ export interface FieldRoles {
   readonly term?: string;
   /** Monthly payments on existing debt: an integer field, in USD. */
   readonly monthlyDebt?: string;
-  /** Birthdate: a birthdate field. The state rules of a catalog can require a minimum age. */
+  /** Birthdate: a field of kind `birthdate`. The state rules of a catalog can require a minimum age. */
   readonly birthdate?: string;
   /** Whether a co-borrower applies with the borrower: a boolean field. */
   readonly coBorrower?: string;

@@ -10,14 +10,14 @@ const frameHeightPx = 138;
 /** Height of one offer in px, at the maximum width of the widget and the default font size. */
 const offerHeightPx = 206;
 /**
- * Minimum reserved height in px. A widget with one offer is 350 px high at its maximum width and 630 px high on a phone. The value is a
- * compromise, so that the layout shifts only a little on both.
+ * Minimum reserved height in px. A widget with one offer is 350 px tall at its maximum width and 630 px tall on a phone. The value is a
+ * compromise, so that the layout shifts only a little on phones and on wide screens.
  */
 const minHeightPx = 480;
 
 /**
  * Returns the height in px that the embed code reserves for the widget until the script has loaded. The result is the height of the widget
- * at its maximum width. A narrower widget is higher, but on a narrow screen the content below the widget is not visible anyway.
+ * at its maximum width. A narrower widget is taller, but on a narrow screen the content below the widget is not visible anyway.
  */
 function reservedHeightPx(maxOffers: number): number {
   return Math.max(minHeightPx, frameHeightPx + offerHeightPx * Math.min(maxOffers, bounds.widgetPlaceholderCardsMax));
@@ -110,8 +110,8 @@ export interface EmbedPolicy {
 }
 
 /**
- * Creates the embed policy of an account with these origins. If the account has no origins, every page may embed widgets of sandbox
- * sessions, but no page may embed widgets of live sessions.
+ * Creates the embed policy of an account from its allowed origins. If the account has no allowed origins, every page may embed widgets of
+ * sandbox sessions, but no page may embed widgets of live sessions.
  *
  * @param ownOrigin origin of the iframe page, which is always allowed
  */

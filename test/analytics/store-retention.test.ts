@@ -37,7 +37,7 @@ describe('store retention', () => {
   const created = (serial: number, createdMs: number) => sessionCreatedRecord(subIdBytes({ createdMs, serial }));
   const rows: SessionRowsQuery = { ...byTag, afterPosition: 0, limit: 100 };
 
-  it('deletes sessions in several transactions, and excludes all of them from results immediately', () => {
+  it('deletes sessions in several transactions, and excludes all of these sessions from results immediately', () => {
     const count = 2 * bounds.sessionsPrunedPerTransaction + 10;
     const oldSubs = Array.from({ length: count }, (_, serial) => subIdBytes({ createdMs: old, serial }));
     const young = subIdBytes({ createdMs: noon, serial: count });
@@ -73,7 +73,7 @@ describe('store retention', () => {
     for (; projected.store.pruner.hasRowsToPrune; transactions++) {
       assertDeleted();
       projected.store.pruner.pruneRows();
-      // A reopened store continues the deletion.
+      // After the store is reopened, it continues the deletion.
       if (transactions === 0) projected.reopen();
     }
     assertDeleted();
@@ -101,7 +101,7 @@ describe('store retention', () => {
     );
   });
 
-  it('restores archives without widget events, or with fewer or more event types than today', () => {
+  it('restores archives without widget events, or with fewer or more event types than the current version', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 1 };
     const [day, figures] = [retainedFrom - 1, [5, 4, 3, 2, 1, '1'] as const];
     archive.append(archiveRange, [
@@ -159,7 +159,7 @@ describe('store retention', () => {
     applyRetention();
     applyRetention(retainedFrom - 1);
     assert.deepEqual([projected.store.listRows(rows).rows.length, ...days()], [1, retainedFrom, retainedFrom]);
-    // The remaining session is too new, so the retention writes no second segment.
+    // The remaining session is too new, so retention writes no second archive segment.
     applyRetention(today + 5);
     assert.equal([...archive.readAll()].filter(([kind]) => kind === 11).length, 1);
   });
@@ -178,7 +178,7 @@ describe('store retention', () => {
     assert.equal(projected.store.listRows(rows).retainedFromDay, today + year - 140);
   });
 
-  it('a store needs the whole ledger if a new ledger has replaced the archived one', () => {
+  it('the analytics store must read the whole ledger if a new ledger has replaced the archived ledger', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 5_000 };
     archive.append(archiveRange, []);
     projected.store.restoreArchivedCounters(archive);

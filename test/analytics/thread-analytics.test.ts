@@ -29,7 +29,7 @@ const byTag: SummaryQuery = {
 };
 const subs = Array.from({ length: 2_000 }, (_, serial) => subIdBytes({ createdMs: noon, serial }));
 
-describe('thread analytics', () => {
+describe('ThreadAnalytics', () => {
   let folder: string;
   let files: DataPaths;
   let ledgerFolder: string;
@@ -108,7 +108,7 @@ describe('thread analytics', () => {
     await assert.rejects(analytics.listRows({ ...neither, afterPosition: 0, limit: 1 }), TypeError);
   });
 
-  it('waits for all appended records if the log is healthy, and otherwise only for the durable records', async () => {
+  it('a query waits for all appended records if the log is healthy, and otherwise only for the durable records', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
     const log = { durablePosition: 5, appendedPosition: 10, healthy: false };
     const analytics = await start(log);
@@ -254,13 +254,13 @@ describe('thread analytics', () => {
     assert.equal((await analytics.getTotals()).records, 2 * subs.length);
   });
 
-  it('the start fails if the analytics store cannot be opened', async () => {
+  it('ThreadAnalytics fails to start if the analytics store cannot be opened', async () => {
     await writeLedger([sessionCreatedRecord(subs[0]!)]);
     const nowhere = { ...files, analyticsStoreFile: join(folder, 'none', 'a') };
     await assert.rejects(ThreadAnalytics.start({ files: nowhere, log: logAt(1) }));
   });
 
-  it('closing rejects pending and later queries', async () => {
+  it('close rejects pending and later queries', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
     const analytics = await start(logAt(5, 10));
     const open = assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);

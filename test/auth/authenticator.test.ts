@@ -48,7 +48,7 @@ test('returns the account, vertical, mode and key number of the caller', (t) => 
   });
 });
 
-test('rejects a missing, malformed or unknown key without a limit status', (t) => {
+test('rejects a missing, malformed or unknown API key, and returns no rate limit status', (t) => {
   const { authenticator } = openAuth(t);
   for (const header of [
     '',
@@ -166,7 +166,7 @@ test('a released session reservation frees quota on the day of the reservation o
   assert.equal(errorCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
 });
 
-test('counts sessions from the restored session count on', (t) => {
+test('adds new sessions to the restored session count of the day', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 10 } });
   authenticator.restoreSessionsOfDay(issued.number, dayNumberOf(noonMs) - 1, 10);
   authenticator.restoreSessionsOfDay(issued.number, dayNumberOf(noonMs), 9);

@@ -75,10 +75,10 @@ test('rejects an incomplete benchmark result and names the command to run', () =
   const routes = [route('session', null, null)];
   assertRefused(
     () => read({ routes }, sessionsOnly),
-    /^has no CPU time of the route session; make bench measures it on/,
+    /^lacks the CPU time of the route session; run make bench on Linux/,
   );
   const unreported = [{ ...curves[0]!, points: [point(1_000, 1, null)] }];
-  assertRefused(() => read({ curves: unreported }), /^has no CPU time on the latency curve/);
+  assertRefused(() => read({ curves: unreported }), /^lacks the CPU time on the latency curve/);
 });
 
 test('rejects files that are not benchmark results or have another format version', () => {

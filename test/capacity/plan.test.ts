@@ -29,7 +29,7 @@ const requestFor = (changes: Partial<CapacityPlanRequest> = {}): CapacityPlanReq
   headroom: 0.2,
   ...changes,
 });
-/** A mix that only creates sessions: 8.33 per second for each API key. */
+/** A traffic mix that only creates sessions: 8.33 per second for each API key. */
 const sessionsOnly = mix({ per_100_sessions: {} });
 
 const resource = (plan: CapacityPlan, name: ServerResource['name']) => plan.resources.find((one) => one.name === name)!;
@@ -40,14 +40,14 @@ test('computes the capacity of each resource from the measurements of that resou
   const plan = planCapacity(sample, sessionsOnly, requestFor());
   near(resource(plan, 'socket-thread').capacity, 25_000);
   near(resource(plan, 'all-cores').capacity, 4e6 / 60);
-  // p99 exceeds 35 ms halfway between 10,000 and 20,000 requests, which cost as much as those of the mix.
+  // The 99th percentile exceeds 35 ms at 15,000 requests per second. The measured requests cost as much as the requests of the mix.
   near(resource(plan, 'latency').capacity, 15_000);
   near(resource(plan, 'session-ceiling').capacity, 4_000_000);
   near(resource(plan, 'memory').capacity, ((16_384 - 120) * 2 ** 20) / 1_536);
   assert.deepEqual([plan.bottleneck, plan.keysPerBox, plan.boxes], ['latency', 1_440, 7]);
 });
 
-test('predicts the load of the server with the most API keys', () => {
+test('predicts the load of the server to which the plan assigns the most API keys', () => {
   const plan = planCapacity(sample, sessionsOnly, requestFor());
   assert.equal(plan.load.keys, 1_429);
   const rate = (1_429 * 500) / 60;
@@ -81,13 +81,16 @@ test('predicts the disk use if the benchmark result contains it', () => {
 
 test('throws if no measured rate meets the latency target', () => {
   const tooSlow =
-    /^CapacityError: .*p99 exceeds 3 ms at every measured rate: it is 4\.0 ms at the lowest one, 5000 req/;
+    /^CapacityError: .*p99 exceeds 3 ms at every measured rate: p99 is 4\.0 ms at the lowest measured rate, 5000 req/;
   assert.throws(() => planCapacity(sample, mix(), requestFor({ sloP99Ms: 3 })), tooSlow);
 });
 
 test('throws if a server cannot serve a single API key, and names the bottleneck', () => {
   const tiny = { ...sample, memory: { ...sample.memory, sessionsMax: 100 } };
-  assert.throws(() => planCapacity(tiny, mix(), requestFor()), /a single key of this mix; bottleneck: session-ceiling/);
+  assert.throws(
+    () => planCapacity(tiny, mix(), requestFor()),
+    /a single API key with this traffic mix; bottleneck: session-ceiling/,
+  );
 });
 
 test('a plan lists only the caveats that apply to the measurements', () => {
@@ -152,7 +155,7 @@ test('a comparison has no error for values that the operating system does not re
 for (const [name, changes] of [
   ['a refused request', { refused: 1 }],
   ['a failed request', { failed: 1 }],
-  ['a p99 above the target', { p99Ms: 35.1 }],
+  ['a 99th percentile above the target', { p99Ms: 35.1 }],
   ['a backlog at the end', { achievedPerSecond: checkedPlan.load.requestsPerSecond * 0.97 }],
 ] as const) {
   test(`a check run with ${name} misses the target`, () => {
@@ -243,12 +246,15 @@ function doubleCost(data: CapacityMeasurements): CapacityMeasurements {
 }
 
 for (const [name, makeHarder] of [
-  ['a tighter target', ([data, of, request], by) => [data, of, { ...request, sloP99Ms: request.sloP99Ms * by }]],
-  ['a larger reserve', ([data, of, request], by) => [data, of, { ...request, headroom: request.headroom + by / 11 }]],
-  ['twice the cost', ([data, of, request]) => [doubleCost(data), of, request]],
-  ['a busier mix', ([data, of, request]) => [data, { ...of, busyShare: of.busyShare * 2 }, request]],
+  ['a lower latency target', ([data, of, request], by) => [data, of, { ...request, sloP99Ms: request.sloP99Ms * by }]],
+  ['a larger headroom', ([data, of, request], by) => [data, of, { ...request, headroom: request.headroom + by / 11 }]],
+  ['twice the cost per request', ([data, of, request]) => [doubleCost(data), of, request]],
+  [
+    'a traffic mix with more busy keys',
+    ([data, of, request]) => [data, { ...of, busyShare: of.busyShare * 2 }, request],
+  ],
 ] as readonly (readonly [string, (easy: PlanArguments, by: number) => PlanArguments])[]) {
-  test(`${name} never allows more API keys per server`, () => {
+  test(`${name} never increases the number of API keys per server`, () => {
     fc.assert(
       fc.property(
         fc.tuple(measurementsArbitrary, mixes, requests),

@@ -16,11 +16,11 @@ const near = (actual: number, expected: number) =>
   assert(Math.abs(actual - expected) < 1e-9 * Math.max(1, expected), `${actual}, not ${expected}`);
 
 describe('parseTrafficMix', () => {
-  test('parses the shipped file to the default mix', () => {
+  test('bench/mixes/default.json contains the default traffic mix', () => {
     assert.deepEqual(parseTrafficMix(shipped), toTrafficMix(defaultTrafficMixFile));
   });
 
-  test('uses the default limits of the service', () => {
+  test('a traffic mix without limits uses the default limits of the service', () => {
     const mix = parseTrafficMix('{"format":1,"per_100_sessions":{}}');
     assert.deepEqual([...Object.values(mix.perSession)], [1, 0, 0, 0, 0, 0]);
     assert.deepEqual([mix.busyShare, mix.minutePeakFactor, mix.livePeakFactor, mix.sessionHours], [1, null, 1, 4]);
@@ -52,7 +52,7 @@ describe('parseTrafficMix', () => {
 });
 
 describe('calculateLoadPerKey', () => {
-  test('the load is bound by the requests per minute, which exclude clicks', () => {
+  test('the request limit per minute determines the load of an API key, and clicks do not count towards this limit', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { inputs: 300, click: 50 } }));
     assert.equal(load.boundBy, 'requests a minute');
     near(load.ratesPerSecond.session + load.ratesPerSecond.inputs, 500 / 60);
@@ -63,14 +63,14 @@ describe('calculateLoadPerKey', () => {
     near(load.liveSessions, 10_000 / 6);
   });
 
-  test('the load is bound by the analytics queries per minute if a session has many queries', () => {
+  test('the limit of analytics queries per minute determines the load of an API key if sessions have many queries', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { analytics: 50 } }));
     assert.equal(load.boundBy, 'analytics queries a minute');
     near(load.ratesPerSecond.analytics, 50 / 60);
     near(load.ratesPerSecond.session, 100 / 60);
   });
 
-  test('the load is bound by the sessions per day if a minute peak is given', () => {
+  test('the session limit per day determines the load of an API key if the mix has a minute peak factor', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { inputs: 100 }, minute_peak: 3 }));
     assert.equal(load.boundBy, 'sessions a day');
     near(load.requestsPerSecond, (2 * 3 * 10_000) / 86_400);
@@ -84,14 +84,14 @@ describe('calculateLoadPerKey', () => {
     near(load.liveSessions, 1_200);
   });
 
-  test('a live peak increases the live sessions, at most to the sessions created per day', () => {
+  test('a live peak factor increases the number of live sessions, at most to the number of sessions created per day', () => {
     near(calculateLoadPerKey(mix({ live_peak: 3 })).liveSessions, 5_000);
     near(calculateLoadPerKey(mix({ live_peak: 24 })).liveSessions, 10_000);
-    // The limit per minute allows no peak.
+    // The request limit per minute allows no peak of live sessions.
     near(calculateLoadPerKey(mix({ per_100_sessions: { inputs: 9_900 }, live_peak: 6 })).liveSessions, 1_200);
   });
 
-  test('the load is proportional to the share of busy keys', () => {
+  test('the average load of an API key is proportional to the share of busy keys', () => {
     const all = calculateLoadPerKey(mix());
     const some = calculateLoadPerKey(mix({ busy_share: 0.25 }));
     near(some.requestsPerSecond, all.requestsPerSecond / 4);

@@ -121,7 +121,7 @@ test('lists replaced catalogs of a mode in the order of replacement, also after 
   const sandbox: CatalogSource = { vertical: personalLoans, mode: 'test', text: textWith('z') };
   const store = open([live(textWith('a')), sandbox]);
   const startMs = clock.wallMs();
-  // One of them comes into use twice; more than a few, so that no other order is theirs by chance.
+  // Catalog `a` is activated twice. With seven catalogs, a wrong order is unlikely to match the expected order by chance.
   const states = ['b', 'c', 'a', 'd', 'e', 'f', 'g'];
   for (const id of states) {
     clock.advance(1);
@@ -144,7 +144,7 @@ test('lists replaced catalogs of a mode in the order of replacement, also after 
   assert.deepEqual(again.replacedCatalogs(1, 'test'), []);
 });
 
-test('a reload without a change of the content has no effect', async () => {
+test('a reload of a catalog with unchanged content has no effect', async () => {
   const store = open([live(textWith('a'))]);
   const { version } = store.currentCatalog(1, 'live');
   const sameContent = JSON.stringify(JSON.parse(textWith('a')), null, 4);
@@ -239,7 +239,7 @@ test('deletes the files of expired catalogs', async () => {
   assert.ok(!readdirSync(archiveFolder).some((name) => name.startsWith(old)));
 });
 
-test('throws an error with all problems of an invalid catalog at the start', () => {
+test('opening the store throws an error with all problems of an invalid catalog', () => {
   for (const [content, error] of [
     [textWith('a', 'a'), 'lenders[0].offers[1].id: is the same as lenders[0].offers[0].id'],
     [Buffer.from('{"Cr\u00e9dit":1}', 'latin1'), 'catalog: must be UTF-8, but line 1 is not'],
@@ -262,7 +262,7 @@ test('retains a replaced catalog after a restart until its original expiry', asy
   assert.equal(reopened.findCatalogByVersion(old), null);
 });
 
-test('treats a catalog as replaced at the start if its file changed while the service was stopped', () => {
+test('treats a catalog as replaced if its file changed while the service was stopped', () => {
   const old = open([live(textWith('a'))]).currentCatalog(1, 'live').version;
   clock.advance(bounds.replacedCatalogRetentionMs * 3);
   const store = open([live(textWith('b'))]);
@@ -353,6 +353,7 @@ test('rejects a reload while too many catalogs are retained, until the first of 
   const full = open([live(textWith('a'))]);
   const refused = await change(full, textWith('b'));
   assert.match(refused.ok ? '' : refused.errors[0]!, /: 256 replaced catalogs are still retained; try again later$/);
+  assert.ok((await change(full, textWith('kept-0'))).ok, 'a retained catalog can become current again');
   clock.advance(bounds.replacedCatalogRetentionMs);
   assert.ok((await change(full, textWith('b'))).ok);
 });

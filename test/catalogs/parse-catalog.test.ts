@@ -20,7 +20,7 @@ function errorsOf(catalog: unknown, vertical = personalLoans): readonly string[]
   return parsed.ok ? [] : parsed.errors;
 }
 
-/** A valid catalog with the value at a path replaced, or taken out when it is undefined. */
+/** Returns a valid catalog in which the value at a path is replaced, or deleted if the new value is undefined. */
 function changed(path: readonly (string | number)[], value: unknown): unknown {
   const catalog: unknown = structuredClone(catalogOf([plainOffer()]));
   let part = catalog as Record<string | number, unknown>;
@@ -48,7 +48,7 @@ test('requires no confirm rate for a cost-per-click vertical or offer', () => {
   assert.deepEqual(errorsOf(catalogOf([perClick])), []);
 });
 
-describe('rejects a catalog member that its vertical does not support:', () => {
+describe('catalog members that a vertical does not support', () => {
   const { roles, creditScores: _, ...rest } = personalLoans;
   const bare: Vertical = {
     ...rest,
@@ -60,7 +60,7 @@ describe('rejects a catalog member that its vertical does not support:', () => {
     [[...offer, 'joint_applications'], 'required'],
     [['state_rules'], { CA: { min_age: 19 } }],
   ] as const) {
-    test(`${path.at(-1)}`, () => {
+    test(`rejects ${path.at(-1)} if the vertical does not support it`, () => {
       assert.deepEqual(errorsOf(changed(path, value)), []);
       const errors = errorsOf(changed(path, value), bare);
       assert.equal(errors.length, 1);
@@ -128,7 +128,7 @@ describe('reports one error with the path of the invalid member', () => {
     ['band.terms', { 36: { note_rate_percent: backwards } }, '.36.note_rate_percent: min must not exceed max'],
     ['band.terms', { 36: { origination_fee_percent: 21 } }, '.36.origination_fee_percent: '],
   ] as const) {
-    test(`${member} = ${JSON.stringify(value)}`, () => {
+    test(`reports one error for ${member} = ${JSON.stringify(value)}`, () => {
       const [first, ...rest] = member.split('.') as [string, ...string[]];
       const errors = errorsOf(changed([...(places[first] ?? [first]), ...rest], value));
       assert.equal(errors.length, 1, errors.join('\n'));
@@ -141,7 +141,7 @@ describe('reports one error with the path of the invalid member', () => {
   });
 });
 
-describe('rejects an invalid criterion', () => {
+describe('invalid criteria of a catalog', () => {
   for (const [criterion, error] of [
     [{ field: 'shoe_size', min: 3 }, '.field: is not a pocket field'],
     [{ field: 'education_level', in: ['graduate'] }, '.field: names a field that must not influence offers'],
@@ -156,7 +156,7 @@ describe('rejects an invalid criterion', () => {
     [{ field: 'birthdate', max: 19_900_101 }, '.max: is not allowed for birthdate'],
     [{ field: 'birthdate', max_age: 60 }, '.max_age: is not a member of the format'],
   ] as const) {
-    test(JSON.stringify(criterion), () => {
+    test(`rejects the criterion ${JSON.stringify(criterion)}`, () => {
       const errors = errorsOf(catalogOf([plainOffer({ criteria: [criterion as never] })]));
       assert.equal(errors.length, 1, errors.join('\n'));
       assert.ok(errors[0]!.startsWith(`${at}.criteria[0]${error}`), errors[0]);
@@ -263,7 +263,7 @@ describe('an error quotes the file in one short line without control characters'
   const hostile = '\u001b]0;owned\u0007\r\n\u009b2J\u202eabc\u{e0041}\ud83c';
   const nothingHidden = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
   const shownMost = bounds.catalogNameCharactersShown;
-  test('in errors about a member, a state, a credit band and an excerpt of the text', () => {
+  test('errors about a member, a state, a credit band and invalid JSON contain no control characters', () => {
     for (const text of [
       JSON.stringify({ [hostile]: 1 }),
       JSON.stringify(changed(['state_rules'], { [hostile]: {} })),
@@ -295,15 +295,19 @@ describe('rejects a file above a size limit with a single error', () => {
   for (const [name, text, error] of [
     ['values', `{"lenders":${list(catalogValuesMax)}}`, atMost('catalog', catalogValuesMax, 'values')],
     ['lenders', `{"lenders":${list(catalogOffersMax + 1)}}`, atMost('lenders', catalogOffersMax, 'lenders')],
-    ['offers of one', `{"lenders":[${offersOf(catalogOffersMax + 1)}]}`, atMost('lenders', catalogOffersMax, 'offers')],
     [
-      'offers of many',
+      'offers of one lender',
+      `{"lenders":[${offersOf(catalogOffersMax + 1)}]}`,
+      atMost('lenders', catalogOffersMax, 'offers'),
+    ],
+    [
+      'offers of many lenders',
       `{"lenders":${list(catalogOffersMax / 200, offersOf(201))}}`,
       atMost('lenders', catalogOffersMax, 'offers'),
     ],
     ['criteria', changed([...offer, 'criteria'], tooLong), atMost(`${at}.criteria`, catalogListItemsMax, 'values')],
     [
-      'items of what is no list',
+      'list items where a list is not allowed',
       changed(['lenders'], { offers: tooLong }),
       atMost('lenders.offers', catalogListItemsMax, 'values'),
     ],
@@ -312,9 +316,9 @@ describe('rejects a file above a size limit with a single error', () => {
       `{\n${members.join(',\n')}}`,
       `${atMost('catalog', catalogObjectMembersMax, 'members in one object')}, which line ${catalogObjectMembersMax + 1} exceeds`,
     ],
-    ['levels', '['.repeat(catalogDepthMax + 1), `catalog: must be nested at most ${catalogDepthMax} deep`],
+    ['nesting levels', '['.repeat(catalogDepthMax + 1), `catalog: must be nested at most ${catalogDepthMax} deep`],
   ] as const) {
-    test(name, () => assert.deepEqual(errorsOf(text), [error]));
+    test(`rejects a catalog with too many ${name}`, () => assert.deepEqual(errorsOf(text), [error]));
   }
 
   test('applies the full validation to a file that is exactly at the size limits', () => {
@@ -369,15 +373,19 @@ test('does not remove the byte order mark of a UTF-8 file', (t) => {
   }
 });
 
-describe('reports the first line that is not UTF-8:', () => {
+describe('catalog files that are not UTF-8', () => {
   for (const [name, bytes, line] of [
     ['Latin-1', Buffer.from('{\n  "name": "Cr\u00e9dit"\n}', 'latin1'), 2],
-    ['one byte on the last line', Buffer.from([...Buffer.from(`${text}\n`), 0xff]), 5],
-    ['a character cut in two by the end', Buffer.from(text).subarray(0, Buffer.from(text).indexOf('é', 24) + 1), 3],
+    ['an invalid byte on the last line', Buffer.from([...Buffer.from(`${text}\n`), 0xff]), 5],
+    [
+      'a character that is incomplete at the end of the file',
+      Buffer.from(text).subarray(0, Buffer.from(text).indexOf('é', 24) + 1),
+      3,
+    ],
     ['half a surrogate pair in three bytes', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 1],
-    ['UTF-16 with its mark', Buffer.from(`\ufeff${text}`, 'utf16le'), 1],
+    ['UTF-16 with a byte order mark', Buffer.from(`\ufeff${text}`, 'utf16le'), 1],
   ] as const) {
-    test(name, (t) => {
+    test(`reports the first line that is not UTF-8: ${name}`, (t) => {
       assert.deepEqual(readBytes(t, bytes), { ok: false, problem: `must be UTF-8, but line ${line} is not` });
     });
   }

@@ -9,8 +9,8 @@ import { lockFolder } from '../../src/files/folder-lock.ts';
 import { figuresInStore } from './figures-in-store.ts';
 import { createSampleData, ok } from './sample-data-folder.ts';
 
-// `test/analytics/simulated-follower.test.ts` rebuilds the store from every kind of record.
-test('analytics rebuild', async (t) => {
+// `test/analytics/simulated-follower.test.ts` rebuilds the analytics store from every kind of record.
+test('the command analytics rebuild', async (t) => {
   const { folder, run, marketplace, partner } = await createSampleData(t);
   const { data: rows } = ok(await partner.queryAnalytics({ granularity: 'row', referrer_tag: 'hero-short' }));
   const { offers } = ok(await partner.getMarketplace({ sub_id: rows[0]!.sub_id }));

@@ -58,7 +58,10 @@ test('reports a missing or invalid file in one line with the name of the file', 
     [['--mix', tmpdir()], /must be a file/],
     [['--mix', write('typo.json', '{"format":1,"clicks":1}')], /typo\.json is not a traffic mix: /],
     [['--mix', write('large.json', ' '.repeat(70_000))], /large\.json must be at most 65536 bytes long/],
-    [['--result', write('none.json', '{}')], /none\.json is not a benchmark result; make bench creates one/],
+    [
+      ['--result', write('none.json', '{}')],
+      /none\.json is not a benchmark result; run make bench to create a benchmark result/,
+    ],
     [['--slo-p99', '1'], /p99 exceeds 1 ms at every measured rate/],
   ] as const) {
     const { code, stdout, stderr } = await plan(...args);

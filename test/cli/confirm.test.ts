@@ -140,7 +140,7 @@ test('reports an unusable file, server or operator token in one line', async () 
     [[file, ...nobody, '--token-file', file], /does not contain an operator token/],
     [[file, '--url', url, '--token-file', otherToken], /rejects this operator token/],
     [[join(folder, 'none.csv'), ...nobody], /none\.csv cannot be read \(ENOENT\)/],
-    [[file, ...nobody, '--rejected', join(alias, 'a.csv')], /must not be the file that is sent/],
+    [[file, ...nobody, '--rejected', join(alias, 'a.csv')], /must not be the confirmation file/],
     [[file, ...nobody, '--rejected', folder], /cannot be written/],
   ] as const) {
     const ran = await confirm(...args);

@@ -6,7 +6,7 @@ import { jsonErrorPosition, locateJsonPaths } from '../../src/cli/commands/json-
 
 const noDuplicates = { reported: [], count: 0 };
 
-test('the position of a member is that of its name, and that of an array item its first character; other paths have none', () => {
+test('an object member is located by its name, an array item by its first character, and a missing path has no position', () => {
   const text = '\n {"a": [1, {"b": {"c": 2}}],\n "d": null}';
   const existing = [[], ['a'], ['a', 0], ['a', 1, 'b', 'c'], ['d']];
   const others = [['e'], ['a', 2], ['a', 'b'], [0], ['d', 'e']];
@@ -54,7 +54,7 @@ test('jsonErrorPosition returns a position for a syntax error after deeply neste
   assert.equal(jsonErrorPosition(text, 'cut short').line, 1);
 });
 
-test('ignores a position in the error message that is quoted from the text', () => {
+test('ignores a position that is part of the JSON text quoted in the error message', () => {
   const text = '{"a": at position 1';
   assert.equal(jsonErrorPosition(text, jsonParseMessage(text)).column, 7);
   assert.equal(jsonErrorPosition(text, `"${text}" is not valid JSON`).column, 7);

@@ -22,8 +22,8 @@ const retentionDays = 140;
 const tags = ['variant-a', 'variant-b'];
 
 /**
- * Writes a data folder in five runs of the service, each of which begins a segment of the ledger: sessions of two tags that were
- * shown offers and clicked, at days 0, 3, 60, 149 and 150, and confirmations of the older ones in the later runs.
+ * Writes a data folder in five runs of the service, at days 0, 3, 60, 149 and 150. Each run begins a segment of the ledger and creates
+ * sessions of two referrer tags with views and clicks. Later runs confirm clicks of earlier runs.
  */
 async function writeHistory(folder: string, startMs: number) {
   const clock = new ManualClock(startMs);
@@ -64,7 +64,7 @@ async function writeHistory(folder: string, startMs: number) {
   return { endMs: clock.wallMs(), key, subIds, clickIds };
 }
 
-/** Noon 170 days ago, so that the last run was 20 days ago. */
+/** Time of the first run: noon 170 days ago. The last run was therefore 20 days ago. */
 const firstDayMs = (dayNumberOf(Date.now()) - 170) * dayMs + dayMs / 2;
 let root = '';
 let history: Awaited<ReturnType<typeof writeHistory>>;
@@ -74,7 +74,7 @@ before(async () => {
 });
 after(() => rmSync(root, { recursive: true }));
 
-/** Copies a data folder that the service has used since day 0. `open` starts the service at the end of the last run. */
+/** Copies the data folder of `writeHistory`. `open` starts the service at the time at which the last run ended. */
 function copyHistory(t: TestContext) {
   const { folder, run } = marketplaceOnFreshFolder(t);
   cpSync(join(root, 'data'), folder, { recursive: true });
@@ -82,7 +82,7 @@ function copyHistory(t: TestContext) {
   const clock = new ManualClock(endMs);
   const open = (options: Partial<MarketplaceOptions> = {}) =>
     createMarketplace({ dataDir: folder, clock, durability: 'write', ...options });
-  /** Runs the service until retention has deleted all but this number of segments. */
+  /** Runs the service until retention has deleted all segments except this number of segments. */
   const runUntilDeleted = async (segments: number, days = retentionDays): Promise<void> => {
     const marketplace = await open({ retentionDays: days });
     await waitUntilDeleted(folder, segments);
@@ -91,7 +91,7 @@ function copyHistory(t: TestContext) {
   return { folder, run, clock, open, runUntilDeleted, key, subIds, clickIds, store: join(folder, 'analytics.sqlite') };
 }
 
-/** Returns the analytics of all tags over all dates. */
+/** Returns the analytics of all referrer tags for all dates. */
 async function figuresOf(marketplace: Marketplace) {
   const partner = marketplace.partner(history.key);
   const [date_from, date_to] = [dayNumberOf(history.endMs) - 200, dayNumberOf(history.endMs)].map(formatIsoDate);
@@ -114,7 +114,7 @@ async function figuresOf(marketplace: Marketplace) {
   return { byTag, daily, rows, byIds };
 }
 
-/** Waits for retention, which runs in the background after the start. */
+/** Waits until the background retention has deleted all segments except this number of segments. */
 async function waitUntilDeleted(folder: string, segments: number): Promise<void> {
   while (segmentsOf(join(folder, 'ledger')).length > segments) await pause(10);
 }
@@ -127,7 +127,7 @@ function segmentsOf(log: string): string[] {
     .sort();
 }
 
-/** Flips a bit in the middle of a file. Returns the content before. */
+/** Flips a bit in the middle of a file. Returns the original content. */
 function damage(file: string): Buffer {
   const whole = readFileSync(file);
   const damaged = Buffer.from(whole);
@@ -263,7 +263,7 @@ test('a backup that copies the ledger before the archive has complete analytics 
   await restored.close();
 });
 
-test('a ledger that ends before the deleted records is logged, and retention deletes no further records', async (t) => {
+test('if the ledger ends before the deleted records, the service logs the gap and retention deletes no further records', async (t) => {
   const { folder, open, runUntilDeleted, key, store } = copyHistory(t);
   await runUntilDeleted(3);
   // Simulates a repair that removed all segments, because the oldest segment header was damaged.

@@ -130,7 +130,7 @@ for (const [signal, origin, message] of [
   ['SIGUSR2', 'uncaughtException', 'a bug'],
   ['SIGWINCH', 'unhandledRejection', 'an unhandled bug'],
 ] as const) {
-  test(`after an ${origin}, the server logs one line and exits with code 1, and acknowledged events are not lost`, async (t) => {
+  test(`after an error of type ${origin}, the server logs one line, exits with code 1 and loses no acknowledged event`, async (t) => {
     const folder = createFolder(t);
     const key = await keyIn(folder);
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder }, 'faults-on-signals.ts');
@@ -203,7 +203,7 @@ test('a second server on the same data folder cannot start until the first proce
     message: `${folder} is in use by another instance of this service; stop it first`,
   });
   assert.equal((await operations.send({ path: '/readyz' })).status, 200);
-  // The lock ends with the process.
+  // The operating system releases the lock when the process ends.
   served.signal('SIGKILL');
   await served.ended;
   lockFolder(folder).release();

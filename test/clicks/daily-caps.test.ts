@@ -35,13 +35,13 @@ function catalogWith(caps: Caps, mode: ApiKeyMode = 'live'): CompiledCatalog {
   return compileCatalog(catalogOf(offers), personalLoans, { mode });
 }
 
-/** Runs daily caps as the service does: appends every record to the ledger, then applies it. */
+/** Runs daily caps like the service: appends every record to the ledger, then applies the record. */
 class Bench {
   catalog: CompiledCatalog;
   caps: DailyCaps;
   nowMs = noon;
   readonly ledger: LedgerRecord[] = [];
-  /** Replaced catalogs by version, as the catalog library stores them. */
+  /** Replaced catalogs by version, as `CatalogStore` stores them. */
   readonly #replaced = new Map<string, ReplacedCatalog>();
   #serial = 0;
 
@@ -63,7 +63,7 @@ class Bench {
     this.caps.applyLedgerRecord(record);
   }
 
-  /** Clicks as the click operation does. Returns whether the click is within the daily cap. */
+  /** Records a click like the click operation. Returns whether the click is within the daily cap. */
   click(sub: Buffer, offer = 'a', taken = true): boolean | null | undefined {
     const { withinDailyCap } = this.caps.checkDailyCap(sub, offer, this.nowMs);
     const [...click] = offerClickedRecord(sub, offer, { wallMs: this.nowMs });
@@ -79,7 +79,7 @@ class Bench {
     return closed;
   }
 
-  /** Simulates a new process that has only the ledger, without the last `lost` records that were not yet durable. */
+  /** Simulates a restart: keeps only the ledger, without the last `lost` records, which were not yet durable. */
   restart(caps: Caps | null = null, lost = 0): void {
     this.ledger.splice(this.ledger.length - lost);
     if (caps !== null) this.#replace(catalogWith(caps));
@@ -166,7 +166,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(sub, 'b'), null);
   });
 
-  it('resets at UTC midnight, and treats a click on an offer that the session clicked earlier as a repeat', () => {
+  it('a daily cap resets at UTC midnight, and repeated clicks of a session on an offer do not count towards the new day', () => {
     const bench = new Bench({ a: 1 });
     bench.nowMs = noon + 12 * hourMs - 1;
     const [booked, refused] = [bench.shown(), bench.shown()];
@@ -177,7 +177,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), []);
     assert.deepEqual([bench.click(booked), bench.click(refused)], [null, null]);
     assert.deepEqual(bench.closed(), []);
-    // The clock is set back to before midnight. The clicks of that day still count.
+    // The clock is set back to before midnight. The clicks of the previous day still count.
     bench.nowMs--;
     assert.deepEqual(bench.closed(), ['a']);
     assert.equal(bench.click(bench.shown()), false);
@@ -198,7 +198,7 @@ describe('DailyCaps', () => {
 
   it('isIdle is true if no offer has a daily cap', () => {
     const bench = new Bench({});
-    assert.equal(bench.caps.hasNoClicks, true);
+    assert.equal(bench.caps.hasNoCaps, true);
     assert.equal(bench.click(bench.shown()), undefined);
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), noUnavailableOffers);
   });
@@ -249,10 +249,10 @@ describe('DailyCaps', () => {
     bench.caps.activateCatalog(bench.catalog, bench.nowMs);
     bench.nowMs += bounds.replacedCatalogRetentionMs - hourMs - 1;
     bench.caps.activateCatalog(catalogWith({}, 'test'), bench.nowMs);
-    assert.equal(bench.caps.hasNoClicks, false);
+    assert.equal(bench.caps.hasNoCaps, false);
     bench.nowMs++;
     bench.caps.activateCatalog(catalogWith({}, 'test'), bench.nowMs);
-    assert.equal(bench.caps.hasNoClicks, true);
+    assert.equal(bench.caps.hasNoCaps, true);
   });
 
   it('returns the same unavailable-offers object after a click on a removed offer', async () => {
@@ -282,7 +282,7 @@ describe('DailyCaps', () => {
     assert.deepEqual([bench.click(subs[1]!), bench.click(subs[2]!)], [null, false]);
   });
 
-  it('retains counts and caps if the ledger cannot be read for a new cap', async () => {
+  it('keeps the existing daily caps and click counts if the ledger cannot be read for a new cap', async () => {
     const bench = new Bench({ a: 1 });
     bench.click(bench.shown());
     const next = catalogWith({ a: 1, b: 1 });
@@ -293,7 +293,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a', 'b']);
   });
 
-  it('counts more clicks than the actual number, never fewer, after session-offer pairs were evicted', () => {
+  it('counts the clicks of sessions whose session-offer pairs were evicted, so the daily cap still applies', () => {
     const bench = new Bench({ a: 2 });
     bench.caps = new DailyCaps(bench.nowMs, 2);
     bench.caps.activateCatalog(bench.catalog, bench.nowMs);

@@ -47,7 +47,7 @@ describeEveryVertical('access', (door) => {
     };
   };
 
-  test('returns the same 404 for a session of another account or mode, also if it expired, as for a forged sub_id', async () => {
+  test('returns the same 404 for a forged sub_id and for a current or expired session of another account or mode', async () => {
     const { owner, others } = createCallers();
     const subId = await owner.createSessionWithFields('private', door.fixture.complete);
     const forged = `${subId.slice(0, -1)}${subId.at(-1) === '0' ? '1' : '0'}`;

@@ -28,7 +28,7 @@ const answered: Readonly<Record<string, number>> = {
   'other 404': 2,
 };
 
-describe('metrics after requests', () => {
+describe('metrics after requests to every route', () => {
   let market: RunningMarketplace;
   let scrape: Scrape;
   before(async () => {

@@ -9,7 +9,7 @@ import { echoMarker, type HttpResponse } from '../support/http-client.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
 
 describeService('pages of the widget', ({ running }) => {
-  describe('GET /marketplace for the embed code of a widget', () => {
+  describe('GET /marketplace returns the embed code of a widget', () => {
     const readySession = async () => {
       const caller = running().caller(fixture);
       return { caller, subId: await caller.createSessionWithFields('embedding', fixture.complete) };
@@ -78,7 +78,7 @@ describeService('pages of the widget', ({ running }) => {
       }
     });
 
-    test('checks a request for an embed code like a request with format=json, and counts no view', async () => {
+    test('a request for an embed code has the same errors as a request with format=json, and counts no view', async () => {
       const { caller, subId } = await readySession();
       const { sub_id: empty } = await caller.createSession('nothing-told');
       const stranger = running().caller(fixture);
@@ -266,7 +266,7 @@ describeService('pages of the widget', ({ running }) => {
         const { status, bytes, headers } = await get(url, { 'If-None-Match': known });
         assert.deepEqual([status, bytes.length, headers.get('etag')], [304, 0, etag]);
       }
-      // The service ignores long headers.
+      // The service ignores an If-None-Match header above the length limit.
       const long = `${','.repeat(bounds.headerListCharactersMax)}${etag}`;
       for (const other of ['"other"', etag.slice(1, -1), etag.slice(0, -1), '"*"', 'W/', ',', long]) {
         assert.equal((await get(url, { 'If-None-Match': other })).status, 200, other);

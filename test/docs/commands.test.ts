@@ -164,13 +164,13 @@ describe('the commands of the documentation', () => {
     ['http://127.0.0.1:9090', `http://127.0.0.1:${operationsPort}`],
     ['SVC_PORT=9000', 'SVC_PORT=0'],
     ['key_0123456789ab', '$KEY_ID'],
-    // Uses a smaller number of sessions.
+    // Replaces the number of sessions with a smaller number.
     ['--sessions 10000000', '--sessions 1000'],
   ];
 
   async function assertRuns(where: string, preparation: string, lines: string, settings: Record<string, string>) {
     const { rest, skipped, used } = withoutSkipped(lines, skippedLines);
-    // A line that is not run must at least be valid.
+    // A skipped line must at least be a valid command.
     for (const command of skipped) assert.equal((await problemOf(command)) ?? null, null, command);
     for (const each of used) usedSkips.add(each);
     const script = substituted(`${preparation}\n${rest}`, substitutionsFor(server!));
@@ -212,7 +212,7 @@ describe('the commands of the documentation', () => {
     });
   }
 
-  test('every listed preparation and every listed skipped line is in use', () => {
+  test('every command with a preparation exists, and every skipped line occurs in a document or help text', () => {
     const known = commands.map(commandPath);
     const unusedPreparations = Object.keys(helpPreparations).filter((command) => !known.includes(command));
     const unusedSkips = skippedLines.filter((each) => !usedSkips.has(each)).map(({ why }) => why);

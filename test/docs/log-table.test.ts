@@ -14,10 +14,10 @@ interface LoggedLine {
   readonly members: readonly string[];
 }
 
-/** Call of a method with the name of a level, except on `console` and on commander commands. */
+/** Matches a call of a method that is named after a log level, except on `console` and on commander commands. */
 const call = /(?<!\b(?:console|command))\.(trace|debug|info|warn|error|fatal)\(|\blogger\[\w+\]\(/g;
 
-/** Returns all log calls of a file. The last argument is the message, the first one the members. */
+/** Returns all log calls of a file. The first argument of a log call contains the members, and the last argument is the message. */
 function loggedLines(source: string): LoggedLine[] {
   return [...source.matchAll(call)].map(({ 0: { length }, 1: level = null, index }) => {
     const parts = partsOf(source, index + length);
@@ -28,7 +28,7 @@ function loggedLines(source: string): LoggedLine[] {
   });
 }
 
-/** Splits the text from an opening bracket to its closing bracket at commas. */
+/** Splits the text between an opening bracket and its closing bracket at commas. */
 function partsOf(source: string, from: number): string[] {
   const parts: string[] = [];
   let depth = 0;
@@ -99,7 +99,7 @@ test('the documentation lists every log message with its levels and members', ()
   assert.deepEqual([...table.keys()].sort(), [...messages].sort());
 });
 
-test('only warnings about settings are logged with a message from a variable', () => {
+test('only warnings about settings have a log message that is not a literal', () => {
   const variableMessages = lines
     .filter((line) => messagesOf(line) === null)
     .map(({ path, message }) => `${path}: ${message}`);

@@ -194,7 +194,7 @@ test('truncates the preallocated zeros when a segment is closed', async (t) => {
   assert.ok(reserved.subarray(closed.length).every((byte) => byte === 0));
 });
 
-test('with durability write, records are durable without a sync of each group', async (t) => {
+test('with durability "write", a record is durable as soon as it is written, without a sync', async (t) => {
   const { folder, files, log } = await openTestLog(t, { durability: 'write' });
   await appendOneByOne(log, 1);
   files.steps.length = 0;

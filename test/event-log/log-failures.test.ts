@@ -15,7 +15,7 @@ import {
   upTo,
 } from './log-fixture.ts';
 
-/** Collects incidents. `next` resolves at the next incident of a kind. */
+/** Collects incidents of an event log. `next` resolves at the next incident of the given kind. */
 function watchIncidents() {
   const seen: LogIncident['kind'][] = [];
   const waiting = new Map<LogIncident['kind'], () => void>();
@@ -30,12 +30,12 @@ function watchIncidents() {
 }
 
 for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as const) {
-  test(`while ${step} fails, rejects appends and queues records without waiting, and recovers later`, async (t) => {
+  test(`while ${step} fails, the log rejects append and queues records of appendWithoutWaiting; the log recovers later`, async (t) => {
     const incidents = watchIncidents();
     const { folder, files, log } = await openTestLog(t, { onIncident: incidents.onIncident, retryMs: 1 });
     await appendOneByOne(log, 2);
     const unavailable = incidents.next('unavailable');
-    // After a failed write, the log creates a new segment, which takes all other steps.
+    // After a failed write, the log creates a new segment, which includes all other steps.
     files.fail('write', 1);
     files.fail(step, Number.POSITIVE_INFINITY);
     const together = appendTogether(log, 2);
@@ -80,7 +80,7 @@ test('rejects records after a failed write, and reports the queued records in or
   const recovered = incidents.next('recovered');
   files.failing.clear();
   await recovered;
-  // The record is stored in the group of the record that waited.
+  // Waits for a later record, because the queued records become durable before that record.
   await log.append(recordAt(5))!.durable.then(() => durable.push(5));
   assert.deepEqual(durable, [2, 3, 4, 5]);
 });

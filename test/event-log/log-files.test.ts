@@ -12,7 +12,7 @@ for (const [how, syncsWrites] of [
   ['in two calls', false],
 ] as const) {
   describe(`log files that are written and synced ${how}`, () => {
-    test('writes with and without sync change the requested bytes of the same file', async (t) => {
+    test('synced and unsynced writes to one file change exactly the requested bytes', async (t) => {
       const path = join(scratchFolder(t), 'file');
       const files = createFileSystemLogFiles(syncsWrites);
       const created = await files.create(path);
@@ -49,7 +49,7 @@ function applyMocks(t: TestContext): void {
   });
 }
 
-/** Records later file system calls, and whether each write used a descriptor with O_DSYNC. */
+/** Records all further writes and syncs, and whether each write used a descriptor with O_DSYNC. */
 function watchCalls(t: TestContext): string[] {
   const calls: string[] = [];
   const { write, fdatasync } = fs;

@@ -74,7 +74,7 @@ test('cuts a log after the last complete record, and copies the bytes of an inco
   }
 });
 
-test('keeps two different tails that were cut at the same byte, but stores identical tails once', async (t) => {
+test('keeps two different torn tails from the same offset, but stores identical torn tails once', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 2]);
   for (const tail of ['one', 'other', 'one']) {
@@ -207,7 +207,7 @@ test('rejects a log with a missing segment', async (t) => {
   await assert.rejects(openLog(folder, { files }), { name: 'LogDamagedError', file: join(folder, segmentFileName(1)) });
 });
 
-test('deletes unfinished segments and unfinished copies of tails', async (t) => {
+test('deletes unfinished segments and unfinished copies of torn tails', async (t) => {
   const folder = scratchFolder(t);
   await crashedLog(folder, [2]);
   appendFileSync(join(folder, temporaryFileName(segmentFileName(3))), 'half a hea');
@@ -216,7 +216,7 @@ test('deletes unfinished segments and unfinished copies of tails', async (t) => 
   assert.deepEqual(readdirSync(folder).sort(), [segmentFileName(1), segmentFileName(3)]);
 });
 
-test('recovers a log larger than a read chunk, and distinguishes damage from an incomplete tail at the end of a chunk', async (t) => {
+test('recovers a log larger than a read chunk, and distinguishes damage from a torn tail at the end of a chunk', async (t) => {
   const bytes = new Uint8Array(32);
   const filler = (characters: number) => [1, 0, bytes, 'x'.repeat(characters), 1, 0, null] as const;
   const frameBytes = 8 + new Encoder().encode(filler(9_000)).length;
@@ -294,7 +294,7 @@ async function fourSegments(folder: string): Promise<string[]> {
 const timeMsOf = (record: unknown): number => (record as number[])[1]!;
 const timeAt = (position: number): number => timeMsOf(recordAt(position));
 
-test('reads every record after a given time, with the same end position and CRC for every time', async (t) => {
+test('reads every record after a given time, and returns the same end position and CRC as a complete read', async (t) => {
   const folder = scratchFolder(t);
   await fourSegments(folder);
   const whole = await recoverLog(fileSystemLogFiles, folder, () => {});

@@ -26,7 +26,7 @@ test('decideWinner reports no winner if the confidence intervals overlap or touc
   }
 });
 
-test('decideWinner reports that the variant with the higher confidence interval earns more', () => {
+test('decideWinner chooses the variant whose confidence interval lies above the interval of the other variant', () => {
   const [less, more] = [summary({ low: 1, high: 2 }), summary({ low: 2.5, high: 4 })];
   assert.equal(verdict(less, more).headline, 'Variant B earns more');
   const { headline, reason } = verdict(more, less);

@@ -123,7 +123,7 @@ test('visitors may skip the last question, and going back retains all answers', 
   assert.match(textOf((await visitor.get('/offers')).text), /for \$9,000/);
 });
 
-test('variant A has one form, and shows equally many offers in an iframe, with the widget script or as cards', async (t) => {
+test('variant A has one form, and shows the same number of offers in an iframe, with the widget script and as cards', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'a');
   assert.equal(policyOf(landing.headers).get('script-src'), "'none'");
   assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
@@ -150,7 +150,7 @@ test('variant A has one form, and shows equally many offers in an iframe, with t
     [host, host, `'self' ${host}`, "'none'"],
   );
   const cards = clickUrls((await visitor.get('/offers?embed=json')).text).length;
-  // With few offers, the test could not detect a difference.
+  // With few offers, the test could not detect different numbers of offers.
   assert.ok(cards > 5);
   assert.equal(new URL(src!.replaceAll('&amp;', '&')).searchParams.get('max_offers'), String(cards));
   assert.ok(mounted.text.includes(`data-max-offers="${cards}"`));
@@ -264,7 +264,7 @@ test('a visitor keeps the assigned variant, also after a visit to the other vari
   assert.equal(rows.filter(({ metadata }) => (metadata as { assignment: string }).assignment === 'forced').length, 3);
 });
 
-test('a page load creates a session with the device of the visitor; prefetches and HEAD requests create none', async (t) => {
+test('a page load creates a session with the device of the visitor; prefetches and HEAD requests create no session', async (t) => {
   const page = await startLandingPage(t);
   const visitor = new Visitor(page.origin);
   const head = await fetch(`${page.origin}/?variant=a`, { method: 'HEAD' });

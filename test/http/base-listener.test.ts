@@ -14,7 +14,7 @@ function entry(onDeadline: () => void = () => {}): DeadlineEntry {
   return { ...deadlineEntryDefaults, onDeadline };
 }
 
-test('an entry that its own deadline callback adds again expires after the full timeout', () => {
+test('if the deadline callback of an entry adds the entry again, the entry expires after another full timeout', () => {
   const queue = new DeadlineQueue(100);
   const late: number[] = [];
   let nowMs = 0;
@@ -65,7 +65,7 @@ test('waitUntilEmpty waits for the last request, also for requests that arrive d
   const drain = requests.waitForAllRequests(60_000).then(() => {
     drained = true;
   });
-  // The next request arrives in the same turn as the last reply.
+  // The next request arrives in the same turn of the event loop as the last reply.
   requests.countRequestEnd();
   requests.countRequestStart();
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);

@@ -52,7 +52,7 @@ describe('Cors', () => {
     assert.equal(off.preflightHeaders(from(allowed), 'GET'), '');
   });
 
-  it('Cors returns only the Vary header for origins that are not allowed', () => {
+  it('for an origin that is not allowed, Cors returns only the Vary header', () => {
     const cors = new Cors([allowed]);
     const others = ['https://partner.example.evil.example', 'https://evil.example', 'http://partner.example'];
     const almost = ['https://partner.example:8443', 'https://PARTNER.example', `${allowed}/`];
@@ -63,7 +63,7 @@ describe('Cors', () => {
   });
 });
 
-test('JSON is preferred only if its weight in Accept is greater than that of HTML', () => {
+test('JSON is preferred only if its weight in Accept is greater than the weight of HTML', () => {
   const yes = [
     'application/json',
     'APPLICATION/JSON',

@@ -65,7 +65,7 @@ async function withPackages(
   }
 }
 
-test('auto uses and reports the newest uWebSockets.js build that loads, and the process exits after close', async () => {
+test('engine "auto" uses and reports the newest uWebSockets.js build that loads, and the process exits after close', async () => {
   const { engine, reason, body } = await serveAndClose('auto', sources);
   assert.deepEqual([engine, body], ['uws', 'served']);
   assert.ok(reason.startsWith(`uWebSockets.js ${versionOf(loads)} loaded`), reason);
@@ -74,7 +74,7 @@ test('auto uses and reports the newest uWebSockets.js build that loads, and the 
 /** Error message of uWebSockets.js on a machine with an old C library. */
 const tooOld = "This version supports only some systems.\n\nError: libc.so.6: version `GLIBC_2.38' not found\nmore";
 
-test('auto falls back to the older uWebSockets.js build if the newest build cannot be loaded, and reports the cause', async () => {
+test('engine "auto" falls back to the older uWebSockets.js build if the newest cannot be loaded, and reports the cause', async () => {
   const packages = { [newest]: { fails: tooOld }, [older]: { folder: dirname(require.resolve(loads)) } };
   await withPackages(packages, async (folder) => {
     const { engine, reason } = await serveAndClose('auto', folder);
@@ -87,7 +87,7 @@ test('auto falls back to the older uWebSockets.js build if the newest build cann
   });
 });
 
-test('auto falls back to node:http if no uWebSockets.js build can be loaded, and reports each cause; uws fails', async () => {
+test('if no uWebSockets.js build can be loaded, engine "auto" reports each cause and uses node:http, and engine "uws" fails', async () => {
   await withPackages({ [newest]: { fails: tooOld } }, async (folder) => {
     const { engine, body, reason } = await serveAndClose('auto', folder);
     assert.deepEqual([engine, body], ['node', 'served']);
@@ -100,7 +100,7 @@ test('auto falls back to node:http if no uWebSockets.js build can be loaded, and
   });
 });
 
-test('auto does not fall back to node:http if the port is in use', async () => {
+test('engine "auto" does not fall back to node:http if the port is in use', async () => {
   const first = await startListener('auto', listenerOptions(hello));
   try {
     for (const choice of ['auto', 'uws', 'node'] as const) {

@@ -73,7 +73,7 @@ test('restores all field changes exactly once and in order after any number of r
       };
       for (const command of commands) {
         if (command === 'restart') await temporary.merges();
-        // A turn may append more changes than fit into a batch.
+        // One turn of the event loop may append more changes than fit into a batch.
         else await Promise.all(Array.from({ length: command }, appendNext));
       }
       assert.deepEqual(await temporary.merges(), expected);
@@ -154,7 +154,7 @@ test('stores field changes in order while a new journal epoch starts on a slow d
   await new Promise(setImmediate);
   clock.advance(bounds.journalEpochDurationMs);
   const maintenance = temporary.journal.scheduleEpochMaintenance();
-  // More changes than fit into a batch, in many turns.
+  // Appends more changes than fit into a batch, in many turns of the event loop.
   const serials = Array.from({ length: 100 }, (_, i) => i + 3);
   for (const serial of serials) {
     merges.push(append(temporary, serial).then(() => settled.push(serial)));
@@ -268,7 +268,7 @@ test('reports damage to the last batch of a closed journal', async (t) => {
   writeFileSync(segment, bytes);
 });
 
-test('deletes the copied tails of a journal epoch together with the epoch', async (t) => {
+test('deletes the copies of torn tails together with their journal epoch', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   await append(temporary, 1);
   await temporary.journal.close();

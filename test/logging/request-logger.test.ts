@@ -83,7 +83,7 @@ test('each API error code has a distinct log message', () => {
   assert.equal(new Set(phrases).size, phrases.length);
 });
 
-test('logs an unknown HTTP method as `other`', () => {
+test('logs an unknown HTTP method as "other"', () => {
   const { log, lines } = requestLog('trace');
   log.logErrorReply({ ...request, routeIndex: 0, method: 'JANE' }, reply(404));
   const [line] = lines();
@@ -131,7 +131,7 @@ test('limits the log lines of each kind of rejection and reports the number of d
   await once(stream, 'readable');
   const dropped = { UNAUTHORIZED: 100 - bounds.refusalLogLinesBurst };
   assert.deepEqual(lines(), [{ level: 40, dropped, msg: 'log lines dropped: too many rejected requests' }]);
-  // Nothing is rejected in the next second.
+  // No request is rejected in the next second.
   await once(stream, 'readable');
   assert.deepEqual(
     lines().map(({ msg }) => msg),

@@ -19,11 +19,11 @@ import { compileLoans, scoresOf, today } from './loan-fixtures.ts';
 /**
  * No protected or proxy trait changes a price or a rank, and no payout changes `recommended` (docs/contract.md#fairness). Each check
  * compares the offers of two borrowers who differ in one trait, for random catalogs and borrowers. `make match-test` draws four times as
- * many, and runs each check on an unfair market, which the check must detect.
+ * many catalogs, and runs each check also on an unfair market, which the check must detect.
  */
 interface Market {
   readonly rank: RankLoans;
-  /** Returns the catalog that the borrower is priced from. A fair market has one for all borrowers. */
+  /** Returns the catalog from which offers are priced for the borrower. A fair market has one catalog for all borrowers. */
   readonly catalogFor: (catalog: Catalog, borrower: Readonly<FieldVector>) => CompiledCatalog;
 }
 
@@ -36,12 +36,12 @@ const fairMarket: Market = { rank: rankLoans, catalogFor: ({ compiled }) => comp
 
 const isLongSearch = process.env.MATCH_BORROWERS !== undefined;
 
-/** Registers a test that an unfair market is detected. */
+/** Registers a test that the checks detect an unfair market. */
 const selfCheck = isLongSearch ? test : (_name: string, _check: () => void | Promise<void>) => {};
 
 /**
  * Numbers of offers and of catalogs. In a small market, the matching offers are priced one by one. In a large market, most offers match,
- * and they are taken from prebuilt sort orders.
+ * and the matcher takes them from prebuilt sort orders.
  */
 const markets = {
   small: { offers: 19, catalogs: isLongSearch ? 40 : 10 },
@@ -75,7 +75,7 @@ const catalogsBySize = Object.fromEntries(
   ]),
 ) as Record<Size, Catalog[]>;
 
-/** All four sort orders of a borrower, and the JSON text of each offer. */
+/** All four sort orders of the offers for a borrower, and the JSON text of each offer. */
 interface Shown {
   readonly orders: Readonly<Record<string, readonly string[]>>;
   readonly texts: ReadonlyMap<string, string>;
@@ -101,7 +101,10 @@ function show(market: Market, drawn: Catalog, borrower: FieldVector): Shown {
   };
 }
 
-/** Returns all matching offers in one order. A ranking has at most 20, so these become unavailable and the rest is ranked again. */
+/**
+ * Returns all matching offers in one sort order. A ranking contains at most 20 offers, so the function makes ranked offers unavailable and
+ * ranks the remaining offers, until all offers are ranked.
+ */
 function completeOrder(
   market: Market,
   { tables, offers }: CompiledCatalog,
@@ -165,7 +168,7 @@ function assertFair(market: Market, trait: string, size: Size): number {
   return compared;
 }
 
-/** Returns a market whose score `recommended` has a weight for one more field, different for each offer. */
+/** Returns an unfair market, in which the score `recommended` also depends on a trait. Each offer has another weight for the trait. */
 function marketWithWeightFor(trait: string): Market {
   const position = fieldIndex(personalLoans, trait);
   let value = 0;
@@ -182,7 +185,7 @@ function marketWithWeightFor(trait: string): Market {
   };
 }
 
-/** Returns a market in which borrowers with every other value of the field pay higher rates. */
+/** Returns an unfair market, in which borrowers with every second value of a trait pay higher rates. */
 function marketWithSurchargeFor(trait: string): Market {
   const position = fieldIndex(personalLoans, trait);
   const surcharged = new Map<Catalog, CompiledCatalog>();
@@ -219,7 +222,7 @@ for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'ed
   }
 }
 
-test('ranks most borrowers of a large market with the prebuilt orders', () => {
+test('ranks most borrowers of a large market with the prebuilt sort orders', () => {
   for (const size of sizes) {
     const rank = createRanker(recommendedScore);
     let borrowers = 0;
@@ -228,7 +231,7 @@ test('ranks most borrowers of a large market with the prebuilt orders', () => {
       borrowers++;
       if (rank(compiled.tables, borrower, today).total > bounds.offersShownMax) truncated++;
     });
-    // The index builds orders by term only if a ranking uses them.
+    // The index builds sort orders by loan term only if a ranking uses them.
     const built = catalogsBySize[size].map(({ compiled }) => rank.indexFor(compiled.tables).memoryUsage.terms);
     if (size === 'small') assert.ok(built.every((terms) => terms === 0));
     else assert.ok(built.every((terms) => terms > 5) && truncated > borrowers / 2, `${built} ${truncated}`);
@@ -303,8 +306,8 @@ describe('retired borrowers', () => {
   });
 });
 
-describe('a payout', () => {
-  /** Compares orders after payouts and confirm rates change. Returns how often `svc_revenue` differed. */
+describe('payouts and rankings', () => {
+  /** Compares sort orders before and after a change of payouts and confirm rates. Returns how often the order `svc_revenue` differed. */
   function assertNoInfluence(rank: RankLoans, size: Size): number {
     const random = seededRandom(11);
     const market: Market = { ...fairMarket, rank };
@@ -330,7 +333,7 @@ describe('a payout', () => {
   }
 
   for (const size of sizes) {
-    test(`the payout affects no order except svc_revenue in a ${size} market`, () => {
+    test(`payouts affect no sort order except svc_revenue in a ${size} market`, () => {
       const revenueDiffered = assertNoInfluence(rankLoans, size);
       assert.ok(revenueDiffered > markets[size].catalogs / 2, `svc_revenue differed only ${revenueDiffered} times`);
     });

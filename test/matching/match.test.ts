@@ -8,11 +8,12 @@ import { personalLoans } from '../../src/verticals/personal-loans/personal-loans
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { borrowerOf, catalogOf, compileLoans, goodBorrower, plainBand, plainOffer, today } from './loan-fixtures.ts';
 
-// Examples of the rules. `match-reference.test.ts` compares all rules and orders with a reference for random borrowers.
+// Examples of the matching rules. `match-reference.test.ts` compares all rules and sort orders with a reference implementation for
+// random borrowers.
 
 /**
- * Returns the reasons, as `reason field`, why a good borrower with these fields changed does not get the only offer of a catalog. Asserts
- * that the matcher matches the offer if and only if there is no reason.
+ * Returns the mismatch reasons, as `reason field`, of the only offer of a catalog, for `goodBorrower` with changed fields.
+ * Asserts that the offer matches if and only if there is no mismatch reason.
  */
 async function reasonsFor(catalog: LoanCatalog, fields: object = {}): Promise<string> {
   const { tables } = compileLoans(catalog);
@@ -68,7 +69,7 @@ describe('eligibility', () => {
     // An offer requires the borrower to meet all criteria on a field.
     ['', twoCriteria],
     ['not_accepted state', twoCriteria, { state: 'NY' }],
-    // The age of contract of a state does not apply to a borrower without a birthdate.
+    // The minimum age of a state does not apply to a borrower without a birthdate.
     ['not_accepted birthdate', {}, { birthdate: '2005-08-02' }, adults],
     ['', {}, { birthdate: '2005-08-01' }, adults],
     ['', {}, { birthdate: '2005-08-02', state: 'NY' }, adults],
@@ -85,9 +86,9 @@ describe('eligibility', () => {
     ['', priced(36, 0)],
     ['', priced(35, 0)],
     ['apr_above_cap state', priced(35, 2)],
-    // An offer that excludes the credit band has no prices to check.
+    // If an offer excludes the credit band, its prices are not checked.
     ['not_accepted credit_score_range', { bands: { '800+': plainBand({ max_amount: 1_000 }) }, ...debtLimit(1) }],
-    // 15,000 USD at 11 % over 36 months cost 491.08 a month; 7,083.33 a month and 30 % leave 2,125 for debts.
+    // 15,000 USD at 11 % over 36 months cost 491.08 USD a month. 30 % of an income of 7,083.33 USD a month are 2,125 USD.
     ['', debtLimit(30), { monthly_debt_payments: 1_633 }],
     ['debt_to_income monthly_debt_payments', debtLimit(30), { monthly_debt_payments: 1_634 }],
     ['not_told monthly_debt_payments', debtLimit(30), { monthly_debt_payments: null }],
@@ -103,7 +104,7 @@ describe('eligibility', () => {
       inCalifornia({ max_apr_percent: 5 }),
     ],
   ] as const satisfies readonly (readonly [expected: string, offer: object, fields?: object, catalog?: object])[]) {
-    test(`the reasons "${expected}" for ${JSON.stringify([offer, fields, catalog])}`, async () => {
+    test(`the mismatch reasons are "${expected}" for ${JSON.stringify([offer, fields, catalog])}`, async () => {
       assert.equal(await reasonsFor(catalogOf([plainOffer(offer)], catalog), fields), expected);
     });
   }
@@ -113,7 +114,7 @@ describe('eligibility', () => {
     ['required', ['not_told co_borrower', 'not_accepted co_borrower', '']],
     ['not_accepted', ['', '', 'not_accepted co_borrower']],
   ] as const) {
-    test(`matches absent, false and true co_borrower with joint_applications ${joint_applications}`, async () => {
+    test(`applies joint_applications ${joint_applications} to borrowers with absent, false and true co_borrower`, async () => {
       const catalog = catalogOf([plainOffer({ joint_applications })]);
       const reasons = [{}, { co_borrower: false }, { co_borrower: true }].map((fields) => reasonsFor(catalog, fields));
       assert.deepEqual(await Promise.all(reasons), expected);
@@ -179,7 +180,7 @@ describe('eligibility', () => {
     assert.deepEqual(orderOf(catalog, 'lowest_apr', { state: 'NY' }), ['a', 'b', 'c']);
   });
 
-  test('matches no offer without amount, credit band or state', () => {
+  test('a borrower without loan amount, credit band or state matches no offer', () => {
     const { tables } = compileLoans(catalogOf([plainOffer()]));
     for (const missing of ['loan_amount', 'credit_score_range', 'state']) {
       const ranked = rankLoans(tables, borrowerOf({ ...goodBorrower, [missing]: null }), today);
@@ -196,7 +197,7 @@ function orderOf(file: LoanCatalog, sort: SortOrder, fields: object = {}): strin
   return [...orders.subarray(from, from + places)].map((offer) => offers[offer]!.id);
 }
 
-describe('orders', () => {
+describe('sort orders', () => {
   const banded = (id: string, band: Partial<LoanOffer['bands'][string]>, changes: Partial<LoanOffer> = {}) =>
     plainOffer({ id, bands: { '700-749': plainBand(band) }, ...changes });
   const priced = (id: string, min: number, max: number, changes: Partial<LoanOffer> = {}) =>
@@ -204,7 +205,7 @@ describe('orders', () => {
   const upTo = (max: number) => ({ amount: { min: 1_000, max } });
   const paid = (id: string, payout_usd: number, confirm_rate: number, perClick = false) =>
     banded(id, { confirm_rate }, { payout_usd, ...(perClick && { payout_model: 'cost_per_click' }) });
-  // A borrower with a score of 725 to 749 is half of the fifty scores from 700 on.
+  // The minimum score of 725 excludes half of the scores from 700 to 749.
   const half = banded('b', { approval_likelihood: 0.8 }, { min_credit_score: 725 });
 
   for (const [sort, rule, offers, expected] of [
@@ -214,7 +215,7 @@ describe('orders', () => {
       [priced('d', 9, 20), priced('b', 8, 12), priced('c', 8, 11), priced('a', 8, 12)],
       'cabd',
     ],
-    // Both start at 8.00 %, so the upper end decides.
+    // Both APR ranges start at 8.00 %, so the upper ends determine the order.
     ['lowest_apr', 'the rounded rates of the response', [priced('a', 8.0001, 12), priced('b', 8.0002, 11)], 'ba'],
     [
       'highest_amount',

@@ -8,6 +8,7 @@ import type { Worker } from 'node:worker_threads';
 import { bounds } from '../../src/bounds.ts';
 import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
+import { describeError } from '../../src/logging/describe-error.ts';
 import type { MatchRequest, Ranking } from '../../src/matching/matcher.ts';
 import { PoolMatcher } from '../../src/matching/pool-matcher.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
@@ -149,7 +150,7 @@ describe('matcher pool of two threads', () => {
     assert.deepEqual(await ranking, expectedRanking(fixture.live()));
   });
 
-  test('rejects only the requests with an unknown catalog version', async () => {
+  test('rejects only the requests with an unknown catalog version, with errors whose messages are not logged', async () => {
     const versions = ['000000000000', '../../secret', fixture.live().version];
     const settled = await Promise.allSettled(
       versions.map((catalogVersion) => fixture.pool.match({ ...fixture.request, catalogVersion })),
@@ -158,6 +159,9 @@ describe('matcher pool of two threads', () => {
       settled.map(({ status }) => status),
       ['rejected', 'rejected', 'fulfilled'],
     );
+    for (const result of settled) {
+      if (result.status === 'rejected') assert.equal(describeError(result.reason).message, undefined);
+    }
   });
 
   test('ranks with both the old and the new catalog during and after a catalog change', async () => {

@@ -111,7 +111,7 @@ async function pageAt(path: string, publicUrl: string, verticals: readonly Verti
   return Buffer.from((await page.load()).plain).toString();
 }
 
-test('the reference page loads files below the path of the public URL, and has a navigation for several verticals', async () => {
+test('the reference page loads files below the path of the public URL, and links to all verticals if there are several', async () => {
   const page = await pageAt('/docs', 'https://api.test/loans', [personalLoans, equipmentLeases]);
   const addresses = [...page.matchAll(/(?:src|href|data-document)="(?!data:)([^"]+)"/g)].map((match) => match[1]!);
   assert.equal(addresses.length, 8);

@@ -78,7 +78,7 @@ function keys(count: number): Record<string, number> {
 }
 
 describe('createSession', () => {
-  it('createSession returns the session and stores a session without fields', async (t) => {
+  it('createSession stores a session without field values, and returns the session', async (t) => {
     const bench = await Bench.open(t);
     const outcome = await bench.create({ referrer_tag });
     assert(outcome.ok);
@@ -324,7 +324,7 @@ describe('createSession with an Idempotency-Key', () => {
     const bench = await Bench.open(t);
     const tenants = [testTenant, { ...liveTenant, account: 43 }, { ...liveTenant, vertical: equipmentLeases }];
     for (const other of tenants) {
-      // The store has space for 3 Idempotency-Keys, so those of the previous iteration must expire first.
+      // The store has space for 3 Idempotency-Keys, so the keys of the previous iteration must expire first.
       bench.clock.advance(sessionTtlMs + 1);
       assert.equal(await attempt(bench, 'retry-1'), 'created');
       assert.equal(await attempt(bench, 'retry-1', { referrer_tag }, other), 'created');
@@ -373,7 +373,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal((await bench.ledger.records()).length, 1);
   });
 
-  it('rejects a request without a reserved session if its Idempotency-Key was deleted in the meantime', async (t) => {
+  it('returns status 503 for a repeated request whose Idempotency-Key has just been deleted', async (t) => {
     const bench = await Bench.open(t);
     const outcome = await createSession(bench.deps, liveTenant, keyNumber, { referrer_tag }, 'retry-1', null);
     assert.deepEqual(outcome, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });

@@ -167,7 +167,7 @@ for (const isLive of [true, false]) {
       assert.equal((await bench.follow(link)).kind, 'redirect');
     });
 
-    it('uses landing URL and click value of the catalog of the link for 28 hours after a catalog change', async (t) => {
+    it('for 28 hours after a catalog change, old links use the landing URL and click value of the old catalog', async (t) => {
       const bench = await openBench(t, isLive);
       const link = bench.link();
       await bench.reloadCatalog({ landing_url: 'https://new.example/{click_id}', payout_usd: 99 });
@@ -211,7 +211,7 @@ describe('followClick', () => {
     assert.equal(bench.unrecorded, 0);
   });
 
-  it('records clicks up to 24 hours after the creation of the session, and redirects later clicks without a record', async (t) => {
+  it('records clicks up to 24 hours after the creation of the session, and redirects later clicks without recording them', async (t) => {
     const bench = await openBench(t);
     const link = bench.link();
     bench.clock.advance(5 * hourMs);
@@ -234,7 +234,7 @@ describe('followClick', () => {
     assert.equal(record!.at(-1), 0);
   });
 
-  it('redirects HEAD requests and bots without a record and with a click_id that cannot be confirmed', async (t) => {
+  it('redirects HEAD requests and bots, but records no click, so their click_id cannot be confirmed', async (t) => {
     const bench = await openBench(t);
     const link = bench.link();
     for (let i = 0; i < clicksPerLink; i++) {

@@ -183,7 +183,7 @@ describe('dates of an analytics query', () => {
     });
   }
 
-  it('the figures of sessions older than 45 days cover 180 days only if both dates are absent', async () => {
+  it('matured figures start 180 days ago if the query has no dates, and otherwise at the given or default date_from', async () => {
     for (const [dates, from] of [
       [{}, '2025-11-21'],
       [{ date_to: '2026-05-20' }, '2026-04-20'],
@@ -227,7 +227,7 @@ it('granularity accepts only summary, daily and row, and the default is summary'
   }
 });
 
-describe('summary', () => {
+describe('summary of an analytics query', () => {
   it('a summary without sessions contains zeros and nulls', async () => {
     assert.deepEqual(await new Bench().summary({}), {
       referrer_tag,
@@ -289,7 +289,7 @@ describe('summary', () => {
 
   it('a summary contains the revenue per matured session, and the confidence interval if there are at least 30', async () => {
     const bench = new Bench();
-    // Ten sessions of 30 dollars among thirty: mean 10, sum of squares 9,000, sample variance 6,000 / 29.
+    // Ten of 30 sessions have a revenue of 30 USD: the mean is 10, the sum of squares 9,000, and the sample variance 6,000 / 29.
     const matured = { sessions: 30, confirmedMicros: 300_000_000, confirmedUsdSquared: 9_000 };
     const { rev_per_session_ci95: interval } = await bench.summary({ matured });
     const margin = 1.96 * Math.sqrt(6_000 / 29 / 30);
@@ -303,7 +303,7 @@ describe('summary', () => {
   });
 });
 
-describe('daily figures', () => {
+describe('daily figures of an analytics query', () => {
   it('a daily query returns the figures of each day', async () => {
     const [first, second] = [day('2026-05-01'), day('2026-05-02')];
     const view = await new Bench().days({ date_from: '2026-05-01', date_to: '2026-05-02' }, [
@@ -375,7 +375,7 @@ describe('daily figures', () => {
   });
 });
 
-describe('rows', () => {
+describe('rows of an analytics query', () => {
   const row = (bench: Bench, more: Partial<SessionRow> = {}, tenant: Tenant = liveTenant): SessionRow => ({
     sub: Uint8Array.from(bench.subIds.toBytes(bench.issue(tenant))),
     referrerTag: 'experiment-2',
@@ -460,7 +460,7 @@ describe('pages of an analytics query', () => {
     return outcome.value.next_cursor!;
   };
 
-  it('returns up to 100 items per page, or at most `limit` items', async () => {
+  it('returns 100 items per page by default, and accepts limits from 1 to 100', async () => {
     const bench = new Bench();
     const page = await bench.days({ date_from: '0001-01-01', date_to: '9999-12-31' });
     const { fromDay, toDay } = bench.analytics.lastQuery!;
@@ -501,7 +501,7 @@ describe('pages of an analytics query', () => {
     }
   });
 
-  // The token tests in test/ids check every part of the query that a cursor belongs to.
+  // The token tests in test/ids check that a cursor is bound to every part of its query.
   it('rejects a page cursor of another query or tenant', async () => {
     const bench = new Bench();
     const [one, other] = [bench.issue(), bench.issue()];
@@ -514,7 +514,7 @@ describe('pages of an analytics query', () => {
     for (const tenant of [testTenant, { ...liveTenant, account: 43 }, otherVertical]) {
       assert.equal(await bench.outcome({ ...request, cursor }, tenant), 'INVALID_REQUEST cursor');
     }
-    // The order of the sub_ids and invalid sub_ids have no effect.
+    // Neither the order of the sub_ids nor invalid sub_ids have an effect on the cursor.
     const sub_id_list = [other, 'stray', one, one].join(',');
     assert.equal(await bench.outcome({ ...request, sub_id_list, cursor }), 'ok');
   });

@@ -120,7 +120,7 @@ describe('recordWidgetEvents', () => {
     assert.equal(ledger.records.length, 1);
   });
 
-  it('a repeated request fails if the record of the first request fails', async () => {
+  it('a repeated request fails if the first request could not be recorded', async () => {
     const { ledger, report } = setUp();
     const disk = Promise.withResolvers<void>();
     ledger.disk = disk.promise;

@@ -32,7 +32,7 @@ describe('RankingArena', () => {
     };
     let place: number | null = null;
     fc.assert(
-      // If offers are unavailable, the orders contain fewer offers than match.
+      // If offers are unavailable, the sort orders contain fewer offers than the total.
       fc.property(members, fc.constantFrom(0, 300), (each, unavailable) => {
         const { ranking, ...others } = rankedOf(each);
         const ranked = { ranking: { ...ranking, total: ranking.total + unavailable }, ...others };
@@ -53,7 +53,7 @@ describe('RankingArena', () => {
     assert.throws(() => new RankingArena().storeRanking(tooLong), RangeError);
   });
 
-  it('throws for orders of invalid length, without allocating memory', () => {
+  it('throws for sort orders of invalid length, without allocating memory', () => {
     const rankings = new RankingArena();
     const fitting = rankedOf({ total: bounds.offersRankedMax });
     const { ranking } = fitting;
@@ -84,7 +84,7 @@ describe('RankingArena', () => {
     }
   });
 
-  it('allocates memory in whole buffers, and no memory for replaced rankings', async () => {
+  it('allocates memory in whole buffers, and reuses the memory of released rankings', async () => {
     const rankings = new RankingArena();
     const before = await memoryBesideHeap();
     const places = Array.from({ length: 4_096 }, () => rankings.storeRanking(rankedOf()));
@@ -98,9 +98,9 @@ describe('RankingArena', () => {
     assert.equal(rankings.readRanking(places[0]!).clickToken, rankedOf().clickToken);
   });
 
-  it('releases unavailable offers and catalog versions with the last ranking that uses them', async () => {
+  it('frees unavailable offers and catalog versions when the last ranking that uses them is released', async () => {
     const rankings = new RankingArena();
-    // Longer strings are not stored on the heap.
+    // Node.js stores much longer strings outside the heap.
     const length = 2 ** 19;
     const before = await memoryOfHeap();
     const refs = Array.from({ length: 64 }, (_, number) => {

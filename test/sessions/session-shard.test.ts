@@ -17,7 +17,7 @@ const leaseTenant: Tenant = { account: 7, vertical: equipmentLeases, mode: 'live
 const tenants = [liveTenant, testTenant, leaseTenant];
 const fieldsMax = Math.max(...tenants.map(({ vertical }) => vertical.fields.length));
 
-/** Checks that no ranking is leaked, released twice or overwritten. */
+/** Ranking arena that asserts that no ranking is leaked, released twice or overwritten. */
 class CheckedRankings extends RankingArena {
   readonly inUse = new Set<number>();
   inUseMax = 0;
@@ -42,7 +42,7 @@ function createShard() {
   return { shard: new SessionShard(shared), ...shared };
 }
 
-/** Returns the words of an id. `hashed` is its hash in the index, `serial` makes it unique. */
+/** Returns the 32-bit words of a session id. `hashed` is the hash of the id in the index, and `serial` makes the id unique. */
 function idOf(serial: number, createdMs: number, hashed = serial): Int32Array {
   const high = Math.floor(createdMs / 0x1_0000);
   return Int32Array.of(high, (createdMs % 0x1_0000) << 16, 1, 0, hashed, serial, 5, 6);
@@ -50,7 +50,7 @@ function idOf(serial: number, createdMs: number, hashed = serial): Int32Array {
 
 const find = (shard: SessionShard, id: Int32Array) => shard.get(id, subIdOfWords(id));
 
-/** A random hash, as of an issued id. */
+/** Returns a pseudorandom hash, like the hash of a real session id. */
 const scattered = (serial: number): number => createHash('md5').update(`${serial}`).digest().readInt32BE();
 
 /** Adds sessions with increasing creation times and the same hash. Returns their ids. */
@@ -72,7 +72,7 @@ interface Expected {
   readonly id: Int32Array;
   readonly createdMs: number;
   readonly tenant: Tenant;
-  /** Read right after it was added. */
+  /** Handle that was read when the session was added. */
   readonly handle: Session;
   fields: number[];
   revision: number;
@@ -92,7 +92,7 @@ function assertIs(session: Session, expected: Expected): void {
   assert.equal(session.widgetUsage.shouldCountView(load), !expected.widgetUsed);
 }
 
-/** A handle of a deleted session is empty and cannot be changed. */
+/** Asserts that the handle of a deleted session is empty and cannot be changed. */
 function assertDeleted({ handle, tenant, createdMs }: Expected): void {
   assert.equal(handle.mergeFields([0, 99]), null);
   for (const revision of [0, 1, handle.fieldsRevision]) handle.cacheRanking(rankedOf(), revision);
@@ -104,7 +104,7 @@ function assertDeleted({ handle, tenant, createdMs }: Expected): void {
   assert.equal(handle.cachedRanking, null);
 }
 
-/** Kinds of steps. Some are repeated, so that they are drawn more often. */
+/** Kinds of random steps. Repeated kinds are drawn more often. */
 const often = ['add', 'merge', 'rank', 'add', 'merge', 'rank', 'delete'] as const;
 const stepKinds = [...often, ...often, 'delete up to', 'add again', 'use widget', 'get'] as const;
 
@@ -114,7 +114,7 @@ const step = fc.record({
   pick: fc.nat(9_999),
   /** Number of added sessions. */
   count: fc.integer({ min: 1, max: 24 }),
-  // Few hashes, so that they collide; some of them at the end of an index of any size.
+  // There are few hashes, so that they collide. Some hashes are at the end of an index of any size.
   hashes: fc.array(fc.constantFrom(0, 1, 2, 15, 30, 31, 63, -1, -2, 0x7fff_ffff, -0x8000_0000), {
     minLength: 1,
     maxLength: 4,
@@ -137,16 +137,16 @@ const step = fc.record({
       clickToken: fc.string({ unit: fc.constantFrom(...'AZaz09-_'), maxLength: bounds.clickTokenCharactersMax }),
     })
     .map(rankedOf),
-  /** Whether the ranking belongs to another revision. */
+  /** Whether the ranking belongs to another revision of the fields. */
   isLate: fc.boolean(),
 });
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Applies steps to a shard and to a model, a list of objects, and compares them. */
+/** Applies random steps to a session shard and to a simple model, which is a list of objects, and compares both. */
 class ModelComparison {
   readonly #context = createShard();
   readonly #shard = this.#context.shard;
-  /** In the order of their addition. Deleted ones are included until they would expire. */
+  /** Expected sessions in the order of their addition, including deleted sessions that have not expired. */
   #sessions: Expected[] = [];
   /** Deleted or expired sessions, whose handles still exist. */
   readonly #deleted: Expected[] = [];
@@ -181,7 +181,7 @@ class ModelComparison {
       assert.deepEqual(session.mergeFields(inFields.flat()), expected.fields);
       assert.deepEqual(before, copy);
     } else {
-      // A ranking of another revision, earlier or later, is ignored.
+      // The shard ignores a ranking of an earlier or later revision of the fields.
       if (!isLate) expected.ranked = ranked;
       session.cacheRanking(ranked, expected.revision + (isLate ? (pick % 2) * 2 - 1 : 0));
     }
@@ -235,7 +235,7 @@ class ModelComparison {
     this.#assertSame();
   }
 
-  /** Deletes the sessions created up to the creation of one of them. */
+  /** Selects a session, and deletes all sessions that were created up to its creation time. */
   #deleteUpTo(pick: number): void {
     const lastMs = this.#sessions[pick % this.#sessions.length]?.createdMs ?? this.#nowMs;
     let dropped = 0;
@@ -295,11 +295,11 @@ describe('SessionShard', () => {
     );
   });
 
-  it('finds all sessions while the ring grows, wraps and shrinks', () => {
+  it('finds all sessions while the ring buffer grows, wraps and shrinks', () => {
     const { shard } = createShard();
     const held: Int32Array[] = [];
     let serial = 0;
-    // Number of sessions: growing, constant while the ring wraps, shrinking.
+    // The number of sessions grows, then stays constant while the ring wraps, then shrinks.
     for (const level of [100, 3_000, 3_000, 3_000, 4_200, 4_000, 900, 40, 5, 200, 3]) {
       for (let wanted = level; wanted > 0; wanted--) {
         const id = idOf(serial, serial, scattered(serial));
@@ -378,7 +378,7 @@ describe('SessionShard', () => {
     assert.equal(session.mergeFields([0, 1])![0], 1);
   });
 
-  it('compacts memory after deletions; existing handles remain valid', async () => {
+  it('compacts memory after sessions are deleted, and handles of the remaining sessions stay valid', async () => {
     const { shard } = createShard();
     const before = await memoryBesideHeap();
     const kept = new Map<number, Session>();

@@ -39,7 +39,7 @@ describe('WidgetUsage', () => {
     );
   });
 
-  it('admits all requests of one minute at once', () => {
+  it('admits a burst of all requests that are allowed per minute', () => {
     const usage = new WidgetUsage();
     for (let i = 0; i < perMinute; i++) assert.equal(usage.admitRequest(5_000), 0);
     assert.equal(usage.admitRequest(5_000), 1);
@@ -70,7 +70,7 @@ describe('WidgetUsage', () => {
   });
 });
 
-/** Few different digests, some of which differ in one half only. */
+/** Generates a few different digests, some of which differ only in one half. */
 const digest = fc
   .tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 5 }))
   .map(([first, second]) => Buffer.from([first, 0, 0, 0, second, 0, 0, 0]));

@@ -67,7 +67,7 @@ const httpLibraries = [
 ];
 
 describe('isSelfDeclaredBot', () => {
-  it('recognizes all bots of the published list except HTTP libraries, and bots that are not on the list', () => {
+  it('recognizes unlisted bots, and all bots of the published list except HTTP libraries', () => {
     const examples = (crawlers as { instances: string[]; tags?: string[] }[])
       .filter(({ tags }) => !tags?.includes('http-library'))
       .flatMap(({ instances }) => instances);

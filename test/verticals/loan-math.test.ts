@@ -35,7 +35,7 @@ test('the payments repay the loan exactly to the last cent', () => {
   );
 });
 
-test('without interest, all payments are equal shares; without a fee, the APR is the note rate', () => {
+test('without interest, a payment is the amount divided by the term; without a fee, the APR equals the note rate', () => {
   assert.equal(monthlyPayment(1_200, 0, 12), 100);
   assert.equal(computeAprPercent(13.94, 0, 36), 13.94);
 });
@@ -46,12 +46,12 @@ test('the APR is 0 if the payments add up to no more than the received amount', 
 });
 
 /**
- * Worked examples that others have published, computed here to the cent and to the hundredth of a percent. None was made up or adapted.
- * The figures of the regulation were read in the public tests of FSharp.Finance.Personal, which quote it by paragraph, all others on
- * the pages named.
+ * Loan examples from published sources. Payments must be correct to the cent, and rates to a hundredth of a percent. The figures of
+ * Regulation Z come from the public tests of FSharp.Finance.Personal, which cite the paragraphs of the regulation. All other figures come
+ * from the pages that the tests name.
  */
 describe('published loan examples', () => {
-  test('Upgrade, "Are there any fees?" (upgrade.zendesk.com/hc/en-us/articles/115000319507)', () => {
+  test('loan example of the lender Upgrade, "Are there any fees?" (upgrade.zendesk.com/hc/en-us/articles/115000319507)', () => {
     // 10,000 USD over 36 months at 13.94 % with a fee of 5 %: 9,500 received, 341.48 a month, 12,293.46 in all, 17.59 % APR.
     const payment = monthlyPayment(10_000, 13.94, 36);
     assert.equal(roundHalfUp(payment, 2), 341.48);
@@ -60,7 +60,7 @@ describe('published loan examples', () => {
     assert.equal(roundHalfUp(solveAprPercent(9_500, payment, 36), 2), 17.59);
   });
 
-  // Amount, payments, each payment, APR.
+  // Columns: loan amount, number of monthly payments, payment, APR in percent.
   for (const [source, rows] of [
     // consumerfinance.gov/rules-policy/regulations/1026/j/
     ['Regulation Z, 12 CFR part 1026, appendix J, example (c)(1)(i)', [[5_000, 24, 230, 9.69]]],
@@ -80,10 +80,10 @@ describe('published loan examples', () => {
     });
   }
 
-  // 10,000 USD without a fee: APR, months, payment.
+  // Loans of 10,000 USD without a fee. Columns: APR in percent, number of monthly payments, payment.
   for (const [source, rows] of [
     [
-      'Navy Federal, refinance rates and terms (navyfederal.org/loans-cards/student-loans/resources/refinance-rates-and-terms.html)',
+      'Lender Navy Federal, refinance rates and terms (navyfederal.org/loans-cards/student-loans/resources/refinance-rates-and-terms.html)',
       [
         [4.9, 60, 188.25],
         [11.25, 60, 218.67],
@@ -97,7 +97,7 @@ describe('published loan examples', () => {
     test(source, () => {
       for (const [apr, term, payment] of rows) {
         assert.equal(roundHalfUp(monthlyPayment(10_000, computeAprPercent(apr, 0, term), term), 2), payment);
-        // The payment was rounded, so the rate lies between those of half a cent less and half a cent more.
+        // The published payment is rounded, so the APR lies between the APRs for half a cent less and for half a cent more.
         assert.ok(solveAprPercent(10_000, payment - 0.005, term) <= apr);
         assert.ok(apr <= solveAprPercent(10_000, payment + 0.005, term));
       }

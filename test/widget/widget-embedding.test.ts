@@ -70,7 +70,7 @@ describe('a widget in an iframe', () => {
     const page = await pages.open(t, html, { viewport: { width: 800, height: 600 } }, snippet);
     const frame = page.frameLocator('iframe');
     const outerHeight = (): Promise<number> => page.locator('iframe').evaluate(({ clientHeight }) => clientHeight);
-    /** Whether the iframe is as high as its content, and whether it has a scroll bar. */
+    /** Whether the iframe is as tall as its content, and whether the iframe has a scroll bar. */
     const fits = async () => [
       (await outerHeight()) ===
         (await frame.locator('.frame').evaluate((all) => Math.ceil(all.getBoundingClientRect().height))),
@@ -359,7 +359,7 @@ describe('requests of a widget in a browser', () => {
   }
 });
 
-describe('a widget during loading', () => {
+describe('widget while the page, the script or the offers load', () => {
   /** Computes the sum of the browser's layout shift scores. */
   const scoreShifts = `
     globalThis.totalShift = 0;
@@ -375,7 +375,7 @@ describe('a widget during loading', () => {
    * Returns the layout shift score of a page from the delayed response to the last offers.
    *
    * @param delayed the request whose response arrives after the page was painted
-   * @param waitFor an element that the page shows before this response
+   * @param waitFor selector of an element that the page shows before the delayed response
    */
   async function shiftAfter(page: Page, address: string, delayed: RegExp, waitFor: string): Promise<number> {
     await page.addInitScript(scoreShifts);
@@ -399,7 +399,7 @@ describe('a widget during loading', () => {
   test('a widget does not shift the layout if its script loads late', async (t) => {
     for (const [width, maxOffers, isStrict, limit] of [
       [375, 5, true, 0.01],
-      // A single offer is much higher on a phone than on a desktop, so the layout shifts slightly.
+      // A single offer is much taller on a phone than on a desktop, so the layout shifts slightly.
       [1200, 1, false, 0.05],
     ] as const) {
       const { html, src } = await pages.widget({ mode: 'live', allowed: true, maxOffers });

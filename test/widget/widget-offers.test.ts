@@ -304,7 +304,7 @@ describe('a widget that cannot show offers', () => {
     await page.goto(pages.url(widget.html));
     await messageTitle(page, 'Offers could not be loaded').waitFor();
     await page.unroute(offersAddress);
-    // The browser sends this event only on machines with a network.
+    // The browser dispatches the event `online` only on machines with a network.
     await page.evaluate('dispatchEvent(new Event("online"))');
     await offerLink(page).waitFor();
     assert.equal(await countedViews(widget), 1);
@@ -392,7 +392,7 @@ describe('expiry of offers on an open page', () => {
     await expired(page).waitFor();
   });
 
-  test('a later response does not extend the expiry of offers, which is that of the session', async (t) => {
+  test('offers expire together with the session, even if a later response contained the offers again', async (t) => {
     const page = await openPage(t, await pages.widget());
     const halfMs = bounds.sessionTtlMs / 2;
     await page.clock.runFor(halfMs);

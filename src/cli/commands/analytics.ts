@@ -77,7 +77,7 @@ const reportDefinitions: Readonly<Record<AnalyticsReportKind, CommandDefinition>
   sessions: {
     summary: 'print the sessions of an experiment',
     description:
-      'Prints the sessions of one referrer tag in the order of their creation. It reads page by page, so while a server runs, later pages may count more events than earlier ones.',
+      'Prints the sessions of one referrer tag in the order of their creation. The command reads page by page, so while a server runs, later pages may count more events than earlier pages.',
     examples: [
       'marketplace analytics sessions --account acme --tag hero-short-form --from 2026-01-01',
       `marketplace analytics sessions --account acme --tag hero-short-form --json | jq -r 'select(.rev_confirmed > 0) | .sub_id'`,
@@ -92,7 +92,7 @@ function analyticsReportCommand(kind: AnalyticsReportKind): Command {
   const { description, ...definition } = reportDefinitions[kind];
   return defineCommand(kind, {
     ...definition,
-    description: `${description} It reads the analytics store of the data folder, also while a server runs, and prints the position of the last ledger record that is counted. The newest events may not be counted yet.`,
+    description: `${description} The command reads the analytics store of the data folder, also while a server runs, and prints the position of the last counted ledger record. The newest events may not be counted yet.`,
   })
     .requiredOption('--account <name>', 'account of the sessions', parseAccountName)
     .requiredOption('--tag <tag>', 'referrer tag of the sessions', parseReferrerTag)
@@ -105,7 +105,7 @@ function analyticsReportCommand(kind: AnalyticsReportKind): Command {
     .addOption(createModeOption('sessions of live keys or of test keys').default('live'))
     .option(
       '--from <date>',
-      `first UTC day on which the sessions were created (default: ${bounds.analyticsDefaultDays} days before the last one)`,
+      `first UTC day on which the sessions were created (default: ${bounds.analyticsDefaultDays} days before the last day)`,
       parseDate,
     )
     .option('--to <date>', 'last UTC day on which the sessions were created (default: today)', parseDate)
@@ -115,14 +115,16 @@ function analyticsReportCommand(kind: AnalyticsReportKind): Command {
 
 function parseReferrerTag(text: string): string {
   if (isReferrerTag(text)) return text;
-  throw new InvalidArgumentError('It must be 3 to 64 lower-case letters, digits, underscores or hyphens.');
+  throw new InvalidArgumentError(
+    'The referrer tag must have 3 to 64 lower-case letters, digits, underscores or hyphens.',
+  );
 }
 
 /** Parses a date like 2026-11-21 and returns its day number. */
 function parseDate(text: string): number {
   const day = parseIsoDate(text);
   if (day !== null) return day;
-  throw new InvalidArgumentError('It must be a date like 2026-11-21.');
+  throw new InvalidArgumentError('The value must be a date like 2026-11-21.');
 }
 
 export function createCommand(): Command {
@@ -164,7 +166,7 @@ function rebuildCommand(): Command {
     description:
       'Verifies the ledger, computes all figures from its records and from the archived figures of days whose records the retention ' +
       'deleted (SVC_RETENTION_DAYS), and replaces the analytics store. The service must be stopped. A rebuild is seldom needed: the ' +
-      'service rebuilds a store that is damaged, missing or of another version at its start. If the command is killed, run it again.',
+      'service rebuilds a store that is damaged, missing or of another version at its start. If the command is killed, run the command again.',
     examples: [
       'marketplace analytics rebuild',
       'SVC_DATA_DIR=/backup/data marketplace analytics rebuild --json | jq .left_out',
@@ -176,7 +178,7 @@ function rebuildCommand(): Command {
     .action(rebuildAnalytics);
 }
 
-/** Runs a function on the analytics store of a data folder, opened for reading. A server may be running meanwhile. */
+/** Runs a function on the analytics store of a data folder, opened for reading. A server may use the store at the same time. */
 async function withStoredAnalytics(
   dataDir: string,
   run: (analytics: ReadOnlyAnalytics) => void | Promise<void>,

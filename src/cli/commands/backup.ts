@@ -18,9 +18,9 @@ export function createCommand(): Command {
   return defineCommand('backup', {
     description:
       'Copies the data folder into a new or empty folder, in which a server can start. A server may be running: the copy contains everything ' +
-      'that it had acknowledged before the backup started. The logs are verified while they are copied. The analytics store is not copied, ' +
-      'because the first start rebuilds it. A secret file outside the data folder (SVC_SECRET_FILE) is not copied either. Otherwise the copy ' +
-      'contains the secrets: protect it like the original.',
+      'that the server had acknowledged before the backup started. The logs are verified while they are copied. The analytics store is not copied, ' +
+      'because the first start rebuilds it. A secret file outside the data folder (SVC_SECRET_FILE) is not copied either. A secret file in ' +
+      'the data folder is copied: protect the copy like the original.',
     examples: [
       'marketplace backup /backup/marketplace/2026-11-21',
       'marketplace backup /backup/marketplace/2026-11-22 --json | jq .ledger_records',
@@ -36,9 +36,9 @@ export function createCommand(): Command {
 type CopyOptions = Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>;
 
 /**
- * Copies the data folder into another folder. The sequence matters, because a server may be running: the archive is copied after the
- * ledger, because old figures are archived before their records are deleted from the ledger. Keys are copied after the ledger, so that the
- * copy has the account of every copied session. Secrets are copied after all data that is signed with them.
+ * Copies the data folder into another folder. The order of the copies matters if a server is running. The server archives old figures
+ * before it deletes the figures' records from the ledger, so the archive is copied after the ledger. Keys are copied after the ledger, so
+ * that the copy has the account of every copied session. Secrets are copied after all data that is signed with the secrets.
  */
 async function backUpDataFolder(targetFolder: string, output: { readonly json?: true }): Promise<void> {
   const { config } = loadConfig(readEnv());
@@ -53,7 +53,7 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   const { ledgerFolder, journalFolder: journal, archiveFolder } = dataPaths(dataDir);
   if (!existsSync(ledgerFolder)) throw new CommandLineError(`there is no ledger in ${dataDir} yet (see SVC_DATA_DIR)`);
   createFolderDurably(target);
-  // The permissions are restricted even if the folder already exists, because a server may later use it as its data folder.
+  // The permissions are restricted even if the folder already exists, because a server may later use the folder as its data folder.
   chmodSync(target, 0o700);
   const copies = dataPaths(target);
   const bytes = [ledgerFolder, archiveFolder, ...journalEpochFolders(journal)].reduce(
@@ -81,7 +81,7 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   else printResult(`copied ${ledger.records} records of the ledger and all other data to ${target}`);
 }
 
-/** Lists the epoch folders of the journal. Each epoch folder contains a separate log. */
+/** Lists the folders of the journal epochs. The folder of each journal epoch contains a separate log. */
 function journalEpochFolders(journal: string): string[] {
   if (!existsSync(journal)) return [];
   return readdirSync(journal)
@@ -89,7 +89,7 @@ function journalEpochFolders(journal: string): string[] {
     .map((name) => join(journal, name));
 }
 
-/** Copies the journal. Skips an epoch folder that the server deletes during the copy, because all sessions of the epoch have expired. */
+/** Copies the journal. Skips the folder of a journal epoch that the server deletes meanwhile, because all its sessions have expired. */
 async function copyJournal(journal: string, target: string, options: CopyOptions): Promise<void> {
   if (!existsSync(journal)) return;
   createFolderDurably(target);

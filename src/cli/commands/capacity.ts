@@ -33,7 +33,7 @@ const defaultCheckSessions = 100_000;
 export function createCommand(): Command {
   return defineCommand('capacity', {
     description:
-      'Computes from a benchmark result (make bench) how many servers like the measured one can serve a number of API keys at their full limits, and which resource is the bottleneck. Without a result of this machine it uses the shipped one, which was measured on another machine, and prints a notice. docs/capacity.md lists the limits of the model.',
+      'Computes from a benchmark result (make bench) how many servers like the measured one can serve a number of API keys at their full limits, and which resource is the bottleneck. Without a benchmark result of this machine, the command uses the shipped result of another machine and prints a notice. docs/capacity.md lists the limits of the model.',
     examples: [
       'marketplace capacity --keys 1000 --slo-p99 50',
       'marketplace capacity --keys 1000 --slo-p99 50 --mix bench/mixes/default.json --headroom 30 --json | jq .boxes',
@@ -55,7 +55,7 @@ export function createCommand(): Command {
       parseMilliseconds,
     )
     .option('--mix <file>', 'traffic mix of the keys (default: that of bench/mixes/default.json)')
-    .option('--result <file>', 'benchmark result (default: that of the latest make bench, or the shipped one)')
+    .option('--result <file>', 'benchmark result (default: the result of the latest make bench, or the shipped result)')
     .option(
       '--headroom <percent>',
       'share of every capacity that is kept in reserve',
@@ -83,17 +83,20 @@ function parseMilliseconds(text: string): number {
   const value = /^\d{1,8}(\.\d{1,6})?$/.test(text) ? Number(text) : 0;
   if (value > 0 && value <= bounds.plannedSloMsMax) return value;
   throw new InvalidArgumentError(
-    `It must be a number of milliseconds, more than 0 and at most ${bounds.plannedSloMsMax}.`,
+    `The latency target must be a number of milliseconds, more than 0 and at most ${bounds.plannedSloMsMax}.`,
   );
 }
 
 function parsePercent(text: string): number {
   const value = /^\d{1,2}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
   if (value >= 0 && value < 100) return value;
-  throw new InvalidArgumentError('It must be a percentage from 0 to less than 100.');
+  throw new InvalidArgumentError('The value must be a percentage from 0 to less than 100.');
 }
 
-/** Script of a checkout that the package does not contain. Run by its path, never imported (docs/contributing/decisions/packaging.md). */
+/**
+ * Script that exists only in a checkout, not in the npm package. The script is run by its path and never imported
+ * (docs/contributing/decisions/packaging.md).
+ */
 const checkScript = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'capacity-check', 'main.ts');
 
 /** Starts a server, sends the planned load to the server, and returns the measurements. */
@@ -101,7 +104,7 @@ async function runCapacityCheck(request: CapacityCheckRequest): Promise<Capacity
   if (!existsSync(checkScript)) {
     throw new CommandLineError('--check is available only in a checkout; run make capacity-check KEYS=n SLO=ms there');
   }
-  // The child process exits when the IPC channel closes, which also happens if this process is killed.
+  // The child process exits when the IPC channel closes. The channel also closes if the parent process is killed.
   const child = spawn(process.execPath, [checkScript, JSON.stringify(request)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
@@ -131,7 +134,10 @@ interface CapacityOptions {
 }
 
 const latestResultFile = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'results', 'latest.json');
-/** Benchmark result of the machine that bench/README.md describes. This result is used if the command line names no other file. */
+/**
+ * Benchmark result of the machine that bench/README.md describes. A plan uses `referenceResultFile` if the command line names no benchmark
+ * result and `latestResultFile` does not exist.
+ */
 const referenceResultFile = fileURLToPath(new URL('../../capacity/reference-result.json', import.meta.url));
 const otherMachineNotice =
   'This machine was not measured: the figures are those of the server above, and other machines differ widely. Run make bench in a checkout to measure this one.';

@@ -28,7 +28,7 @@ function catalogValidateCommand(): Command {
   return defineCommand('validate', {
     summary: 'validate a catalog file',
     description:
-      'Validates a catalog file with the rules of the server, and prints each error with its line and path. For a valid file it prints notes about lenders whose logo cannot be shown. It changes nothing. A server checks its own file every second, so a valid file only needs to be moved there.',
+      'Validates a catalog file with the rules of the server, and prints each error with its line and path. For a valid file, the command also prints notes about lenders whose logo cannot be shown. The command changes no file. A server checks its catalog file every second, so a valid file only needs to replace the catalog file of the server.',
     examples: [
       'marketplace catalog validate offers.json',
       'marketplace catalog validate new.json && mv new.json offers.json',
@@ -84,7 +84,10 @@ function readCatalogFile(file: string) {
     : { text, vertical, catalog: null, errors: validated.errors };
 }
 
-/** Returns the vertical with the name in `value.vertical`. For an unknown name, which is an error, returns the first served vertical. */
+/**
+ * Returns the vertical with the name in `value.vertical`. If the name is unknown, returns the first served vertical; validation then
+ * reports the name as an error.
+ */
 function verticalOfCatalog(value: unknown): Vertical {
   const segment = (value as { vertical?: unknown } | null)?.vertical;
   return servedVerticals.find((vertical) => vertical.segment === segment) ?? servedVerticals[0]!;
@@ -155,7 +158,7 @@ function locateErrors(text: string, errors: CatalogErrors): { located: LocatedEr
   return { located: located.sort(byPosition), rest };
 }
 
-/** Lists the lenders whose logo is replaced by a monogram. Such a catalog is valid. */
+/** Lists the lenders whose logo is replaced by a monogram. Missing logos do not make a catalog invalid. */
 async function findLogoNotes(file: string, text: string, { lenders }: CatalogFile): Promise<LocatedError[]> {
   const { problems, folderFound } = await readLogos(logoFolder(file), lenders);
   if (!folderFound) {

@@ -49,13 +49,13 @@ export function createCommand(): Command {
 function parseConfirmationFile(path: string): ConfirmationFile {
   if (/\.csv$/i.test(path)) return { path, format: 'csv' };
   if (/\.(ndjson|jsonl)$/i.test(path)) return { path, format: 'ndjson' };
-  throw new InvalidArgumentError('Its name must end with .csv, .ndjson or .jsonl.');
+  throw new InvalidArgumentError('The file name must end with .csv, .ndjson or .jsonl.');
 }
 
 function parseUrl(text: string): string {
   const url = parseBaseUrl(text);
   if (url !== null) return url;
-  throw new InvalidArgumentError('It must be an http or https URL like http://127.0.0.1:9090.');
+  throw new InvalidArgumentError('The value must be an http or https URL like http://127.0.0.1:9090.');
 }
 
 /**
@@ -254,7 +254,7 @@ function fileBytes(path: string, rejectedPath: string): number {
   if (!file.isFile()) throw new CommandLineError(`${path} is not a regular file`);
   const rejectedFile = statSync(rejectedPath, { throwIfNoEntry: false });
   if (rejectedFile !== undefined && rejectedFile.dev === file.dev && rejectedFile.ino === file.ino) {
-    throw new CommandLineError('the file of rejected rows must not be the file that is sent');
+    throw new CommandLineError('the file for rejected rows must not be the confirmation file');
   }
   return file.size;
 }

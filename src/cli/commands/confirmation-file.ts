@@ -7,7 +7,7 @@ import { CommandLineError } from '../command.ts';
 
 /** Row that was read from a confirmation file and is not sent yet. */
 export interface ConfirmationRow {
-  /** Item to send, or the reason why the row is rejected without sending. */
+  /** Confirmation to send, or the reason why the row is rejected without sending. */
   readonly parsed: { readonly ok: true; readonly item: object } | { readonly ok: false; readonly reason: string };
   /** Formats the row and a reason for the file of rejected rows, which has the same format as the confirmation file. */
   formatRejectedRow(reason: string): string;
@@ -16,7 +16,7 @@ export interface ConfirmationRow {
 /** Reader of one confirmation file. Throws `CommandLineError` if an error makes the rest of the file unreliable. */
 export interface ConfirmationReader {
   readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow>;
-  /** First line of the file of rejected rows, including the line break. Available after the first row has been read. */
+  /** First line of the file of rejected rows, including the line break. This header is available after the first row has been read. */
   readonly rejectedRowsHeader: string;
 }
 
@@ -27,8 +27,9 @@ export function createConfirmationReader(format: ConfirmationFormat): Confirmati
 }
 
 /**
- * Reader of CSV files as in RFC 4180. The header line must contain the member names; other columns and any order are allowed. An empty cell
- * is an absent member. Any violation of RFC 4180 is an error: with a wrong guess about a stray quote, the wrong row could be booked.
+ * Reader of CSV files as in RFC 4180. The header line must contain the member names in any order, and may contain other columns. An empty
+ * cell means that the member is absent. Any violation of RFC 4180 is an error: with a wrong guess about a stray quote, the wrong row could
+ * be booked.
  */
 class CsvConfirmationReader implements ConfirmationReader {
   #header: readonly string[] | null = null;
@@ -48,7 +49,7 @@ class CsvConfirmationReader implements ConfirmationReader {
 }
 
 const csvErrorMessages: Readonly<Record<string, string>> = {
-  INVALID_OPENING_QUOTE: 'a quote is inside a cell that does not start with one',
+  INVALID_OPENING_QUOTE: 'a quote is inside a cell that does not start with a quote',
   CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote',
   CSV_QUOTE_NOT_CLOSED: 'a quote is never closed',
   CSV_MAX_RECORD_SIZE: rowTooLongMessage(),
@@ -75,7 +76,7 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
       return cells;
     },
   });
-  // `pipeline` requires a callback, but the loop over `parser` already throws all errors.
+  // `stream.pipeline` requires a callback. The callback does nothing, because the loop over `parser` throws all errors.
   pipeline(Readable.from(text), parser, () => {});
   try {
     yield* parser;
@@ -89,7 +90,7 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
 function parseCsvRow(header: readonly string[], cells: readonly string[]): ConfirmationRow {
   const formatRejectedRow = (reason: string): string => {
     const line = header.map((_, column) => cells[column] ?? '');
-    // A file of rejected rows that is sent again already has the column `reason`.
+    // If a file of rejected rows is sent again, the file already has the column `reason`.
     const reasonColumn = header.indexOf('reason');
     line[reasonColumn < 0 ? header.length : reasonColumn] = reason;
     return formatCsvLine([...line, ...cells.slice(header.length)].map(escapeFormula));
@@ -126,14 +127,14 @@ function formatCsvLine(cells: readonly string[]): string {
   return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
 }
 
-/** Start of a cell that a spreadsheet may execute as a formula, including the full-width characters of East Asian keyboards. */
+/** Pattern of the start of a cell that a spreadsheet may execute as a formula. East Asian keyboards produce full-width characters. */
 const formulaStart = String.raw`(?:\s*[=+\-@＝＋－＠]|[\t\r\n])`;
 const formulaPattern = new RegExp(`^${formulaStart}`);
 const escapedFormulaPattern = new RegExp(`^' (?=${formulaStart})`);
 
 /**
- * Inserts an apostrophe and a space before a text that a spreadsheet would execute as a formula. The space distinguishes the escaped text
- * from an id that starts with an apostrophe.
+ * Inserts an apostrophe and a space before a text that a spreadsheet would execute as a formula. The added space distinguishes the escaped
+ * text from an id that starts with an apostrophe.
  */
 function escapeFormula(cell: string): string {
   return formulaPattern.test(cell) ? `' ${cell}` : cell;

@@ -27,7 +27,7 @@ export async function checkLogWithProgress(
   return verifyLog(fileSystemLogFiles, folder, { ...options, onBytesRead }).finally(() => bar.clear());
 }
 
-/** Times of the first and the last record of a sequence, in Unix milliseconds. Records without a time are ignored. */
+/** Times of the first and the last included record, in Unix milliseconds. Records that contain no time are ignored. */
 export class RecordTimeSpan {
   firstMs: number | null = null;
   lastMs: number | null = null;

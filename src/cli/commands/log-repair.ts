@@ -25,10 +25,10 @@ export function logRepairCommand(): Command {
   return defineCommand('repair', {
     summary: 'cut a damaged log at the damage that log verify found',
     description:
-      'Cuts a log at its first damage, so that the service can open it again. Records before the damage stay; everything after it, ' +
-      'including intact records, is moved unchanged to a folder beside the log. With --accept-missing-journal it instead creates ' +
-      'an empty journal beside the ledger if that folder is missing. The service must be stopped. Without --yes it only prints ' +
-      'what it would do. If the command is killed, run it again.',
+      'Cuts a log at its first damage, so that the service can open the log again. Records before the damage stay; everything after it, ' +
+      'including intact records, is moved unchanged to a folder beside the log. With --accept-missing-journal, the command instead creates ' +
+      'an empty journal beside the ledger if the journal is missing. The service must be stopped. Without --yes, the command only prints ' +
+      'what it would do. If the command is killed, run the command again.',
     examples: [
       'marketplace log repair --cut 0000000000000001.log:4096',
       'marketplace log repair --cut 0000000000000001.log:4096 --yes',
@@ -63,7 +63,7 @@ export function logRepairCommand(): Command {
 
 function parseLogLocation(text: string): LogLocation {
   const [, file, offset] = /^(.+):(\d{1,15})$/.exec(text) ?? [];
-  if (file === undefined) throw new InvalidArgumentError('It must be like 0000000000000001.log:4096.');
+  if (file === undefined) throw new InvalidArgumentError('The position must look like 0000000000000001.log:4096.');
   return { file, offset: Number(offset) };
 }
 
@@ -95,7 +95,8 @@ async function repairLogAtCut(named: string | undefined, cut: LogLocation, optio
   try {
     const namedFolder = resolveLogFolder(named);
     const folder = realpathSync(namedFolder);
-    // A running service locks its data folder. The data folder contains the log or a link to the log, so both parent folders are locked.
+    // A running service locks its data folder. The data folder may contain a link to the log instead of the log, so the parent folder of
+    // the link and the parent folder of the log are locked.
     for (const parent of new Set([dirname(namedFolder), dirname(folder)].map((path) => realpathSync(path)))) {
       locks.push(lockFolder(parent));
     }

@@ -25,7 +25,7 @@ function logVerifyCommand(): Command {
   return defineCommand('verify', {
     summary: 'verify a log',
     description:
-      'Reads every record of a log and verifies that each follows the one before it. Changes nothing; a server may be running.',
+      'Reads every record of a log and verifies that each record follows the previous record. Changes nothing; a server may be running.',
     examples: ['marketplace log verify', 'marketplace log verify /backup/data/ledger --json | jq .records'],
     exitCodes: { 0: 'the log is intact', 1: null, 3: 'the log is damaged', 130: null },
     json:
@@ -195,7 +195,7 @@ function nameOrValue(names: readonly string[], value: unknown): unknown {
   return (typeof value === 'number' ? names[value] : undefined) ?? toJsonValue(value);
 }
 
-/** Converts a value to a JSON value. Bytes are converted to hexadecimal digits. */
+/** Converts a value in a log record to a JSON value. Bytes are converted to hexadecimal digits. */
 function toJsonValue(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
   return Array.isArray(value) ? value.map(toJsonValue) : (value ?? null);

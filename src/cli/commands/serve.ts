@@ -30,7 +30,7 @@ import { toStartError } from './start-error.ts';
 export function createCommand(): Command {
   return defineCommand('serve', {
     description:
-      'Runs the service in the foreground. SIGINT and SIGTERM drain the server, which then exits with 0; a second signal ends it at once with 1. SIGHUP reloads the catalog and the certificate. ' +
+      'Runs the service in the foreground. SIGINT and SIGTERM drain the server, which then exits with 0; a second signal ends the server at once with 1. SIGHUP reloads the catalog and the certificate. ' +
       'The settings are environment variables; marketplace check-config prints them. The addresses go to standard output, the log to standard error as one JSON object per line.',
     examples: ['marketplace serve', 'SVC_PORT=9000 SVC_DATA_DIR=/var/lib/marketplace marketplace serve'],
     exitCodes: { 0: 'stopped by a signal', 1: 'the start failed, or a second signal ended the drain' },
@@ -38,7 +38,7 @@ export function createCommand(): Command {
 }
 
 /**
- * Polls files every `intervalMs`. After a change, waits until no file has changed for `debounceMs` and calls `onCertificateChange`. The wait is
+ * Polls files every `intervalMs`. After a change, waits until no file has changed for `debounceMs` and calls `onChange`. The wait is
  * necessary because a certificate and its key are written one after the other. Returns a function that stops polling.
  */
 function watchFiles(
@@ -90,7 +90,7 @@ async function runServer(): Promise<void> {
     await flush();
   });
   signals.onRepeatedSignal((signal) => {
-    // The exit code is set before the log is flushed, because a drain that ends meanwhile could end the process.
+    // The exit code is set before the log is flushed, because a drain that ends during the flush could end the process.
     process.exitCode = 1;
     logger.warn(
       { signal, requestsInFlight: running?.requestsInFlight() ?? 0 },
@@ -115,7 +115,7 @@ async function runServer(): Promise<void> {
     reloadCertificate(service, logger);
     requestCatalogReload();
   });
-  // The certificate files may have changed since the beginning of the start, when the server read them.
+  // The certificate files may have changed since the server read the files at the beginning of its start.
   if (!hasReloaded) reloadCertificate(service, logger);
   try {
     printStartMessages(config, service);
@@ -158,7 +158,8 @@ export async function startServer(
   logger: Logger,
   startAbortSignal: AbortSignal,
 ): Promise<Service | null> {
-  // The handlers of signals that arrived while modules were loaded run in the next turn. If one aborts the start, nothing may be written.
+  // The handlers of signals that arrived while modules were loaded run in the next turn of the event loop. If a signal aborts the start,
+  // the server must not write any file.
   await nextTurn();
   if (startAbortSignal.aborted) return null;
   const progress = createRecoveryProgress(process.stderr, logger);
@@ -254,8 +255,8 @@ async function reloadCatalogs(service: Service, logger: Logger, stopSignal: Abor
 }
 
 /**
- * Creates a live and a test key when the server starts for the first time. On a terminal, prints the keys with an example. Other output may
- * be stored, such as the log of a container, so the keys are then written to a file that only its owner can read.
+ * Creates a live and a test key when the server starts for the first time. On a terminal, prints the keys with an example. Output that is
+ * not a terminal may be stored, such as the log of a container, so the keys are written to a file that only the file's owner can read.
  */
 function createFirstKeys(service: Service, dataDir: string): void {
   const create = (mode: ApiKeyMode): string =>
@@ -282,19 +283,19 @@ Try one, in another terminal:
 `;
   const notice = 'There was no API key yet, so two keys of the account demo were created.';
   if (process.stdout.isTTY) {
-    printResult(`\n${notice} They are shown only now:\n\n${keys}`);
+    printResult(`\n${notice} The keys are shown only now:\n\n${keys}`);
     return;
   }
   const path = join(dataDir, 'first-keys.txt');
   try {
     writeFileDurably(
       path,
-      `API keys of the account demo, created at the first start. Copy them, then delete this file.\n\n${keys}`,
+      `API keys of the account demo, created at the first start. Copy the keys, then delete this file.\n\n${keys}`,
     );
   } catch (error) {
     if (!isDiskFull(error)) throw error;
-    printResult(`${notice} They are lost: ${diskFullMessage(dataDir)} with: marketplace keys create`);
+    printResult(`${notice} The keys are lost: ${diskFullMessage(dataDir)} with: marketplace keys create`);
     return;
   }
-  printResult(`${notice} They are in ${path}, which only its owner can read. Copy them, then delete the file.`);
+  printResult(`${notice} The keys are in ${path}, which only its owner can read. Copy the keys, then delete the file.`);
 }

@@ -19,7 +19,7 @@ interface SystemErrorDetails {
   readonly port?: number;
 }
 
-/** Converts an error during the server start to an error that names the setting to fix. Returns any other error unchanged. */
+/** Converts an error during the server start to an error that names the setting to fix. Returns the error itself if no setting matches. */
 export function toStartError(error: unknown, config: Config): unknown {
   if (error instanceof InvalidCertificateError) {
     return ConfigError.invalidSettingError(
@@ -43,7 +43,7 @@ export function toStartError(error: unknown, config: Config): unknown {
   return error;
 }
 
-/** Returns an error that describes how to fix a damaged log. A journal can be moved away: live sessions then lose their fields. */
+/** Returns an error that describes how to fix a damaged log. If a journal is moved away, live sessions lose their pocket fields. */
 function damagedLogError(error: LogDamagedError, { dataDir }: Config): CommandLineError {
   const journal = dataPaths(dataDir).journalFolder + sep;
   if (!error.file.startsWith(journal)) {

@@ -9,12 +9,13 @@ import type { Listener, ListenerOptions } from './listener.ts';
  */
 async function keepAcceptingConnections(acceptMs: number): Promise<void> {
   if (acceptMs > 0) await new Promise((resolve) => setTimeout(resolve, acceptMs));
-  // The first `setImmediate` ends the current turn of the event loop. The second ends a turn in which the event loop polled the sockets.
+  // The first `setImmediate` ends the current turn of the event loop. The second `setImmediate` ends a turn in which the event loop polled
+  // the sockets.
   await new Promise(setImmediate);
   await new Promise(setImmediate);
 }
 
-/** Counts the requests that have no completely sent reply. */
+/** Counts the requests whose reply is not completely sent. */
 export class InFlightRequests {
   count = 0;
   private onEmpty: () => void = () => {};
@@ -29,8 +30,9 @@ export class InFlightRequests {
   }
 
   /**
-   * Waits until all requests are answered and the last reply was passed to the operating system, or until `graceMs` have passed. New
-   * requests on open connections are included. Resolves with the number of unanswered requests. Must be called only once.
+   * Waits until all requests are answered and the last reply was passed to the operating system, or until `graceMs` have passed. Also waits
+   * for new requests that arrive on open connections during the wait. Resolves with the number of unanswered requests. Must be called only
+   * once.
    */
   async waitForAllRequests(graceMs: number): Promise<number> {
     const graceEnd = Promise.withResolvers<void>();
@@ -65,7 +67,10 @@ class UnsentReplies {
   private readonly bytesByReply = new Map<UnsentReply, number>();
   private bytes = 0;
 
-  /** Adds a reply, or updates a reply of which the client has read more. Closes connections if the total size exceeds the limit. */
+  /**
+   * Adds a reply, or updates a reply of which the client has read more. Closes connections if the total size of all unsent replies exceeds
+   * the limit.
+   */
   add(reply: UnsentReply, bodyBytes: number): void {
     this.remove(reply);
     const bytes = bodyBytes + bounds.engineBufferBytesPerConnection;

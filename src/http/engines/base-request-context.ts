@@ -6,7 +6,8 @@ import type { BaseListener, DeadlineEntry, UnsentReply } from './base-listener.t
 import type { LoggedRequest, Reply, RequestContext, RequestLogNumbers } from './listener.ts';
 
 // Prefix of all request IDs of this thread. The prefix has 72 random bits, which make request IDs unique among processes and threads. A
-// counter makes request IDs unique within a thread. Generating 16 random bytes for every request would cost several times as much.
+// counter makes request IDs unique within a thread. Incrementing a counter takes a fraction of the time needed to generate 16 random bytes
+// for every request.
 const requestIdPrefix = `${randomBytes(9).toString('base64url')}-`;
 let issuedRequestIds = 0;
 
@@ -100,8 +101,8 @@ export abstract class BaseRequestContext<L extends BaseListener>
   protected abstract readonly isHandling: boolean;
 
   /**
-   * Returns the part of the request that a proxy may have interpreted differently, such as a header, or undefined. A request with such a
-   * part gets a 400 response and does not reach the handler.
+   * Returns the part of the request, such as a header, that a proxy may have interpreted differently; undefined if there is none. A request
+   * with an ambiguous part gets a 400 response and does not reach the handler.
    */
   protected abstract findMalformedPart(): RequestParam | undefined;
 

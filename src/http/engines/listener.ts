@@ -16,8 +16,8 @@ export interface RequestContext extends CancelSignal {
   /** Request ID, unique among all processes. Every response contains this ID as `X-Request-Id`. */
   readonly requestId: string;
   /**
-   * Returns the value of a request header by its lower-case name; empty if the header is absent. Throws after the handler has returned or
-   * awaited.
+   * Returns the value of a request header by its lower-case name; empty if the header is absent. Throws if called after the handler has
+   * returned or awaited.
    */
   requestHeader(lowerCaseName: string): string;
   /**
@@ -38,7 +38,7 @@ export interface RequestContext extends CancelSignal {
   readonly ended: boolean;
 }
 
-/** Numbers that identify an account and an API key. `SqliteKeyDirectory.callerNames` returns the corresponding names. */
+/** Numbers that identify an account and an API key. `SqliteKeyDirectory.requestLogNames` returns the account name and the key ID. */
 export interface RequestLogNumbers {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */
@@ -54,7 +54,9 @@ export interface Reply {
   readonly error?: ApiError;
 }
 
-/** Properties of a request for the log. `method` can be any text that the client sent, so the log must validate the method. */
+/**
+ * Properties of a request for the log. Validate `method` before writing it to the log, because a client can send any text as the method.
+ */
 export interface LoggedRequest {
   readonly requestId: string;
   readonly method: string;
@@ -66,7 +68,7 @@ export interface LoggedRequest {
 
 /**
  * Handles one HTTP request. If a handler throws or rejects, the listener replies 500 and calls `onHandlerError`. A handler must not call
- * `header` or `readBody` after its first await.
+ * `requestHeader` or `readBody` after its first await.
  */
 export type RequestHandler = (context: RequestContext) => void | Promise<void>;
 
@@ -100,7 +102,7 @@ export interface Listener {
   /** Version of the engine and the reason why this engine was chosen, as text for the operator. */
   readonly engineReason: string;
   readonly port: number;
-  /** Number of requests that have no completely sent reply. */
+  /** Number of requests whose reply is not completely sent. */
   readonly inFlightCount: number;
   /**
    * Sets the certificate for new connections of a listener that was started with `tls`. If the engine cannot load the certificate, throws
@@ -108,9 +110,9 @@ export interface Listener {
    */
   setCertificate(certificate: Certificate): void;
   /**
-   * Drains and closes the listener. Every reply contains `Connection: close`, and the listening socket closes after `acceptMs`. All other
-   * sockets close when every reply is sent, at the latest `graceMs` after the listening socket. Resolves with the number of unanswered
-   * requests. Repeated calls have no effect.
+   * Drains and closes the listener. During the drain, every reply contains `Connection: close`. The listening socket closes after
+   * `acceptMs`. All other sockets close when every reply is sent, at the latest `graceMs` after the listening socket. Resolves with the
+   * number of unanswered requests. Repeated calls have no effect.
    */
   close(graceMs: number, acceptMs?: number): Promise<number>;
 }

@@ -74,8 +74,8 @@ class NodeListener extends BaseListener {
     } else {
       server.on('connection', (socket) => this.onConnection(socket));
     }
-    // Node.js treats connections with unread replies as idle, so `close` would truncate these replies. The drain closes all connections
-    // later.
+    // Node.js treats connections with unread replies as idle, so `close` would truncate these replies. `closeConnections` closes all
+    // connections at the end of the drain.
     server.closeIdleConnections = () => {};
     server.on('request', (request, response) => this.onRequest(request, response));
     // Ignores unknown values of the `Expect` header (RFC 9110, 10.1.1). By default, Node.js would reply 417.
@@ -235,7 +235,8 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   }
 
   /**
-   * Replies 400 to a request whose body is malformed, unless the body was complete or the request was answered. Returns whether it replied.
+   * Replies 400 to a request whose body is malformed, unless the body was complete or the request was answered. Returns true if the method
+   * sent the reply.
    */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;
@@ -278,7 +279,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     const headers = splitHeaders(responseHeaders(reply, this.requestId));
     if (!isBodylessStatus(reply.status)) headers.push('Content-Length', String(bodyBytes));
     if (this.mustDiscardBody || listener.isDraining) headers.push('Connection', 'close');
-    // `writeHead` throws for a header with an invalid character. In this case, nothing has been sent yet.
+    // `writeHead` throws for a header with an invalid character, before anything is sent.
     response.writeHead(reply.status, headers);
     this.markResponseEnded();
     listener.deadlines.remove(this);

@@ -47,8 +47,9 @@ const engineBuilds: readonly { readonly version: string; readonly load: () => un
 let loadedEngine: LoadedEngine | undefined;
 
 /**
- * Loads the newest build of uWebSockets.js that this machine supports. The build is loaded only once per process. It reads its settings
- * from the environment only while it loads, so this function sets a variable meanwhile, which the embedding program never sees.
+ * Loads the newest build of uWebSockets.js that this machine supports. The build is loaded only once per process. The build reads its
+ * settings from environment variables only while it loads. Therefore this function sets a variable during loading and then restores the
+ * previous value.
  *
  * @throws NativeEngineUnavailableError with the reason for each build if none can be loaded
  */

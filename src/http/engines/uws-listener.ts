@@ -29,13 +29,13 @@ class UwsListener extends BaseListener {
   readonly engine = 'uws';
   private readonly native: NativeEngine;
   /**
-   * App that accepts connections. With TLS, this app passes each connection to a child app, because an app cannot change its own
-   * certificate.
+   * uWebSockets.js app that accepts the connections. With TLS, this app passes each connection to a child app, because an app cannot change
+   * its own certificate.
    */
   private readonly acceptor: NativeApp;
   /**
-   * Child apps, one for each certificate since the start, with the current certificate last; empty without TLS. An open connection stays in
-   * its child app after a certificate change.
+   * Child apps, one for each certificate since the start, with the current certificate last; empty without TLS. A certificate change does
+   * not move open connections to another child app.
    */
   private readonly tlsApps: NativeApp[] = [];
   private listenSocket: us_listen_socket | undefined;
@@ -82,8 +82,9 @@ class UwsListener extends BaseListener {
   }
 
   protected override closeConnections(): void {
-    // `NativeApp.close` closes every socket immediately, so it must not run in a callback of the engine. At this time, all accepted
-    // connections have been passed to a child app, which takes one turn of the event loop.
+    // `NativeApp.close` closes every socket immediately, so it must not run in a callback of the engine. All accepted connections have
+    // already been passed to a child app, because passing a connection takes one turn of the event loop, and the drain has waited for at
+    // least one turn.
     for (const app of [this.acceptor, ...this.tlsApps]) app.close();
   }
 
@@ -93,15 +94,15 @@ class UwsListener extends BaseListener {
 }
 
 /**
- * TLS 1.2 cipher of a listener that only supports TLS 1.3. The engine cannot disable TLS 1.2, but this cipher needs a pre-shared key
- * that no client has.
+ * Cipher option for a listener that supports only TLS 1.3. uWebSockets.js cannot disable TLS 1.2, so the option allows only one TLS 1.2
+ * cipher, which needs a pre-shared key that no client has.
  */
 const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 
 /**
  * The request context whose native callback ran last. The process has only one cork buffer, and the socket of this context may use the
- * buffer until the microtasks after the callback have run. Until then, no other socket can be corked, and each part of a reply on another
- * socket would be a separate system call, which costs six times as much as a whole request (measured).
+ * buffer until the microtasks after the callback have run. While one socket uses the buffer, no other socket can be corked, and each part
+ * of a reply on another socket would be a separate system call, which costs six times as much as a whole request (measured).
  */
 let corkHolder: UwsRequestContext | undefined;
 
@@ -121,18 +122,18 @@ function runPostponed(): void {
 }
 
 /**
- * Number of requests handled in this turn of the event loop. The engine parses up to 512 KB from one connection in a turn. Without a
- * limit on this number, one connection could delay all other connections for seconds.
+ * Number of requests handled in this turn of the event loop. The engine parses up to 512 KB from one connection in one turn of the event
+ * loop. Without a limit on the number of requests, one connection could delay all other connections for seconds.
  */
 let requestsThisTurn = 0;
-/** Number of requests in a turn after which `setImmediate` schedules the reset of `requestsThisTurn`. */
+/** Value of `requestsThisTurn` at which `setImmediate` schedules the reset of this counter to 0. */
 const turnCheckInterval = bounds.repliesPerTurnMax / 4;
 
 function resetTurnCount(): void {
   requestsThisTurn = 0;
 }
 
-// Module variables count these headers without creating a closure, because every header of a request with a body is visited.
+// Counters of the headers that determine the end of the body. Module variables are used so that no closure is created for each request.
 let contentLengthCount = 0;
 let transferEncodingCount = 0;
 function countFramingHeader(lowerCaseName: string): void {
@@ -141,8 +142,8 @@ function countFramingHeader(lowerCaseName: string): void {
 }
 
 /**
- * Decides at random whether to check that the client reads this reply. The probability is proportional to the size of the reply. Not every
- * reply is checked, because the check needs `tryEnd`, which takes 1 us longer than `end` (4 % of the cost of a request).
+ * Decides at random whether to check that the client reads this reply. The probability of a check is proportional to the size of the reply.
+ * Not every reply is checked, because the check needs `tryEnd`, which takes 1 us longer than `end` (4 % of the cost of a request).
  */
 function isSampledForReadCheck(bytes: number): boolean {
   return Math.random() * bounds.bytesBetweenReadChecksMean < bytes;
@@ -158,7 +159,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   private declaredBytes = 0;
   /**
    * Whether the body is chunked. The engine parses a chunk extension as digits of the chunk size and a trailer as the next request, so the
-   * engine may detect a wrong end of the body. The connection of a chunked request closes after the reply for this reason.
+   * engine may detect a wrong end of the body. For this reason, the connection of a chunked request closes after the reply.
    */
   private isChunked = false;
   /** Whether the last chunk was received and its `onData` callback has returned. */
@@ -251,7 +252,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     }
     if (contentLengthCount !== (length === '' ? 0 : 1)) return 'Content-Length';
     if (length === '') return undefined;
-    // Skips the handler for an invalid number, because the engine itself replies 400 and drops any other reply.
+    // The handler is not called for an invalid Content-Length, because the engine itself replies 400 and drops any other reply.
     if (!/^[0-9]{1,18}$/.test(length)) return 'Content-Length';
     this.declaredBytes = Number(length);
     this.isBodyTooLarge = this.declaredBytes > this.listener.options.bodyBytesMax;
@@ -397,8 +398,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   private writeReplyWithoutBody(res: HttpResponse, reply: Reply, head: string): void {
     const withLength = isBodylessStatus(reply.status) ? head : `${head}\r\nContent-Length: ${bodyByteLength(reply)}`;
     if (this.listener.isDraining || isSampledForReadCheck(head.length)) {
-      // Writes the whole head as the status text. The reply remains unfinished, so the engine keeps the socket open until `postpone`
-      // closes the connection.
+      // Passes the status line and all headers to the engine as one status text. The reply remains unfinished, so the engine keeps the
+      // socket open until `postpone` closes the connection.
       res.writeStatus(`${withLength}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n`);
       postpone(this);
       return;
@@ -410,8 +411,9 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   /**
-   * Replies while the client may still be sending a body that the service does not read. Closing the connection immediately would reset the
-   * connection, often before the client reads the reply. The listener closes the connection only when the body ends or the deadline passes.
+   * Sends a reply while the client may still be sending a body that the service does not read. Closing the connection immediately would
+   * reset the connection, often before the client reads the reply. The listener closes the connection only when the body ends or the
+   * deadline passes.
    *
    * This method writes the whole reply as the status text, because the engine keeps the socket open only while the reply is unfinished.
    * The engine adds a line break after the status text, which the client reads as the last two bytes of the reply body.

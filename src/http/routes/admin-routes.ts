@@ -36,7 +36,7 @@ function createHostHeaderCheck(names: readonly string[]): (host: string) => bool
 
 type AdminMethod = 'GET' | 'POST' | 'DELETE';
 
-/** Creates a handler for operators. The handler checks the HTTP method first and then the operator token. */
+/** Creates a handler of requests from operators. The handler checks the HTTP method first and then the operator token. */
 function operatorOnly(
   { isOperator }: AdminRoutesDeps,
   handlers: { readonly [Name in AdminMethod]?: RequestHandler },

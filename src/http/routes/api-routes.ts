@@ -198,7 +198,10 @@ async function handleQueryAnalytics({ operations }: ApiRoutesDeps, request: Admi
   sendOutcome(request, outcome, unknownNames === undefined ? noNames : collectUnknownParameters(unknownNames, noNames));
 }
 
-/** Reads a JSON body and calls `handle`. If the body is missing or invalid, releases the reservation in the daily session limit. */
+/**
+ * Reads a JSON body and calls `handle`. If the body is missing or invalid, releases the session that was reserved for the request in the
+ * daily session limit.
+ */
 function readJsonBody(
   operations: ApiOperations,
   { context, admission, headers }: AdmittedRequest,

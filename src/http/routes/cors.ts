@@ -26,7 +26,7 @@ class CorsHeaders {
     return formatHeader('Access-Control-Allow-Origin', origin) + this.#exposed;
   }
 
-  /** Returns the additional headers of a preflight response, which also needs the headers for the allowed origin. */
+  /** Returns the additional headers of a preflight response. The response also needs the headers from `allowOriginHeaders`. */
   preflightHeaders(methods: string): HeaderText {
     return formatHeader('Access-Control-Allow-Methods', methods) + this.#preflight;
   }

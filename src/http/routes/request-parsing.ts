@@ -29,8 +29,9 @@ export function isJsonMediaType(contentType: string): boolean {
 }
 
 /**
- * Parses a request header with a weighted list, such as `Accept`. Returns the items in lower case with their weights (RFC 9110, 12.4.2).
- * Returns an empty map for a header that is longer than the headers of browsers, because parsing a long header would be expensive.
+ * Parses a request header with a weighted list, such as `Accept`. Returns the items of the list in lower case, with their weights (RFC
+ * 9110, 12.4.2). Returns an empty map for a header that is longer than the headers of browsers, because parsing a long header would be
+ * expensive.
  */
 export function parseWeightedList(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
@@ -50,7 +51,7 @@ function parseWeight(parameters: readonly string[]): number {
   return 1;
 }
 
-/** Whether an `Accept` header prefers JSON to HTML. Returns false if both are equally acceptable (docs/contract.md#embed-code). */
+/** Whether an `Accept` header prefers JSON to HTML. Returns false if JSON and HTML are equally acceptable (docs/contract.md#embed-code). */
 export function prefersJson(accept: string): boolean {
   const weights = parseWeightedList(accept);
   return (weights.get('application/json') ?? 0) > (weights.get('text/html') ?? 0);

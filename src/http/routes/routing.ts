@@ -19,7 +19,7 @@ export const publicRouteNames = [
   'reference',
 ] as const;
 
-/** Names of the routes of both listeners in logs. `RequestContext.routeIndex` is an index in this list. */
+/** Names of the routes of both listeners in logs. `RequestContext.routeIndex` is an index in this list of names. */
 export const allRouteNames = [
   ...publicRouteNames,
   'healthz',

@@ -13,11 +13,14 @@ import type { PocketField, Vertical } from '../vertical.ts';
 import type { LoanBand, LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
 import { debtToIncomeScale } from './price-offer.ts';
 
-/** Tables that only loan catalogs have. A *row* is one offer in one credit band; a *slot* is one row at one term of the catalog. */
+/**
+ * Tables that only loan catalogs have. A *row* is a combination of offer and credit band. A *slot* is a combination of offer, credit band
+ * and term.
+ */
 export interface LoanTables extends MatchTables, StateRuleTables {
-  /** All terms of the catalog in months, ascending. A set of terms is stored as a number with one bit per term of this list. */
+  /** All loan terms in the catalog, in months, ascending. A set of terms is stored as a number with one bit per term of this list. */
   readonly termMonths: readonly number[];
-  /** Indexes of the terms in the order in which they replace an unavailable requested term: nearest to 36 months first, then shortest. */
+  /** Indexes of the terms in the order in which terms replace an unavailable requested term: nearest to 36 months first, then shortest. */
   readonly termPreference: readonly number[];
   readonly roles: LoanRoleIndexes;
 
@@ -35,13 +38,19 @@ export interface LoanTables extends MatchTables, StateRuleTables {
   readonly aprMin: Uint16Array;
   /** Upper end of the displayed APR range, in the order and unit of `aprMin`. */
   readonly aprMax: Uint16Array;
-  /** Unrounded upper end of the APR range in percent, by slot; infinite if the offer does not have the term. */
+  /**
+   * Unrounded upper end of the APR range, in percent, for each combination of offer, credit band and term; infinite if the offer does not
+   * have the term or does not serve the credit band.
+   */
   readonly aprMaxPercent: Float64Array;
-  /** Monthly payment per dollar of principal at the midpoint of the note rates, by slot. */
+  /**
+   * Monthly payment per dollar of principal for each combination of offer, credit band and term, at the midpoint between the lowest and the
+   * highest note rate.
+   */
   readonly paymentFactor: Float64Array;
 }
 
-/** Positions of fields in the field vector of a borrower, or -1 if the vertical has no such field. */
+/** Position of the field of each role in the field vector of a borrower, or -1 if the vertical has no field for the role. */
 type LoanRoleIndexes = MatchTables['roles'] &
   Readonly<Record<'amount' | 'creditBand' | 'annualIncome' | 'term' | 'monthlyDebt', number>>;
 
@@ -120,7 +129,10 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
   return tables;
 }
 
-/** Returns the expected revenue of a click: the payout, times the confirmation rate if it is per lead (docs/contract.md#click-revenue). */
+/**
+ * Returns the expected revenue of a click: the payout, times the confirmation rate if the payout is per lead
+ * (docs/contract.md#click-revenue).
+ */
 function expectedRevenueMicros(offer: LoanOffer, bandName: string, vertical: Vertical): number {
   const payoutMicros = usdToMicros(offer.payout_usd);
   if (offerPayoutModel(offer, vertical) === 'cost_per_click') return payoutMicros;
@@ -161,14 +173,19 @@ export function shareOfAcceptedCreditScores(
   return Math.max(0, max - Math.max(min, minScore) + 1) / (max - min + 1);
 }
 
-/** Returns the note rates and the origination fee of a credit band at one term, in percent. Prices of the term take precedence. */
+/**
+ * Returns the note rates and the origination fee of a credit band at one term, in percent. A price of the credit band for this term takes
+ * precedence over the general price of the credit band.
+ */
 function priceAtTerm(band: LoanBand, months: number): { min: number; max: number; feePercent: number } {
   const own = band.terms?.[months];
   const { min, max } = own?.note_rate_percent ?? band.note_rate_percent;
   return { min, max, feePercent: own?.origination_fee_percent ?? band.origination_fee_percent };
 }
 
-/** Creates the rules that apply to choice fields in addition to the criteria: bands that offers serve, and joint applications. */
+/**
+ * Creates the rules that apply to choice fields in addition to the criteria: the credit bands that offers serve, and joint applications.
+ */
 function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): ChoiceFieldRule<LoanOffer>[] {
   const { creditBand, coBorrower } = vertical.roles;
   const bandRule: ChoiceFieldRule<LoanOffer> = {
@@ -191,16 +208,16 @@ function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): b
 }
 
 /**
- * State rules of all offers. Many offers have the same rules, so each offer has the number of a rule set. Rule set 0 contains the rules of
- * the catalog. Every other rule set combines the rules of the catalog, of a lender and of an offer.
+ * State rules of all offers. Many offers have the same rules, so each offer has the number of a rule set. Rule set 0 contains only the
+ * rules of the catalog. Each further rule set combines the rules of the catalog with the rules of one lender, of one offer, or of both.
  */
 export interface StateRuleTables {
   readonly stateCount: number;
-  /** APR cap by number of the rule set, then by state, in percent. */
+  /** APR cap by rule set number, then by state, in percent. */
   readonly stateAprCap: Float64Array;
-  /** Minimum amount by number of the rule set, then by state, in USD. */
+  /** Minimum amount by rule set number, then by state, in USD. */
   readonly stateAmountMin: Float64Array;
-  /** Number of the rule set, by offer. */
+  /** Rule set number of each offer. */
   readonly stateRuleSet: Uint16Array;
 }
 

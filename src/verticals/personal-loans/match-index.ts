@@ -13,39 +13,46 @@ export interface CreditBandIndex {
   readonly amounts: RangeIndex;
   /** Largest amount by offer number, in USD, for borrowers of the credit band; 0 if the offer does not serve the band. */
   readonly amountMax: Float64Array;
-  /** Bit set of terms by offer number: terms whose APR is within the highest APR cap of any state. Other terms are never available. */
+  /**
+   * Bit set of terms by offer number. The bit set lacks the terms whose APR exceeds the APR cap of every state, because these terms are
+   * never available.
+   */
   readonly terms: Int32Array;
   /** Index of the term that is quoted if the borrower requests no term, by offer number; -1 if the offer has no term in `terms`. */
   readonly defaultTerm: Int8Array;
-  /** Lowest payment factor of each offer, over the terms in `terms`. */
+  /** Lowest payment factor among the terms in `terms`, by offer number. */
   readonly minPaymentFactor: Float64Array;
-  /** The offers in `offers`, sorted as in `svc_revenue`. */
+  /** The offers in `offers`, in the sort order `svc_revenue`. */
   readonly byRevenue: Uint16Array;
 }
 
 /**
- * Sort orders of the offers for one credit band and one requested term. The *default slot* of an offer is its slot (offer, credit band and
- * term) for the quoted term, unless a state's APR cap or the borrower's debts exclude that term.
+ * Sort orders of the offers for one credit band and one requested term. The *default term* of an offer is the requested term if
+ * `CreditBandIndex.terms` contains the requested term, otherwise `CreditBandIndex.defaultTerm`. An offer is quoted at its default term
+ * unless a state's APR cap or the borrower's debts exclude the default term.
  */
 export interface LoanTermIndex {
-  /** Default slot of each offer, by offer number. */
+  /** Index in the price tables (slot) of each offer at its default term, by offer number. */
   readonly defaultSlot: Int32Array;
   readonly defaultPaymentFactor: Float64Array;
-  /** Offers of the credit band, sorted as in `lowest_apr` by the prices of their default slots. */
+  /** Offers of the credit band in the sort order `lowest_apr`, priced at their default terms. */
   readonly byApr: Uint16Array;
-  /** Offers without a debt-to-income limit, sorted as in `highest_amount` by the prices of their default slots. */
+  /** Offers of the credit band without a debt-to-income limit, in the sort order `highest_amount`, priced at their default terms. */
   readonly byAmount: Uint16Array;
-  /** Offers of the credit band, sorted by the highest score that any borrower can get for the default slot; see `computeBestScores`. */
+  /** Offers of the credit band, sorted by the highest score that any borrower can get at the default term; see `computeBestScores`. */
   readonly byScore: Uint16Array;
   /** Highest possible score of each offer in `byScore`, in the same order. */
   readonly bestScores: Int32Array;
 }
 
-/** Sets of the offers for one credit band and state. Debt-to-income limits are not applied. */
+/** Sets of the offers for borrowers of one credit band and one state. Debt-to-income limits are not applied. */
 export interface UsStateIndex {
   /** Offers whose criteria allow this state and credit band and that have at least one available term. */
   readonly offered: OfferSet;
-  /** Offers that are not quoted at their default slot, by requested term: index of the term plus 1, or 0 for no requested term. */
+  /**
+   * For each requested term, the offers whose APR at the default term exceeds the state's APR cap. The position in the list is the index of
+   * the requested term plus 1, or 0 if no term is requested.
+   */
   readonly nonDefaultTerm: readonly (OfferSet | undefined)[];
   /** Offers with a higher minimum amount in this state than elsewhere, and the lowest and highest of these minimum amounts, in USD. */
   readonly raisedMinimum: OfferSet;
@@ -62,10 +69,10 @@ interface MatchIndexUsage {
 }
 
 /**
- * Index of the offers of a catalog: sets and sort orders that depend on only a few values of a borrower. Each part of the index is built
- * when it is first used. All parts together need about as much memory as the tables of the catalog. If the index with a new part would
- * exceed `bytesMax`, all other parts are deleted; they are built again when they are used. A deleted part stays valid for a ranking in
- * progress.
+ * Index of the offers of a catalog. The index contains sets and sort orders of offers for each credit band, requested term and state of
+ * borrowers. Each part of the index is built when it is first used. All parts together need about as much memory as the tables of the
+ * catalog. If the index with a new part would exceed `bytesMax`, all other parts are deleted and are built again when they are used. A
+ * deleted part of the index stays valid for a ranking in progress.
  */
 export class MatchIndex {
   /** Offers with a debt-to-income limit. */
@@ -77,12 +84,15 @@ export class MatchIndex {
   readonly #tables: LoanTables;
   readonly #score: OfferScorer;
   readonly #bands: CreditBandIndex[];
-  /** Term indexes by credit band, then by requested term: index of the term plus 1, or 0 for no requested term. */
+  /**
+   * Term indexes by credit band, then by requested term. The array index is the index of the requested term in `LoanTables.termMonths` plus
+   * 1, or 0 if no term is requested.
+   */
   readonly #terms: LoanTermIndex[][];
   /** State indexes by credit band, then by state. */
   readonly #states: UsStateIndex[][];
   readonly #bytesMax: number;
-  /** Size in bytes of the parts that are never deleted. */
+  /** Size in bytes of the parts of the index that are never deleted. */
   readonly #fixedBytes: number;
   #bytes = 0;
 
@@ -122,8 +132,8 @@ export class MatchIndex {
   }
 
   /**
-   * Builds the parts that take longest and that are needed in every state: for each credit band, the `CreditBandIndex` and the `LoanTermIndex`
-   * without a requested term. Each of the other parts takes a few milliseconds when it is first used.
+   * Builds the parts of the index that take longest and that are needed in every state: for each credit band, the `CreditBandIndex` and the
+   * `LoanTermIndex` without a requested term. Any other part of the index is built in a few milliseconds when the part is first used.
    */
   buildCommonIndexes(): void {
     for (let band = 0; band < this.#tables.bandCount; band++) this.indexForLoanTerm(band, -1);
@@ -141,7 +151,7 @@ export class MatchIndex {
     return ofBand[term + 1]!;
   }
 
-  /** @param applicant any applicant who lives in the state; only the credit band and the state are used */
+  /** @param applicant an applicant who lives in the state; the index depends only on the state and on the credit band of the applicant */
   indexForUsState(state: number, applicant: Applicant): UsStateIndex {
     const ofBand = this.#states[applicant.creditBand]!;
     ofBand[state] ??= this.#buildUsStateIndex(state, applicant);
@@ -211,14 +221,15 @@ export class MatchIndex {
     return index;
   }
 
-  /** Computes the highest score that any applicant can get for the default slot of each offer, by offer number. */
+  /** Computes the highest score that any applicant can get for each offer at its default term, by offer number. */
   #computeBestScores(band: number, term: number, defaultSlot: Int32Array): Float64Array {
     const tables = this.#tables;
     const score = this.#score;
     const applicant = emptyApplicant();
     applicant.creditBand = band;
     applicant.termIndex = term;
-    // A requested term that no offer has never gets a higher score than no requested term, so both cases share the sort order.
+    // `term` is also -1 if no offer has the requested term. The best score without a requested term is never lower than the best score with
+    // a requested term that no offer has.
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
     const price = emptyOfferPrice();
     const best = new Float64Array(tables.offerCount);
@@ -236,7 +247,8 @@ export class MatchIndex {
   #buildUsStateIndex(state: number, requester: Applicant): UsStateIndex {
     const tables = this.#tables;
     const { offers, terms, defaultTerm, amountMax } = this.indexForCreditBand(requester.creditBand);
-    // Without debts and with the largest amount, an offer is priceable exactly if the state and credit band allow the offer.
+    // For an applicant without debts who requests the largest amount, `priceOffer` returns true exactly if the state and credit band allow
+    // the offer.
     const applicant = Object.assign(emptyApplicant(), requester);
     applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
@@ -258,7 +270,7 @@ export class MatchIndex {
         highestRaisedMinimum = Math.max(highestRaisedMinimum, price.amountMin);
       }
       if (price.openTerms === terms[offer]!) continue;
-      // Whether the state excludes the default term, which is quoted if the offer does not have the requested term.
+      // Whether the state excludes the term that is quoted if the offer does not have the requested term.
       const defaultClosed = (price.openTerms & (1 << defaultTerm[offer]!)) === 0;
       for (let place = 0; place < nonDefaultTerm.length; place++) {
         const bit = place === 0 ? 0 : 1 << (place - 1);
@@ -273,7 +285,10 @@ export class MatchIndex {
     return { offered, raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum, nonDefaultTerm };
   }
 
-  /** Adds the size of a new part to the size of the index. If the sum would exceed `bytesMax`, deletes all other parts first. */
+  /**
+   * Adds the size of a new part to the size of the index. If the size of the index would exceed `bytesMax`, first deletes all parts that
+   * can be built again.
+   */
   #allocateBytes(bytes: number): void {
     if (this.#bytes + bytes > this.#bytesMax) {
       this.#bands.length = 0;
@@ -296,7 +311,8 @@ function allowedOffers(tables: LoanTables, field: number, value: number): OfferS
 
 /** Sorts offers by an integer key between -2^37 and 2^37, ascending. Offers with equal keys keep their order. */
 function sortByKey(offers: ArrayLike<number>, keyOf: (offer: number) => number): Uint16Array {
-  // Each number contains key and position, which a double stores exactly. Sorting numbers is many times faster than sorting objects.
+  // Each number combines the sort key and the position of an offer, and a double represents each of these numbers exactly. Sorting numbers
+  // is many times faster than sorting objects.
   const packed = new Float64Array(offers.length);
   for (let place = 0; place < offers.length; place++) packed[place] = keyOf(offers[place]!) * 2 ** 15 + place;
   packed.sort();

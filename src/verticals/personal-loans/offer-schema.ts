@@ -104,7 +104,10 @@ export function validateLoanOffer(
   }
 }
 
-/** Reports a catalog with too many different terms. A set of terms is stored in the bits of one number, so their count is limited. */
+/**
+ * Reports an error if a catalog has too many different loan terms. The number of terms is limited, because a set of terms is stored as the
+ * bits of one number.
+ */
 export function validateLoanTerms(offers: readonly LoanOffer[], errors: CatalogErrors): void {
   const terms = new Set(offers.flatMap(({ term_months }) => term_months));
   if (terms.size > bounds.catalogTermsMax) {

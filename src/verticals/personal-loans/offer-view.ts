@@ -57,7 +57,7 @@ export function compileOffer(lender: CatalogLender, offer: CatalogOffer): Compil
 export interface PricedOffer {
   /** Index of the offer in the catalog. */
   readonly index: number;
-  /** Position in the catalog's price tables of the offer at the borrower's credit band and quoted term. */
+  /** Index in the catalog's price tables for this offer, the borrower's credit band and the quoted term. */
   readonly slot: number;
   /** Estimated monthly payment in cents. */
   readonly paymentCents: number;
@@ -169,15 +169,21 @@ export function renderOffersJson(
   return text;
 }
 
-/** JSON texts of 0 to 99 cents after the whole dollars: empty, `.01`, `.02` and so on. A table is faster than formatting a double. */
+/**
+ * JSON text of each number of cents from 0 to 99, which follows the whole dollars: empty, `.01`, `.02` and so on. A table is faster than
+ * formatting a double.
+ */
 const centSuffixes = Array.from({ length: 100 }, (_, cents) => (cents === 0 ? '' : String(cents / 100).slice(1)));
 
-/** JSON texts that end an offer, starting at the value of `position`. The last offer of a list has a different end. */
+/**
+ * JSON fragments that end an offer: the value of `position`, a brace and a comma. After the last offer of a list, a bracket replaces the
+ * comma.
+ */
 const positionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}},`);
 const lastPositionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}}]`);
 
 interface OfferTail {
-  /** JSON text from the end of `loan_amount_range` to the opening quote of `click_url`. */
+  /** JSON fragment from the closing brace of `loan_amount_range` to the opening quote of the value of `click_url`. */
   readonly detailsJson: string;
   /** Part of the click URL between the sub_id and the click token. */
   readonly urlParameters: string;
@@ -226,7 +232,7 @@ export class OfferRenderer {
       lender_name: lenderName,
       logo_url: `${this.#logosUrl}/${logo}${hash === undefined ? '' : `?v=${hash}`}`,
       apr_range: { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 },
-      // `slot` is the row times the number of terms, plus the index of the term.
+      // `slot` is the index of the row (offer and credit band) times the number of terms, plus the index of the term.
       payment_term_months: this.#tables.termMonths[slot % this.#tables.termMonths.length]!,
     };
   }
@@ -235,7 +241,7 @@ export class OfferRenderer {
     return this.#tables.termMonths.filter((_months, term) => (openTerms & (1 << term)) !== 0);
   }
 
-  /** Returns the JSON text from the opening brace of an offer to the value of `monthly_payment_estimate`. */
+  /** Returns the JSON fragment from the opening brace of an offer to the name of the member `monthly_payment_estimate`. */
   firstOfferMembersJson(index: number, slot: number): string {
     this.#headsBySlot[slot] ??= flattenString(
       `${JSON.stringify(this.firstOfferMembers(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
@@ -256,7 +262,7 @@ export class OfferRenderer {
     return tail;
   }
 
-  /** Returns the JSON text from the end of the click URL to the value of `position`. */
+  /** Returns the JSON fragment that follows the click URL: the member `term_months` and the name of the member `position`. */
   termMonthsJson(openTerms: number): string {
     let text = this.#termsByOpenTerms.get(openTerms);
     if (text === undefined) {

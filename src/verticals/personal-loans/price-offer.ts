@@ -6,12 +6,13 @@ import type { LoanTables } from './loan-tables.ts';
 /** Scale of `LoanTables.debtToIncomeMax`: a share of 1 is stored as 1,000,000, which allows four decimals of a percent. */
 export const debtToIncomeScale = 1_000_000;
 
-/** Payment units per US dollar. In these units, any allowed share of a monthly income is an integer. */
+/** Number of payment units per US dollar. In payment units, the product of a monthly income and a debt-to-income limit is an integer. */
 export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
 
 /**
- * Returns the largest monthly payment that a debt-to-income limit allows, in payment units (`paymentUnitsPerUsd`). The result is negative
- * if the existing debts alone exceed the limit. `share` is in `debtToIncomeScale`; `annualIncome` and `monthlyDebt` are in whole USD.
+ * Returns the largest monthly payment that a debt-to-income limit allows, in payment units (`paymentUnitsPerUsd`). Returns a negative
+ * number if the existing debts alone exceed the limit. `share` is in `debtToIncomeScale`; `annualIncome` and `monthlyDebt` are in whole
+ * USD.
  *
  * All three parameters are integers, so the limit is computed exactly: 57 % of 60,000 USD a year is 2,850 USD a month. The payment that
  * is compared with the limit is not rounded and has a floating-point error in its last bits. Therefore the limit is increased by a few
@@ -88,8 +89,8 @@ export function readApplicant(tables: LoanTables, borrower: Readonly<FieldVector
  * Prices an offer and writes the result into `price`. Returns false if the applicant cannot get the offer.
  *
  * A term is available if its highest APR is at most the APR cap of the state. An offer with a debt-to-income limit also requires that the
- * payment on the requested amount plus the payments on existing debts is within the limit. An applicant with unknown income or debt
- * cannot get such an offer (docs/contract.md#eligibility).
+ * payment on the requested amount plus the payments on existing debts is within the limit. An applicant with unknown income or debt cannot
+ * get an offer with a debt-to-income limit (docs/contract.md#eligibility).
  */
 export function priceOffer(tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice): boolean {
   const { amount } = applicant;

@@ -40,7 +40,7 @@ export type RankLoans = (
   unavailable?: Int32Array | null,
 ) => RankedOffers;
 
-/** Function that ranks the offers of loan catalogs. Its method `indexFor` returns the `MatchIndex` of a catalog. */
+/** Function that ranks the offers of loan catalogs, with a method `indexFor` that returns the `MatchIndex` of a catalog. */
 type Ranker = RankLoans & { readonly indexFor: (tables: LoanTables) => MatchIndex };
 
 /** State of a ranker for one catalog. Threads do not share this state. */
@@ -59,8 +59,8 @@ interface RankerState {
  *
  * 1. `selectEligibleOffers` applies all criteria and state rules, for 32 offers at a time.
  * 2. `applyDebtLimits` applies the debt-to-income limits, the only rule that must be computed for each offer. After this step, the number
- *    of eligible offers is exact. This step also prices the offers that are not quoted at their default term.
- * 3. The other offers are read from prebuilt sort orders, until no further offer can be among the best.
+ *    of eligible offers is exact. `applyDebtLimits` also prices the offers that are not quoted at their default term (see `LoanTermIndex`).
+ * 3. The offers that are quoted at their default term are read from prebuilt sort orders, until no further offer can be among the best.
  *
  * Unavailable offers are ranked like all other offers, but are not counted in the total. Therefore a ranking stays valid when an offer
  * becomes available or unavailable. If too few of the best offers are available, the ranking is repeated without unavailable offers.
@@ -77,7 +77,7 @@ export function createRanker(score: OfferScorer): Ranker {
   const lowestApr = new TopOffers();
   const highestAmount = new TopOffers();
   const revenue = new TopOffers();
-  // The lists must be in the same sequence as `sortOrders`.
+  // The lists must have the same order as the names in `sortOrders`.
   const best = [recommended, lowestApr, highestAmount, revenue];
 
   const rank: RankLoans = (tables, borrower, today, unavailable = null) => {
@@ -97,7 +97,10 @@ export function createRanker(score: OfferScorer): Ranker {
   };
   return Object.assign(rank, { indexFor: (tables: LoanTables) => stateFor(tables).index });
 
-  /** Fills all lists with the best of the `count` eligible offers. Removes from `eligible` the offers that debts exclude. */
+  /**
+   * Fills the lists of all sort orders with the best of the `count` eligible offers. Removes from `eligible` the offers whose
+   * debt-to-income limit the borrower would exceed.
+   */
   function rankEligible(tables: LoanTables, state: RankerState, borrower: Readonly<FieldVector>, count: number): void {
     const { index, eligible } = state;
     for (const list of best) list.reset(tables.orderLength);
@@ -135,7 +138,9 @@ export function createRanker(score: OfferScorer): Ranker {
     return state;
   }
 
-  /** Prices each offer and adds the offer to all lists. Removes offers from `eligible` that the borrower cannot get. */
+  /**
+   * Prices each offer and adds the offer to the lists of all sort orders. Removes from `eligible` the offers that the borrower cannot get.
+   */
   function priceAll(tables: LoanTables, offers: OfferSet, eligible: OfferSet): void {
     const { bandCount } = tables;
     for (let word = 0; word < offers.length; word++) {
@@ -169,8 +174,9 @@ export function createRanker(score: OfferScorer): Ranker {
   }
 
   /**
-   * Removes offers that the borrower's debts exclude. Adds the other offers with a debt-to-income limit to `highestAmount`, because their
-   * largest amounts depend on the borrower and no prebuilt sort order contains them.
+   * Removes the offers whose debt-to-income limit the borrower would exceed. Adds the remaining offers with a debt-to-income limit to
+   * `highestAmount`, because the largest amounts of these offers depend on the borrower and no prebuilt sort order by amount contains these
+   * offers.
    */
   function applyDebtLimits(
     tables: LoanTables,
@@ -187,7 +193,7 @@ export function createRanker(score: OfferScorer): Ranker {
     const debtsKnown = annualIncome >= 0 && monthlyDebt >= 0;
     const { debtToIncomeMax } = tables;
     const amountUnits = amount * paymentUnitsPerUsd;
-    // Offers with a smaller largest amount cannot be among the best of `highestAmount`.
+    // Lowest `amountMax`, in USD, with which an offer can be among the best of `highestAmount`.
     let amountNeeded = maxAmountFromSortKey(highestAmount.maxAcceptedSortKey);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~defaultTermOffers[word]!; bits !== 0; bits &= bits - 1) {

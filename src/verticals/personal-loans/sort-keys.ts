@@ -8,14 +8,20 @@ export type OfferScorer = (tables: LoanTables, offer: number, applicant: Applica
 
 /** Weights of the parts of the `recommended` score, in percent (docs/contract.md#sort-orders). The payout must not influence this score. */
 export const recommendedWeights = {
-  /** Weight of the cost score. The score is 1 if the middle of the APR range is 0 % and 0 if the middle is `aprPercentMax`. */
+  /** Weight of the cost score. The cost score is 1 if the middle of the APR range is 0 %, and 0 if the middle is `aprPercentMax`. */
   cost: 45,
   approval: 30,
-  /** Weight of the amount score. The score is 1 if the requested amount is at most 80 % of the largest amount, 0 if both are equal. */
+  /**
+   * Weight of the amount score. The amount score is 1 if the requested amount is at most 80 % of the largest amount that the borrower can
+   * get, and 0 if the two amounts are equal.
+   */
   amountFit: 8,
-  /** Weight of the term score: the shorter of the requested and the quoted term, divided by the longer. 1 without a requested term. */
+  /**
+   * Weight of the term score. The term score is the shorter of the requested and the quoted term, divided by the longer of the two terms,
+   * or 1 if no term is requested.
+   */
   termFit: 7,
-  /** Weight of the star rating. The score is 1 at five stars and 0 at one star. */
+  /** Weight of the star score. The star score is 1 for an offer with five stars and 0 for an offer with one star. */
   stars: 10,
 } as const;
 

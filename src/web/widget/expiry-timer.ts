@@ -19,7 +19,10 @@ export class ExpiryTimer {
     ended.addEventListener('abort', () => this.stop());
   }
 
-  /** Starts or restarts the timer. The arguments are server timestamps (ISO 8601) of a response with offers. */
+  /**
+   * Starts or restarts the timer. Both arguments are server timestamps (ISO 8601): `generatedAt` is the time of the response with the
+   * offers, and `expiresAt` is the time at which the offers expire.
+   */
   start(generatedAt: string, expiresAt: string): void {
     const lifetimeMs = Date.parse(expiresAt) - Date.parse(generatedAt);
     this.#lifetimeMs = Number.isNaN(lifetimeMs) ? Number.POSITIVE_INFINITY : lifetimeMs;
@@ -36,8 +39,8 @@ export class ExpiryTimer {
   #checkExpiry(): void {
     clearTimeout(this.#timer);
     if (this.#lifetimeMs === Number.POSITIVE_INFINITY) return;
-    // Uses the larger result of both clocks. In some browsers, `performance.now` stops while the machine sleeps. `Date.now` can be set
-    // back.
+    // Uses the clock by which more time has passed. In some browsers, `performance.now` stops while the machine sleeps. The clock of
+    // `Date.now` can be set back.
     const elapsedMs = Math.max(performance.now() - this.#startedMs, Date.now() - this.#startedWallMs);
     const remainingMs = this.#lifetimeMs - elapsedMs;
     if (remainingMs > 0) {

@@ -1,7 +1,10 @@
-/** Spelling of acronyms in feature tags. The keys are the acronyms in lower case. */
+/** Spelling of acronyms in feature tags. The keys of this object are the acronyms in lower case. */
 const acronyms: Readonly<Record<string, string>> = { apr: 'APR', ach: 'ACH', us: 'US', ssn: 'SSN' };
 
-/** Formats a feature tag for display: `no_origination_fee` becomes `No origination fee`. Catalogs may contain arbitrary tags. */
+/**
+ * Formats a feature tag of an offer for display: `no_origination_fee` becomes `No origination fee`. Catalogs choose the tags, so there is
+ * no list of all tags.
+ */
 export function formatFeature(tag: string): string {
   const words = tag.split(/[_\s]+/).filter((word) => word !== '');
   const text = words.map((word) => acronyms[word] ?? word).join(' ');

@@ -37,8 +37,8 @@ export function whenNotPrerendering(begin: () => void): void {
 }
 
 /**
- * Posts the height of the content to the page that contains the iframe, immediately and after each change (docs/widget.md). The message is
- * sent to any origin, because the height contains no information about the visitor.
+ * Posts the height of the content to the page that contains the iframe, immediately and after each change (docs/widget.md). Any origin
+ * may receive the height, because the height contains no information about the visitor.
  */
 export function reportHeight(content: Element): void {
   new ResizeObserver(() => {

@@ -1,4 +1,4 @@
-/** Limits of the widget script. A test compares the limits that depend on the server with `src/bounds.ts`. */
+/** Limits of the widget script. A test checks the limits that depend on the server against `src/bounds.ts`. */
 export const widgetLimits = {
   /** Maximum time in milliseconds for fetching offers, including retries. */
   offersTimeoutMs: 10_000,
@@ -9,7 +9,7 @@ export const widgetLimits = {
   retryAfterMsMax: 120_000,
   offersDefault: 5,
   offersMax: 20,
-  /** Maximum number of placeholder cards. Five cards fill a window, and usually at least as many offers replace the cards. */
+  /** Maximum number of placeholder cards. Five placeholders fill a window, and usually at least five offers replace the placeholders. */
   placeholderCardsMax: 5,
   /** Maximum number of feature tags on an offer card. The details section of the card lists all tags. */
   tagsShownMax: 3,
@@ -26,7 +26,7 @@ export const widgetLimits = {
   /** Part of a card that must be visible for `impressionDurationMs` to count as an impression. */
   impressionRatio: 0.5,
   impressionDurationMs: 1_000,
-  /** Maximum delay of `setTimeout` in milliseconds. A timer with a longer delay fires immediately. */
+  /** Maximum delay of `setTimeout` in milliseconds. A timer whose delay exceeds this maximum fires immediately. */
   timerMsMax: 2 ** 31 - 1,
 } as const;
 

@@ -24,9 +24,10 @@ const replacedEventName = 'svc-offers-replaced';
 /**
  * A widget in one container of the page. The widget fetches offers when it starts, and again only when the borrower changes the sort order
  * or retries. A new widget in the same container replaces the previous widget. If the browser restores the page from its back-forward
- * cache, the widget does not fetch offers again, so the page does not count as a second view. The states of the widget:
+ * cache, the widget does not fetch offers again, so the page does not count as a second view. If a change of the sort order fails, the
+ * widget keeps the shown offers. The states of the widget:
  *
- *     placeholders ──> offers <──> reordering      if a reordering fails, the offers stay
+ *     placeholders ──> offers <──> reordering
  *         │  ▲            │
  *         ▼  │            ▼
  *       message        message (expired)

@@ -18,7 +18,7 @@ import { countedLatencyMs, countedOpenLoop } from '../support/counted-load.ts';
 
 const random = seededRandom(1);
 
-/** Generates the load of an order, with sessions and clicks that the test can identify by their names. */
+/** Generates the load of a capacity check. Names identify the sessions and clicks of the load. */
 function loadOf(rates: Partial<Record<RouteName, number>>, seconds = 10) {
   const none = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
   const order: CapacityCheckRequest = { ratesPerSecond: { ...none, ...rates }, seconds, initialSessions: 0 };
@@ -59,7 +59,7 @@ function routeOf({ method, path }: PreparedRequest): RouteName {
 const subOf = (request: PreparedRequest) =>
   /sub_id=([\w-]+)/.exec(request.path)?.[1] ?? (JSON.parse(request.body!) as { sub_id: string }).sub_id;
 
-test('sends each route at its share in every section of the load, and each click once', () => {
+test('in every section of the load, each route has its share of the requests, and no click is sent twice', () => {
   const { requests, order, scale } = loadOf(lifeCycle);
   assert(requests.length >= scale.perSecond * order.seconds);
   const clicks = requests.filter((request) => routeOf(request) === 'click').map(({ path }) => path);
@@ -81,7 +81,7 @@ for (const [name, rates] of [
 ] as const) {
   test(`every request for an uncached ranking uses a session without a current ranking if ${name}`, () => {
     const { requests, scale } = loadOf(rates, 60);
-    // The inputs of the ranking of each session, and the inputs that were sent after its last ranking.
+    // For each session: the inputs of its last ranking, and the inputs that were sent after that ranking.
     const rankedAt = new Map<string, number>();
     const inputAt = new Map<string, number>();
     const incomes = new Map<string, Set<string>>();
@@ -122,7 +122,7 @@ test('keeps every key far below its limits per minute and per day', () => {
   }
 });
 
-test('creates the requested number of sessions, or more if the load needs more', () => {
+test('creates the requested number of sessions, or more sessions if the load needs them', () => {
   const scaleOf = (initialSessions: number) =>
     computeCapacityCheckScale({ ...loadOf(lifeCycle).order, initialSessions });
   assert.equal(scaleOf(1_000_000).totalSessions, 1_000_000);

@@ -24,7 +24,7 @@ const values = fc.array(fc.double({ min: 1e-3, max: 1e4, noNaN: true }), { minLe
 const figure = fc.record({ better, values }).map((each): RatioOfAllRuns => ({ ...each, name: 'a', part: 'p' }));
 const conditions = { storedAt: '', commit: null, machine: smallResult.machine, runs: 5 };
 
-/** Compares a baseline of some runs with a run whose speed is a factor of the baseline; `at` depends on the threshold. */
+/** Compares a baseline with a run whose speed is the speed of the baseline times a factor. `at` computes the factor from the threshold. */
 function compareAt(measured: RatioOfAllRuns, at: (threshold: number) => number) {
   const baseline = createBenchBaseline([measured], conditions).figures;
   const { median: middle, threshold } = baseline[0]!;
@@ -39,7 +39,7 @@ for (const [title, place, at, expected] of [
   ['a gain beyond the threshold', { min: 1.001, max: 100 }, (t, x) => x / (1 - t), [0, 1, 0]],
   ['neither a loss nor a gain within the threshold', { min: -0.999, max: 0.999 }, (t, x) => (1 - t) ** x, [0, 0, 1]],
 ] as [string, { min: number; max: number }, (threshold: number, place: number) => number, number[]][]) {
-  test(`reports ${title}`, () => {
+  test(`a comparison with the baseline reports ${title}`, () => {
     fc.assert(
       fc.property(figure, fc.double({ ...place, noNaN: true }), (measured, x) => {
         assert.deepEqual(
@@ -93,7 +93,7 @@ test('reports half the throughput and twice the cost as a loss of the same size'
 const micro = (name: string, medianNs: number) => ({ name, medianNs, p99Ns: 9_999 });
 const calibration = micro('calibration', 500);
 
-test('divides figures of a route by those of the bare server per client, and times of functions by the calibration', () => {
+test('divides route figures by the figures of the bare server with the same client, and function times by the calibration time', () => {
   const better = 'higher';
   assert.deepEqual(extractRatios({ routes: [sessionRoute], micro: [calibration, micro('a/b: c', 1_500)] }), [
     { name: 'session: throughput ratio to bare (wrk)', part: 'session', better, value: 0.4 },
@@ -102,7 +102,7 @@ test('divides figures of a route by those of the bare server per client, and tim
   ]);
 });
 
-test('omits ratios without a calibration, without a CPU time, or that are not positive', () => {
+test('omits ratios that are not positive, or whose calibration or CPU time is missing', () => {
   const servers = [
     { kind: 'service' as const, rounds: [measurement(0, null)] },
     { kind: 'bare' as const, rounds: [measurement(100, null)] },

@@ -10,7 +10,7 @@ const borrower = drawBorrower(seededRandom(1));
 const sessionsOf = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ subId: `sub_${n}_`, key: `key_${n}`, borrower }));
 
-test('sends page loads with every key equally often; a fifth of the requests create a session', () => {
+test('sends page loads equally often with every API key, and a fifth of the requests create a session', () => {
   const sessions = sessionsOf(30);
   for (const count of [7, 1_000, 50_000]) {
     const keys = Array.from({ length: count }, (_, n) => `key_${n}`);
@@ -40,7 +40,7 @@ test('sends one income change and four offer requests per session, in mixed orde
   }
 });
 
-test('rounds the request rate at a share of saturation to an integer, and applies a minimum', () => {
+test('computes a share of the saturation rate as a whole number of requests per second, and applies a minimum', () => {
   assert.deepEqual(
     [
       requestRateAtSaturationShare(0.6, 12_345, 6),
@@ -65,7 +65,7 @@ test('computes the memory per session as the least-squares slope, and null for a
   assert.equal(estimateSessionMemory(points.slice(0, 1), 6, 5_000), null);
 });
 
-test('reads the default maximum of live sessions from check-config, without settings of the environment', async (t) => {
+test('reads the default maximum number of live sessions from check-config, and ignores environment variables', async (t) => {
   process.env.SVC_MAX_SESSIONS = '7';
   t.after(() => delete process.env.SVC_MAX_SESSIONS);
   assert.ok((await readSessionsMax()) > 10_000);

@@ -47,7 +47,7 @@ function assertAnswered({ points }: CurveResult): void {
   }
 }
 
-test('measures offered load beyond saturation, and measures the bare server at loads far below saturation', async () => {
+test('measures the service at loads up to and beyond saturation, and the bare server only at loads far below saturation', async () => {
   const plans: OpenLoopPlan[] = [];
   const send = countedOpenLoop(() => 1_000);
   const sendOpenLoop: OpenLoopRunner = (plan) => {

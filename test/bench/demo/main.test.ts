@@ -46,7 +46,7 @@ describe('demo with a running server', () => {
   });
   const run = (...args: string[]) => demo('--url', urlOf(service.port), '--key', service.keys[0]!, ...args);
 
-  test('runs borrowers through the server and summarizes the two variants', () => {
+  test('simulates borrowers on a real server and summarizes both landing page variants', () => {
     const { status, stdout, stderr } = run('--borrowers', '12');
     assert.deepEqual([status, stderr], [0, '']);
     for (const step of ['POST /session', 'POST /inputs', 'GET /marketplace?', '/c?sub=', 'GET /analytics?']) {

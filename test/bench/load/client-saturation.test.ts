@@ -22,7 +22,7 @@ for (const [title, expected, servers, slow = [server('service', 100, 0.5, 0.3)]]
   ],
   ['nothing was measured', false, [{ kind: 'bare', rounds: [] }], []],
 ] as [string, boolean, RouteResult['servers'], RouteResult['servers']?][]) {
-  test(`reports a ${expected ? 'saturated' : 'sufficient'} client if ${title}`, () => {
+  test(`isClientSaturated returns ${expected} if ${title}`, () => {
     assert.equal(isClientSaturated([...slow, ...servers]), expected);
   });
 }

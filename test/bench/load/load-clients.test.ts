@@ -86,7 +86,7 @@ for (const [name, client] of clients) {
       assert.equal(result.unexpected, 0);
     });
 
-    test('sends prepared requests unchanged, repeats the list, and counts other statuses as unexpected', async () => {
+    test('sends the prepared requests unchanged and in a loop, and counts responses with an unexpected status', async () => {
       const requests: readonly PreparedRequest[] = [
         ...numbered.slice(0, 4),
         ...numbered

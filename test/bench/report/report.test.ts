@@ -9,14 +9,14 @@ import { curvePoint, measurement, sessionRoute, smallResult } from '../support/s
 
 const empty: BenchResult = { ...smallResult, routes: [], curves: [], memory: null, micro: [], history: [] };
 
-describe('ratios of servers in a route result', () => {
+describe('ratios between two servers in a route result', () => {
   test('compares the throughput within each round, and reports the median of the rounds', () => {
     assert.deepEqual(throughputRatios(sessionRoute, 'bare'), { median: 0.4, lowest: 0.3, highest: 0.5 });
     assert.deepEqual(throughputRatios(sessionRoute, 'bare', 'synced'), { median: 0.8, lowest: 0.45, highest: 0.8 });
     assert.equal(throughputRatios(sessionRoute, 'fastify'), null);
   });
 
-  test('divides the CPU time of the baseline by that of the service, because less CPU time is better', () => {
+  test('divides the CPU time of the bare server by the CPU time of the service, because less CPU time is better', () => {
     assert.deepEqual(cpuRatios(sessionRoute, 'bare'), { median: 0.25, lowest: 0.1, highest: 0.5 });
     const servers = sessionRoute.servers.map(({ kind }) => ({ kind, rounds: [measurement(1, null)] }));
     assert.equal(cpuRatios({ servers }, 'bare'), null);
@@ -29,13 +29,13 @@ describe('toMarkdown', () => {
     assert.equal(toMarkdown(smallResult), wanted);
   });
 
-  test('omits parts that were not run, and describes the figures as indicative only for a quick run', () => {
+  test('the report omits parts that were not run, and calls the figures of a quick run indicative', () => {
     assert.equal(toMarkdown(empty).split('\n').filter(Boolean).length, 1);
     assert.match(toMarkdown(smallResult), /indicative only/);
     assert.doesNotMatch(toMarkdown({ ...smallResult, quick: false }), /indicative only/);
   });
 
-  test('marks a missed target', () => {
+  test('the report marks a missed target', () => {
     const routes = [{ ...sessionRoute, targets: { bare: 0.41 } }];
     assert.match(toMarkdown({ ...empty, routes }), /\| 0\.41 +\| missed +\|/);
   });

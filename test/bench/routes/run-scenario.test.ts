@@ -40,7 +40,7 @@ test('runs the load of a scenario on every server, and deletes all files and pro
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('creates a second result with fewer rounds for a second client, and omits the synced server for responses that are not durable', async () => {
+test('returns one result for each client, and omits the synced server if responses need not be durable', async () => {
   const wrk = { ...countedClient, name: 'wrk' } as const;
   const results = await runScenario({ ...sessionScenario, durable: false }, { ...options(), crossCheck: wrk });
   assert.deepEqual(
@@ -67,7 +67,7 @@ test('aborts the run after an unexpected response, and deletes all files and pro
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('runs every server once per round, starts with each equally often, and varies the order', () => {
+test('runs every server once per round, makes each server equally often the first, and varies the order', () => {
   for (const count of [1, 2, 3, 5]) {
     for (let round = 0; round < 9; round++) {
       const servers = Array.from({ length: count }, (_, at) => at);

@@ -131,7 +131,7 @@ describe('sampleResponses', () => {
     await rm(folder, { recursive: true });
   });
 
-  test('the response of every baseline has as many bytes as the response of the service', async () => {
+  test('the response of every baseline server has as many bytes as the response of the service', async () => {
     const answers: BaselineResponse[] = [];
     const requests: PreparedRequest[] = [];
     for (const scenario of [sessionScenario, clickScenario]) {
@@ -155,7 +155,7 @@ describe('sampleResponses', () => {
     }
   });
 
-  test('samples each kind of request to the same path, with full pages', async () => {
+  test('samples both the summary and a full page of rows from the analytics path', async () => {
     const [summary, rows] = await sampleResponses(analyticsScenario, stage);
     assert.equal(JSON.parse(summary!.body).granularity, 'summary');
     assert.equal(JSON.parse(rows!.body).data.length, 100);

@@ -43,7 +43,7 @@ describe('the example catalog', () => {
     assert.ok(totalFor({ ...goodBorrower, credit_score_range: '300-579', annual_income: 20_000 }) <= 3);
   });
 
-  test('the example catalog has a minimum age for every state with an age of contract above 18', () => {
+  test('the example catalog has a minimum age for every state with an age of majority above 18', () => {
     const rules = Object.entries(catalog.state_rules).filter(([, { min_age }]) => min_age !== undefined);
     const ages = Object.fromEntries(rules.map(([state, { min_age }]) => [state, min_age]));
     assert.deepEqual(ages, { AL: 19, MS: 21, NE: 19, PR: 21 });
@@ -77,7 +77,7 @@ describe('the example catalog', () => {
   });
 });
 
-describe('the sandbox catalog', () => {
+describe('sandbox-catalog.json', () => {
   const catalog = read('sandbox-catalog.json');
   const compiled = compileLoans(catalog);
 

@@ -29,7 +29,7 @@ function quoteOf(offer: Partial<LoanOffer>, fields: object = {}) {
 const inBand = (changes: Partial<LoanOffer['bands'][string]>) => ({ bands: { '700-749': plainBand(changes) } });
 
 describe('a quoted payment', () => {
-  test('prices the published example to the cent', () => {
+  test('quotes the published loan example of a lender to the cent', () => {
     const published = { note_rate_percent: { min: 13.94, max: 13.94 }, origination_fee_percent: 5 };
     const quoted = quoteOf(inBand(published), { loan_amount: 10_000 });
     assert.deepEqual(quoted?.apr_range, { min: 17.59, max: 17.59 });
@@ -77,9 +77,9 @@ describe('a quoted payment', () => {
   });
 });
 
-// `match-reference.test.ts` compares available terms and amounts with a reference for random offers and borrowers.
+// `match-reference.test.ts` compares terms and amounts with a reference implementation for random offers and borrowers.
 test('the debt-to-income limit determines the largest amount of a quote', () => {
-  // 30 % of 7,083.33 less 1,500 leave 625 a month; at 11 % over 36 months that repays 19,090 USD.
+  // 30 % of 7,083.33 USD less 1,500 USD are 625 USD a month. At 11 % over 36 months, 625 USD a month repay 19,090 USD.
   assert.equal(quoteOf({ max_debt_to_income_percent: 30 })?.loan_amount_range.max, 19_090);
 });
 
@@ -89,7 +89,7 @@ test('a quote omits terms whose fee raises the APR above the cap', () => {
   assert.deepEqual(quoted?.term_months, [36, 60]);
 });
 
-describe('a payment that reaches exactly the debt-to-income limit', () => {
+describe('payments exactly at the debt-to-income limit', () => {
   // Without interest over 12 months, 12,000 USD cost 1,000 a month. 57 % of 60,000 USD a year are 2,850 a month.
   const interestFree = inBand({ note_rate_percent: { min: 0, max: 0 } });
   const offer = { max_debt_to_income_percent: 57, term_months: [12], ...interestFree };
@@ -99,14 +99,14 @@ describe('a payment that reaches exactly the debt-to-income limit', () => {
     monthly_debt_payments,
   });
 
-  test('a payment at exactly the limit is allowed, but not one dollar more of debt or amount', () => {
+  test('a payment exactly at the debt-to-income limit is allowed, but not with one dollar more of debt or loan amount', () => {
     assert.notEqual(quoteOf(offer, owing(1_850)), null);
     assert.equal(quoteOf(offer, owing(1_851)), null);
     assert.equal(quoteOf(offer, owing(1_850, 12_001)), null);
     assert.equal(quoteOf(offer, owing(1_850, 1_000))?.loan_amount_range.max, 12_000);
   });
 
-  test('an offer with a payment at the limit is ranked in a large catalog and has no mismatch reason', async () => {
+  test('an offer whose payment is exactly at the debt-to-income limit is ranked and has no mismatch reason', async () => {
     const many = Array.from({ length: 60 }, (_, at) => plainOffer({ ...offer, id: `o${at}` }));
     const { tables } = compileLoans(catalogOf(many));
     for (const [debt, total, reasons] of [
@@ -123,9 +123,9 @@ describe('a payment that reaches exactly the debt-to-income limit', () => {
     }
   });
 
-  test('a payment at the limit is allowed for every debt-to-income limit, income and debt', () => {
-    // In quarters of a percent of 960 USD a year, or 80 a month, all is whole fifths of a dollar, and 21 USD over 105 months
-    // are one of them. Some such payments come out a last bit too high.
+  test('a payment exactly at the debt-to-income limit is allowed (random limits, incomes and debts)', () => {
+    // Limits are multiples of 0.25 %, and incomes are multiples of 960 USD a year (80 USD a month), so every limit is a multiple of
+    // 0.20 USD a month. A loan of 21 USD over 105 months costs 0.20 USD a month. Rounding makes some computed payments slightly too high.
     const drawn = fc.record({
       quarters: fc.integer({ min: 4, max: 400 }),
       debt: fc.integer({ min: 0, max: 5_000 }),
@@ -146,7 +146,7 @@ describe('a payment that reaches exactly the debt-to-income limit', () => {
     );
   });
 
-  test('a payment at the limit is allowed for every amount, although rounding can make the largest amount slightly too low', () => {
+  test('a payment exactly at the debt-to-income limit is allowed, even if rounding could make the largest amount too low', () => {
     const { tables } = compileLoans(catalogOf([plainOffer({ ...offer, max_debt_to_income_percent: 100 })]));
     const applicant = emptyApplicant();
     const price = emptyOfferPrice();
