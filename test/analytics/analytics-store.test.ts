@@ -80,6 +80,50 @@ describe('AnalyticsStore', () => {
     assert.equal(query().clicks, 0);
   });
 
+  it('payouts, reversals and restored clicks match the model, in one batch and if the store is reopened after each record', () => {
+    const recordsOf = (sub: Buffer) => {
+      const clickedMs = sub.readUIntBE(0, 6) + 2_000;
+      const click = { clickedMs, valueMicros: 3_000_000 };
+      const micros = 30_000_000;
+      return [
+        sessionCreatedRecord(sub, { device: 2 }),
+        offersViewedRecord(sub, ['a', 'b', 'c']),
+        ...['a', 'b'].map((offer) => offerClickedRecord(sub, offer)),
+        revenueConfirmedRecord(sub, 'a'),
+        revenueConfirmedRecord(sub, 'a', { txid: 'tx-2', micros: 7_500_000 }),
+        revenueConfirmedRecord(sub, 'b', { micros: 2_500_000 }),
+        // Of the reversals of a payout, only the first one counts, and only up to the amount of the payout.
+        revenueReversedRecord(sub, 'a', { micros: 40_000_001 }),
+        ...[micros, micros, 1_000_000].map((amount) => revenueReversedRecord(sub, 'a', { micros: amount })),
+        revenueReversedRecord(sub, 'b', { micros: 2_500_000 }),
+        // The first payout restores the unrecorded click.
+        revenueConfirmedRecord(sub, 'c'),
+        revenueConfirmedRecord(sub, 'c', { click, micros }),
+        offerClickedRecord(sub, 'c'),
+        revenueConfirmedRecord(sub, 'c', { click, txid: 'tx-2' }),
+      ];
+    };
+    const matured = subIdBytes({ createdMs: noon - 46 * dayMs, serial: 2 });
+    const records = [sub, matured].flatMap(recordsOf);
+    const model = new AnalyticsModel();
+    for (const record of records) model.record(record);
+    apply(...records);
+    const assertMatch = () => {
+      model.assertFigures(projected.store, everyQuery(records));
+      assert.deepEqual({ ...projected.store.getTotals() }, model.totals);
+      const { clicks, attributedMicros, confirmedMicros } = query({ subs: [sub] });
+      assert.deepEqual([clicks, attributedMicros, confirmedMicros], [3, 5_000_000, 87_500_000]);
+    };
+    assertMatch();
+    projected.close();
+    projected = new ProjectedStore();
+    for (const record of records) {
+      apply(record);
+      projected.reopen();
+    }
+    assertMatch();
+  });
+
   it('sums the squares of large revenues exactly', () => {
     const micros = bounds.confirmedRevenueUsdMax * 1_000_000 - 10_000;
     const subs = Array.from({ length: 1_000 }, (_, serial) => subIdBytes({ createdMs: noon, serial }));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { shareTypedArrays } from '../../src/catalogs/compile-catalog.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
-import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
+import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { catalogOf, compileLoans, plainBand, plainOffer } from '../matching/loan-fixtures.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from '../support/equipment-leases.ts';
@@ -41,16 +41,17 @@ test('the value of a click is the payout times the confirm rate of the credit ba
   assert.equal(sandbox.clickValueMicros(0, band('700-749')), 0);
 });
 
-test('applies the payout model of the offer instead of the payout model of the vertical', () => {
+test('applies the payout model of the vertical, or that of the offer if the offer has one', () => {
   const click = plainOffer({ payout_model: 'cost_per_click', payout_usd: 2.25 });
   assert.equal(compileLoans(catalogOf([click])).clickValueMicros(0, band('700-749')), 2_250_000);
   const leases = JSON.parse(equipmentLeaseCatalog('live')) as LoanCatalog;
-  const lease = leases.lenders[0]!.offers[0]!;
+  const [lease, other] = leases.lenders[0]!.offers as [LoanOffer, LoanOffer];
   lease.payout_model = 'cost_per_lead';
   lease.payout_usd = 100;
   for (const priced of Object.values(lease.bands)) priced.confirm_rate = 0.03;
   const compiled = compileLoans(leases, 'live', equipmentLeases);
   assert.equal(compiled.clickValueMicros(compiled.offerIndex(lease.id), 0), 3_000_000);
+  assert.equal(compiled.clickValueMicros(compiled.offerIndex(other.id), 0), other.payout_usd * 1_000_000);
 });
 
 test('the catalog version does not depend on the order of the members in the file', () => {

@@ -122,7 +122,7 @@ describeService('requests of the widget', ({ running }) => {
       return caller.createWidget('pages', fixture.complete);
     };
 
-    test('returns widget offers only to pages of allowed origins', async () => {
+    test('returns widget offers only to pages of allowed origins, and counts no view for other pages', async () => {
       const widget = await allowedFor('listed', home, 'http://127.0.0.1:3000');
       for (const origin of [home, 'http://127.0.0.1:3000', new URL(running().marketplace.urls.widget).origin]) {
         const answer = await widget.get('/offers', { load }, { Origin: origin });
@@ -132,12 +132,16 @@ describeService('requests of the widget', ({ running }) => {
       }
       const others = ['https://evil.example', 'http://shop.example', `${home}:8443`, `${home}.evil.example`, 'null'];
       for (const origin of others) {
-        const answer = await widget.get('/offers', { load }, { Origin: origin });
+        const answer = await widget.get('/offers', { load: widgetLoadId(8) }, { Origin: origin });
         assertError(answer, 'ORIGIN_NOT_ALLOWED');
         // The script needs the response to show the cause of the error.
         assert.equal(answer.headers.get('access-control-allow-origin'), '*');
       }
       assertOk(await widget.get('/offers', { load }));
+      const { marketplace_views: views } = await running()
+        .caller(fixture, { account: 'listed' })
+        .summary({ sub_id_list: widget.subId });
+      assert.equal(views, 1);
     });
 
     test('web pages can read error responses and the Retry-After header', async () => {

@@ -148,6 +148,7 @@ describe('createSession', () => {
     for (const body of [null, undefined, 'text', 1, true, [], [{ referrer_tag }]]) {
       assert.equal(await bench.verdict(body), 'INVALID_REQUEST body');
     }
+    assert.deepEqual([bench.sessions.size, bench.ledger.log.appendedPosition], [0, 0]);
   });
 
   it('rejects a user agent or metadata above the limits, and values of another type', async (t) => {
@@ -162,6 +163,7 @@ describe('createSession', () => {
     for (const metadata of [...tooLarge, ...notScalars]) {
       assert.equal(await bench.verdict({ referrer_tag, metadata }), 'INVALID_REQUEST metadata');
     }
+    assert.deepEqual([bench.sessions.size, bench.ledger.log.appendedPosition], [0, 0]);
   });
 
   it('validates the value of every metadata key, including keys such as __proto__', async (t) => {

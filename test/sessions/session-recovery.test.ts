@@ -6,7 +6,14 @@ import type { SessionCreated } from '../../src/ledger/ledger-record.ts';
 import type { IdempotencyDigests } from '../../src/sessions/idempotency-keys.ts';
 import { SessionRecovery } from '../../src/sessions/session-recovery.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
+import {
+  offerClickedRecord,
+  offersViewedRecord,
+  sessionCreatedRecord,
+  subIdBytes,
+  widgetEventsRecord,
+  widgetViewedRecord,
+} from '../support/ledger-records.ts';
 import { openSessionStore, sessionTtlMs } from './open-session-store.ts';
 
 function setUp(t: TestContext, { sessionsMax = 100 } = {}) {
@@ -48,6 +55,21 @@ describe('SessionRecovery', () => {
     const { digests: restored, sub } = keyed[0]!;
     assert.deepEqual(sub, live);
     assert.deepEqual([restored.key, restored.payload], digests);
+  });
+
+  it('restores the counted widget loads and the recorded widget events of a live session', (t) => {
+    const { sessions, recovery, nowMs } = setUp(t);
+    const sub = subIdBytes({ createdMs: nowMs - 5_000, serial: 1 });
+    const view = widgetViewedRecord(sub, ['offer']);
+    const report = widgetEventsRecord(sub, ['widget_loaded', 'offers_rendered']);
+    for (const record of [sessionCreatedRecord(sub), view, report]) recovery.applyLedgerRecord(record);
+    const { widgetUsage } = sessions.get(formatSubId(sub))!;
+    const idOf = (number: number) => widgetEventsRecord(sub, ['widget_loaded'], { firstEvent: number })[4];
+    assert.equal(widgetUsage.shouldCountView(view[5]!), false);
+    assert.deepEqual(
+      [1, 2, 3].map((number) => widgetUsage.claimEvent(idOf(number))),
+      [false, false, true],
+    );
   });
 
   it('merges the field changes of the journal into live sessions', (t) => {
