@@ -2,10 +2,9 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
-import { createMarketplace, type Marketplace } from '../../src/index.ts';
+import { createMarketplace } from '../../src/index.ts';
 import type { BenchPart } from '../bench-part.ts';
-import { drawBorrower } from '../population/borrower.ts';
-import { seededRandom } from '../population/random.ts';
+import { writeLiveSessions } from '../target/write-live-sessions.ts';
 import { oneMonthLedger, writeSampleLedger } from './sample-ledger.ts';
 
 /** Measured value of the ledger, the journal, a restart or the analytics store. */
@@ -25,21 +24,18 @@ function formatCount(count: number): string {
   return Math.round(count).toLocaleString('en-US');
 }
 
-/** Number of concurrent session creations. Concurrent sessions share log commits, as they do under load. */
-const concurrentCreators = 500;
 const sessionsPerKey = 10_000;
 const restartRoundsMax = 3;
 const targetSeconds = 10;
 
-/** Creates live sessions with inputs through the functions of the service, then measures the start of a service with these sessions. */
+/** Measures the start of a service with live sessions and their inputs. */
 async function measureRestart(dataDir: string, sessions: number, rounds: number): Promise<LedgerHistoryMeasurement[]> {
-  const limits = { sessionsPerDay: sessionsPerKey };
-  const openService = () => createMarketplace({ dataDir, maxSessions: sessions, durability: 'write', limits });
-  await createSessions(await openService(), sessions);
+  const keys = Math.ceil(sessions / sessionsPerKey);
+  await writeLiveSessions(dataDir, { count: sessions, keys, fields: 'all', sampleSize: 0 });
   const seconds: number[] = [];
   for (let round = 0; round < Math.min(restartRoundsMax, rounds); round++) {
     const started = performance.now();
-    const marketplace = await openService();
+    const marketplace = await createMarketplace({ dataDir, maxSessions: sessions, durability: 'write' });
     seconds.push((performance.now() - started) / 1_000);
     await marketplace.close();
   }
@@ -55,31 +51,6 @@ async function measureRestart(dataDir: string, sessions: number, rounds: number)
       value: bytes.map((each) => Math.round(each / sessions)).join(' and '),
     },
   ];
-}
-
-async function createSessions(marketplace: Marketplace, sessions: number): Promise<void> {
-  const random = seededRandom(3);
-  const borrowers = Array.from({ length: 1_000 }, () => drawBorrower(random));
-  const newKey = { account: 'restart', vertical: 'personal-loans', mode: 'live' } as const;
-  const limits = { requestsPerMinute: 1_000_000 };
-  const partners = Array.from({ length: Math.ceil(sessions / sessionsPerKey) }, () =>
-    marketplace.partner(marketplace.keys.create({ ...newKey, limits }).key),
-  );
-  let created = 0;
-  await Promise.all(
-    Array.from({ length: concurrentCreators }, async () => {
-      while (created < sessions) {
-        const number = created++;
-        const partner = partners[Math.floor(number / sessionsPerKey)]!;
-        const session = await partner.createSession({ referrer_tag: 'restart', metadata: { page: number % 100 } });
-        if (!session.ok) throw new Error(`session not created: ${session.error.message}`);
-        const fields = { ...borrowers[number % borrowers.length]! };
-        const inputs = await partner.submitInputs({ sub_id: session.value.sub_id, fields });
-        if (!inputs.ok) throw new Error(`inputs rejected: ${inputs.error.message}`);
-      }
-    }),
-  );
-  await marketplace.close();
 }
 
 const targetRecordsPerSecond = 150_000;

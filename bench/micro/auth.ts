@@ -2,13 +2,13 @@ import type { ApiKey } from '../../src/auth/api-key.ts';
 import { generateApiKey, hashApiKey, parseBearerKey } from '../../src/auth/api-key.ts';
 import { Authenticator } from '../../src/auth/authenticator.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
-import { KeyRegistry } from '../../src/auth/key-registry.ts';
 import { defaultKeyLimits, type KeyLimits, noLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
 import { bounds } from '../../src/bounds.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { createTemporaryFolder } from '../target/owned-resources.ts';
+import { createApiKeys } from '../target/service-target.ts';
 import { type MicroBenchmark, perItemBenchmark } from './micro-benchmark.ts';
 
 const issuedKeyCount = 500;
@@ -17,12 +17,11 @@ export const apiKeyBenchmark: MicroBenchmark = perItemBenchmark<string>(
   `auth/api-key: hash and look up one of ${issuedKeyCount} keys`,
   async ({ folder }) => {
     const owned = await createTemporaryFolder(folder, 'keys-');
-    const path = keyFilePath(owned.path);
-    const items = issueApiKeys(path);
+    const items = createApiKeys(owned.path, issuedKeyCount).map((key) => `Bearer ${key}`);
     const onReadError = (error: unknown) => {
       throw error;
     };
-    const directory = new SqliteKeyDirectory({ path, clock: systemClock, onReadError });
+    const directory = new SqliteKeyDirectory({ path: keyFilePath(owned.path), clock: systemClock, onReadError });
     return {
       items,
       run: (header) => {
@@ -36,17 +35,6 @@ export const apiKeyBenchmark: MicroBenchmark = perItemBenchmark<string>(
     };
   },
 );
-
-function issueApiKeys(path: string): string[] {
-  const register = KeyRegistry.open(path);
-  const wanted = { accountName: 'micro', vertical: personalLoans, mode: 'live', expiresAtMs: null } as const;
-  const keys = Array.from(
-    { length: issuedKeyCount },
-    () => register.create({ ...wanted, limits: noLimitOverrides }, Date.now()).key,
-  );
-  register.close();
-  return keys.map((key) => `Bearer ${key}`);
-}
 
 /** Number of API keys. The data of these keys is larger than the L1 cache. */
 const limitedKeyCount = 5_000;
