@@ -1,6 +1,6 @@
 import { bounds } from '../../src/bounds.ts';
 import type { CapacityCheckRequest } from '../../src/capacity/plan.ts';
-import { type RouteName, routeNames } from '../../src/capacity/traffic-mix.ts';
+import { mapRouteNames, type RouteName, routeNames } from '../../src/capacity/traffic-mix.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import {
   analyticsRequest,
@@ -110,12 +110,11 @@ export function buildMixedLoad(
   scale: Pick<CheckScale, 'requests' | 'inputsBetween'>,
   stock: MixedLoadInputs,
 ): PreparedRequest[] {
-  const turns = new RouteScheduler(ratesPerSecond);
   const { keys, changed, known, fresh, clicks } = stock;
   let keysTaken = 0;
   const withKey = (session: BorrowerSession): BorrowerSession => ({ ...session, key: nextKey() });
   const nextKey = () => keys[keysTaken++ % keys.length]!;
-  const sent: Record<RouteName, number> = { ...zeroCounts };
+  const sent = mapRouteNames(() => 0);
   let asked = 0;
   let freshTaken = 0;
 
@@ -147,31 +146,24 @@ export function buildMixedLoad(
     },
     analytics: () => analyticsRequest(nextKey(), tag, sent.analytics % 2 === 0 ? 'summary' : 'row'),
   };
-  return Array.from({ length: scale.requests }, () => {
-    const name = turns.nextRequest();
+  return spreadRoutes(ratesPerSecond, scale.requests).map((name) => {
     const request = makers[name]();
     sent[name]++;
     return request;
   });
 }
 
-const zeroCounts = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
-
-/** Selects routes in proportion to their rates. The next route is the route whose number of requests is furthest below its share. */
-class RouteScheduler {
-  readonly #rates: Readonly<Record<RouteName, number>>;
-  readonly #total: number;
-  readonly #deficits: Record<RouteName, number> = { ...zeroCounts };
-
-  constructor(rates: Readonly<Record<RouteName, number>>) {
-    this.#rates = rates;
-    this.#total = routeNames.reduce((sum, name) => sum + rates[name], 0);
-  }
-
-  nextRequest(): RouteName {
-    for (const name of routeNames) this.#deficits[name] += this.#rates[name];
-    const furthest = routeNames.reduce((one, other) => (this.#deficits[other] > this.#deficits[one] ? other : one));
-    this.#deficits[furthest] -= this.#total;
+/**
+ * Returns the route of each request, in proportion to the rates. The next route is always the route whose number of requests is furthest
+ * below its share.
+ */
+function spreadRoutes(rates: Readonly<Record<RouteName, number>>, requests: number): RouteName[] {
+  const total = routeNames.reduce((sum, name) => sum + rates[name], 0);
+  const deficits = mapRouteNames(() => 0);
+  return Array.from({ length: requests }, () => {
+    for (const name of routeNames) deficits[name] += rates[name];
+    const furthest = routeNames.reduce((one, other) => (deficits[other] > deficits[one] ? other : one));
+    deficits[furthest] -= total;
     return furthest;
-  }
+  });
 }

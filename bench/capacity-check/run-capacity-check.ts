@@ -1,12 +1,11 @@
-import { join } from 'node:path';
 import type { CapacityCheckMeasurements, CapacityCheckRequest } from '../../src/capacity/plan.ts';
 import type { BenchContext } from '../bench-part.ts';
 import { uncachedOfferRequests } from '../curves/curve-requests.ts';
-import { createLoadPlan, sendEachRequestOnce } from '../curves/load-point.ts';
+import { planLoad, sendEachRequestOnce } from '../curves/load-point.ts';
 import { withSeededService } from '../curves/seeded-service.ts';
 import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
-import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
+import type { PreparedRequest } from '../load/prepared-request.ts';
 import { type BorrowerSession, clickRequests } from '../scenarios/requests.ts';
 import { observeLoad, readMemoryAfterGc } from '../target/load-target.ts';
 import { buildMixedLoad, computeCapacityCheckScale, warmUpSeconds } from './mixed-load.ts';
@@ -43,13 +42,11 @@ export async function runCapacityCheck(
     await sendEachRequestOnce(sender, target, uncachedOfferRequests(stock.known));
     const clicks = await createClickRequests(target.port, prepared(clicked), scale.clicks);
 
-    const requestsFile = join(sender.folder, 'requests');
-    await writeRequests(requestsFile, buildMixedLoad(order.ratesPerSecond, scale, { ...stock, clicks }));
-    const { port } = target;
+    const requests = buildMixedLoad(order.ratesPerSecond, scale, { ...stock, clicks });
     const { perSecond } = scale;
     const { seconds } = order;
     progress.showStep(`${Math.round(perSecond)} requests per second for ${seconds} s`);
-    const plan = createLoadPlan({ port, requestsFile, singleUse: true, perSecond, warmUpSeconds, seconds });
+    const plan = await planLoad(sender, target, perSecond, { requests, singleUse: true, warmUpSeconds, seconds });
     const { result, usage, process } = await observeLoad(target, () =>
       sender.sendOpenLoop({ ...plan, alsoExpected: [302] }),
     );

@@ -50,11 +50,6 @@ const launcherPath = fileURLToPath(new URL('../../bin/marketplace', import.meta.
 export async function readSessionsMax(): Promise<number> {
   const { SVC_MAX_SESSIONS: _, ...env } = process.env;
   const output = await runChildProcess(launcherPath, ['check-config'], { env, timeoutMs: 30_000 });
-  return parseSessionsMax(output);
-}
-
-/** Parses SVC_MAX_SESSIONS from the output of `check-config`. */
-export function parseSessionsMax(output: string): number {
   const value = /^SVC_MAX_SESSIONS +(\d+)/m.exec(output)?.[1];
   if (value === undefined) throw new Error('check-config did not print SVC_MAX_SESSIONS');
   return Number(value);

@@ -26,22 +26,6 @@ const queueSeconds = 2;
 const expectedStatus = 200;
 const sendEachOnceSecondsMax = 60;
 
-type PlannedLoad = Pick<
-  OpenLoopPlan,
-  'port' | 'requestsFile' | 'singleUse' | 'perSecond' | 'warmUpSeconds' | 'seconds'
->;
-
-/** Returns the plan of an open-loop load, or of a closed loop if `perSecond` is null. */
-export function createLoadPlan(load: PlannedLoad): OpenLoopPlan {
-  return {
-    ...load,
-    connections: load.perSecond === null ? closedLoopConnections : openLoopConnections,
-    queueMax: Math.ceil((load.perSecond ?? 0) * queueSeconds),
-    deadlineMs: 5_000,
-    expectedStatus,
-  };
-}
-
 /** Function that sends open-loop loads, and the folder for their request files. */
 export type RequestSender = Pick<BenchContext, 'sendOpenLoop' | 'folder'>;
 
@@ -109,14 +93,23 @@ async function runClosedLoop(sender: RequestSender, target: LoadTarget, load: Po
   return result;
 }
 
-/** Writes the requests of a load to a file and returns the plan. */
-async function planLoad(
-  { folder }: RequestSender,
-  { port }: LoadTarget,
+/** Writes the requests of a load to a file and returns the plan; the plan of a closed loop if `perSecond` is null. */
+export async function planLoad(
+  { folder }: Pick<RequestSender, 'folder'>,
+  { port }: Pick<LoadTarget, 'port'>,
   perSecond: number | null,
   { requests, ...load }: PointLoad,
 ): Promise<OpenLoopPlan> {
   const requestsFile = join(folder, 'requests');
   await writeRequests(requestsFile, requests);
-  return createLoadPlan({ ...load, port, requestsFile, perSecond });
+  return {
+    ...load,
+    port,
+    requestsFile,
+    perSecond,
+    connections: perSecond === null ? closedLoopConnections : openLoopConnections,
+    queueMax: Math.ceil((perSecond ?? 0) * queueSeconds),
+    deadlineMs: 5_000,
+    expectedStatus,
+  };
 }

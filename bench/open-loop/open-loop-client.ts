@@ -3,7 +3,7 @@ import { seededRandom } from '../population/random.ts';
 import { type ConnectionEvents, KeepAliveConnection } from './keep-alive-connection.ts';
 import { LoadRecorder } from './load-recorder.ts';
 import type { OpenLoopPlan, OpenLoopResult } from './open-loop-plan.ts';
-import { monotonicMs, Pacer } from './pacer.ts';
+import { monotonicMs, type Pacer, startPacer } from './pacer.ts';
 
 const arrivalsSeed = 17;
 
@@ -31,8 +31,7 @@ const startDelayMs = 10;
 /** System dependencies; tests replace the clock and the connections. */
 export interface OpenLoopClientDeps {
   nowMs(): number;
-  /** @see Pacer.start */
-  startPacer(dueMs: readonly number[], onDue: () => number): Promise<Pick<Pacer, 'stop'>>;
+  readonly startPacer: typeof startPacer;
   connect(port: number, events: ConnectionEvents): Connection;
 }
 
@@ -40,7 +39,7 @@ export type Connection = Pick<KeepAliveConnection, 'isIdle' | 'send' | 'abandonP
 
 const systemDeps: OpenLoopClientDeps = {
   nowMs: monotonicMs,
-  startPacer: Pacer.start,
+  startPacer,
   connect: (port, events) => new KeepAliveConnection(port, events),
 };
 
@@ -95,7 +94,7 @@ export class OpenLoopClient {
     this.#recorder = new LoadRecorder([expectedStatus, ...alsoExpected], this.#countedFromMs);
     const deadlines = setInterval(() => this.#failOverdueRequests(), deadlinePollMs);
     this.#started = true;
-    let pacer: Pick<Pacer, 'stop'> | null = null;
+    let pacer: Pacer | null = null;
     if (perSecond === null) for (const lane of [...this.#idleSlots]) this.#sendNextInClosedLoop(lane);
     else if (times.length === 0) this.#done.resolve();
     else pacer = await this.#deps.startPacer(this.#dueMs, () => this.#sendDueRequests());

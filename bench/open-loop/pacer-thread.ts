@@ -1,4 +1,4 @@
-/** Thread of `Pacer`. Sleeps until the next scheduled time, wakes the client, and waits until the client has sent the requests. */
+/** Thread of `startPacer`. Sleeps until the next scheduled time, wakes the client, and waits until the client has sent the requests. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { monotonicMs, type PacerData, pacerStateIndexes } from './pacer.ts';
 

@@ -19,38 +19,28 @@ export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
+/** Running pacer thread. */
+export interface Pacer {
+  stop(): Promise<unknown>;
+}
+
 /**
  * Calls a function at each of the given times. A separate thread measures the time, because event-loop timers have a
  * resolution of one millisecond, and most replies take less than a millisecond.
+ * @param dueMs ascending times
+ * @param onDue sends all requests that are due and returns the total number of handled times
  */
-export class Pacer {
-  readonly #data: PacerData;
-  readonly #worker: Worker;
-
-  /**
-   * @param dueMs ascending times
-   * @param onDue sends all requests that are due and returns the total number of handled times
-   */
-  static async start(dueMs: readonly number[], onDue: () => number): Promise<Pacer> {
-    const pacer = new Pacer(dueMs, onDue);
-    await once(pacer.#worker, 'online');
-    return pacer;
-  }
-
-  private constructor(dueMs: readonly number[], onDue: () => number) {
-    const shared = new Float64Array(new SharedArrayBuffer(dueMs.length * Float64Array.BYTES_PER_ELEMENT));
-    shared.set(dueMs);
-    const state = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
-    this.#data = { dueMs: shared, state };
-    this.#worker = new Worker(new URL('./pacer-thread.ts', import.meta.url), { workerData: this.#data });
-    this.#worker.on('message', () => {
-      Atomics.store(state, pacerStateIndexes.handled, onDue());
-      Atomics.store(state, pacerStateIndexes.wakeupPending, 0);
-      Atomics.notify(state, pacerStateIndexes.wakeupPending);
-    });
-  }
-
-  async stop(): Promise<void> {
-    await this.#worker.terminate();
-  }
+export async function startPacer(dueMs: readonly number[], onDue: () => number): Promise<Pacer> {
+  const shared = new Float64Array(new SharedArrayBuffer(dueMs.length * Float64Array.BYTES_PER_ELEMENT));
+  shared.set(dueMs);
+  const state = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  const workerData: PacerData = { dueMs: shared, state };
+  const worker = new Worker(new URL('./pacer-thread.ts', import.meta.url), { workerData });
+  worker.on('message', () => {
+    Atomics.store(state, pacerStateIndexes.handled, onDue());
+    Atomics.store(state, pacerStateIndexes.wakeupPending, 0);
+    Atomics.notify(state, pacerStateIndexes.wakeupPending);
+  });
+  await once(worker, 'online');
+  return { stop: () => worker.terminate() };
 }

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { createLoadPlan } from '../../../bench/curves/load-point.ts';
-import { type PreparedRequest, writeRequests } from '../../../bench/load/prepared-request.ts';
+import { planLoad } from '../../../bench/curves/load-point.ts';
+import type { PreparedRequest } from '../../../bench/load/prepared-request.ts';
 import { runOpenLoop } from '../../../bench/open-loop/run-open-loop.ts';
+import { createFolder } from '../../cli/sample-data-folder.ts';
 
 test('sends every request on schedule from a separate process to a real server, and counts the responses', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-open-loop-'));
-  t.after(() => rm(folder, { recursive: true }));
   const received: unknown[] = [];
   const server = createServer(async (req, res) => {
     const body = (await req.setEncoding('utf8').toArray()).join('');
@@ -28,17 +24,10 @@ test('sends every request on schedule from a separate process to a real server, 
     { method: 'GET', path: '/known?q=1', key: 'key_1' },
     { method: 'POST', path: '/p', key: 'key_2', body: '{"a":"é b"}' },
   ];
-  await writeRequests(join(folder, 'requests'), requests);
 
-  const { port } = server.address() as AddressInfo;
-  const plan = createLoadPlan({
-    port,
-    requestsFile: join(folder, 'requests'),
-    singleUse: false,
-    perSecond: 200,
-    warmUpSeconds: 0,
-    seconds: 0.1,
-  });
+  const target = { port: (server.address() as AddressInfo).port };
+  const load = { requests, singleUse: false, warmUpSeconds: 0, seconds: 0.1 };
+  const plan = await planLoad({ folder: createFolder(t) }, target, 200, load);
   const result = await runOpenLoop({ ...plan, connections: 3, deadlineMs: 60_000 });
   assert.deepEqual([result.due, result.expected, result.refused, result.answered], [20, 10, 10, 20]);
   const sent = requests.map(({ method, path, key, body = '' }) => ({
