@@ -38,19 +38,13 @@ export const quickBenchScale: BenchScale = {
 
 /** Prints the current step on stderr: one line that is overwritten on a terminal, else one line per step. */
 export class ProgressPrinter {
-  readonly #stream: NodeJS.WriteStream;
-
-  constructor(stream: NodeJS.WriteStream = process.stderr) {
-    this.#stream = stream;
-  }
-
   showStep(text: string): void {
-    this.#stream.write(this.#stream.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
+    process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
   }
 
   /** Prints a line that is not overwritten. */
   printLine(text: string): void {
-    this.#stream.write(this.#stream.isTTY ? `\r\x1b[K${text}\n` : `${text}\n`);
+    process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}\n` : `${text}\n`);
   }
 }
 

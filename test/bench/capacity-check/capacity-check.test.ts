@@ -1,27 +1,20 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { ProgressPrinter } from '../../../bench/bench-part.ts';
 import { buildMixedLoad, computeCapacityCheckScale } from '../../../bench/capacity-check/mixed-load.ts';
-import { runCapacityCheck } from '../../../bench/capacity-check/run-capacity-check.ts';
 import type { PreparedRequest } from '../../../bench/load/prepared-request.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 import type { BorrowerSession } from '../../../bench/scenarios/requests.ts';
 import { bounds } from '../../../src/bounds.ts';
 import type { CapacityCheckRequest } from '../../../src/capacity/plan.ts';
-import { type RouteName, routeNames } from '../../../src/capacity/traffic-mix.ts';
-import { countedLatencyMs, countedOpenLoop } from '../support/counted-load.ts';
+import { mapRouteNames, type RouteName, routeNames } from '../../../src/capacity/traffic-mix.ts';
 
 const random = seededRandom(1);
 
 /** Generates the load of a capacity check. Names identify the sessions and clicks of the load. */
 function loadOf(rates: Partial<Record<RouteName, number>>, seconds = 10) {
-  const none = Object.fromEntries(routeNames.map((name) => [name, 0])) as Record<RouteName, number>;
-  const order: CapacityCheckRequest = { ratesPerSecond: { ...none, ...rates }, seconds, initialSessions: 0 };
+  const ratesPerSecond = mapRouteNames((name) => rates[name] ?? 0);
+  const order: CapacityCheckRequest = { ratesPerSecond, seconds, initialSessions: 0 };
   const scale = computeCapacityCheckScale(order);
   const sessions = (count: number, name: string): BorrowerSession[] =>
     Array.from({ length: count }, (_, at) => ({
@@ -129,19 +122,4 @@ test('creates the requested number of sessions, or more sessions if the load nee
   assert.equal(scaleOf(1).totalSessions, scaleOf(0).totalSessions);
   // With few requests, the sessions per day determine the number of keys.
   assert(scaleOf(1_000_000).keys >= 1_000_000 / bounds.sessionsPerDayDefault);
-});
-
-test('sends a small load to every route of a real server, and deletes all files and processes afterwards', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'capacity-check-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const progress = new ProgressPrinter(new PassThrough() as unknown as NodeJS.WriteStream);
-  const ratesPerSecond = { ...lifeCycle, click: 4, analytics: 1 };
-  const order = { ratesPerSecond, seconds: 1, initialSessions: 2_000 };
-  const figures = await runCapacityCheck(order, { sendOpenLoop: countedOpenLoop(), folder, progress });
-  assert.deepEqual([figures.refused, figures.failed], [0, 0]);
-  assert.equal(figures.p99Ms, countedLatencyMs.p99);
-  // The initial sessions and the sessions that the load created.
-  assert(figures.liveSessions > 2_000 && figures.liveSessions < 2_200, String(figures.liveSessions));
-  assert(figures.keys >= 1);
-  assert.deepEqual(readdirSync(folder), []);
 });

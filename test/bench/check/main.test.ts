@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
+import { temporaryFolder } from '../../support/running-marketplace.ts';
 import { smallResult } from '../support/small-result.ts';
 
 const main = fileURLToPath(new URL('../../../bench/check/main.ts', import.meta.url));
-let folder: string;
-
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'check-'));
-});
-
+const folder = temporaryFolder();
 after(() => rm(folder, { recursive: true }));
 
 function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {

@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import type { BenchContext } from '../../../bench/bench-part.ts';
-import { ProgressPrinter, quickBenchScale } from '../../../bench/bench-part.ts';
+import { readdir, rm } from 'node:fs/promises';
+import { after, test } from 'node:test';
+import { type BenchContext, quickBenchScale } from '../../../bench/bench-part.ts';
 import type { CurveSettings } from '../../../bench/curves/curve.ts';
 import { liveSessionsCurve } from '../../../bench/curves/live-sessions-curve.ts';
 import { offeredLoadCurve } from '../../../bench/curves/offered-load-curve.ts';
 import type { OpenLoopPlan, OpenLoopRunner } from '../../../bench/open-loop/open-loop-plan.ts';
 import type { CurveResult } from '../../../bench/result/bench-result.ts';
-import { countedClient, countedLatencyMs, countedOpenLoop } from '../support/counted-load.ts';
+import { temporaryFolder } from '../../support/running-marketplace.ts';
+import { countedClient, countedLatencyMs, countedOpenLoop, silentProgress } from '../support/counted-load.ts';
 
-let folder = '';
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bench-curves-'));
-});
+const folder = temporaryFolder();
 after(() => rm(folder, { recursive: true }));
 
 const scale: CurveSettings = {
@@ -35,7 +30,7 @@ function context(sendOpenLoop: OpenLoopRunner): BenchContext {
     client: countedClient,
     sendOpenLoop,
     folder,
-    progress: new ProgressPrinter({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),
+    progress: silentProgress,
   };
 }
 

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { parseBaseline } from '../../../bench/check/baseline.ts';
 import { comparedParts } from '../../../bench/check/measure-ratios.ts';
 import { extractRatios } from '../../../bench/check/ratios.ts';
 import { calibrationName, type PreparedBenchmark } from '../../../bench/micro/micro-benchmark.ts';
 import { listMicroBenchmarks, measureRepeatedly } from '../../../bench/micro/micro-part.ts';
+import { createFolder } from '../../cli/sample-data-folder.ts';
 
 const micros = listMicroBenchmarks(true, 1_000);
 
@@ -33,8 +34,7 @@ test('the stored baseline contains the micro benchmarks of a check', async () =>
 });
 
 test('runs every micro benchmark repeatedly and deletes its files', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-micro-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = createFolder(t);
   const place = { folder, quick: true };
   for (const micro of micros) {
     // Skips the largest catalog, whose preparation takes seconds and which differs only by its size.

@@ -26,11 +26,6 @@ function filled<Name extends keyof Borrower>(name: Name): NonNullable<Borrower[N
   return people.map((person) => person[name]).filter((value) => value !== undefined) as NonNullable<Borrower[Name]>[];
 }
 
-test('generates the same borrowers for the same seed, and different borrowers for a different seed', () => {
-  assert.deepEqual(draw(50, 1), draw(50, 1));
-  assert.notDeepEqual(draw(50, 1), draw(50, 2));
-});
-
 test('fills in every required field, and generates only valid values', () => {
   for (const person of people) {
     for (const name of personalLoans.required) assert.ok(name in person, name);
@@ -54,6 +49,7 @@ for (const [name, table, tolerance] of [
   ['housing_status', tables.housingStatuses, 0.015],
   ['citizenship_status', tables.citizenshipStatuses, 0.015],
   ['education_level', tables.educationLevels, 0.02],
+  ['employment_status', [...tables.workingStatuses, ['retired', 19]], 0.012],
   ['state', tables.residencePlaces.map(([place, residents]) => [place.state, residents] as const), 0.01],
 ] as const) {
   test(`draws ${name} with the shares of its table`, () => {
@@ -85,19 +81,6 @@ test('borrowers with better credit have moderately higher incomes', () => {
   });
   for (let i = 1; i < medians.length; i++) assert.ok(medians[i]! > medians[i - 1]!, medians.join(' '));
   assert.ok(medians.at(-1)! < 4 * medians[0]!, medians.join(' '));
-});
-
-test('about a fifth of the generated borrowers are retired, and most of the others are employed', () => {
-  assertShares(
-    [
-      ['employed', 54],
-      ['self_employed', 6],
-      ['retired', 19],
-      ['other', 21],
-    ],
-    filled('employment_status'),
-    0.012,
-  );
 });
 
 test('the mean requested amounts equal the published means', () => {

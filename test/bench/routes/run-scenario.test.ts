@@ -1,33 +1,27 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { ProgressPrinter, quickBenchScale } from '../../../bench/bench-part.ts';
+import { readdir, rm } from 'node:fs/promises';
+import { after, test } from 'node:test';
+import { quickBenchScale } from '../../../bench/bench-part.ts';
 import { benchServerKinds } from '../../../bench/result/bench-result.ts';
 import { orderOfServers, type RunScenarioOptions, runScenario } from '../../../bench/routes/run-scenario.ts';
 import { sessionRequest } from '../../../bench/scenarios/requests.ts';
 import { clickScenario, sessionScenario } from '../../../bench/scenarios/route-scenarios.ts';
 import type { Scenario } from '../../../bench/scenarios/scenario.ts';
-import { countedClient } from '../support/counted-load.ts';
+import { temporaryFolder } from '../../support/running-marketplace.ts';
+import { countedClient, silentProgress } from '../support/counted-load.ts';
 
-let folder = '';
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bench-runner-'));
-});
+const folder = temporaryFolder();
 after(() => rm(folder, { recursive: true }));
 
-function options(): RunScenarioOptions {
-  return {
-    scale: { ...quickBenchScale, connections: 8, roundRequests: 160, keys: 50 },
-    client: countedClient,
-    folder,
-    progress: new ProgressPrinter({ isTTY: false, write: () => true } as unknown as NodeJS.WriteStream),
-  };
-}
+const options: RunScenarioOptions = {
+  scale: { ...quickBenchScale, connections: 8, roundRequests: 160, keys: 50 },
+  client: countedClient,
+  folder,
+  progress: silentProgress,
+};
 
 test('runs the load of a scenario on every server, and deletes all files and processes afterwards', async () => {
-  const [result, ...others] = await runScenario(clickScenario, options());
+  const [result, ...others] = await runScenario(clickScenario, options);
   assert.deepEqual(others, []);
   assert.deepEqual(
     result!.servers.map(({ kind, rounds }) => [kind, rounds.length]),
@@ -42,7 +36,7 @@ test('runs the load of a scenario on every server, and deletes all files and pro
 
 test('returns one result for each client, and omits the synced server if responses need not be durable', async () => {
   const wrk = { ...countedClient, name: 'wrk' } as const;
-  const results = await runScenario({ ...sessionScenario, durable: false }, { ...options(), crossCheck: wrk });
+  const results = await runScenario({ ...sessionScenario, durable: false }, { ...options, crossCheck: wrk });
   assert.deepEqual(
     results.map(({ client, servers }) => [client, servers.map(({ kind, rounds }) => [kind, rounds.length])]),
     ['autocannon', 'wrk'].map((client) => [
@@ -61,7 +55,7 @@ test('aborts the run after an unexpected response, and deletes all files and pro
       prepared++ === 0 ? sessionScenario.prepareRequests(stage, round) : [sessionRequest('svc_pl_live_unknown')],
   };
   await assert.rejects(
-    runScenario(scenario, options()),
+    runScenario(scenario, options),
     /session: load on service: \d+ of \d+ replies did not have status 200/,
   );
   assert.deepEqual(await readdir(folder), []);

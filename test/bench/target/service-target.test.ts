@@ -1,25 +1,18 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { createApiKeys } from '../../../bench/target/service-target.ts';
 import { writeLiveSessions } from '../../../bench/target/write-live-sessions.ts';
 import { hashApiKey } from '../../../src/auth/api-key.ts';
 import { keyFilePath } from '../../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../../src/auth/key-registry.ts';
 import { createMarketplace } from '../../../src/index.ts';
+import { createFolder } from '../../cli/sample-data-folder.ts';
 
-let folder = '';
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bench-written-'));
-});
-after(() => rm(folder, { recursive: true }));
-
-test('the service restores sessions that were written before its start as live sessions with inputs', async () => {
-  const dataDir = await mkdtemp(join(folder, 'data-'));
+test('the service restores sessions that were written before its start as live sessions with inputs', async (t) => {
+  const dataDir = createFolder(t);
   const sample = await writeLiveSessions(dataDir, {
     count: 2_500,
     keys: 10,
@@ -43,19 +36,11 @@ test('the service restores sessions that were written before its start as live s
   }
 });
 
-test('gives every session different inputs, and spreads the returned sessions evenly over all sessions', async () => {
-  const wanted = { keys: 1, fields: 'all' } as const;
-  const all = await writeLiveSessions(await mkdtemp(join(folder, 'data-')), {
-    ...wanted,
-    count: 2_500,
-    sampleSize: 2_500,
-  });
+test('gives every session different inputs, and spreads the returned sessions evenly over all sessions', async (t) => {
+  const wanted = { count: 2_500, keys: 1, fields: 'all' } as const;
+  const all = await writeLiveSessions(createFolder(t), { ...wanted, sampleSize: 2_500 });
   assert.equal(new Set(all.map(({ borrower }) => JSON.stringify(borrower))).size, 2_500);
-  const some = await writeLiveSessions(await mkdtemp(join(folder, 'data-')), {
-    ...wanted,
-    count: 2_500,
-    sampleSize: 5,
-  });
+  const some = await writeLiveSessions(createFolder(t), { ...wanted, sampleSize: 5 });
   // Each call generates the same borrowers. The index of a borrower shows which session received the inputs.
   const places = some.map(({ borrower }) =>
     all.findIndex((each) => JSON.stringify(each.borrower) === JSON.stringify(borrower)),
@@ -63,8 +48,8 @@ test('gives every session different inputs, and spreads the returned sessions ev
   assert.deepEqual(places, [0, 500, 1_000, 1_500, 2_000]);
 });
 
-test('creates many valid API keys of one account in one call', async () => {
-  const dataDir = await mkdtemp(join(folder, 'data-'));
+test('creates many valid API keys of one account in one call', async (t) => {
+  const dataDir = createFolder(t);
   const keys = createApiKeys(dataDir, 3_000);
   assert.equal(new Set(keys.map(hashApiKey)).size, 3_000);
   const register = KeyRegistry.openExisting(keyFilePath(dataDir));
