@@ -178,14 +178,10 @@ function randomAmountRange(
 ): LoanOffer['amount'] {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.amount);
   const [least, most] = field?.kind === 'integer' ? [Math.max(1, field.min), field.max] : [1_000, 100_000];
-  const min = Math.min(
-    most,
-    Math.max(least, randomInteger(random, minAmountUsdRange[0] / 500, minAmountUsdRange[1] / 500) * 500),
-  );
-  const max = Math.min(
-    most,
-    Math.max(min, randomInteger(random, maxAmountUsdRange[0] / 500, maxAmountUsdRange[1] / 500) * 500),
-  );
+  const draw = ([low, high]: readonly [number, number], atLeast: number) =>
+    Math.min(most, Math.max(atLeast, randomInteger(random, low / 500, high / 500) * 500));
+  const min = draw(minAmountUsdRange, least);
+  const max = draw(maxAmountUsdRange, min);
   return { min, max };
 }
 

@@ -70,13 +70,12 @@ await runBenchMain('demo', async () => {
     const seed = parseIntegerOption('--seed', values.seed, 0, 2 ** 31 - 1);
     if (values.key === '')
       throw new Error('there is no API key; start the demo with `make demo`, or pass a key with --key');
-    await run(new MarketplaceClient(values.url, values.key, printWait), borrowers, seed, values.full);
+    const client = new MarketplaceClient(values.url, values.key, (seconds) =>
+      printNote(`rate limit reached: waiting ${seconds} s (Retry-After)`),
+    );
+    await run(client, borrowers, seed, values.full);
   }
 });
-
-function printWait(seconds: number): void {
-  printNote(`rate limit reached: waiting ${seconds} s (Retry-After)`);
-}
 
 /** Runs the borrowers. With `full`, prints the responses of all borrowers instead of only the first borrower. */
 async function run(client: MarketplaceClient, count: number, seed: number, full: boolean): Promise<void> {

@@ -3,7 +3,7 @@ import { createHistogram } from 'node:perf_hooks';
 import autocannon from 'autocannon';
 import { percentilesMs } from '../statistics.ts';
 import type { LoadPlan, LoadResult } from './load-clients.ts';
-import { type PreparedRequest, readRequests, requestHeaders } from './prepared-request.ts';
+import { readRequests, requestHeaders } from './prepared-request.ts';
 
 process.on('message', async (plan: LoadPlan) => {
   process.send!(await run(plan));
@@ -15,7 +15,10 @@ process.once('disconnect', () => process.exit());
 const connectSecondsMax = 10;
 
 async function run(plan: LoadPlan): Promise<LoadResult> {
-  const requests = (await readRequests(plan.requestsFile)).map(toAutocannon);
+  const requests = (await readRequests(plan.requestsFile)).map((request): autocannon.Request => {
+    const { key: _, ...message } = request;
+    return { ...message, headers: requestHeaders(request) };
+  });
   const connections = Math.min(plan.connections, requests.length);
   // Each connection has its own requests, so that no request is sent twice.
   const share = Math.floor(requests.length / connections);
@@ -74,14 +77,5 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
     unexpected,
     latencyMs: percentilesMs(latencyMicros),
     clientCpuSeconds: (user + system) / 1e6,
-  };
-}
-
-function toAutocannon(request: PreparedRequest): autocannon.Request {
-  return {
-    method: request.method,
-    path: request.path,
-    headers: requestHeaders(request),
-    ...(request.body === undefined ? {} : { body: request.body }),
   };
 }

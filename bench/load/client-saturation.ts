@@ -16,14 +16,10 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
   const measured = servers.filter(({ rounds }) => rounds.length > 0);
   const speed = (rounds: readonly ServerMeasurement[]) => median(rounds.map(({ perSecond }) => perSecond));
   const [fastest] = measured.toSorted((a, b) => speed(b.rounds) - speed(a.rounds));
-  return fastest !== undefined && isClientBottleneck(fastest.rounds);
-}
-
-/** Whether the client was the bottleneck in the loads on one server, which has a single socket thread. */
-function isClientBottleneck(loads: readonly ServerMeasurement[]): boolean {
-  const client = median(loads.map(({ clientCpuSeconds, seconds }) => clientCpuSeconds / seconds));
+  if (fastest === undefined) return false;
+  const client = median(fastest.rounds.map(({ clientCpuSeconds, seconds }) => clientCpuSeconds / seconds));
   // Systems without `/proc` do not report the CPU time of the server.
-  const server = loads.flatMap(({ mainThreadCpuMicros, perSecond }) =>
+  const server = fastest.rounds.flatMap(({ mainThreadCpuMicros, perSecond }) =>
     mainThreadCpuMicros === null ? [] : (mainThreadCpuMicros * perSecond) / 1e6,
   );
   return client > clientCpuShareMax || (server.length > 0 && median(server) < serverCpuShareMin);

@@ -3,11 +3,6 @@ import { connect, type Socket } from 'node:net';
 const headEnd = Buffer.from('\r\n\r\n');
 const headBytesMax = 64 * 1024;
 
-/** Error for response data that the client cannot parse. */
-export class MalformedResponse extends Error {
-  override readonly name = 'MalformedResponse';
-}
-
 /**
  * Parses the status and finds the end of HTTP/1.1 responses from chunks of any size. Responses must have a
  * Content-Length or no body, like all responses of the measured servers.
@@ -22,7 +17,7 @@ export class ResponseParser {
 
   /**
    * @param onResponse called with the status of each complete response, and whether the server closes the connection
-   * @throws MalformedResponse; the parser cannot be used afterwards
+   * @throws if the data is malformed; the parser cannot be used afterwards
    */
   parseChunk(chunk: Buffer, onAnswer: (status: number, closes: boolean) => void): void {
     let at = 0;
@@ -48,7 +43,7 @@ export class ResponseParser {
     const start = earlier === null ? at : 0;
     const end = bytes.indexOf(headEnd, start);
     if (end < 0) {
-      if (bytes.length - start > headBytesMax) throw new MalformedResponse('response head too long');
+      if (bytes.length - start > headBytesMax) throw new Error('response head too long');
       this.#head = Buffer.from(bytes.subarray(start));
       return null;
     }
@@ -61,12 +56,12 @@ export class ResponseParser {
   /** @param head including the last line break */
   #parseHeadText(head: string): void {
     const status = /^HTTP\/1\.1 (\d{3})[ \r]/.exec(head)?.[1];
-    if (status === undefined) throw new MalformedResponse('no status line');
+    if (status === undefined) throw new Error('no status line');
     this.#status = Number(status);
-    if (this.#status < 200) throw new MalformedResponse('unexpected informational response');
+    if (this.#status < 200) throw new Error('unexpected informational response');
     const length = /\r\ncontent-length: *(\d+) *\r\n/i.exec(head)?.[1];
     const hasBody = this.#status !== 204 && this.#status !== 304;
-    if (length === undefined && hasBody) throw new MalformedResponse('no Content-Length');
+    if (length === undefined && hasBody) throw new Error('no Content-Length');
     this.#bodyBytesLeft = hasBody ? Number(length) : 0;
     this.#closesConnection = /\r\nconnection: *close *\r\n/i.test(head);
     this.#inBody = true;

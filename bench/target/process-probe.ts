@@ -34,17 +34,10 @@ export function environmentWithProbe(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
 /** Sends messages to the probe that runs in a child process. The probe supports one measurement at a time. */
 export class ProcessProbe {
   readonly #child: ChildProcess;
-  readonly #pending = new Map<number, (figures: ServerUsage | null) => void>();
   #nextId = 0;
 
   constructor(child: ChildProcess) {
     this.#child = child;
-    child.on('message', (answer: ProbeResponse) => {
-      if (answer?.probe === probeName) this.#resolveProbeRequest(answer.id, answer.figures);
-    });
-    child.once('disconnect', () => {
-      for (const id of [...this.#pending.keys()]) this.#resolveProbeRequest(id, null);
-    });
     // The IPC channel must not keep this process alive.
     child.channel?.unref();
   }
@@ -63,25 +56,25 @@ export class ProcessProbe {
     await this.#request('collect-garbage');
   }
 
-  #request(command: ProbeRequest['command']): Promise<ServerUsage | null> {
+  /** Resolves to null if the process ends or does not respond in time. */
+  async #request(command: ProbeRequest['command']): Promise<ServerUsage | null> {
+    const child = this.#child;
+    if (!child.connected) return null;
     const request: ProbeRequest = { probe: probeName, id: this.#nextId++, command };
-    return new Promise((resolve) => {
-      if (!this.#child.connected) return resolve(null);
-      // The timer also keeps this process alive until the response arrives.
-      const timer = setTimeout(() => this.#resolveProbeRequest(request.id, null), responseTimeoutMs);
-      this.#pending.set(request.id, (figures) => {
-        clearTimeout(timer);
-        resolve(figures);
-      });
-      this.#child.send(request, (error) => {
-        if (error !== null) this.#resolveProbeRequest(request.id, null);
-      });
+    const { promise, resolve } = Promise.withResolvers<ServerUsage | null>();
+    const handleResponse = (answer: ProbeResponse) => {
+      if (answer?.probe === probeName && answer.id === request.id) resolve(answer.figures);
+    };
+    const giveUp = () => resolve(null);
+    child.on('message', handleResponse).once('disconnect', giveUp);
+    // The timer also keeps this process alive until the response arrives.
+    const timer = setTimeout(giveUp, responseTimeoutMs);
+    child.send(request, (error) => {
+      if (error !== null) giveUp();
     });
-  }
-
-  #resolveProbeRequest(id: number, figures: ServerUsage | null): void {
-    const resolve = this.#pending.get(id);
-    this.#pending.delete(id);
-    resolve?.(figures);
+    const figures = await promise;
+    clearTimeout(timer);
+    child.off('message', handleResponse).off('disconnect', giveUp);
+    return figures;
   }
 }

@@ -2,11 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import {
-  KeepAliveConnection,
-  MalformedResponse,
-  ResponseParser,
-} from '../../../bench/open-loop/keep-alive-connection.ts';
+import { KeepAliveConnection, ResponseParser } from '../../../bench/open-loop/keep-alive-connection.ts';
 
 const request = Buffer.from('GET / HTTP/1.1\r\n\r\n');
 const answer = (status: number, headers = '') => `HTTP/1.1 ${status} Any\r\n${headers}Content-Length: 0\r\n\r\n`;
@@ -115,13 +111,13 @@ test('parses the same responses for every chunk size', () => {
   }
 });
 
-for (const [name, text] of [
-  ['something else than HTTP', 'SSH-2.0-server\r\n\r\n'],
-  ['an answer without a length', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'],
-  ['unexpected informational response', 'HTTP/1.1 100 Continue\r\n\r\n'],
-  ['response head too long', `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(70_000)}`],
+for (const [name, text, error] of [
+  ['something else than HTTP', 'SSH-2.0-server\r\n\r\n', /no status line/],
+  ['an answer without a length', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', /no Content-Length/],
+  ['an informational response', 'HTTP/1.1 100 Continue\r\n\r\n', /informational/],
+  ['a response head that is too long', `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(70_000)}`, /too long/],
 ] as const) {
   test(`the response parser rejects ${name}`, () => {
-    assert.throws(() => parse([Buffer.from(text)]), MalformedResponse);
+    assert.throws(() => parse([Buffer.from(text)]), error);
   });
 }

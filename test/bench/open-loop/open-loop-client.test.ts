@@ -248,9 +248,3 @@ test('schedules the arrivals in ascending order with the variance of independent
   const deviation = Math.sqrt(gaps.reduce((sum, gap) => sum + (gap - 1) ** 2, 0) / gaps.length);
   assert.ok(Math.abs(deviation - 1) < 0.05, String(deviation));
 });
-
-test('schedules separate arrivals for the warm-up and the load', () => {
-  const times = scheduleArrivals(30, 1, 2);
-  assert.equal(times.filter((ms) => ms < 1_000).length, 30);
-  assert.equal(times.filter((ms) => ms >= 1_000 && ms < 3_000).length, 60);
-});

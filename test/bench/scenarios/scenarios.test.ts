@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { HttpCaller } from '../../../bench/load/http-caller.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
@@ -11,16 +9,16 @@ import { lifecycleRequestCounts, lifecycleScenario } from '../../../bench/scenar
 import { requestsWithChangedIncome } from '../../../bench/scenarios/requests.ts';
 import { clickScenario, routeScenarios } from '../../../bench/scenarios/route-scenarios.ts';
 import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
+import { temporaryFolder } from '../../support/running-marketplace.ts';
 
 /** Proportions of a full run: 20,000 requests per round, each sent once, and 12,000 keys. */
 const roundRequests = 200;
 const keys = 120;
 
-let folder = '';
+const folder = temporaryFolder();
 let service: ServiceTarget;
 let caller: HttpCaller;
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'bench-scenarios-'));
   service = await startServiceTarget({ folder, keys });
   caller = new HttpCaller(service.port, 8);
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { BaselineResponse } from '../../../bench/baselines/baseline-response.ts';
@@ -16,6 +15,8 @@ import type { ScenarioContext } from '../../../bench/scenarios/scenario.ts';
 import { startBaselineTarget } from '../../../bench/target/baseline-target.ts';
 import type { LoadTarget } from '../../../bench/target/load-target.ts';
 import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
+import { createFolder } from '../../cli/sample-data-folder.ts';
+import { temporaryFolder } from '../../support/running-marketplace.ts';
 
 const json = [
   ['X-Request-Id', 'r-1'],
@@ -49,18 +50,16 @@ async function rawAnswer(port: number, request: string | Buffer, bodyBytes: numb
 
 const kinds = benchServerKinds.filter((kind) => kind !== 'service');
 
+const folder = temporaryFolder();
+after(() => rm(folder, { recursive: true }));
+
 for (const kind of kinds) {
   describe(kind, () => {
-    let folder = '';
     let target: LoadTarget;
     before(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'bench-baseline-'));
       target = await startBaselineTarget(kind, answers, folder);
     });
-    after(async () => {
-      await target.close();
-      await rm(folder, { recursive: true });
-    });
+    after(() => target.close());
     const url = (path: string) => `http://127.0.0.1:${target.port}${path}`;
 
     test('returns the preset response to a query with its status, headers and body', async () => {
@@ -101,13 +100,12 @@ for (const kind of kinds) {
 }
 
 test('the synced server writes a record before each response, also for concurrent requests, and stops on close', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-synced-'));
-  t.after(() => rm(folder, { recursive: true }));
-  const target = await startBaselineTarget('synced', answers, folder);
+  const ownFolder = createFolder(t);
+  const target = await startBaselineTarget('synced', answers, ownFolder);
   const url = `http://127.0.0.1:${target.port}/v1/y?way=short`;
   const texts = await Promise.all(Array.from({ length: 25 }, async () => (await fetch(url)).text()));
   assert.deepEqual(texts, Array(25).fill('1'));
-  const file = await readFile(join(folder, 'answers-synced.json.records'), 'latin1');
+  const file = await readFile(join(ownFolder, 'answers-synced.json.records'), 'latin1');
   assert.equal(file.replaceAll('\0', ''), 'r'.repeat(80 * 25));
   await target.close();
   await target.close();
@@ -115,12 +113,10 @@ test('the synced server writes a record before each response, also for concurren
 });
 
 describe('sampleResponses', () => {
-  let folder = '';
   let service: ServiceTarget;
   let caller: HttpCaller;
   let stage: ScenarioContext;
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'bench-sample-'));
     service = await startServiceTarget({ folder, keys: 40 });
     caller = new HttpCaller(service.port, 8);
     stage = createScenarioContext(caller, service.keys, 40);
@@ -128,7 +124,6 @@ describe('sampleResponses', () => {
   after(async () => {
     caller.close();
     await service.close();
-    await rm(folder, { recursive: true });
   });
 
   test('the response of every baseline server has as many bytes as the response of the service', async () => {
