@@ -36,7 +36,8 @@ export async function runCapacityCheck(
     const keys = target.keys.slice(0, scale.keys);
     const preparingKeys = target.keys.slice(scale.keys);
     const take = sessionPool(sessions);
-    const prepared = (count: number) => withKeys(take(count), preparingKeys);
+    const prepared = (count: number) =>
+      take(count).map((session, at) => ({ ...session, key: preparingKeys[at % preparingKeys.length]! }));
     const stock = { keys, changed: take(changed), known: prepared(known), fresh: take(fresh) };
     progress.showStep('requesting offers for known rankings and clicks');
     await sendEachRequestOnce(sender, target, uncachedOfferRequests(stock.known));
@@ -80,10 +81,6 @@ function sessionPool(sessions: readonly BorrowerSession[]): (count: number) => B
     if (taken > sessions.length) throw new Error('not enough sessions for the check');
     return sessions.slice(taken - count, taken);
   };
-}
-
-function withKeys(sessions: readonly BorrowerSession[], keys: readonly string[]): BorrowerSession[] {
-  return sessions.map((session, at) => ({ ...session, key: keys[at % keys.length]! }));
 }
 
 /** Returns click requests for different pairs of session and offer. */

@@ -23,9 +23,8 @@ import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
  */
 export function orderOfServers<Server>(servers: readonly Server[], round: number): Server[] {
   const first = round % servers.length;
-  const [one, ...others] = [...servers.slice(first), ...servers.slice(0, first)];
-  if (one === undefined) return [];
-  return [one, ...(round % 2 === 0 ? others : others.reverse())];
+  const others = [...servers.slice(first + 1), ...servers.slice(0, first)];
+  return [servers[first]!, ...(round % 2 === 0 ? others : others.reverse())];
 }
 
 /** Sends a load to one server and returns the measurement. Throws for an unexpected reply. */

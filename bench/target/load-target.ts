@@ -65,18 +65,14 @@ export async function readProcessUsageWhenIdle(target: LoadTarget): Promise<Proc
   return before;
 }
 
-/** Result of a load, and the work of the server until it was idle again. Values that the system does not report are null. */
-export interface ObservedLoad<Result> {
-  readonly result: Result;
-  readonly usage: ProcessUsage | null;
-  readonly process: ServerUsage | null;
-}
-
-/** Runs a load on an idle server and waits until the server is idle again. */
+/**
+ * Runs a load on an idle server and waits until the server is idle again. Returns the result of the load and the work of the server;
+ * values that the system does not report are null.
+ */
 export async function observeLoad<Result>(
   target: LoadTarget,
   load: () => Promise<Result>,
-): Promise<ObservedLoad<Result>> {
+): Promise<{ result: Result; usage: ProcessUsage | null; process: ServerUsage | null }> {
   const before = await readProcessUsageWhenIdle(target);
   await target.probe.start();
   const result = await load();

@@ -12,7 +12,7 @@ const main = fileURLToPath(new URL('../../../bench/check/main.ts', import.meta.u
 const folder = temporaryFolder();
 after(() => rm(folder, { recursive: true }));
 
-function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+function run(...args: string[]) {
   return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { parseBaseline } from '../../../bench/check/baseline.ts';
 import { comparedParts } from '../../../bench/check/measure-ratios.ts';
 import { extractRatios } from '../../../bench/check/ratios.ts';
@@ -66,7 +66,7 @@ for (const [kind, given] of [
   test(`repeats a benchmark with ${kind} calls, prepares each run, and closes the benchmark at the end`, async () => {
     let prepared = 0;
     let runs = 0;
-    let closed = 0;
+    const close = mock.fn();
     const { medianNs, p99Ns } = await measure({
       calls: 10,
       beforeEach: () => {
@@ -77,21 +77,16 @@ for (const [kind, given] of [
         assert.equal(prepared, runs);
         return given(runs);
       },
-      close: () => {
-        closed++;
-      },
+      close,
     });
     assert.ok(runs > 3);
-    assert.equal(closed, 1);
+    assert.equal(close.mock.callCount(), 1);
     assert.ok(medianNs >= 0 && p99Ns >= medianNs);
   });
 }
 
 test('fails if a run throws or returns 0 or NaN, and closes the benchmark', async () => {
-  let closed = 0;
-  const close = () => {
-    closed++;
-  };
+  const close = mock.fn();
   await assert.rejects(measure({ calls: 1, run: () => 0, close }), /a\/b: c returned 0/);
   await assert.rejects(measure({ calls: 1, run: () => Number.NaN, close }), /returned NaN/);
   let runs = 0;
@@ -100,5 +95,5 @@ test('fails if a run throws or returns 0 or NaN, and closes the benchmark', asyn
     return 1;
   };
   await assert.rejects(measure({ calls: 1, run: third, close }), /the third run/);
-  assert.equal(closed, 3);
+  assert.equal(close.mock.callCount(), 3);
 });

@@ -8,7 +8,7 @@ import {
   type OpenLoopClientDeps,
   scheduleArrivals,
 } from '../../../bench/open-loop/open-loop-client.ts';
-import type { OpenLoopPlan, OpenLoopResult } from '../../../bench/open-loop/open-loop-plan.ts';
+import type { OpenLoopPlan } from '../../../bench/open-loop/open-loop-plan.ts';
 
 /** Response to one request after a delay in milliseconds. Null: no response. `break`: the connection breaks. */
 type ScriptedAnswer = { readonly status: number; readonly afterMs: number } | 'break' | null;
@@ -20,23 +20,18 @@ interface Script {
   readonly listens?: boolean;
 }
 
-interface ScriptedLoad {
-  readonly result: OpenLoopResult;
-  /** Sent requests in their order. */
-  readonly sent: readonly string[];
-  /** Maximum number of pending requests. */
-  readonly underWayMax: number;
-}
-
 const reopenMs = 50;
 const requests = Array.from({ length: 50 }, (_, n) => Buffer.from(`request ${n}`));
 
-/** Runs a load in simulated time, in steps of one millisecond, on connections in memory. */
+/**
+ * Runs a load in simulated time, in steps of one millisecond, on connections in memory. Returns also the sent requests in their order, and
+ * the maximum number of pending requests.
+ */
 async function scriptedLoad(
   t: TestContext,
   plan: Partial<OpenLoopPlan>,
   { answerTo = () => ({ status: 200, afterMs: 1 }), listens = true }: Script = {},
-): Promise<ScriptedLoad> {
+) {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const sent: string[] = [];
   let nowMs = 0;
@@ -129,10 +124,10 @@ async function scriptedLoad(
     deps,
   ).run();
   let ended = false;
-  run.then(
-    () => (ended = true),
-    () => (ended = true),
-  );
+  const markEnded = () => {
+    ended = true;
+  };
+  run.then(markEnded, markEnded);
   for (await turn(); !ended; await turn()) {
     nowMs++;
     t.mock.timers.tick(1);
@@ -152,8 +147,7 @@ const at = (status: number, afterMs: number): ScriptedAnswer => ({ status, after
 
 test('sends requests on schedule and in order, and repeats the list after its end', async (t) => {
   const { result, sent } = await scriptedLoad(t, {});
-  const lap = Array.from({ length: 50 }, (_, n) => `request ${n}`);
-  assert.deepEqual(sent, [...lap, ...lap]);
+  assert.deepEqual(sent, [...requests, ...requests].map(String));
   assert.deepEqual([result.expected, result.answered, result.achievedPerSecond], [100, 100, 200]);
 });
 
