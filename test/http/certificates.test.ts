@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
-import { connect } from 'node:tls';
 import type { Listener, RequestContext, RequestHandler } from '../../src/http/engines/listener.ts';
 import { InvalidCertificateError, readCertificate, type TlsVersion } from '../../src/tls/certificate.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
@@ -124,19 +122,15 @@ for (const engine of ['uws', 'node'] as const) {
     });
 
     test('supports TLS 1.3, and TLS 1.2 unless the minimum version is 1.3', async (t) => {
-      const supports = async (listener: Listener, version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<boolean> => {
+      const supports = (listener: Listener, version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<boolean> => {
         const versions = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' } as const;
-        const socket = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false, ...versions });
-        socket.on('error', () => {});
-        const supported = await Promise.race([
-          once(socket, 'secureConnect').then(
-            () => true,
-            () => false,
-          ),
-          new Promise<boolean>((resolve) => socket.once('close', () => resolve(false))),
-        ]);
-        socket.destroy();
-        return supported;
+        return RawConnection.openSecurely(listener.port, versions).then(
+          (connection) => {
+            connection.close();
+            return true;
+          },
+          () => false,
+        );
       };
       const versions = async ({ listener }: { listener: Listener }) =>
         Promise.all((['TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const).map((version) => supports(listener, version)));

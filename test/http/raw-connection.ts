@@ -90,7 +90,7 @@ export class RawConnection {
   }
 
   /** Sends each piece in a write of its own. */
-  async sendInPieces(pieces: readonly string[]): Promise<void> {
+  async sendInPieces(pieces: readonly (string | Buffer)[]): Promise<void> {
     for (const piece of pieces) {
       await new Promise<void>((sent) => this.write(piece, sent));
       await new Promise(setImmediate);
