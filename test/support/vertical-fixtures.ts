@@ -3,7 +3,14 @@ import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schem
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { exampleCatalogs } from '../../src/verticals/registry.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from './equipment-leases.ts';
-import { choiceCases, flagCases, integerCases, integerChoiceCases, type VerticalFixture } from './vertical-fixture.ts';
+import {
+  choiceCases,
+  flagCases,
+  integerCases,
+  integerChoiceCases,
+  invalidValues,
+  type VerticalFixture,
+} from './vertical-fixture.ts';
 
 const catalogs = exampleCatalogs();
 const readCatalog = (mode: 'live' | 'test'): LoanCatalog => {
@@ -63,21 +70,12 @@ export const personalLoansFixture: VerticalFixture = {
     {
       name: 'birthdate',
       valid: ['1980-02-29', '2008-05-20', '1906-05-20', '2000-02-29'],
-      invalid: [
-        ['2008-05-21', 'min_age'],
-        ['2026-05-20', 'min_age'],
-        ['2026-05-21', 'range'],
-        ['1905-05-20', 'range'],
-        ['1981-02-29', 'format'],
-        ['1980-13-01', 'format'],
-        ['1980-1-1', 'format'],
-        ['1980-01-01T00:00:00Z', 'format'],
-        [' 1980-01-01', 'format'],
-        ['', 'format'],
-        [19800101, 'type'],
-        [true, 'type'],
-        [{}, 'type'],
-      ],
+      invalid: invalidValues({
+        min_age: ['2008-05-21', '2026-05-20'],
+        range: ['2026-05-21', '1905-05-20'],
+        format: ['1981-02-29', '1980-13-01', '1980-1-1', '1980-01-01T00:00:00Z', ' 1980-01-01', ''],
+        type: [19800101, true, {}],
+      }),
       hints: { min_age: { min: 18 } },
     },
     choiceCases('housing_status', ['own', 'rent', 'other']),
@@ -89,18 +87,10 @@ export const personalLoansFixture: VerticalFixture = {
     {
       name: 'address_zip',
       valid: ['00501', '94110', '99999'],
-      invalid: [
-        ['9411', 'format'],
-        ['941100', 'format'],
-        ['94110-1234', 'format'],
-        ['9411a', 'format'],
-        ['+9411', 'format'],
-        ['９４１１０', 'format'],
-        ['94110\n', 'format'],
-        ['', 'format'],
-        [94110, 'type'],
-        [['94110'], 'type'],
-      ],
+      invalid: invalidValues({
+        format: ['9411', '941100', '94110-1234', '9411a', '+9411', '９４１１０', '94110\n', ''],
+        type: [94110, ['94110']],
+      }),
       hints: {},
     },
   ],
@@ -153,24 +143,18 @@ export const equipmentLeasesFixture: VerticalFixture = {
     {
       name: 'owner_born',
       valid: ['1980-02-29', '2008-05-20'],
-      invalid: [
-        ['2008-05-21', 'min_age'],
-        ['2026-05-21', 'range'],
-        ['1905-05-20', 'range'],
-        ['1981-02-29', 'format'],
-        [1980, 'type'],
-      ],
+      invalid: invalidValues({
+        min_age: ['2008-05-21'],
+        range: ['2026-05-21', '1905-05-20'],
+        format: ['1981-02-29'],
+        type: [1980],
+      }),
       hints: { min_age: { min: 18 } },
     },
     {
       name: 'site_code',
       valid: ['0001', '9999'],
-      invalid: [
-        ['001', 'format'],
-        ['00001', 'format'],
-        ['00o1', 'format'],
-        [1234, 'type'],
-      ],
+      invalid: invalidValues({ format: ['001', '00001', '00o1'], type: [1234] }),
       hints: {},
     },
   ],
