@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SummaryResponse } from '../../examples/landing-page/api/marketplace-api.ts';
 import { decideWinner } from '../../examples/landing-page/experiment/results.ts';
+import { fields } from '../../examples/landing-page/form/fields.ts';
+import { questions } from '../../examples/landing-page/form/questions.ts';
 import { VisitorRateLimiter } from '../../examples/landing-page/web/visitor-rate-limiter.ts';
 
 function summary(interval: SummaryResponse['rev_per_session_ci95'], matured = 100): SummaryResponse {
@@ -32,6 +34,10 @@ test('decideWinner chooses the variant whose confidence interval lies above the 
   const { headline, reason } = verdict(more, less);
   assert.equal(headline, 'Variant A earns more');
   assert.match(reason, /between \$2\.50 and \$4\.00 each, those of B between \$1\.00 and \$2\.00/);
+});
+
+test('both variants ask for the same fields', () => {
+  assert.deepEqual(questions.flatMap((question) => question.fields).sort(), [...fields.keys()].sort());
 });
 
 test('the rate limiter blocks an IP address until its minute ends, and does not block other addresses', () => {
