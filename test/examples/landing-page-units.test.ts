@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SummaryResponse } from '../../examples/landing-page/api/marketplace-api.ts';
 import { decideWinner } from '../../examples/landing-page/experiment/results.ts';
+import { drawVariant } from '../../examples/landing-page/experiment/variants.ts';
 import { fields } from '../../examples/landing-page/form/fields.ts';
 import { questions } from '../../examples/landing-page/form/questions.ts';
 import { VisitorRateLimiter } from '../../examples/landing-page/web/visitor-rate-limiter.ts';
@@ -34,6 +35,11 @@ test('decideWinner chooses the variant whose confidence interval lies above the 
   const { headline, reason } = verdict(more, less);
   assert.equal(headline, 'Variant A earns more');
   assert.match(reason, /between \$2\.50 and \$4\.00 each, those of B between \$1\.00 and \$2\.00/);
+});
+
+test('drawVariant returns both variants', () => {
+  // All 100 draws return the same variant with a probability of 1 in 2 to the power of 99.
+  assert.equal(new Set(Array.from({ length: 100 }, drawVariant)).size, 2);
 });
 
 test('both variants ask for the same fields', () => {

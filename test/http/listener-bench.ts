@@ -65,12 +65,6 @@ export async function askBodyless(
   }
 }
 
-/** A promise and the function that resolves it. */
-export function signal<Value = void>(): { promise: Promise<Value>; give: (value: Value) => void } {
-  const { promise, resolve } = Promise.withResolvers<Value>();
-  return { promise, give: resolve };
-}
-
 /** Waits until `reached` returns true, for 20 seconds at most. */
 export async function until(reached: () => boolean): Promise<void> {
   const endMs = performance.now() + 20_000;

@@ -9,7 +9,6 @@ import {
   hello,
   post,
   refuses,
-  signal,
   test,
   testAlsoOverTls,
   text,
@@ -188,14 +187,14 @@ test('keeps a connection open for many requests with unique ids, and closes it o
 
 testAlsoOverTls('sends a large body completely, also to a slow client', async ({ start, open }) => {
   const large = 'x'.repeat(8 * 1024 * 1024);
-  let answered = signal();
+  let answered = Promise.withResolvers<void>();
   await start(async (x) => {
     if (x.path === '/later') await new Promise(setImmediate);
     x.reply(text(large));
-    answered.give();
+    answered.resolve();
   });
   for (const path of ['/now', '/later']) {
-    answered = signal();
+    answered = Promise.withResolvers<void>();
     const connection = await open();
     connection.socket.pause();
     connection.send(get(path));
@@ -223,8 +222,8 @@ test('reports the bound port, and rejects with the system error if the port is i
 });
 
 testAlsoOverTls('drain: refuses new connections, and closes the others', async ({ start, open }) => {
-  const arrived = signal<RequestContext>();
-  const listener = await start((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)));
+  const arrived = Promise.withResolvers<RequestContext>();
+  const listener = await start((x) => (x.path === '/pending' ? arrived.resolve(x) : hello(x)));
   const idle = await open();
   assert.equal((await ask(idle, get('/'))).status, 200);
   const busy = await open();
@@ -291,8 +290,8 @@ test('drain: sends HEAD and 204 replies', async ({ start, open }) => {
 });
 
 testAlsoOverTls('drain: waits until a client has read the last large reply', async ({ serve, open }) => {
-  const arrived = signal<RequestContext>();
-  const { listener, connection } = await serve((x) => arrived.give(x));
+  const arrived = Promise.withResolvers<RequestContext>();
+  const { listener, connection } = await serve((x) => arrived.resolve(x));
   connection.socket.pause();
   connection.send(get('/'));
   const context = await arrived.promise;
@@ -308,8 +307,8 @@ testAlsoOverTls('drain: waits until a client has read the last large reply', asy
 });
 
 test('drain: closes connections with pending requests after the grace period', async ({ serve }) => {
-  const arrived = signal<RequestContext>();
-  const { listener, connection } = await serve((x) => arrived.give(x), { deadlineMs: 60_000 });
+  const arrived = Promise.withResolvers<RequestContext>();
+  const { listener, connection } = await serve((x) => arrived.resolve(x), { deadlineMs: 60_000 });
   connection.send(get('/'));
   const context = await arrived.promise;
   assert.equal(await listener.close(10), 1);

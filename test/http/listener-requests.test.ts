@@ -13,7 +13,6 @@ import {
   hello,
   lastChunk,
   post,
-  signal,
   test,
   testAlsoOverTls,
   text,
@@ -217,9 +216,9 @@ test('calls onBodyUnavailable once for each body that is not received', async ({
 });
 
 testAlsoOverTls('sets `ended` at a disconnect, and drops a later reply', async ({ serve, open, faults }) => {
-  const arrived = signal<RequestContext>();
+  const arrived = Promise.withResolvers<RequestContext>();
   const answered: number[] = [];
-  const { listener, connection } = await serve((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)), {
+  const { listener, connection } = await serve((x) => (x.path === '/pending' ? arrived.resolve(x) : hello(x)), {
     onReply: (_route, status) => answered.push(status),
   });
   connection.send(get('/pending'));
@@ -235,11 +234,11 @@ testAlsoOverTls('sets `ended` at a disconnect, and drops a later reply', async (
 
 test('replies 503 with Retry-After at the deadline, and drops the handler’s reply', async ({ serve }) => {
   let deadlines = 0;
-  const arrived = signal<RequestContext>();
+  const arrived = Promise.withResolvers<RequestContext>();
   const onDeadline = (): void => {
     deadlines += 1;
   };
-  const { listener, connection } = await serve((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)), {
+  const { listener, connection } = await serve((x) => (x.path === '/pending' ? arrived.resolve(x) : hello(x)), {
     deadlineMs: 50,
     onDeadline,
   });
