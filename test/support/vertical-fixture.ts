@@ -120,3 +120,18 @@ export function flagCases(name: string): FieldCases {
     hints: {},
   };
 }
+
+/** Cases for an age from 18 to 120 years, on the day when the clock of the tests starts. */
+export function birthdateCases(name: string): FieldCases {
+  return {
+    name,
+    valid: ['1980-02-29', '2008-05-20', '1906-05-20', '2000-02-29'],
+    invalid: invalidValues({
+      min_age: ['2008-05-21', '2026-05-20'],
+      range: ['2026-05-21', '1905-05-20'],
+      format: ['1981-02-29', '1980-13-01', '1980-1-1', '1980-01-01T00:00:00Z', ' 1980-01-01', ''],
+      type: [19800101, true, {}],
+    }),
+    hints: { min_age: { min: 18 } },
+  };
+}

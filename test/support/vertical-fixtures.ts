@@ -4,6 +4,7 @@ import { personalLoans } from '../../src/verticals/personal-loans/personal-loans
 import { exampleCatalogs } from '../../src/verticals/registry.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from './equipment-leases.ts';
 import {
+  birthdateCases,
   choiceCases,
   flagCases,
   integerCases,
@@ -67,17 +68,7 @@ export const personalLoansFixture: VerticalFixture = {
     integerCases('annual_income', 0, 10_000_000),
     choiceCases('employment_status', ['employed', 'self_employed', 'retired', 'other']),
     choiceCases('state', states.split(' ')),
-    {
-      name: 'birthdate',
-      valid: ['1980-02-29', '2008-05-20', '1906-05-20', '2000-02-29'],
-      invalid: invalidValues({
-        min_age: ['2008-05-21', '2026-05-20'],
-        range: ['2026-05-21', '1905-05-20'],
-        format: ['1981-02-29', '1980-13-01', '1980-1-1', '1980-01-01T00:00:00Z', ' 1980-01-01', ''],
-        type: [19800101, true, {}],
-      }),
-      hints: { min_age: { min: 18 } },
-    },
+    birthdateCases('birthdate'),
     choiceCases('housing_status', ['own', 'rent', 'other']),
     integerCases('monthly_debt_payments', 0, 1_000_000),
     integerChoiceCases('loan_term_months', [12, 24, 36, 48, 60, 84]),
@@ -124,12 +115,7 @@ export const equipmentLeasesFixture: VerticalFixture = {
   unmatched: { ...completeLessee, machine_price: 60_000 },
   required: ['machine_kind', 'machine_price', 'trade_record', 'yearly_takings', 'site_state'],
   conditional: [
-    {
-      when: { machine_kind: 'tractor' },
-      unless: { machine_kind: 'oven' },
-      field: 'running_leases',
-      value: 0,
-    },
+    { when: { machine_kind: 'tractor' }, unless: { machine_kind: 'oven' }, field: 'running_leases', value: 0 },
   ],
   fields: [
     choiceCases('site_state', ['CA', 'NY', 'TX', 'WA']),
@@ -140,17 +126,7 @@ export const equipmentLeasesFixture: VerticalFixture = {
     integerChoiceCases('lease_months', [12, 24, 36, 48]),
     integerCases('running_leases', 0, 200_000),
     flagCases('franchise'),
-    {
-      name: 'owner_born',
-      valid: ['1980-02-29', '2008-05-20'],
-      invalid: invalidValues({
-        min_age: ['2008-05-21'],
-        range: ['2026-05-21', '1905-05-20'],
-        format: ['1981-02-29'],
-        type: [1980],
-      }),
-      hints: { min_age: { min: 18 } },
-    },
+    birthdateCases('owner_born'),
     {
       name: 'site_code',
       valid: ['0001', '9999'],
