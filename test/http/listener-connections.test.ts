@@ -130,11 +130,8 @@ test('sends replies of other requests from a handler, a microtask and a later tu
     if (x.path === '/microtask') queueMicrotask(() => answerAll('microtask:'));
     if (x.path === '/later') setImmediate(answerAll, 'later:');
   });
-  for (const [path, how] of [
-    ['/within', 'at once:'],
-    ['/microtask', 'microtask:'],
-    ['/later', 'later:'],
-  ] as const) {
+  const turns = { '/within': 'at once:', '/microtask': 'microtask:', '/later': 'later:' };
+  for (const [path, how] of Object.entries(turns)) {
     const others = await Promise.all([open(), open()]);
     for (const [index, other] of others.entries()) other.send(get(`/${index}`));
     await until(() => waiting.length === 2);

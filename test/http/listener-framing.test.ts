@@ -164,11 +164,7 @@ test('does not handle requests that are hidden in trailers or chunk extensions',
 test('replies 400 to a request whose length is ambiguous, and closes the connection', async ({ start, open }) => {
   await start(() => assert.fail('the request was handled'));
   const chunked = 'Transfer-Encoding: chunked\r\n';
-  const lengths = [
-    [5, 6],
-    [5, 5],
-    [0, 5],
-  ].map(([first, second]) => `Content-Length: ${first}\r\nContent-Length: ${second}\r\n`);
+  const lengths = ['56', '55', '05'].map((pair) => [...pair].map((length) => `Content-Length: ${length}\r\n`).join(''));
   const codings = ['gzip, chunked', 'chunked, chunked', 'identity, chunked', 'chunked;q=1'];
   const codingsOfGet = ['chunked', 'identity', 'xchunked', 'chunked, identity'];
   for (const [param, method, headers] of [
@@ -254,13 +250,8 @@ test('passes no incomplete body to the handler, and survives other bytes', async
   await start((x) => (x.method === 'GET' ? hello(x) : x.readBody(() => assert.fail('a body was read'))));
   const whole = post('/', 'a body');
   const incomplete = Array.from({ length: whole.length / 7 }, (_, at) => whole.slice(0, 1 + 7 * at));
-  for (const bytes of [
-    '\x16\x03\x01\x02\x00\x01\x00',
-    '\r\n\r\n\r\n',
-    'hello there\r\n\r\n',
-    '\0'.repeat(100),
-    ...incomplete,
-  ]) {
+  const others = ['\x16\x03\x01\x02\x00\x01\x00', '\r\n\r\n\r\n', 'hello there\r\n\r\n', '\0'.repeat(100)];
+  for (const bytes of [...others, ...incomplete]) {
     const connection = await open();
     connection.send(Buffer.from(bytes, 'latin1'));
     connection.socket.end();

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
 import { publicRouteNames } from '../../src/http/routes/routing.ts';
+import { createMarketplace, type Marketplace } from '../../src/index.ts';
 import { eventLogNames } from '../../src/metrics/gauges.ts';
+import { HttpClient } from '../support/http-client.ts';
 import { RunningMarketplace } from '../support/running-marketplace.ts';
-import { requestEveryRoute, Scrape, scrapeOverTls } from '../support/scrape.ts';
+import { requestEveryRoute, Scrape } from '../support/scrape.ts';
+import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const operationsPage = read('docs/operations-api.md');
@@ -134,13 +138,21 @@ function kebab(name: string): string {
 
 describe('alerts, dashboard and documented metrics', () => {
   let market: RunningMarketplace;
+  /** A service whose public listener uses TLS, which has more metrics. */
+  let secured: Marketplace;
   let scrape: Scrape;
   before(async () => {
     market = await RunningMarketplace.start('uws');
     await requestEveryRoute(market);
-    scrape = (await Scrape.of(market.operations)).withMissingSamplesOf(await scrapeOverTls());
+    const tls = writeCertificate(market.folder, createSelfSignedCertificate('metrics.test'));
+    secured = await createMarketplace({ dataDir: join(market.folder, 'secured'), listen: { tls } });
+    const overTls = await Scrape.of(new HttpClient(secured.ports!.operations, false));
+    scrape = (await Scrape.of(market.operations)).withMissingSamplesOf(overTls);
   });
-  after(() => market?.close());
+  after(async () => {
+    await secured?.close();
+    await market?.close();
+  });
 
   test('alert expressions and dashboard panels use existing metrics and labels', () => {
     const expressions = [...alerts.map(({ alert, expr }) => ({ where: alert, expr })), ...targets];
