@@ -216,33 +216,21 @@ test('handles no request that is hidden behind ambiguous framing or a body over 
 });
 
 test('replies 400 to a malformed request head, and closes the connection', async ({ start, open }) => {
-  let handled = 0;
-  const listener = await start((x) => {
-    handled += 1;
-    hello(x);
-  });
-  const heads = [
-    'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: five\r\n\r\n',
-    'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: -1\r\n\r\n',
-    'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 0x5\r\n\r\n',
-    'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: +5\r\n\r\nhello',
-    'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 5, 5\r\n\r\nhello',
-    'POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n',
-    'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 99999999999999999999999\r\n\r\n',
-    'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: \r\nContent-Length: 5\r\n\r\nhello',
+  const listener = await start(() => assert.fail('the request was handled'));
+  const withLength = (length: string) => `POST / HTTP/1.1\r\nHost: test\r\nContent-Length: ${length}\r\n\r\nhello`;
+  for (const head of [
+    ...['five', '-1', '0x5', '+5', '5, 5', '9'.repeat(23), '\r\nContent-Length: 5'].map(withLength),
     'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n',
     'GET / HTTP/1.1\r\nHost: one\r\nHost: two\r\n\r\n',
     'GET / HTTP/1.1\r\n\r\n',
     'GET / HTTP/1.1\r\nHost: test\r\nBad Name: x\r\n\r\n',
     'GET / HTTP/1.1\r\nHost: test\r\nX: a\x00b\r\n\r\n',
-  ];
-  for (const head of heads) {
+  ]) {
     const connection = await open();
-    const response = await ask(connection, head);
-    assert.equal(response.status, 400, head);
+    assert.equal((await ask(connection, head)).status, 400, head);
     await connection.closed;
   }
-  assert.equal(handled, 0);
   assert.equal(listener.inFlightCount, 0);
 });
 

@@ -88,9 +88,5 @@ test('if no uWebSockets.js build can be loaded, engine "auto" uses node:http, an
 test('engine "auto" does not fall back to node:http if the port is in use', async (t) => {
   const first = await startListener('auto', listenerOptions(hello));
   runAfterTest(t, () => first.close(0));
-  for (const choice of ['auto', 'uws', 'node'] as const) {
-    await assert.rejects(startListener(choice, { ...listenerOptions(hello), port: first.port }), {
-      code: 'EADDRINUSE',
-    });
-  }
+  await assert.rejects(startListener('auto', { ...listenerOptions(hello), port: first.port }), { code: 'EADDRINUSE' });
 });
