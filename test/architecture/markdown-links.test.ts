@@ -46,15 +46,6 @@ test('every link between documents has an existing target', () => {
   );
 });
 
-test('a blank line precedes every heading', () => {
-  const crowded = documents.flatMap((document) =>
-    [...withoutCodeBlocks(read(document)).matchAll(/[^\n]\n(#{1,6} .+)/g)].map(
-      ([, heading]) => `${document}: ${heading}`,
-    ),
-  );
-  assert.deepEqual(crowded, []);
-});
-
 test('references to documents in code name an existing file and, after a #, an existing heading', () => {
   const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
     .split('\n')

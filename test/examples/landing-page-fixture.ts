@@ -27,8 +27,6 @@ export interface Wanted {
   readonly market?: StartOptions;
   readonly key?: ApiKeyOptions;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Port of a proxy between the page and the API. */
-  readonly proxyPort?: number;
 }
 
 let shared: RunningMarketplace;
@@ -55,11 +53,7 @@ export async function startLandingPage(t: TestContext, wanted: Wanted = {}): Pro
   if (market !== shared) runAfterTest(t, () => market.close());
   const account = `landing page ${++pages}`;
   const { key } = market.issueKey(personalLoansFixture, { account, ...wanted.key });
-  const settings = readSettings({
-    ...wanted.settings,
-    API_KEY: key,
-    API_URL: wanted.proxyPort === undefined ? apiUrlOf(market) : apiUrlAt(wanted.proxyPort),
-  });
+  const settings = readSettings({ API_KEY: key, API_URL: apiUrlOf(market), ...wanted.settings });
   let logged = '';
   const log = (line: string): void => {
     logged += `${line}\n`;

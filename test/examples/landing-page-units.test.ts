@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SummaryResponse } from '../../examples/landing-page/api/marketplace-api.ts';
 import { decideWinner } from '../../examples/landing-page/experiment/results.ts';
+import { drawVariant } from '../../examples/landing-page/experiment/variants.ts';
+import { fields } from '../../examples/landing-page/form/fields.ts';
+import { questions } from '../../examples/landing-page/form/questions.ts';
 import { VisitorRateLimiter } from '../../examples/landing-page/web/visitor-rate-limiter.ts';
 
 function summary(interval: SummaryResponse['rev_per_session_ci95'], matured = 100): SummaryResponse {
@@ -17,12 +20,9 @@ test('decideWinner reports that it is too early to judge if a confidence interva
 });
 
 test('decideWinner reports no winner if the confidence intervals overlap or touch', () => {
-  for (const [low, high] of [
-    [1.5, 3],
-    [2, 3],
-    [0, 1],
-  ] as const) {
-    assert.equal(verdict(summary({ low: 1, high: 2 }), summary({ low, high })).headline, 'No clear winner yet');
+  for (const low of [0, 1.5, 2]) {
+    const other = summary({ low, high: low + 1 });
+    assert.equal(verdict(summary({ low: 1, high: 2 }), other).headline, 'No clear winner yet');
   }
 });
 
@@ -32,6 +32,15 @@ test('decideWinner chooses the variant whose confidence interval lies above the 
   const { headline, reason } = verdict(more, less);
   assert.equal(headline, 'Variant A earns more');
   assert.match(reason, /between \$2\.50 and \$4\.00 each, those of B between \$1\.00 and \$2\.00/);
+});
+
+test('drawVariant returns both variants', () => {
+  // All 100 draws return the same variant with a probability of 1 in 2 to the power of 99.
+  assert.equal(new Set(Array.from({ length: 100 }, drawVariant)).size, 2);
+});
+
+test('both variants ask for the same fields', () => {
+  assert.deepEqual(questions.flatMap((question) => question.fields).sort(), [...fields.keys()].sort());
 });
 
 test('the rate limiter blocks an IP address until its minute ends, and does not block other addresses', () => {

@@ -58,7 +58,7 @@ test('an entry expires if and only if its timeout has passed (random additions a
   );
 });
 
-test('waitUntilEmpty waits for the last request, also for requests that arrive during the wait', async () => {
+test('waitForAllRequests also waits for requests that arrive during the wait', async () => {
   const requests = new InFlightRequests();
   requests.countRequestStart();
   let drained = false;

@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
-import { connect } from 'node:tls';
 import type { Listener, RequestContext, RequestHandler } from '../../src/http/engines/listener.ts';
 import { InvalidCertificateError, readCertificate, type TlsVersion } from '../../src/tls/certificate.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
-import { engines, get, hello, listenerOptions } from './listener-bench.ts';
+import { ask, engines, get, hello, listenerOptions } from './listener-bench.ts';
 import { RawConnection } from './raw-connection.ts';
 
 const request = get('/');
+
+async function closedAfter(t: TestContext, opening: Promise<RawConnection>): Promise<RawConnection> {
+  const connection = await opening;
+  runAfterTest(t, () => connection.close());
+  return connection;
+}
 
 for (const engine of ['uws', 'node'] as const) {
   describe(`certificates of the ${engine} listener`, () => {
@@ -27,11 +31,8 @@ for (const engine of ['uws', 'node'] as const) {
         listener,
         folder,
         renew: (name: string) => listener.setCertificate(read(name)),
-        async open(servername = ''): Promise<RawConnection> {
-          const connection = await RawConnection.openSecurely(listener.port, { servername });
-          runAfterTest(t, () => connection.close());
-          return connection;
-        },
+        open: (servername = '') => closedAfter(t, RawConnection.openSecurely(listener.port, { servername })),
+        openPlain: () => closedAfter(t, RawConnection.open(listener.port)),
       };
     }
 
@@ -45,19 +46,16 @@ for (const engine of ['uws', 'node'] as const) {
       const busy = await open();
       assert.deepEqual([idle.serverName, busy.serverName], ['CN=one.test', 'CN=one.test']);
       busy.send(get('/pending'));
-      idle.send(request);
-      await idle.response();
+      await ask(idle, request);
       for (const name of ['two.test', 'three.test']) {
         renew(name);
         for (const servername of ['localhost', '']) {
           const connection = await open(servername);
           assert.equal(connection.serverName, `CN=${name}`);
-          connection.send(request);
-          assert.equal((await connection.response()).body.toString(), 'hello');
+          assert.equal((await ask(connection, request)).body.toString(), 'hello');
         }
       }
-      idle.send(request);
-      assert.equal((await idle.response()).status, 200);
+      assert.equal((await ask(idle, request)).status, 200);
       pending?.reply({ status: 200, headers: '', body: 'at last' });
       assert.equal((await busy.response()).body.toString(), 'at last');
     });
@@ -70,8 +68,7 @@ for (const engine of ['uws', 'node'] as const) {
       const client = async (): Promise<void> => {
         while (replacing) {
           const connection = await open('localhost');
-          connection.send(request);
-          assert.equal((await connection.response()).status, 200);
+          assert.equal((await ask(connection, request)).status, 200);
           names.add(connection.serverName);
           answers += 1;
           connection.close();
@@ -101,42 +98,32 @@ for (const engine of ['uws', 'node'] as const) {
     });
 
     test('close does not wait for incomplete TLS handshakes', async (t) => {
-      const { listener } = await secured(t);
-      const silent = await RawConnection.open(listener.port);
-      runAfterTest(t, () => silent.close());
-      const busy = await RawConnection.open(listener.port);
-      runAfterTest(t, () => busy.close());
+      const { listener, openPlain } = await secured(t);
+      const [silent, busy] = [await openPlain(), await openPlain()];
       busy.send(Buffer.from([0x16, 0x03, 0x01]));
       await listener.close(10_000);
       await Promise.all([silent.closed, busy.closed]);
     });
 
     test('closes a plain HTTP connection to the TLS port without a response', async (t) => {
-      const { listener, open } = await secured(t);
-      const plain = await RawConnection.open(listener.port);
-      runAfterTest(t, () => plain.close());
+      const { open, openPlain } = await secured(t);
+      const plain = await openPlain();
       plain.send(request);
       await plain.closed;
       assert.doesNotMatch(plain.rest, /HTTP/);
-      const connection = await open();
-      connection.send(request);
-      assert.equal((await connection.response()).status, 200);
+      assert.equal((await ask(await open(), request)).status, 200);
     });
 
     test('supports TLS 1.3, and TLS 1.2 unless the minimum version is 1.3', async (t) => {
-      const supports = async (listener: Listener, version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<boolean> => {
+      const supports = (listener: Listener, version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<boolean> => {
         const versions = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' } as const;
-        const socket = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false, ...versions });
-        socket.on('error', () => {});
-        const supported = await Promise.race([
-          once(socket, 'secureConnect').then(
-            () => true,
-            () => false,
-          ),
-          new Promise<boolean>((resolve) => socket.once('close', () => resolve(false))),
-        ]);
-        socket.destroy();
-        return supported;
+        return RawConnection.openSecurely(listener.port, versions).then(
+          (connection) => {
+            connection.close();
+            return true;
+          },
+          () => false,
+        );
       };
       const versions = async ({ listener }: { listener: Listener }) =>
         Promise.all((['TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const).map((version) => supports(listener, version)));

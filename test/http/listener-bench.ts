@@ -65,12 +65,6 @@ export async function askBodyless(
   }
 }
 
-/** A promise and the function that resolves it. */
-export function signal<Value = void>(): { promise: Promise<Value>; give: (value: Value) => void } {
-  const { promise, resolve } = Promise.withResolvers<Value>();
-  return { promise, give: resolve };
-}
-
 /** Waits until `reached` returns true, for 20 seconds at most. */
 export async function until(reached: () => boolean): Promise<void> {
   const endMs = performance.now() + 20_000;
@@ -109,7 +103,13 @@ interface ListenerBench {
   /** Errors that the listener reported, with their request ids. */
   readonly faults: { readonly fault: unknown; readonly requestId: string }[];
   start(handler: RequestHandler, overrides?: Partial<ListenerOptions>): Promise<Listener>;
-  open(listener: Listener): Promise<RawConnection>;
+  /** Opens a connection to the listener that was started last. */
+  open(): Promise<RawConnection>;
+  /** Starts a listener and opens a connection. */
+  serve(
+    handler: RequestHandler,
+    overrides?: Partial<ListenerOptions>,
+  ): Promise<{ listener: Listener; connection: RawConnection }>;
 }
 
 type ListenerTest = (bench: ListenerBench) => Promise<void>;
@@ -138,23 +138,25 @@ async function runOn(engine: Listener['engine'], tls: ListenerOptions['tls'], ru
   const listeners: Listener[] = [];
   const connections: RawConnection[] = [];
   const faults: ListenerBench['faults'] = [];
+  const start: ListenerBench['start'] = async (handler, overrides) => {
+    const onHandlerError: ListenerOptions['onHandlerError'] = (fault, { requestId }) =>
+      faults.push({ fault, requestId });
+    const listener = await engines[engine]({ ...listenerOptions(handler), onHandlerError, tls, ...overrides });
+    listeners.push(listener);
+    return listener;
+  };
+  const open: ListenerBench['open'] = async () => {
+    const { port } = listeners.at(-1)!;
+    const connection = await (tls ? RawConnection.openSecurely(port) : RawConnection.open(port));
+    connections.push(connection);
+    return connection;
+  };
+  const serve: ListenerBench['serve'] = async (handler, overrides) => {
+    const listener = await start(handler, overrides);
+    return { listener, connection: await open() };
+  };
   try {
-    await run({
-      engine,
-      faults,
-      async start(handler, overrides) {
-        const onHandlerError: ListenerOptions['onHandlerError'] = (fault, { requestId }) =>
-          faults.push({ fault, requestId });
-        const listener = await engines[engine]({ ...listenerOptions(handler), onHandlerError, tls, ...overrides });
-        listeners.push(listener);
-        return listener;
-      },
-      async open({ port }) {
-        const connection = await (tls ? RawConnection.openSecurely(port) : RawConnection.open(port));
-        connections.push(connection);
-        return connection;
-      },
-    });
+    await run({ engine, faults, start, open, serve });
     for (const listener of listeners) assert.equal(listener.engine, engine);
   } finally {
     for (const connection of connections) connection.close();

@@ -9,7 +9,6 @@ import {
   hello,
   post,
   refuses,
-  signal,
   test,
   testAlsoOverTls,
   text,
@@ -18,9 +17,8 @@ import {
 } from './listener-bench.ts';
 import { RawConnection } from './raw-connection.ts';
 
-test('replies in order to pipelined requests whose handlers reply immediately', async ({ start, open, engine }) => {
-  const listener = await start((x) => x.reply(text(x.path)));
-  const connection = await open(listener);
+test('replies in order to pipelined requests whose handlers reply immediately', async ({ serve, engine }) => {
+  const { connection } = await serve((x) => x.reply(text(x.path)));
   connection.send(get('/1') + post('/2', 'body') + get('/3'));
   for (const path of ['/1', '/2', '/3']) assert.equal((await connection.response()).body.toString(), path);
   const many = Array.from({ length: engine === 'uws' ? 150 : bounds.pipelinedRequestsMax }, (_, at) => `/${at}`);
@@ -28,12 +26,11 @@ test('replies in order to pipelined requests whose handlers reply immediately', 
   for (const path of many) assert.equal((await connection.response()).body.toString(), path);
 });
 
-test('replies in order to requests that are pipelined after a pending request', async ({ start, open, engine }) => {
-  const listener = await start(async (x) => {
+test('replies in order to requests that are pipelined after a pending request', async ({ serve, engine }) => {
+  const { listener, connection } = await serve(async (x) => {
     if (x.path === '/slow') await new Promise((resolve) => setTimeout(resolve, 20));
     x.reply(text(x.path));
   });
-  const connection = await open(listener);
   connection.send(get('/slow') + get('/next'));
   if (engine === 'uws') {
     // The native engine closes the connection instead of queueing requests.
@@ -46,52 +43,46 @@ test('replies in order to requests that are pipelined after a pending request', 
   await until(() => listener.inFlightCount === 0);
 });
 
-test('closes a connection with too many pipelined requests', async ({ start, open }) => {
+test('closes a connection with too many pipelined requests', async ({ serve }) => {
   let most = 0;
-  const listener = await start(() => {
+  const { listener, connection } = await serve(() => {
     most = Math.max(most, listener.inFlightCount);
   });
-  const connection = await open(listener);
   connection.send(get('/').repeat(1000));
   await connection.closed;
   await until(() => listener.inFlightCount === 0);
   assert(most <= bounds.pipelinedRequestsMax);
 });
 
-test('closes a connection that pipelines more requests than one turn of the event loop may answer', async ({
-  start,
-  open,
-}) => {
+test('closes a connection that pipelines more requests than one turn may answer', async ({ serve }) => {
   let handled = 0;
-  const listener = await start((x) => {
+  const { connection } = await serve((x) => {
     handled += 1;
     hello(x);
   });
-  const connection = await open(listener);
   connection.send(get('/').repeat(2_000));
   await connection.closed;
   assert(handled <= bounds.repliesPerTurnMax + 1, `${handled} requests`);
 });
 
 test('replies on many connections, also to more requests than one turn may answer', async ({ start, open }) => {
-  const listener = await start(hello);
+  await start(hello);
   const count = bounds.repliesPerTurnMax + 50;
-  const connections = await Promise.all(Array.from({ length: count }, () => open(listener)));
+  const connections = await Promise.all(Array.from({ length: count }, open));
   for (const connection of connections) connection.send(get('/'));
   for (const connection of connections) assert.equal((await connection.response()).body.toString(), 'hello');
 });
 
-test('handles no further request of a connection while a reply is unsent', async ({ start, open, engine }) => {
+test('handles no further request of a connection while a reply is unsent', async ({ serve, open, engine }) => {
   let handled = 0;
-  const listener = await start((x) => {
+  const { listener, connection } = await serve((x) => {
     handled += 1;
     x.reply({ status: 200, headers: '', body: unbufferedBody });
   });
-  const connection = await open(listener);
   connection.socket.pause();
   connection.send(get('/').repeat(3));
   await until(() => handled > 0);
-  const other = await open(listener);
+  const other = await open();
   assert.equal((await ask(other, get('/'))).status, 200);
   assert.equal(handled, 2);
   connection.socket.resume();
@@ -105,18 +96,15 @@ test('handles no further request of a connection while a reply is unsent', async
   await until(() => listener.inFlightCount === 0);
 });
 
-test('if too many reply bytes are unsent, closes the connection that made no progress for the longest time', async ({
-  start,
-  open,
-}) => {
+test('closes the connection that has stalled longest if too many bytes are unsent', async ({ start, open }) => {
   let handled = 0;
-  const listener = await start((x) => {
+  await start((x) => {
     handled += 1;
     x.reply({ status: 200, headers: '', body: unbufferedBody });
   });
   const connections: RawConnection[] = [];
   for (let at = 0; at < 5; at += 1) {
-    const connection = await open(listener);
+    const connection = await open();
     connection.socket.pause();
     connection.send(get('/'));
     connections.push(connection);
@@ -142,15 +130,12 @@ test('sends replies of other requests from a handler, a microtask and a later tu
     if (x.path === '/microtask') queueMicrotask(() => answerAll('microtask:'));
     if (x.path === '/later') setImmediate(answerAll, 'later:');
   });
-  for (const [path, how] of [
-    ['/within', 'at once:'],
-    ['/microtask', 'microtask:'],
-    ['/later', 'later:'],
-  ] as const) {
-    const others = await Promise.all([open(listener), open(listener)]);
+  const turns = { '/within': 'at once:', '/microtask': 'microtask:', '/later': 'later:' };
+  for (const [path, how] of Object.entries(turns)) {
+    const others = await Promise.all([open(), open()]);
     for (const [index, other] of others.entries()) other.send(get(`/${index}`));
     await until(() => waiting.length === 2);
-    const last = await open(listener);
+    const last = await open();
     assert.equal((await ask(last, get(path))).body.toString(), how + path);
     for (const [index, other] of others.entries()) {
       assert.equal((await other.response()).body.toString(), `${how}/${index}`);
@@ -169,10 +154,10 @@ test('drops a reply if the client disconnects in the same event-loop turn', asyn
     waiting = [];
   });
   for (let round = 0; round < 50; round += 1) {
-    const leaving = await open(listener);
+    const leaving = await open();
     leaving.send(get('/leaves'));
     await until(() => waiting.length === 1);
-    const staying = await open(listener);
+    const staying = await open();
     await ask(staying, get('/hello'));
     // The server reads both in one turn: first the request that triggers the reply, then the disconnect.
     staying.send(get('/all'));
@@ -183,9 +168,8 @@ test('drops a reply if the client disconnects in the same event-loop turn', asyn
   await until(() => listener.inFlightCount === 0);
 });
 
-test('keeps a connection open for many requests with unique ids, and closes it on request', async ({ start, open }) => {
-  const listener = await start((x) => x.reply(text(x.requestId)));
-  const connection = await open(listener);
+test('keeps a connection open for many requests with unique ids, and closes it on request', async ({ serve }) => {
+  const { connection } = await serve((x) => x.reply(text(x.requestId)));
   const ids = new Set<string | undefined>();
   for (let count = 0; count < 200; count += 1) {
     const response = await ask(connection, get('/'));
@@ -200,15 +184,15 @@ test('keeps a connection open for many requests with unique ids, and closes it o
 
 testAlsoOverTls('sends a large body completely, also to a slow client', async ({ start, open }) => {
   const large = 'x'.repeat(8 * 1024 * 1024);
-  let answered = signal();
-  const listener = await start(async (x) => {
+  let answered = Promise.withResolvers<void>();
+  await start(async (x) => {
     if (x.path === '/later') await new Promise(setImmediate);
     x.reply(text(large));
-    answered.give();
+    answered.resolve();
   });
   for (const path of ['/now', '/later']) {
-    answered = signal();
-    const connection = await open(listener);
+    answered = Promise.withResolvers<void>();
+    const connection = await open();
     connection.socket.pause();
     connection.send(get(path));
     await answered.promise;
@@ -235,18 +219,18 @@ test('reports the bound port, and rejects with the system error if the port is i
 });
 
 testAlsoOverTls('drain: refuses new connections, and closes the others', async ({ start, open }) => {
-  const arrived = signal<RequestContext>();
-  const listener = await start((x) => (x.path === '/pending' ? arrived.give(x) : hello(x)));
-  const idle = await open(listener);
+  const arrived = Promise.withResolvers<RequestContext>();
+  const listener = await start((x) => (x.path === '/pending' ? arrived.resolve(x) : hello(x)));
+  const idle = await open();
   assert.equal((await ask(idle, get('/'))).status, 200);
-  const busy = await open(listener);
+  const busy = await open();
   busy.send(get('/pending'));
   const context = await arrived.promise;
   let closed = false;
   const closing = listener.close(60_000).then(() => {
     closed = true;
   });
-  await refuses(() => open(listener));
+  await refuses(open);
   assert.equal(closed, false);
   assert.equal(listener.inFlightCount, 1);
   context.reply(text('last'));
@@ -258,23 +242,20 @@ testAlsoOverTls('drain: refuses new connections, and closes the others', async (
   await listener.close(0);
 });
 
-test('drain: keeps accepting connections during the delay, and closes each after its reply', async ({
-  start,
-  open,
-}) => {
+test('drain: accepts connections during the delay, and closes each after its reply', async ({ start, open }) => {
   const listener = await start(hello);
-  const kept = await open(listener);
+  const kept = await open();
   assert.equal((await ask(kept, get('/'))).headers.get('connection') === 'close', false);
-  const silent = await open(listener);
+  const silent = await open();
   const closing = listener.close(60_000, 3_000);
-  for (const connection of [kept, await open(listener)]) {
+  for (const connection of [kept, await open()]) {
     const response = await ask(connection, get('/'));
     assert.equal(response.headers.get('connection'), 'close');
     await connection.closed;
   }
   assert.equal(await closing, 0);
   await silent.closed;
-  await assert.rejects(open(listener), { code: 'ECONNREFUSED' });
+  await assert.rejects(open(), { code: 'ECONNREFUSED' });
 });
 
 test('drain: handles a connection that the system had established before', async ({ start }) => {
@@ -291,7 +272,7 @@ test('drain: handles a connection that the system had established before', async
 test('drain: sends HEAD and 204 replies', async ({ start, open }) => {
   const waiting: RequestContext[] = [];
   const listener = await start((x) => void waiting.push(x));
-  const connections = await Promise.all([open(listener), open(listener)]);
+  const connections = await Promise.all([open(), open()]);
   connections[0]?.send('HEAD / HTTP/1.1\r\nHost: test\r\n\r\n');
   connections[1]?.send(get('/'));
   await until(() => waiting.length === 2);
@@ -305,16 +286,15 @@ test('drain: sends HEAD and 204 replies', async ({ start, open }) => {
   await closing;
 });
 
-testAlsoOverTls('drain: waits until a client has read the last large reply', async ({ start, open }) => {
-  const arrived = signal<RequestContext>();
-  const listener = await start((x) => arrived.give(x));
-  const connection = await open(listener);
+testAlsoOverTls('drain: waits until a client has read the last large reply', async ({ serve, open }) => {
+  const arrived = Promise.withResolvers<RequestContext>();
+  const { listener, connection } = await serve((x) => arrived.resolve(x));
   connection.socket.pause();
   connection.send(get('/'));
   const context = await arrived.promise;
   const closing = listener.close(60_000);
   context.reply({ status: 200, headers: '', body: unbufferedBody });
-  await refuses(() => open(listener));
+  await refuses(open);
   connection.socket.resume();
   const response = await connection.response();
   assert.equal(response.headers.get('connection'), 'close');
@@ -323,10 +303,9 @@ testAlsoOverTls('drain: waits until a client has read the last large reply', asy
   assert.equal(await closing, 0);
 });
 
-test('drain: closes connections with pending requests after the grace period', async ({ start, open }) => {
-  const arrived = signal<RequestContext>();
-  const listener = await start((x) => arrived.give(x), { deadlineMs: 60_000 });
-  const connection = await open(listener);
+test('drain: closes connections with pending requests after the grace period', async ({ serve }) => {
+  const arrived = Promise.withResolvers<RequestContext>();
+  const { listener, connection } = await serve((x) => arrived.resolve(x), { deadlineMs: 60_000 });
   connection.send(get('/'));
   const context = await arrived.promise;
   assert.equal(await listener.close(10), 1);
@@ -347,7 +326,7 @@ testAlsoOverTls('drain: loses no reply under load', async ({ start, open }) => {
   });
   let answered = 0;
   const client = async (): Promise<void> => {
-    const connection = await open(listener);
+    const connection = await open();
     for (;;) {
       connection.send(get('/'));
       const response = await connection.responseOrEnd();

@@ -79,20 +79,19 @@ export class RawConnection {
       : undefined;
   }
 
-  send(bytes: string | Buffer): void {
-    this.write(bytes);
+  send(bytes: string | Buffer, whenSent?: () => void): void {
+    this.socket.write(bytes, whenSent);
   }
 
   /** Sends the bytes and ends the sending side. */
   sendLast(bytes: string | Buffer): void {
-    this.write(bytes);
-    this.socket.end();
+    this.socket.end(bytes);
   }
 
   /** Sends each piece in a write of its own. */
-  async sendInPieces(pieces: readonly string[]): Promise<void> {
+  async sendInPieces(pieces: readonly (string | Buffer)[]): Promise<void> {
     for (const piece of pieces) {
-      await new Promise<void>((sent) => this.write(piece, sent));
+      await new Promise<void>((sent) => this.send(piece, sent));
       await new Promise(setImmediate);
     }
   }
@@ -127,11 +126,6 @@ export class RawConnection {
 
   close(): void {
     this.socket.destroy();
-  }
-
-  /** Sends all bytes. A subclass can observe them here. */
-  protected write(bytes: string | Buffer, whenSent: () => void = () => {}): void {
-    this.socket.write(bytes, whenSent);
   }
 
   private gather(): void {

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import type { HttpEngineSetting } from '../../src/config/config.ts';
 import { startListener } from '../../src/http/engines/start-listener.ts';
+import { runAfterTest } from '../support/run-after-test.ts';
 import { hello, listenerOptions } from './listener-bench.ts';
 
 const run = promisify(execFile);
@@ -40,29 +41,18 @@ const loads = [newest, older].find((name) => {
   }
 })!;
 
-/** Copies the sources without installed packages, except for `packages`: each a folder, or the error message of its import. */
-async function withPackages(
-  packages: Readonly<Record<string, { folder: string } | { fails: string }>>,
-  use: (folder: string) => Promise<void>,
-): Promise<void> {
+/** Copies the sources without installed packages, except for `packages`: the source texts of modules by package name. */
+async function copySources(t: TestContext, packages: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'listener-'));
-  try {
-    for (const part of ['http', 'tls', 'domain', 'bounds.ts'])
-      await cp(join(sources, part), join(folder, part), { recursive: true });
-    for (const [name, given] of Object.entries(packages)) {
-      const place = join(folder, 'node_modules', name);
-      await mkdir(dirname(place), { recursive: true });
-      if ('folder' in given) {
-        await symlink(given.folder, place);
-        continue;
-      }
-      await mkdir(place);
-      await writeFile(join(place, 'index.js'), `throw new Error(${JSON.stringify(given.fails)});`);
-    }
-    await use(folder);
-  } finally {
-    await rm(folder, { recursive: true });
+  runAfterTest(t, () => rm(folder, { recursive: true }));
+  for (const part of ['http', 'tls', 'domain', 'bounds.ts'])
+    await cp(join(sources, part), join(folder, part), { recursive: true });
+  for (const [name, source] of Object.entries(packages)) {
+    const place = join(folder, 'node_modules', name);
+    await mkdir(place, { recursive: true });
+    await writeFile(join(place, 'index.js'), source);
   }
+  return folder;
 }
 
 test('engine "auto" uses and reports the newest uWebSockets.js build that loads, and the process exits after close', async () => {
@@ -71,44 +61,32 @@ test('engine "auto" uses and reports the newest uWebSockets.js build that loads,
   assert.ok(reason.startsWith(`uWebSockets.js ${versionOf(loads)} loaded`), reason);
 });
 
-/** Error message of uWebSockets.js on a machine with an old C library. */
-const tooOld = "This version supports only some systems.\n\nError: libc.so.6: version `GLIBC_2.38' not found\nmore";
+/** Fails like uWebSockets.js on a machine with an old C library. */
+const tooOld =
+  "throw new Error(`This version supports only some systems.\n\nError: libc.so.6: version 'GLIBC_2.38' not found\nmore`);";
+const tooOldReason = `uWebSockets.js ${versionOf(newest)} cannot be loaded: libc.so.6: version 'GLIBC_2.38' not found`;
 
-test('engine "auto" falls back to the older uWebSockets.js build if the newest cannot be loaded, and reports the cause', async () => {
-  const packages = { [newest]: { fails: tooOld }, [older]: { folder: dirname(require.resolve(loads)) } };
-  await withPackages(packages, async (folder) => {
-    const { engine, reason } = await serveAndClose('auto', folder);
-    assert.equal(engine, 'uws');
-    assert.equal(
-      reason,
-      `uWebSockets.js ${versionOf(older)} loaded; ` +
-        `uWebSockets.js ${versionOf(newest)} cannot be loaded: libc.so.6: version \`GLIBC_2.38' not found`,
-    );
-  });
+test('engine "auto" falls back to the older uWebSockets.js build if the newest cannot be loaded', async (t) => {
+  const working = `module.exports = require(${JSON.stringify(require.resolve(loads))});`;
+  const folder = await copySources(t, { [newest]: tooOld, [older]: working });
+  const { engine, reason } = await serveAndClose('auto', folder);
+  assert.equal(engine, 'uws');
+  assert.equal(reason, `uWebSockets.js ${versionOf(older)} loaded; ${tooOldReason}`);
 });
 
-test('if no uWebSockets.js build can be loaded, engine "auto" reports each cause and uses node:http, and engine "uws" fails', async () => {
-  await withPackages({ [newest]: { fails: tooOld } }, async (folder) => {
-    const { engine, body, reason } = await serveAndClose('auto', folder);
-    assert.deepEqual([engine, body], ['node', 'served']);
-    assert.equal(
-      reason,
-      `uWebSockets.js ${versionOf(newest)} cannot be loaded: libc.so.6: version \`GLIBC_2.38' not found; ` +
-        `uWebSockets.js ${versionOf(older)} cannot be loaded: Cannot find module 'uWebSockets.js'`,
-    );
-    await assert.rejects(serveAndClose('uws', folder), /NativeEngineUnavailable|uWebSockets\.js \S+ cannot be loaded/);
-  });
+test('if no uWebSockets.js build can be loaded, engine "auto" uses node:http, and engine "uws" fails', async (t) => {
+  const folder = await copySources(t, { [newest]: tooOld });
+  const { engine, body, reason } = await serveAndClose('auto', folder);
+  assert.deepEqual([engine, body], ['node', 'served']);
+  assert.equal(
+    reason,
+    `${tooOldReason}; uWebSockets.js ${versionOf(older)} cannot be loaded: Cannot find module 'uWebSockets.js'`,
+  );
+  await assert.rejects(serveAndClose('uws', folder), /NativeEngineUnavailable|uWebSockets\.js \S+ cannot be loaded/);
 });
 
-test('engine "auto" does not fall back to node:http if the port is in use', async () => {
+test('engine "auto" does not fall back to node:http if the port is in use', async (t) => {
   const first = await startListener('auto', listenerOptions(hello));
-  try {
-    for (const choice of ['auto', 'uws', 'node'] as const) {
-      await assert.rejects(startListener(choice, { ...listenerOptions(hello), port: first.port }), {
-        code: 'EADDRINUSE',
-      });
-    }
-  } finally {
-    await first.close(0);
-  }
+  runAfterTest(t, () => first.close(0));
+  await assert.rejects(startListener('auto', { ...listenerOptions(hello), port: first.port }), { code: 'EADDRINUSE' });
 });

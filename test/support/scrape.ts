@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { bounds } from '../../src/bounds.ts';
-import { createMarketplace } from '../../src/index.ts';
 import { widgetLoadId } from './api-caller.ts';
-import { HttpClient } from './http-client.ts';
-import { type RunningMarketplace, temporaryFolder } from './running-marketplace.ts';
-import { createSelfSignedCertificate, writeCertificate } from './self-signed.ts';
+import type { HttpClient } from './http-client.ts';
+import type { RunningMarketplace } from './running-marketplace.ts';
 import { personalLoansFixture as fixture } from './vertical-fixtures.ts';
 
 export interface Sample {
@@ -89,22 +86,6 @@ function parseSample(line: string): Sample {
   const value = Number(number);
   assert.ok(Number.isFinite(value), line);
   return { name, labels, value };
-}
-
-/** Returns the metrics of a service whose public listener uses TLS, before the first request. */
-export async function scrapeOverTls(): Promise<Scrape> {
-  const folder = temporaryFolder();
-  try {
-    const tls = writeCertificate(folder, createSelfSignedCertificate('figures.test'));
-    const marketplace = await createMarketplace({ dataDir: folder, listen: { tls } });
-    try {
-      return await Scrape.of(new HttpClient(marketplace.ports!.operations, false));
-    } finally {
-      await marketplace.close();
-    }
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 }
 
 /** Sends requests of every route whose responses the tests know. */

@@ -65,7 +65,7 @@ function encodeSequence(...parts: readonly Buffer[]): Buffer {
   return encodeDer(0x30, Buffer.concat(parts));
 }
 
-/** Encodes a time in seconds as UTCTime, the format for years before 2050. */
+/** Encodes a time as UTCTime, the format for years before 2050. */
 function encodeUtcTime(ms: number): Buffer {
   const digits = new Date(ms).toISOString().replace(/\.\d+/, '').replace(/[-:T]/g, '');
   return encodeDer(0x17, Buffer.from(digits.slice(2)));

@@ -57,58 +57,45 @@ interface StoredMerge {
   readonly changes: readonly number[];
 }
 
-/** A real journal in its own folder. Tests can break and repair the journal, and read its records as after a restart. */
-export class TemporaryJournal {
-  readonly folder: string;
-  readonly options: FileJournalOptions;
-  readonly #files = new FailingLogFiles();
-  journal!: FileJournal;
+export type TemporaryJournal = Awaited<ReturnType<typeof openTemporaryJournal>>;
 
-  constructor(folder: string, options: Partial<FileJournalOptions>) {
-    this.folder = folder;
-    this.options = {
-      folder,
-      durability: 'write',
-      clock: new ManualClock(),
-      secrets: secretRingOf('ours'),
-      verticals: [personalLoans],
-      sessionTtlMs: 4 * 60 * 60 * 1000,
-      files: this.#files,
-      retryMs: 1,
-      onFieldChanges: () => {},
-      ...options,
-    };
-  }
-
-  /** Closes and reopens the journal. Returns the stored merges. */
-  async merges(options: Partial<FileJournalOptions> = {}): Promise<StoredMerge[]> {
-    await this.journal?.close();
-    const kept: StoredMerge[] = [];
-    const onFieldChanges = (sub: Uint8Array, changes: readonly number[]) => {
-      kept.push({ sub: Buffer.from(sub), changes: [...changes] });
-    };
-    this.journal = await FileJournal.open({ ...this.options, onFieldChanges, ...options });
-    return kept;
-  }
-
-  breakFiles(): void {
-    for (const step of ['create', 'write', 'datasync'] satisfies WritingStep[]) {
-      this.#files.fail(step, Number.POSITIVE_INFINITY);
-    }
-  }
-
-  repairFiles(): void {
-    this.#files.failing.clear();
-  }
-}
-
-export async function openTemporaryJournal(
-  t: TestContext,
-  options: Partial<FileJournalOptions> = {},
-): Promise<TemporaryJournal> {
+/** Opens a real journal in a temporary folder that is deleted after the test. */
+export async function openTemporaryJournal(t: TestContext, overrides: Partial<FileJournalOptions> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'journal-'));
-  const temporary = new TemporaryJournal(folder, options);
-  await temporary.merges();
+  const files = new FailingLogFiles();
+  const options: FileJournalOptions = {
+    folder,
+    durability: 'write',
+    clock: new ManualClock(),
+    secrets: secretRingOf('ours'),
+    verticals: [personalLoans],
+    sessionTtlMs: 4 * 60 * 60 * 1000,
+    files,
+    retryMs: 1,
+    onFieldChanges: () => {},
+    ...overrides,
+  };
+  const temporary = {
+    folder,
+    options,
+    journal: await FileJournal.open(options),
+    /** Closes and reopens the journal. Returns the stored merges. */
+    async merges(more: Partial<FileJournalOptions> = {}): Promise<StoredMerge[]> {
+      await temporary.journal.close();
+      const kept: StoredMerge[] = [];
+      const onFieldChanges = (sub: Uint8Array, changes: readonly number[]) => {
+        kept.push({ sub: Buffer.from(sub), changes: [...changes] });
+      };
+      temporary.journal = await FileJournal.open({ ...options, onFieldChanges, ...more });
+      return kept;
+    },
+    breakFiles() {
+      for (const step of ['create', 'write', 'datasync'] satisfies WritingStep[]) {
+        files.fail(step, Number.POSITIVE_INFINITY);
+      }
+    },
+    repairFiles: () => files.failing.clear(),
+  };
   t.after(async () => {
     temporary.repairFiles();
     await temporary.journal.close();

@@ -68,23 +68,20 @@ export function totalClickUsd(fixture: VerticalFixture, offerIds: readonly strin
   return Math.floor((totalClickMicros(fixture, offerIds) + 5_000) / 10_000) / 100;
 }
 
+/** Returns the invalid values of a field with their error codes. */
+export function invalidValues(byCode: Readonly<Record<string, readonly unknown[]>>): FieldCases['invalid'] {
+  return Object.entries(byCode).flatMap(([code, values]) => values.map((value) => [value, code] as const));
+}
+
 /** Cases for an integer between two bounds, without type coercion (docs/contract.md#field-values). */
 export function integerCases(name: string, min: number, max: number): FieldCases {
   return {
     name,
     valid: [min, max, min + 1],
-    invalid: [
-      [min - 1, 'range'],
-      [max + 1, 'range'],
-      [-1e15, 'range'],
-      [1e300, 'range'],
-      [min + 0.5, 'type'],
-      [String(min), 'type'],
-      ['', 'type'],
-      [true, 'type'],
-      [[min], 'type'],
-      [{}, 'type'],
-    ],
+    invalid: invalidValues({
+      range: [min - 1, max + 1, -1e15, 1e300],
+      type: [min + 0.5, String(min), '', true, [min], {}],
+    }),
     hints: { range: { min, max } },
   };
 }
@@ -92,17 +89,10 @@ export function integerCases(name: string, min: number, max: number): FieldCases
 export function choiceCases(name: string, values: readonly string[]): FieldCases {
   const first = values[0] as string;
   const otherCase = first === first.toUpperCase() ? first.toLowerCase() : first.toUpperCase();
-  const refused: FieldCases['invalid'] = [
-    [`${first} `, 'enum'],
-    [`${first}\n`, 'enum'],
-    [otherCase, 'enum'],
-    ['', 'enum'],
-    ['__proto__', 'enum'],
-    [0, 'type'],
-    [false, 'type'],
-    [[first], 'type'],
-    [{}, 'type'],
-  ];
+  const refused = invalidValues({
+    enum: [`${first} `, `${first}\n`, otherCase, '', '__proto__'],
+    type: [0, false, [first], {}],
+  });
   return {
     name,
     valid: values,
@@ -117,15 +107,7 @@ export function integerChoiceCases(name: string, values: readonly number[]): Fie
   return {
     name,
     valid: values,
-    invalid: [
-      [first + 1, 'enum'],
-      [0, 'enum'],
-      [-first, 'enum'],
-      [first + 0.5, 'type'],
-      [String(first), 'type'],
-      [true, 'type'],
-      [[first], 'type'],
-    ],
+    invalid: invalidValues({ enum: [first + 1, 0, -first], type: [first + 0.5, String(first), true, [first]] }),
     hints: { enum: { allowed: values } },
   };
 }
@@ -134,13 +116,22 @@ export function flagCases(name: string): FieldCases {
   return {
     name,
     valid: [true, false],
-    invalid: [
-      ['true', 'type'],
-      [1, 'type'],
-      [0, 'type'],
-      ['', 'type'],
-      [[], 'type'],
-    ],
+    invalid: invalidValues({ type: ['true', 1, 0, '', []] }),
     hints: {},
+  };
+}
+
+/** Cases for an age from 18 to 120 years, on the day when the clock of the tests starts. */
+export function birthdateCases(name: string): FieldCases {
+  return {
+    name,
+    valid: ['1980-02-29', '2008-05-20', '1906-05-20', '2000-02-29'],
+    invalid: invalidValues({
+      min_age: ['2008-05-21', '2026-05-20'],
+      range: ['2026-05-21', '1905-05-20'],
+      format: ['1981-02-29', '1980-13-01', '1980-1-1', '1980-01-01T00:00:00Z', ' 1980-01-01', ''],
+      type: [19800101, true, {}],
+    }),
+    hints: { min_age: { min: 18 } },
   };
 }

@@ -3,7 +3,15 @@ import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schem
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { exampleCatalogs } from '../../src/verticals/registry.ts';
 import { equipmentLeaseCatalog, equipmentLeases } from './equipment-leases.ts';
-import { choiceCases, flagCases, integerCases, integerChoiceCases, type VerticalFixture } from './vertical-fixture.ts';
+import {
+  birthdateCases,
+  choiceCases,
+  flagCases,
+  integerCases,
+  integerChoiceCases,
+  invalidValues,
+  type VerticalFixture,
+} from './vertical-fixture.ts';
 
 const catalogs = exampleCatalogs();
 const readCatalog = (mode: 'live' | 'test'): LoanCatalog => {
@@ -60,26 +68,7 @@ export const personalLoansFixture: VerticalFixture = {
     integerCases('annual_income', 0, 10_000_000),
     choiceCases('employment_status', ['employed', 'self_employed', 'retired', 'other']),
     choiceCases('state', states.split(' ')),
-    {
-      name: 'birthdate',
-      valid: ['1980-02-29', '2008-05-20', '1906-05-20', '2000-02-29'],
-      invalid: [
-        ['2008-05-21', 'min_age'],
-        ['2026-05-20', 'min_age'],
-        ['2026-05-21', 'range'],
-        ['1905-05-20', 'range'],
-        ['1981-02-29', 'format'],
-        ['1980-13-01', 'format'],
-        ['1980-1-1', 'format'],
-        ['1980-01-01T00:00:00Z', 'format'],
-        [' 1980-01-01', 'format'],
-        ['', 'format'],
-        [19800101, 'type'],
-        [true, 'type'],
-        [{}, 'type'],
-      ],
-      hints: { min_age: { min: 18 } },
-    },
+    birthdateCases('birthdate'),
     choiceCases('housing_status', ['own', 'rent', 'other']),
     integerCases('monthly_debt_payments', 0, 1_000_000),
     integerChoiceCases('loan_term_months', [12, 24, 36, 48, 60, 84]),
@@ -89,18 +78,10 @@ export const personalLoansFixture: VerticalFixture = {
     {
       name: 'address_zip',
       valid: ['00501', '94110', '99999'],
-      invalid: [
-        ['9411', 'format'],
-        ['941100', 'format'],
-        ['94110-1234', 'format'],
-        ['9411a', 'format'],
-        ['+9411', 'format'],
-        ['９４１１０', 'format'],
-        ['94110\n', 'format'],
-        ['', 'format'],
-        [94110, 'type'],
-        [['94110'], 'type'],
-      ],
+      invalid: invalidValues({
+        format: ['9411', '941100', '94110-1234', '9411a', '+9411', '９４１１０', '94110\n', ''],
+        type: [94110, ['94110']],
+      }),
       hints: {},
     },
   ],
@@ -134,12 +115,7 @@ export const equipmentLeasesFixture: VerticalFixture = {
   unmatched: { ...completeLessee, machine_price: 60_000 },
   required: ['machine_kind', 'machine_price', 'trade_record', 'yearly_takings', 'site_state'],
   conditional: [
-    {
-      when: { machine_kind: 'tractor' },
-      unless: { machine_kind: 'oven' },
-      field: 'running_leases',
-      value: 0,
-    },
+    { when: { machine_kind: 'tractor' }, unless: { machine_kind: 'oven' }, field: 'running_leases', value: 0 },
   ],
   fields: [
     choiceCases('site_state', ['CA', 'NY', 'TX', 'WA']),
@@ -150,27 +126,11 @@ export const equipmentLeasesFixture: VerticalFixture = {
     integerChoiceCases('lease_months', [12, 24, 36, 48]),
     integerCases('running_leases', 0, 200_000),
     flagCases('franchise'),
-    {
-      name: 'owner_born',
-      valid: ['1980-02-29', '2008-05-20'],
-      invalid: [
-        ['2008-05-21', 'min_age'],
-        ['2026-05-21', 'range'],
-        ['1905-05-20', 'range'],
-        ['1981-02-29', 'format'],
-        [1980, 'type'],
-      ],
-      hints: { min_age: { min: 18 } },
-    },
+    birthdateCases('owner_born'),
     {
       name: 'site_code',
       valid: ['0001', '9999'],
-      invalid: [
-        ['001', 'format'],
-        ['00001', 'format'],
-        ['00o1', 'format'],
-        [1234, 'type'],
-      ],
+      invalid: invalidValues({ format: ['001', '00001', '00o1'], type: [1234] }),
       hints: {},
     },
   ],
