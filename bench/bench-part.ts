@@ -11,7 +11,7 @@ export interface BenchScale {
   readonly connections: number;
   /** Number of requests per round in scenarios that send each request once. */
   readonly roundRequests: number;
-  /** Number of API keys with default limits. The requests use these keys in turn. */
+  /** Number of API keys with default limits. The requests use the API keys in turn. */
   readonly keys: number;
   /** Maximum number of sessions in a curve, in a micro benchmark and in the measured ledger. */
   readonly sessionsMax: number;
@@ -68,7 +68,7 @@ export interface BenchContext {
   readonly progress: ProgressPrinter;
 }
 
-/** Part of the benchmarks. Each part measures its own members of the result, or appends entries to a list of the result. */
+/** Part of the benchmarks. Each part fills its own members of the `BenchResult`, or appends entries to a list in the `BenchResult`. */
 export interface BenchPart {
   /** Name of the part for the option `--only`. */
   readonly name: string;

@@ -12,7 +12,7 @@ export interface LenderKind {
   readonly bestRatePercent: number;
   /** Origination fee in percent for the middle credit band; 0 if the lender charges no fees. */
   readonly feePercent: number;
-  /** Range of the smallest loan amount of an offer, in USD. */
+  /** Range from which the minimum loan amount of an offer is chosen, in USD. */
   readonly minAmountUsdRange: readonly [number, number];
   readonly maxAmountUsdRange: readonly [number, number];
   /** Share of offers with a soft credit check. */

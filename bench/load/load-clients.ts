@@ -15,11 +15,11 @@ export interface LoadPlan {
   /** Duration of the load; maximum duration with `singleUse`. */
   readonly seconds: number;
   /**
-   * Whether the load sends each request once and ends after the last request. If false, the client repeats the list of
-   * requests until the end of the load.
+   * Whether the client sends each request once and stops. Without `singleUse`, the client repeats the list of requests until the end of the
+   * load.
    */
   readonly singleUse: boolean;
-  /** Expected HTTP status. A reply with another status counts as `unexpected`. */
+  /** Expected HTTP status. A reply with neither this status nor a status in `alsoExpected` counts as `unexpected`. */
   readonly expectedStatus: number;
   /** Additional expected statuses, for a mix of routes. */
   readonly alsoExpected?: readonly number[];
@@ -46,7 +46,7 @@ export async function findWrkClient(): Promise<LoadClient | null> {
       await access(command, constants.X_OK);
       return { name: 'wrk', run: (plan) => runWrk(command, plan) };
     } catch {
-      // There is no executable file `wrk` in this folder.
+      // This folder of PATH contains no executable file `wrk`.
     }
   }
   return null;

@@ -48,7 +48,7 @@ function issueApiKeys(path: string): string[] {
   return keys.map((key) => `Bearer ${key}`);
 }
 
-/** Number of API keys. The data of these keys is larger than the L1 cache. */
+/** Number of API keys. The data of so many API keys is larger than the L1 cache. */
 const limitedKeyCount = 5_000;
 
 /** Time between two requests if all keys together send requests evenly at their limits. */

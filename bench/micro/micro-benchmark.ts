@@ -13,7 +13,7 @@ export interface MicroBenchmark {
 
 /** Settings that every micro benchmark gets. */
 export interface MicroBenchmarkContext {
-  /** Existing folder on the measured disk. Each benchmark deletes the files that it creates in this folder. */
+  /** Existing folder on the measured disk. A benchmark that creates files in `folder` deletes these files. */
   readonly folder: string;
   /** Whether the run uses fewer repetitions than a full run. */
   readonly quick: boolean;
