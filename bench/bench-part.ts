@@ -48,7 +48,7 @@ export class ProgressPrinter {
     this.#stream.write(this.#stream.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
   }
 
-  /** Prints a line that is not overwritten. */
+  /** Prints a line that later steps do not overwrite. */
   printLine(text: string): void {
     this.#stream.write(this.#stream.isTTY ? `\r\x1b[K${text}\n` : `${text}\n`);
   }

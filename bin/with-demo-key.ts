@@ -126,7 +126,7 @@ function runMarketplace(...args: string[]): string {
   }
 }
 
-/** Runs the program in its own process group: Ctrl-C reaches the program only through this process, not also from the terminal. */
+/** Runs the program in its own process group, so that the terminal sends Ctrl-C only to this process, which forwards it. */
 function runProgram(environment: Readonly<Record<string, string>>): Promise<number> {
   if (earlySignal !== undefined) return Promise.resolve(128 + constants.signals[earlySignal]);
   const started = spawn(program, programArguments, {

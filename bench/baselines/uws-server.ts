@@ -37,7 +37,7 @@ const sendNow: Send = (res, answer, corked) => {
 
 /** Approximate size of a session or click record in the ledger. */
 const recordBytes = 80;
-/** The file is preallocated and overwritten from its start, so that no sync has to update its size. */
+/** The file is preallocated and repeatedly overwritten, so that no sync has to update the file size. */
 const fileBytes = 16 * 1024 * 1024;
 const groupSizeMax = 4_096;
 

@@ -45,7 +45,7 @@ export function parseBaseline(text: string): BenchBaseline {
   try {
     baseline = JSON.parse(text);
   } catch {
-    // Invalid JSON is reported by the check below.
+    // For invalid JSON, `baseline` stays null, which is reported after this block.
   }
   if (baseline?.format !== baselineFormat || !Array.isArray(baseline.figures)) {
     throw new Error('invalid baseline; store a new one');
@@ -64,7 +64,7 @@ interface RatioChange {
   readonly part: string;
   readonly before: number;
   readonly now: number;
-  /** Share of lost speed; negative for a gain. */
+  /** Lost share of the speed; negative for a gain. */
   readonly lossShare: number;
   readonly threshold: number;
 }

@@ -74,7 +74,7 @@ export function parseClientName(name: string | undefined): LoadClient['name'] | 
   throw new Error('--client must be wrk or autocannon');
 }
 
-/** Returns autocannon, and wrk if it is on PATH. If a name is given, returns only that client, or throws if it is not installed. */
+/** Returns autocannon, and wrk if installed. With a name, returns only the named client, or throws if wrk is not installed. */
 export async function chooseLoadClients(
   name: LoadClient['name'] | undefined,
 ): Promise<{ readonly client: LoadClient; readonly crossCheck?: LoadClient }> {

@@ -93,7 +93,7 @@ function incomeAtShare(share: number): number {
   const upper = incomeQuantiles.findIndex(([quantile]) => share <= quantile);
   const [toShare, toUsd] = incomeQuantiles[Math.max(upper, 1)]!;
   const [fromShare, fromUsd] = incomeQuantiles[Math.max(upper, 1) - 1]!;
-  // Geometric interpolation between two published points.
+  // Interpolates the income geometrically between two entries of `incomeQuantiles`.
   const usd = fromUsd * (toUsd / fromUsd) ** ((share - fromShare) / (toShare - fromShare));
   return Math.round(usd / 100) * 100;
 }

@@ -25,7 +25,7 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection {
   };
 }
 
-/** Returns the last point before the first one at which the service fell behind, a request failed or the client was saturated. */
+/** Returns the last point before the first point at which the service fell behind, a request failed or the client was saturated. */
 export function lastSustainedLoadPoint(points: readonly LoadCurvePoint[]): LoadCurvePoint | null {
   const ascending = [...points].sort((a, b) => a.offeredPerSecond - b.offeredPerSecond);
   const end = ascending.findIndex(

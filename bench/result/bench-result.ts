@@ -74,7 +74,7 @@ export interface CurveResult {
 }
 
 export interface LoadCurvePoint extends LoadMeasurement {
-  /** Value of the variable of the curve: the offered requests per second, or the number of live sessions. */
+  /** Value on the x axis of the curve: the offered requests per second, or the number of live sessions. */
   readonly x: number;
   /** Result of the same load on the bare server; absent if the bare server was not measured. */
   readonly bare?: LoadMeasurement;
