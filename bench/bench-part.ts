@@ -63,7 +63,7 @@ export interface BenchContext {
   readonly crossCheck?: LoadClient | undefined;
   /** Sends an open-loop load. */
   readonly sendOpenLoop: OpenLoopRunner;
-  /** Folder on the measured disk. The benchmarks create their data folders in this folder and delete them afterwards. */
+  /** Folder on the measured disk, in which the benchmarks create their data folders. Each benchmark deletes its data folders. */
   readonly folder: string;
   readonly progress: ProgressPrinter;
 }

@@ -20,8 +20,8 @@ for (const folder of ['capacity', 'openapi', 'verticals']) {
     filter: (path) => !path.endsWith('.ts'),
   });
 }
-// Only these files of swagger-ui-dist are copied, because the whole package is ten times as large and its dependency
-// @scarf/scarf reports each installation.
+// Copies a few files of swagger-ui-dist. The whole package is ten times as large, and its dependency @scarf/scarf reports each
+// installation.
 for (const name of [
   'swagger-ui.css',
   'swagger-ui-bundle.js',

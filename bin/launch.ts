@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Entry point of the command `marketplace`, in a checkout and in the installed package. Refuses an old Node.js, sets the heap size for
- * the subcommands `serve` and `check-config`, and runs the command line. This file must not use new features, because an old Node.js must
- * be able to run the version check.
+ * Entry point of the command `marketplace`, in a checkout and in the installed package. Refuses an old Node.js, sets the heap size for the
+ * subcommands `serve` and `check-config`, and runs the command line. This file must not use new features of Node.js, because an old Node.js
+ * must be able to run the version check.
  */
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';

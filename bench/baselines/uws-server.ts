@@ -45,7 +45,7 @@ function createSyncedSend(path: string): Send {
   const records = Buffer.alloc(groupSizeMax * recordBytes, 'r');
   const file = openSync(path, constants.O_CREAT | constants.O_RDWR | constants.O_DSYNC, 0o600);
   writeSync(file, Buffer.alloc(fileBytes), 0, fileBytes, 0);
-  /** `res` is null after the client has disconnected, because the response object is invalid then. */
+  /** `res` is null after the client has disconnected, because a disconnect invalidates the response object. */
   const pending: { res: HttpResponse | null; readonly answer: BaselineResponse }[] = [];
   let writing = false;
   let offset = 0;

@@ -278,7 +278,7 @@ function randomCriteria(random: RandomSource, field: PocketField, vertical: Vert
 function randomChoiceCriterion(random: RandomSource, field: string, values: readonly string[]): CatalogCriterion {
   const some = values.filter(() => randomBoolean(random, 0.3));
   const few = some.length === 0 || some.length === values.length ? [randomElement(random, values)] : some;
-  // Criteria that accept employed borrowers also accept retired ones (docs/contract.md#fairness).
+  // Criteria that accept employed borrowers also accept retired borrowers (docs/contract.md#fairness).
   if (values.includes('retired')) return { field, in: [...new Set([...few, 'employed', 'retired'])] };
   return randomBoolean(random, 0.5) || few.length === values.length ? { field, in: few } : { field, not_in: few };
 }

@@ -65,8 +65,8 @@ export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement:
 export const loanAmountLogSpread = 0.7;
 
 /**
- * Loan terms in months that borrowers request. More than half of borrowers request 36 months (LendingTree, 2018); other
- * shares are approximate.
+ * Loan terms in months that borrowers request. More than half of borrowers request 36 months (LendingTree, 2018); the shares of other terms
+ * are approximate.
  */
 export const loanTerms: WeightedTable<number> = [
   [12, 8],
