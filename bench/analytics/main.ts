@@ -55,7 +55,7 @@ else {
   }
 }
 
-/** Applies the records of the ledger to an analytics store, in batches of the maximum size. Returns the path of the store. */
+/** Applies the records of the ledger to an analytics store, in batches of the maximum size. Returns the path of the analytics store. */
 async function buildStore(folder: string, ledger: SampleLedger): Promise<string> {
   const progress = new ProgressPrinter();
   const files = dataPaths(folder);

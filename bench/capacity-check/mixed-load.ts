@@ -31,7 +31,7 @@ interface CheckScale {
   readonly requests: number;
   /** Number of API keys that send the load; large enough that each key stays below its limits. */
   readonly keys: number;
-  /** Number of additional keys for requests before the load, which cache rankings and create click links. */
+  /** Number of additional API keys for the preparing requests, which cache rankings and create click links. */
   readonly preparingKeys: number;
   /** Number of live sessions for each kind of request in the load. */
   readonly sessions: {

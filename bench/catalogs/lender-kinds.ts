@@ -6,7 +6,7 @@ export interface LenderKind {
   readonly share: number;
   readonly nameEndings: readonly string[];
   readonly reach: 'nationwide' | 'regional' | 'local';
-  /** Range in which the worst accepted credit band is chosen, from 0 (worst band) to 1 (best band). */
+  /** Range from which the worst accepted credit band is chosen, from 0 (worst band) to 1 (best band). */
   readonly worstBandPosition: readonly [number, number];
   /** Lowest note rate of the best credit band, in percent per year. */
   readonly bestRatePercent: number;

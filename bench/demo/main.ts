@@ -1,5 +1,5 @@
 /**
- * Sends a few dozen borrowers through a running server, like a partner with two variants of a landing page: `make demo`. Options:
+ * Simulates a few dozen borrowers of a partner that has two variants of a landing page, on a running server: `make demo`. Options:
  * `--help`.
  */
 import { parseArgs } from 'node:util';

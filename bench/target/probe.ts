@@ -34,11 +34,11 @@ function listenForRequests(channel: NonNullable<typeof process.channel>): void {
     if (request.command === 'start') setTimeout(() => process.send!(answer), 2 * timerMs);
     else process.send!(answer);
   });
-  // The channel must not keep the server alive.
+  // The IPC channel must not keep the server alive.
   channel.unref();
 }
 
-/** Runs the garbage collector twice, because objects finalized by the first collection are freed by the second. */
+/** Runs the garbage collector twice, because objects finalized by the first collection are freed by the second collection. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
