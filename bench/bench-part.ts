@@ -11,7 +11,7 @@ export interface BenchScale {
   readonly connections: number;
   /** Number of requests per round in scenarios that send each request once. */
   readonly roundRequests: number;
-  /** Number of API keys with default limits. The requests use these keys in turn. */
+  /** Number of API keys with default limits. The requests use the API keys in turn. */
   readonly keys: number;
   /** Maximum number of sessions in a curve, in a micro benchmark and in the measured ledger. */
   readonly sessionsMax: number;
@@ -42,7 +42,7 @@ export class ProgressPrinter {
     process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
   }
 
-  /** Prints a line that is not overwritten. */
+  /** Prints a line that later steps do not overwrite. */
   printLine(text: string): void {
     process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}\n` : `${text}\n`);
   }
@@ -57,12 +57,12 @@ export interface BenchContext {
   readonly crossCheck?: LoadClient | undefined;
   /** Sends an open-loop load. */
   readonly sendOpenLoop: OpenLoopRunner;
-  /** Folder on the measured disk. The benchmarks create their data folders in this folder and delete them afterwards. */
+  /** Folder on the measured disk, in which the benchmarks create their data folders. Each benchmark deletes its data folders. */
   readonly folder: string;
   readonly progress: ProgressPrinter;
 }
 
-/** Part of the benchmarks. Each part measures its own members of the result, or appends entries to a list of the result. */
+/** Part of the benchmarks. Each part fills its own members of the `BenchResult`, or appends entries to a list in the `BenchResult`. */
 export interface BenchPart {
   /** Name of the part for the option `--only`. */
   readonly name: string;

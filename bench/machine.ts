@@ -26,7 +26,7 @@ export interface Machine {
   readonly node: string;
   /** File system and disk of the data folders. */
   readonly disk: string;
-  /** Load average at the start. A high load average means that other processes were active. */
+  /** Load average at the start of the benchmarks. A high load average means that other processes were active. */
   readonly loadAverage: number;
 }
 

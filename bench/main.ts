@@ -44,7 +44,7 @@ async function run({ quick, only, client, publish }: BenchOptions): Promise<void
   for (const [at, part] of parts.entries()) {
     const beganMs = performance.now();
     result = mergePartResult(result, await part.measure(context));
-    // The result is written after each part, so that a later failure does not lose the results of this part.
+    // The result is written after each part, so that a failure of a later part does not lose the results of earlier parts.
     await writeBenchResult(file, result);
     const seconds = Math.round((performance.now() - beganMs) / 1_000);
     context.progress.printLine(`${part.name}: done in ${seconds} s (${at + 1} of ${parts.length})`);

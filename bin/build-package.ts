@@ -20,8 +20,8 @@ for (const folder of ['capacity', 'openapi', 'verticals']) {
     filter: (path) => !path.endsWith('.ts'),
   });
 }
-// Only these files of swagger-ui-dist are copied, because the whole package is ten times as large and its dependency
-// @scarf/scarf reports each installation.
+// Copies a few files of swagger-ui-dist. The whole package is ten times as large, and its dependency @scarf/scarf reports each
+// installation.
 for (const name of [
   'swagger-ui.css',
   'swagger-ui-bundle.js',
@@ -70,9 +70,7 @@ function rewriteDeclarationImports(declarations: string): string {
   return declarations.replaceAll(/(\bfrom |\bimport\()(['"])(\.[^'"]*)\.ts\2/g, '$1$2$3.js$2');
 }
 
-/**
- * Returns the declaration files that the entry point imports, directly or indirectly. The package contains only these declaration files.
- */
+/** Returns the declaration files that the entry point imports, directly or indirectly. The package contains no other declaration files. */
 function reachableDeclarations(entry: string): ReadonlySet<string> {
   const seen = new Set<string>();
   const queue = [entry];

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Entry point of the command `marketplace`, in a checkout and in the installed package. Refuses an old Node.js, sets the heap size for
- * the subcommands `serve` and `check-config`, and runs the command line. This file must not use new features, because an old Node.js must
- * be able to run the version check.
+ * Entry point of the command `marketplace`, in a checkout and in the installed package. Refuses an old Node.js, sets the heap size for the
+ * subcommands `serve` and `check-config`, and runs the command line. This file must not use new features of Node.js, because an old Node.js
+ * must be able to run the version check.
  */
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const args = process.argv.slice(2);
 const mainModule = new URL('../src/cli/main.ts', import.meta.url);
 const requestedHeapMegabytes = process.env.MARKETPLACE_HEAP_MB || null;
-/** Minimum heap size in megabytes. With a smaller heap, Node.js may crash before the settings are checked. */
+/** Minimum heap size in megabytes. With less than this minimum, Node.js may crash before the settings are checked. */
 const heapMegabytesMin = 64;
 
 if (major < oldestNodeVersion[0] || (major === oldestNodeVersion[0] && minor < oldestNodeVersion[1])) {

@@ -1,6 +1,6 @@
 /**
- * Builds the package and runs `npm pack` on a copy whose package.json has no development dependencies and scripts:
- * `node bin/pack-package.ts [arguments of npm pack]`.
+ * Builds the package and runs `npm pack` on a copy whose package.json has neither development dependencies nor scripts: `node
+ * bin/pack-package.ts [arguments of npm pack]`.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,11 +1,11 @@
 /**
  * Runs a program with a new API key for a running server:
  *
- *     node bin/with-demo-key.ts ACCOUNT [--origin ORIGIN]... -- PROGRAM [ARGUMENT]...
+ * node bin/with-demo-key.ts ACCOUNT [--origin ORIGIN]... -- PROGRAM [ARGUMENT]...
  *
- * Creates a live key for ACCOUNT in the data folder (SVC_DATA_DIR), allows the origins for its widgets, and starts the program with
- * API_KEY and API_URL in its environment. The key is revoked when the program ends, also after Ctrl-C or SIGTERM; the key expires the
- * next day in any case. If API_KEY or API_URL is already in the environment, its value is not changed.
+ * Creates a live key for ACCOUNT in the data folder (SVC_DATA_DIR), allows the origins for its widgets, and starts the program with API_KEY
+ * and API_URL in its environment. The key is revoked when the program ends, also after Ctrl-C or SIGTERM. A key that is not revoked expires
+ * the next day. If API_KEY or API_URL is already in the environment, its value is not changed.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -126,7 +126,7 @@ function runMarketplace(...args: string[]): string {
   }
 }
 
-/** Runs the program in its own process group: Ctrl-C reaches the program only through this process, not also from the terminal. */
+/** Runs the program in its own process group, so that the terminal sends Ctrl-C only to this process, which forwards it. */
 function runProgram(environment: Readonly<Record<string, string>>): Promise<number> {
   if (earlySignal !== undefined) return Promise.resolve(128 + constants.signals[earlySignal]);
   const started = spawn(program, programArguments, {

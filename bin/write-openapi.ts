@@ -1,6 +1,6 @@
 /**
- * Records the example requests and responses of the OpenAPI document. Then writes the document of a service with
- * default settings to docs/openapi.json: `node bin/write-openapi.ts`.
+ * Records the example requests and responses of the OpenAPI document, and writes the document of a service with default settings to
+ * docs/openapi.json: `node bin/write-openapi.ts`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolveUrls } from '../src/config/resolve-urls.ts';

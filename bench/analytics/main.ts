@@ -44,7 +44,7 @@ else {
     tagOf: (serial) => (serial % 10 < 3 ? largeTag : `tag-${(serial * 7_919) % otherTagCount}`),
     sessionsPerView: 4,
     sessionsPerClick: 8,
-    // The delay puts a session and its view into different batches of the ledger follower.
+    // With this delay, the analytics store reads a session and the view of the session in different batches.
     delaySessions: 3_000,
     metadata: '{"campaign":"spring","page":"landing-1","bid":1.25}',
   };
@@ -55,7 +55,7 @@ else {
   }
 }
 
-/** Applies the records of the ledger to an analytics store in full batches. Returns the path of the store. */
+/** Applies the records of the ledger to an analytics store, in batches of the maximum size. Returns the path of the analytics store. */
 async function buildStore(folder: string, ledger: SampleLedger): Promise<string> {
   const progress = new ProgressPrinter();
   const files = dataPaths(folder);

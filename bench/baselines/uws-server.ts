@@ -2,8 +2,8 @@
  * Baseline server that uses only uWebSockets.js. The server reads each request, parses a JSON body and sends a recorded response of the
  * service. The server has no API keys, sessions, offers or log. The first argument is the path of the response file.
  *
- * If the second argument is `synced`, the server writes and syncs 80 bytes to disk before each reply. Requests that
- * arrive during a write share the next write. The difference in speed between the two modes is the cost of durability.
+ * If the second argument is `synced`, the server writes and syncs 80 bytes to disk before each reply. Requests that arrive during a write
+ * share the next write. The difference in speed with and without `synced` is the cost of durability.
  */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { constants, openSync, write as writeFile, writeSync } from 'node:fs';
@@ -37,7 +37,7 @@ const sendNow: Send = (res, answer, corked) => {
 
 /** Approximate size of a session or click record in the ledger. */
 const recordBytes = 80;
-/** The file is preallocated and overwritten from its start, so that no sync has to update its size. */
+/** The file is preallocated and repeatedly overwritten, so that no sync has to update the file size. */
 const fileBytes = 16 * 1024 * 1024;
 const groupSizeMax = 4_096;
 
@@ -45,7 +45,7 @@ function createSyncedSend(path: string): Send {
   const records = Buffer.alloc(groupSizeMax * recordBytes, 'r');
   const file = openSync(path, constants.O_CREAT | constants.O_RDWR | constants.O_DSYNC, 0o600);
   writeSync(file, Buffer.alloc(fileBytes), 0, fileBytes, 0);
-  /** `res` is null after the client has disconnected, because the response object is invalid then. */
+  /** `res` is null after the client has disconnected, because a disconnect invalidates the response object. */
   const pending: { res: HttpResponse | null; readonly answer: BaselineResponse }[] = [];
   let writing = false;
   let offset = 0;
@@ -60,7 +60,7 @@ function createSyncedSend(path: string): Send {
     writeFile(file, records, 0, bytes, offset, (error) => {
       if (error !== null) throw error;
       offset += bytes;
-      // Starts the next write before the replies of this group are sent.
+      // Starts the next write before the replies to the written group are sent.
       writeNextGroup();
       for (const { res, answer } of group) res?.cork(() => write(res, answer));
     });
@@ -77,7 +77,7 @@ function createSyncedSend(path: string): Send {
   };
 }
 
-// The record file is in the folder of the response file. The benchmark deletes this folder after the run.
+// The record file is in the same folder as the response file. The benchmark deletes the folder of both files after the run.
 const send = process.argv[3] === 'synced' ? createSyncedSend(`${process.argv[2]}.records`) : sendNow;
 // The build and settings of uWebSockets.js are the same as in the service.
 const uws = loadNativeEngine().native as unknown as typeof import('uWebSockets.js');

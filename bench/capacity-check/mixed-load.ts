@@ -18,7 +18,7 @@ const headroomFactor = 1.25;
 const changedSessionsMax = 20_000;
 /** Maximum number of live sessions whose offers are requested repeatedly without new inputs. */
 const knownSessionsMax = 2_000;
-/** Average number of click links per session. Sessions with more links make up for sessions with fewer links. */
+/** Average number of click links per session; some sessions have more links and others have fewer. */
 const clicksPerSession = 3;
 /** Delay in seconds between new inputs and the request that computes the new ranking. */
 const rankingDelaySeconds = 1;
@@ -31,16 +31,16 @@ interface CheckScale {
   readonly requests: number;
   /** Number of API keys that send the load; large enough that each key stays below its limits. */
   readonly keys: number;
-  /** Number of additional keys for requests before the load, which cache rankings and create click links. */
+  /** Number of additional API keys for the preparing requests, which cache rankings and create click links. */
   readonly preparingKeys: number;
-  /** Number of live sessions for each purpose in the load. */
+  /** Number of live sessions for each kind of request in the load. */
   readonly sessions: {
     readonly changed: number;
     readonly known: number;
     readonly fresh: number;
     readonly clicked: number;
   };
-  /** Number of live sessions when the server starts; at least `initialSessions`. */
+  /** Number of live sessions when the server starts; at least the requested `initialSessions`. */
   readonly totalSessions: number;
   /** Minimum number of `inputs` requests for other sessions between the `inputs` request of a session and the request for its offers. */
   readonly inputsBetween: number;
@@ -61,8 +61,8 @@ export function computeCapacityCheckScale({
   const sessions = {
     changed: 1 + 2 * inputsBetween + Math.min(changedSessionsMax, countOf('inputs')),
     known: Math.max(1, Math.min(knownSessionsMax, countOf('marketplace-known'))),
-    // Fresh sessions are used if no session has inputs that are old enough, for example because offers are requested
-    // more often than inputs change.
+    // The load uses a session of `fresh` if every `changed` session has its current ranking, or inputs that are newer than
+    // `rankingDelaySeconds`.
     fresh: Math.max(0, countOf('marketplace-unknown') - countOf('inputs')) + inputsBetween + 2,
     clicked: Math.ceil(clicks / clicksPerSession) + (clicks === 0 ? 0 : 20),
   };
@@ -92,7 +92,7 @@ const shownOffers = 5;
 /** Referrer tag of the generated sessions. */
 const tag = referrerTags[0]!;
 
-/** Resources that the requests of a load use: API keys, live sessions for each purpose, and unused click links. */
+/** Resources that the requests of a load use: API keys, live sessions for each kind of request, and unused click links. */
 interface MixedLoadInputs {
   readonly keys: readonly string[];
   readonly changed: readonly BorrowerSession[];

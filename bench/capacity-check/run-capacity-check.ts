@@ -10,7 +10,7 @@ import { type BorrowerSession, clickRequests } from '../scenarios/requests.ts';
 import { observeLoad, readMemoryAfterGc } from '../target/load-target.ts';
 import { buildMixedLoad, computeCapacityCheckScale, warmUpSeconds } from './mixed-load.ts';
 
-/** Number of offers in the catalog; equal to the size of the larger catalog in the route measurement. */
+/** Number of offers in the catalog, the same as in the route benchmark with a generated catalog. */
 const catalogOffers = 200;
 const preparingConnections = 64;
 const offersShown = 20;

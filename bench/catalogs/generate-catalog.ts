@@ -18,9 +18,9 @@ interface GenerateCatalogOptions {
 }
 
 /**
- * Generates a valid catalog of fictional lenders. The same arguments give the same catalog. The catalog uses each
- * member of the format about as often as real catalogs do. A few lenders serve all states, and each kind of lender has
- * its own criteria and prices. The vertical must define the field roles of a loan, such as amount and term.
+ * Generates a valid catalog of fictional lenders. The same arguments give the same catalog. The catalog uses each optional member of the
+ * catalog format about as often as real catalogs do. A few lenders serve all states, and each kind of lender has its own criteria and
+ * prices. The vertical must name the fields that contain the amount, the term and other properties of a loan.
  */
 export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCatalogOptions): LoanCatalog {
   const random = seededRandom(seed);
@@ -132,7 +132,7 @@ function randomBand(
   const lowest = Math.max(3.99, roundToHundredths(kind.bestRatePercent + base + 22 * (1 - quality) ** 1.2));
   const width = randomInteger(random, 2, 8) + (1 - quality) * 2;
   const min = Math.min(lowest, 31.99);
-  // A fee raises the APR above the note rate; most terms should stay below the APR cap.
+  // Lowers the maximum note rate by the fee, because the APR includes the fee, and should usually not exceed 36 %.
   const max = Math.max(min, Math.min(roundToHundredths(min + width), roundToHundredths(35.99 - fee)));
   const most = Math.round((amount.max * (0.4 + 0.6 * quality)) / 500) * 500;
   return {
@@ -235,8 +235,8 @@ function randomStateRules(
 }
 
 /**
- * For some offers, returns a minimum credit score inside the lowest credit band that the offer accepts. Returns no
- * minimum if the credit bands of the vertical are not ranges of scores.
+ * For some offers, returns a minimum credit score inside the lowest credit band that the offer accepts. Returns an empty object for the
+ * other offers, and if the credit bands of the vertical are not ranges of scores.
  */
 function randomCreditMinimum(
   random: RandomSource,
@@ -274,7 +274,7 @@ function randomCriteria(random: RandomSource, field: PocketField, vertical: Vert
 function randomChoiceCriterion(random: RandomSource, field: string, values: readonly string[]): CatalogCriterion {
   const some = values.filter(() => randomBoolean(random, 0.3));
   const few = some.length === 0 || some.length === values.length ? [randomElement(random, values)] : some;
-  // Criteria that accept employed borrowers also accept retired ones (docs/contract.md#fairness).
+  // Criteria that accept employed borrowers also accept retired borrowers (docs/contract.md#fairness).
   if (values.includes('retired')) return { field, in: [...new Set([...few, 'employed', 'retired'])] };
   return randomBoolean(random, 0.5) || few.length === values.length ? { field, in: few } : { field, not_in: few };
 }

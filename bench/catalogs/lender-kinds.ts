@@ -6,13 +6,13 @@ export interface LenderKind {
   readonly share: number;
   readonly nameEndings: readonly string[];
   readonly reach: 'nationwide' | 'regional' | 'local';
-  /** Range in which the worst accepted credit band is chosen, from 0 (worst band) to 1 (best band). */
+  /** Range from which the worst accepted credit band is chosen, from 0 (worst band) to 1 (best band). */
   readonly worstBandPosition: readonly [number, number];
   /** Lowest note rate of the best credit band, in percent per year. */
   readonly bestRatePercent: number;
   /** Origination fee in percent for the middle credit band; 0 if the lender charges no fees. */
   readonly feePercent: number;
-  /** Range of the smallest loan amount of an offer, in USD. */
+  /** Range from which the minimum loan amount of an offer is chosen, in USD. */
   readonly minAmountUsdRange: readonly [number, number];
   readonly maxAmountUsdRange: readonly [number, number];
   /** Share of offers with a soft credit check. */

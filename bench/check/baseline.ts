@@ -45,7 +45,7 @@ export function parseBaseline(text: string): BenchBaseline {
   try {
     baseline = JSON.parse(text);
   } catch {
-    // Invalid JSON is reported by the check below.
+    // For invalid JSON, `baseline` stays null, which is reported after this block.
   }
   if (baseline?.format !== baselineFormat || !Array.isArray(baseline.figures)) {
     throw new Error('invalid baseline; store a new one');
@@ -64,7 +64,7 @@ interface RatioChange {
   readonly part: string;
   readonly before: number;
   readonly now: number;
-  /** Share of lost speed; negative for a gain. */
+  /** Lost share of the speed; negative for a gain. */
   readonly lossShare: number;
   readonly threshold: number;
 }
@@ -81,8 +81,8 @@ interface Comparison {
 }
 
 /**
- * Compares the medians of the current runs with the baseline. A change is a gain if a change from the current runs back
- * to the baseline would be a loss.
+ * Compares the medians of the current runs with the baseline. A change is a gain if the reverse change, from the current median to the
+ * baseline median, would be a loss.
  */
 export function compareWithBaseline(
   baseline: readonly BaselineRatio[],
@@ -105,7 +105,7 @@ export function compareWithBaseline(
   };
 }
 
-/** Returns the share by which the baseline was slower than the current runs, for the negative loss share of a gain. */
+/** Returns the share by which the baseline was slower than the current runs, where `lost` is the negative share of lost speed. */
 function gainShare(lost: number): number {
   return -lost / (1 - lost);
 }

@@ -30,7 +30,7 @@ export async function measureRatios(
   only?: ReadonlySet<string>,
 ): Promise<MeasuredRatio[][]> {
   const { client, crossCheck } = await chooseLoadClients(clientName);
-  // The client with the lower CPU cost leaves more CPU time for the servers.
+  // If wrk is installed, wrk sends the load, because it uses less CPU time than autocannon.
   const context = createBenchContext(checkRunScale, true, crossCheck ?? client);
   const parts = comparedParts.filter(({ name }) => only === undefined || only.has(name));
   const runs: MeasuredRatio[][] = [];

@@ -34,7 +34,8 @@ export function extractRatios({ routes, micro }: Pick<BenchResult, 'routes' | 'm
 }
 
 /**
- * Returns the ratios of the routes. The name of a ratio contains the load client, because ratios of different clients are not comparable.
+ * Returns the ratios of the routes. The name of a ratio contains the name of the load client, because ratios of different clients are not
+ * comparable.
  */
 function routeRatios(route: RouteResult): MeasuredRatio[] {
   const { name, client } = route;

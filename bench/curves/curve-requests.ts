@@ -20,7 +20,7 @@ export function pageLoadRequests(sessions: readonly BorrowerSession[], keys: rea
   });
 }
 
-/** Returns one request for offers per session. The request makes the service compute and cache the ranking of the session. */
+/** Returns one request for offers per session. For each request, the service computes and caches the ranking of the session. */
 export function uncachedOfferRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {
   return sessions.map((session) => marketplaceRequest(session, shownOffers));
 }
@@ -29,8 +29,8 @@ const offerRequestsPerInput = 4;
 
 /**
  * Returns requests that do not change the number of live sessions. The requests visit all sessions several times, and one visit of all
- * sessions is a lap. In one of the laps, a session gets an `inputs` request with a new income. In the other laps, the session gets a
- * request for its offers. The first request for offers after new inputs computes a new ranking.
+ * sessions is a lap. A session gets an `inputs` request with a new income in one lap, and a request for its offers in all other laps. The
+ * first request for offers after new inputs computes a new ranking.
  */
 export function steadyLoadRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {
   const requests: PreparedRequest[] = [];

@@ -11,8 +11,8 @@ export interface CurveSettings {
   /** Rates of the offered-load curve, as shares of the saturation rate. */
   readonly saturationShares: readonly number[];
   /**
-   * Maximum number of additional points above the highest rate of `saturationShares`. Points are added while the
-   * service keeps up with the load.
+   * Maximum number of additional points above the highest rate of `saturationShares`. A point is added if the service kept up with the load
+   * at the previous point.
    */
   readonly extraLoads: number;
   /**

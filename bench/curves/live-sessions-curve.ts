@@ -59,11 +59,11 @@ export async function readSessionsMax(): Promise<number> {
 const saturationShare = 0.6;
 /** Number of API keys, large enough that each key stays below its rate limit. */
 const liveSessionsKeys = 1_000;
-/** Number of sessions that the load uses. The data of these sessions is larger than the CPU caches. */
+/** Number of sessions that the load uses. The data of so many sessions is larger than the CPU caches. */
 const loadedSessions = 20_000;
 
 /**
- * Measures the same rate with an increasing number of live sessions, each on a new service. Memory is read before the load,
+ * Measures latencies at one request rate for an increasing number of live sessions, each on a new service. Memory is read before the load,
  * because the load adds a cached ranking to each session.
  */
 export const liveSessionsCurve = {

@@ -7,8 +7,7 @@ import type { LoadCurvePoint } from '../result/bench-result.ts';
 import { cpuPerRequest, type LoadTarget, observeLoad, readProcessUsageWhenIdle } from '../target/load-target.ts';
 
 /**
- * Minimum number of requests at a point. Without this minimum, a low saturation rate from a short measurement could
- * give a point too few requests.
+ * Minimum number of requests at a point. A short measurement can give a low saturation rate, at which a point would have too few requests.
  */
 const pointRequestsMin = 20;
 
@@ -21,7 +20,7 @@ export function requestRateAtSaturationShare(share: number, saturation: number, 
 const closedLoopConnections = 64;
 /** Number of connections of an open-loop load. All connections are busy only if the server is far behind the schedule. */
 const openLoopConnections = 256;
-/** Maximum number of requests that wait for a connection: the number that the schedule contains in this many seconds. */
+/** Capacity of the queue of waiting requests, in seconds of the scheduled load. */
 const queueSeconds = 2;
 const expectedStatus = 200;
 const sendEachOnceSecondsMax = 60;

@@ -20,9 +20,9 @@ export interface SeededServiceOptions extends Pick<ServiceTargetOptions, 'keys' 
 
 export interface SeededService {
   readonly target: ServiceTarget;
-  /** Sample of the live sessions. The loads use only these sessions. Each session has an API key of its account. */
+  /** Live sessions that the loads use: a sample of all live sessions. Each session has an API key of its account. */
   readonly sessions: readonly BorrowerSession[];
-  /** Client of the loads, and a folder for its request files. The folder is deleted when the service is closed. */
+  /** Client of the loads, and a folder for its request files, which is deleted when the service is closed. */
   readonly sender: RequestSender;
 }
 

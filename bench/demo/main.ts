@@ -1,5 +1,5 @@
 /**
- * Sends a few dozen borrowers through a running server, like a partner with two variants of a landing page: `make demo`. Options:
+ * Simulates a few dozen borrowers of a partner that has two variants of a landing page, on a running server: `make demo`. Options:
  * `--help`.
  */
 import { parseArgs } from 'node:util';
@@ -79,7 +79,7 @@ await runBenchMain('demo', async () => {
 
 /** Runs the borrowers. With `full`, prints the responses of all borrowers instead of only the first borrower. */
 async function run(client: MarketplaceClient, count: number, seed: number, full: boolean): Promise<void> {
-  // This request fails early if the server is not running or the key is unknown.
+  // Sends an invalid request first, to check that the server is running and accepts the key.
   expectStatus(await client.get('/marketplace', {}), 400, 'GET /marketplace without parameters');
   // The referrer tags are unique to this run, so that the final figures cover only its borrowers.
   const started = Date.now().toString(36);

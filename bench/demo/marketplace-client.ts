@@ -100,8 +100,8 @@ export class MarketplaceClient {
 }
 
 /**
- * Returns the body of the response if the response has the expected status. Otherwise, throws an error that contains
- * the status and the error message of the response.
+ * Returns the body of the response if the response has the expected status. Throws an error with the status and the error message of a
+ * response with another status.
  */
 export function expectStatus<Body>(answer: ApiResponse, status: number, operation: string): Body {
   if (answer.status === status) return answer.body as Body;

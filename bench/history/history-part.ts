@@ -14,8 +14,8 @@ export interface LedgerHistoryMeasurement {
   readonly value: string;
   readonly target?: string;
   /**
-   * Bytes on disk in the ledger and the analytics store, divided by the number of sessions. The bytes include the
-   * records of views and clicks.
+   * Bytes on disk in the ledger and the analytics store, divided by the number of sessions. The size includes the records of views and
+   * clicks.
    */
   readonly bytesPerSession?: number;
 }

@@ -8,9 +8,9 @@ const clientCpuShareMax = 0.95;
 const serverCpuShareMin = 0.9;
 
 /**
- * Whether the client was the bottleneck in the loads on the fastest server: the client thread used all its CPU time, or
- * the socket thread of the server was partly idle. If the client was the bottleneck, the throughput ratio of the
- * service to that server is too high. On a machine with fewer cores than busy threads, the result can also be true.
+ * Whether the client was the bottleneck in the loads on the fastest server: the client thread used all its CPU time, or the socket thread
+ * of the server was partly idle. If the client was the bottleneck, the throughput ratio of the service to that server is too high. Also
+ * returns true if the machine has too few cores for the client and the server.
  */
 export function isClientSaturated(servers: RouteResult['servers']): boolean {
   const measured = servers.filter(({ rounds }) => rounds.length > 0);
@@ -26,16 +26,16 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
 }
 
 /**
- * Maximum share of the time in which the event loop of the client may be busy. Above this share, the client sends
- * requests and reads replies late.
+ * Maximum share of the time in which the event loop of the client may be busy. A client with a busier event loop sends requests and reads
+ * replies late.
  */
 const clientBusyMax = 0.9;
 /** Maximum client lag that can be caused by other processes on the machine. */
 const toleratedLagMs = 5;
 
 /**
- * Whether the client, not the server, was the bottleneck of an open-loop load. The measured latencies are then too
- * high, because the client sends requests and reads replies late.
+ * Whether the client, not the server, was the bottleneck of an open-loop load. If the client was the bottleneck, it sent requests and read
+ * replies late, so the measured latencies are too high.
  */
 export function isOpenLoopClientSaturated({
   busy,

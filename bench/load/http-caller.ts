@@ -22,7 +22,7 @@ export class HttpCaller {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  /** Returns the responses in the order of the requests. Throws for a status other than the expected one, if any. */
+  /** Returns the responses in the order of the requests. If `expectedStatus` is given, throws for any other status. */
   async sendAll(requests: readonly PreparedRequest[], expectedStatus?: number): Promise<HttpResponse[]> {
     const responses = new Array<HttpResponse>(requests.length);
     let next = 0;
@@ -53,7 +53,7 @@ export class HttpCaller {
     const outgoing = startRequest({ agent: this.#agent, host: '127.0.0.1', port: this.#port, method, path, headers });
     outgoing.end(body);
     const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
-    // A connection that breaks later also ends the body with an error.
+    // If the connection breaks after this point, reading the body also fails, so this error event is ignored.
     outgoing.on('error', () => {});
     const { statusCode, rawHeaders } = incoming;
     const headerPairs = Array.from(

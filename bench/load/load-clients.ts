@@ -15,11 +15,11 @@ export interface LoadPlan {
   /** Duration of the load; maximum duration with `singleUse`. */
   readonly seconds: number;
   /**
-   * Whether the load sends each request once and ends after the last request. If false, the client repeats the list of
-   * requests until the end of the load.
+   * Whether the client sends each request once and stops. Without `singleUse`, the client repeats the list of requests until the end of the
+   * load.
    */
   readonly singleUse: boolean;
-  /** Expected HTTP status. A reply with another status counts as `unexpected`. */
+  /** Expected HTTP status. A reply with neither this status nor a status in `alsoExpected` counts as `unexpected`. */
   readonly expectedStatus: number;
   /** Additional expected statuses, for a mix of routes. */
   readonly alsoExpected?: readonly number[];
@@ -46,7 +46,7 @@ export async function findWrkClient(): Promise<LoadClient | null> {
       await access(command, constants.X_OK);
       return { name: 'wrk', run: (plan) => runWrk(command, plan) };
     } catch {
-      // There is no executable file `wrk` in this folder.
+      // This folder of PATH contains no executable file `wrk`.
     }
   }
   return null;
@@ -74,7 +74,7 @@ export function parseClientName(name: string | undefined): LoadClient['name'] | 
   throw new Error('--client must be wrk or autocannon');
 }
 
-/** Returns autocannon, and wrk if it is on PATH. If a name is given, returns only that client, or throws if it is not installed. */
+/** Returns autocannon, and wrk if installed. With a name, returns only the named client, or throws if wrk is not installed. */
 export async function chooseLoadClients(
   name: LoadClient['name'] | undefined,
 ): Promise<{ readonly client: LoadClient; readonly crossCheck?: LoadClient }> {

@@ -36,7 +36,7 @@ export const apiKeyBenchmark: MicroBenchmark = perItemBenchmark<string>(
   },
 );
 
-/** Number of API keys. The data of these keys is larger than the L1 cache. */
+/** Number of API keys. The data of so many API keys is larger than the L1 cache. */
 const limitedKeyCount = 5_000;
 
 /** Time between two requests if all keys together send requests evenly at their limits. */

@@ -24,7 +24,7 @@ export function createSecretRing(): SecretRing {
   return new SecretRing([{ number: 1, bytes: randomBytes(32) }]);
 }
 
-/** Rate limit statuses of a key that has used up its limit per minute. */
+/** Returns rate limit statuses with decreasing numbers of remaining requests. */
 export function randomLimitStatuses(count: number): RateLimitStatus[] {
   const { requests } = createKeyPolicies(defaultKeyLimits);
   const { requestsPerMinute } = defaultKeyLimits;

@@ -51,7 +51,7 @@ const warmBenchmark = (offers: number): MicroBenchmark => ({
   },
 });
 
-/** Benchmark of ranking the first borrowers after a change of the catalog. The times include building the indexes. */
+/** Benchmark of ranking the first borrowers after a change of the catalog, including the time to build the indexes of the catalog. */
 const coldBenchmark = (offers: number, calls: number): MicroBenchmark => ({
   name: `${rankName(offers)}, ${calls === 1 ? 'first request' : 'mean of the first 1,000 requests'} for a new catalog`,
   prepare: () => {

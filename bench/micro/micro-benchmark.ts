@@ -13,7 +13,7 @@ export interface MicroBenchmark {
 
 /** Settings that every micro benchmark gets. */
 export interface MicroBenchmarkContext {
-  /** Existing folder on the measured disk. Each benchmark deletes the files that it creates in this folder. */
+  /** Existing folder on the measured disk. A benchmark that creates files in `folder` deletes these files. */
   readonly folder: string;
   /** Whether the run uses fewer repetitions than a full run. */
   readonly quick: boolean;
@@ -29,7 +29,7 @@ export interface PreparedBenchmark {
   close?(): void | Promise<void>;
 }
 
-/** Defines a benchmark that calls a function for each item. Each call returns a positive number, or 0 if it failed. */
+/** Defines a benchmark that calls a function for each item. Each call returns a positive number, or 0 after a failure. */
 export function perItemBenchmark<Item>(
   name: string,
   prepare: (context: MicroBenchmarkContext) => ItemCalls<Item> | Promise<ItemCalls<Item>>,
@@ -65,7 +65,7 @@ export interface MicroBenchmarkResult {
   readonly p99Ns: number;
 }
 
-/** Benchmark of the machine speed. The regression gate divides the times of all other benchmarks by the time of this one. */
+/** Benchmark of the machine speed. The regression gate divides the times of all other benchmarks by the calibration time. */
 export const calibrationName = 'calibration';
 
 const calibrationCalls = 1_000;

@@ -8,8 +8,8 @@ import { monotonicMs, type Pacer, startPacer } from './pacer.ts';
 const arrivalsSeed = 17;
 
 /**
- * Returns the time of each request in milliseconds from the start, ascending. The warm-up and the load have exactly the
- * number of requests that the rate requires. The times within each are random, like those of independent visitors.
+ * Returns the time of each request in milliseconds from the start, ascending. The rate determines the exact numbers of requests in the
+ * warm-up and in the load. The times of the requests are random, as with independent visitors.
  */
 export function scheduleArrivals(perSecond: number, warmUpSeconds: number, seconds: number): number[] {
   const random = seededRandom(arrivalsSeed);

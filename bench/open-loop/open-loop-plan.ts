@@ -5,11 +5,11 @@ import type { LatencyMs } from '../result/bench-result.ts';
 export interface OpenLoopPlan extends LoadPlan {
   /** Requests per second; null for a closed loop, in which each connection sends its next request after a reply. */
   readonly perSecond: number | null;
-  /** Duration of the warm-up at the same rate. The result excludes the warm-up. */
+  /** Duration of the warm-up, which has the rate `perSecond`. The result excludes the warm-up. */
   readonly warmUpSeconds: number;
   /** Maximum number of requests that can wait for a free connection. A request fails if the queue is full. */
   readonly queueMax: number;
-  /** Maximum time from the scheduled time of a request to its reply. A request without a reply in this time counts as failed. */
+  /** Maximum time from the scheduled time of a request to its reply. A request without a reply before the deadline counts as failed. */
   readonly deadlineMs: number;
 }
 
@@ -32,7 +32,7 @@ export interface OpenLoopResult {
   readonly achievedPerSecond: number;
   /**
    * Latency from the scheduled time of a request to a reply with an expected status. For a request without a reply before its deadline, the
-   * latency is the time until the deadline. Replies with an unexpected status, such as fast rejections, are not included.
+   * latency is the time until the deadline. The latencies exclude replies with an unexpected status, such as fast rejections.
    */
   readonly latencyMs: LatencyMs;
   /** Delay from the scheduled time of a request until the client sends or queues the request. */
@@ -40,8 +40,7 @@ export interface OpenLoopResult {
   /** Share of the time in which the client's event loop was busy, from 0 to 1. */
   readonly busy: number;
   /**
-   * Number of replies, including the replies during the warm-up. The CPU time per request is the CPU time of the
-   * server, divided by this number.
+   * Number of replies, including the replies during the warm-up. The report divides the CPU time of the server by the number of replies.
    */
   readonly answered: number;
 }

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { monotonicMs, type PacerData, pacerStateIndexes } from './pacer.ts';
 
-/** Minimum interval between calls. At high rates, each call sends several requests. */
+/** Minimum interval between two wake-ups of the client. At high rates, the client sends several requests after a wake-up. */
 const callSpacingMs = 0.25;
 
 const { dueMs, state } = workerData as PacerData;

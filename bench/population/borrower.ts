@@ -53,7 +53,7 @@ const ageReferenceYear = 2025;
  * fields are present with the probabilities in `fieldFillRates`.
  */
 export function drawBorrower(random: Random): Borrower {
-  // Credit score and income are correlated: they are drawn from correlated normal scores, and both have their published distributions.
+  // Two correlated normal scores determine credit score and income, so that each follows its published distribution.
   const creditScore = drawStandardNormal(random);
   const incomeScore =
     incomeCreditCorrelation * creditScore + Math.sqrt(1 - incomeCreditCorrelation ** 2) * drawStandardNormal(random);
@@ -93,7 +93,7 @@ function incomeAtShare(share: number): number {
   const upper = incomeQuantiles.findIndex(([quantile]) => share <= quantile);
   const [toShare, toUsd] = incomeQuantiles[Math.max(upper, 1)]!;
   const [fromShare, fromUsd] = incomeQuantiles[Math.max(upper, 1) - 1]!;
-  // Geometric interpolation between two published points.
+  // Interpolates the income geometrically between two entries of `incomeQuantiles`.
   const usd = fromUsd * (toUsd / fromUsd) ** ((share - fromShare) / (toShare - fromShare));
   return Math.round(usd / 100) * 100;
 }

@@ -21,9 +21,9 @@ export const creditBands: WeightedTable<string> = [
 ];
 
 /**
- * Household money income of 2022 in USD (US Census Bureau, P60-279): upper limits of the lowest four quintiles, median,
- * and lower limit of the top 5 %. The first and last points of this distribution are assumptions. Each entry contains
- * the share of households below an income, and this income in USD.
+ * Household money income of 2022 in USD (US Census Bureau, P60-279): upper limits of the lowest four quintiles, median, and lower limit of
+ * the top 5 %. The first and the last entry are assumptions. Each entry contains the share of households below an income, and this income
+ * in USD.
  */
 export const incomeQuantiles: readonly (readonly [share: number, usd: number])[] = [
   [0, 6_000],
@@ -61,12 +61,12 @@ export const loanPurposes: WeightedTable<string> = [
  */
 export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement: 12_384, others: 10_575 };
 
-/** Standard deviation of the logarithm of the requested amount. This standard deviation is an assumption. */
+/** Assumed standard deviation of the logarithm of the requested amount. */
 export const loanAmountLogSpread = 0.7;
 
 /**
- * Loan terms in months that borrowers request. More than half of borrowers request 36 months (LendingTree, 2018); other
- * shares are approximate.
+ * Loan terms in months that borrowers request. More than half of borrowers request 36 months (LendingTree, 2018); the shares of other terms
+ * are approximate.
  */
 export const loanTerms: WeightedTable<number> = [
   [12, 8],
@@ -124,8 +124,8 @@ export const educationLevels: WeightedTable<string> = [
 ];
 
 /**
- * Monthly debt, including rent or mortgage, as a share of the gross monthly income. The assumed distribution is
- * triangular from 5 % to 60 % with a peak at 30 %, the median share of rent (ACS 2022).
+ * Monthly debt, including rent or mortgage, as a share of the gross monthly income. The assumed distribution is triangular from 5 % to 60 %
+ * with a peak at 30 %, the median share of income that tenants spend on rent (ACS 2022).
  */
 export const debtToIncomeDistribution = { lowest: 0.05, likeliest: 0.3, highest: 0.6 };
 

@@ -6,7 +6,7 @@ const curveLabels = {
   'live-sessions': { title: 'Live sessions', x: 'live sessions' },
 } as const;
 
-/** Minimum share of the offered load that a service answers as expected if it keeps up. */
+/** The service keeps up with a load if the rate of expected replies is at least this share of the rate of requests. */
 const sustainedShare = 0.99;
 
 export function curvesSection(curves: readonly CurveResult[]): ReportSection {
@@ -25,7 +25,7 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection {
   };
 }
 
-/** Returns the last point before the first one at which the service fell behind, a request failed or the client was saturated. */
+/** Returns the last point before the first point at which the service fell behind, a request failed or the client was saturated. */
 export function lastSustainedLoadPoint(points: readonly LoadCurvePoint[]): LoadCurvePoint | null {
   const ascending = [...points].sort((a, b) => a.offeredPerSecond - b.offeredPerSecond);
   const end = ascending.findIndex(

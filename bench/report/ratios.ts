@@ -22,9 +22,9 @@ export function throughputRatios(
 }
 
 /**
- * For each round, divides the CPU time per request of the baseline's socket thread by the CPU time per request of the
- * service's socket thread. The socket thread saturates first. So the CPU ratio estimates the throughput ratio that
- * would be measured if the client used no CPU time. Returns null if the system does not report CPU times.
+ * For each round, divides the CPU time per request of the baseline's socket thread by the CPU time per request of the service's socket
+ * thread. In both servers, the socket thread saturates before other threads. So the ratio of the CPU times estimates the throughput ratio
+ * without CPU use by the client. Returns null if the system does not report CPU times.
  */
 export function cpuRatios(route: MeasuredServers, over: BaselineServerKind): MeasurementSummary | null {
   return summarizeRatios(route, 'service', over, (service, baseline) =>

@@ -4,8 +4,8 @@ import type { Machine } from '../machine.ts';
 import type { MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
 
 /**
- * Servers under the same load: the service and baselines. The baseline `synced` writes to disk before each reply. This
- * baseline is measured only for routes that reply after their data is durable.
+ * Servers under the same load: the service and baselines. The baseline `synced` writes to disk before each reply. `synced` is measured only
+ * for routes that reply after their data is durable.
  */
 export const benchServerKinds = ['service', 'bare', 'synced', 'node-http', 'fastify'] as const;
 export type BenchServerKind = (typeof benchServerKinds)[number];
@@ -30,8 +30,8 @@ export interface ServerMeasurement {
    */
   readonly clientCpuSeconds: number;
   /**
-   * CPU time of all server threads per request, in microseconds. Background work after the load, until the server is
-   * idle again, is included.
+   * CPU time of all server threads per request, in microseconds. The CPU time includes background work after the load, until the server is
+   * idle again.
    */
   readonly cpuMicros: number | null;
   /** CPU time of the socket thread per request in microseconds. */
@@ -56,13 +56,13 @@ export interface RouteResult {
   readonly name: string;
   readonly title: string;
   readonly client: 'autocannon' | 'wrk';
-  /** Mean body size of the responses of the baseline servers, in bytes. These responses have the median size of the service's responses. */
+  /** Mean body size in bytes of the responses that the baseline servers repeat: the service's responses of median size. */
   readonly bodyBytes: number;
   /** Minimum throughput ratio of the service to each baseline server. */
   readonly targets: Readonly<Partial<Record<BaselineServerKind, number>>>;
   /** Measurements of each server, one per round. In each round, the servers were measured one after the other. */
   readonly servers: readonly { readonly kind: BenchServerKind; readonly rounds: readonly ServerMeasurement[] }[];
-  /** Whether the client was the bottleneck of the fastest server. If true, the throughput ratio to that server is too high. */
+  /** Whether the client was the bottleneck in the loads on the fastest server, which makes the throughput ratio to that server too high. */
   readonly clientSaturated: boolean;
 }
 
@@ -74,7 +74,7 @@ export interface CurveResult {
 }
 
 export interface LoadCurvePoint extends LoadMeasurement {
-  /** Value of the variable of the curve: the offered requests per second, or the number of live sessions. */
+  /** Value on the x axis of the curve: the offered requests per second, or the number of live sessions. */
   readonly x: number;
   /** Result of the same load on the bare server; absent if the bare server was not measured. */
   readonly bare?: LoadMeasurement;
@@ -98,7 +98,7 @@ export interface LoadMeasurement {
 
 /** Figures of the client, which show whether the client was the bottleneck. */
 export interface OpenLoopClient {
-  /** Delay from the scheduled time of a request until the client sends it. The latency includes this delay. */
+  /** Delay from the scheduled time of a request until the client sends the request; included in the latency. */
   readonly lagMs: LatencyMs;
   /** Share of the time in which the client's event loop was busy, from 0 to 1. */
   readonly busy: number;
@@ -131,7 +131,7 @@ export interface BenchResult {
   readonly commit: string | null;
   readonly machine: Machine;
   readonly scale: BenchScale;
-  /** Results by route. This list and the following members are empty or null if the benchmark parts that measure them did not run. */
+  /** Results by route. `routes` and the members after it are empty or null if the run omitted the parts that measure them. */
   readonly routes: readonly RouteResult[];
   readonly curves: readonly CurveResult[];
   readonly memory: MemoryMeasurement | null;

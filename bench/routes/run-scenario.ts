@@ -18,8 +18,8 @@ import { type ServiceTarget, withServiceTarget } from '../target/service-target.
 import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
 
 /**
- * Returns the order in which a round measures the servers. Each round begins with another server, and every second round reverses the order
- * of the other servers. The order varies, because the machine can be warmer or busier for later servers.
+ * Returns the order in which a round measures the servers. Each round begins with a different server than the round before. Every second
+ * round reverses the order of the other servers. The order varies, because the machine can be warmer or busier for later servers.
  */
 export function orderOfServers<Server>(servers: readonly Server[], round: number): Server[] {
   const first = round % servers.length;

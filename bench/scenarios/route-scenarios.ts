@@ -43,7 +43,7 @@ export const submitInputsScenario: Scenario = {
   },
 };
 
-/** Maximum number of sessions. With so many sessions, the result does not depend on a few borrowers. */
+/** Maximum number of sessions, large enough that the result does not depend on a few borrowers. */
 const sessionsMax = 10_000;
 const offersRequested = 5;
 
@@ -131,7 +131,7 @@ export const analyticsSessionCount = 125 * referrerTags.length;
 
 /**
  * Load of analytics queries, in turn for the summary and the first 100 sessions of an experiment. Queries rotate over experiments and keys,
- * so that each key stays below its limit of 50 queries per minute. No events are recorded during the load.
+ * so that each key stays below its limit of 50 queries per minute. During the load, the ledger gets no new records.
  */
 export const analyticsScenario: Scenario = {
   name: 'analytics',

@@ -6,7 +6,7 @@ import type { RouteResult } from '../result/bench-result.ts';
 export interface RequestKind {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Text in the query string that distinguishes requests to the same path. If absent, the kind includes every query string. */
+  /** Text in the query string of this kind of request. Without `query`, requests with any query string are of this kind. */
   readonly query?: string;
   readonly status: number;
 }
@@ -19,11 +19,11 @@ export interface Scenario {
   readonly targets: RouteResult['targets'];
   /** Kinds of requests in the load. For each kind of request, the baseline servers repeat one recorded reply of the service. */
   readonly kinds: readonly RequestKind[];
-  /** Whether the service replies only after data is durable. If true, the baseline `synced` is also measured. */
+  /** Whether the service replies only after data is durable, so that the baseline `synced` is also measured. */
   readonly durable?: boolean;
   /** Whether each request can be sent only once, because the service answers a repeated request at lower cost. */
   readonly singleUse: boolean;
-  /** Number of offers in a generated catalog. Without a value, the service uses the example catalog. */
+  /** Number of offers in a generated catalog. Without `catalogOffers`, the service uses the example catalog. */
   readonly catalogOffers?: number;
   /** Returns the requests of a round; the first round is 0. Requests that prepare the round are not measured. */
   prepareRequests(stage: ScenarioContext, round: number): Promise<PreparedRequest[]>;

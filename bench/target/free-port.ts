@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Port range below the ephemeral ports of Linux (`net.ipv4.ip_local_port_range` starts at 32768), so that the system does not
- * assign the port to another process.
+ * Port range below the ephemeral ports of Linux (`net.ipv4.ip_local_port_range` starts at 32768), so that the system does not assign these
+ * ports to other processes.
  */
 const firstPort = 20_000;
 const portsEnd = 32_768;

@@ -30,15 +30,15 @@ function listenForRequests(channel: NonNullable<typeof process.channel>): void {
       measuring = null;
     }
     const answer: ProbeResponse = { probe: probeName, id: request.id, figures };
-    // The first timer must run before the load starts, because delays are measured from then on.
+    // Waits until the first timer has run, because event loop delays are measured only after the first timer.
     if (request.command === 'start') setTimeout(() => process.send!(answer), 2 * timerMs);
     else process.send!(answer);
   });
-  // The channel must not keep the server alive.
+  // The IPC channel must not keep the server alive.
   channel.unref();
 }
 
-/** Runs the garbage collector twice, because objects finalized by the first collection are freed by the second. */
+/** Runs the garbage collector twice, because objects finalized by the first collection are freed by the second collection. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

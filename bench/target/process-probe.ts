@@ -21,8 +21,8 @@ export interface ProbeResponse {
 const probeScript = new URL('./probe.ts', import.meta.url).href;
 
 /**
- * Maximum time to wait for a response of the probe. Without a response in this time, the probe is not loaded, or the
- * server of the probe is too busy.
+ * Maximum time to wait for a response of the probe. If the time limit passes, the process did not load the probe, or the process is too
+ * busy.
  */
 const responseTimeoutMs = 10_000;
 

@@ -17,9 +17,9 @@ import { createTemporaryFolder, spawnChildProcess, stopChildProcess } from './ow
 import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
 
 /**
- * Creates live keys of one account in the key file of a server that is not running. The key registry creates only the
- * first key. The other keys are copies of the first key with new ids and secrets. The copies are written in one
- * transaction, because ten thousand syncs would take half a minute.
+ * Creates live keys of one account in the key file of a server that is not running. The key registry creates the first key. The other keys
+ * are copies of the first key with new ids and secrets. One transaction writes all copies, because ten thousand syncs would take half a
+ * minute.
  */
 export function createApiKeys(dataDir: string, count: number): string[] {
   const register = KeyRegistry.open(keyFilePath(dataDir));
@@ -68,10 +68,10 @@ export interface ServiceTarget extends LoadTarget {
 }
 
 export interface ServiceTargetOptions {
-  /** Existing folder on the measured disk. The data folder is created in this folder and deleted afterwards. */
+  /** Existing folder on the measured disk, in which the data folder is created and, after the run, deleted. */
   readonly folder: string;
   readonly keys: number;
-  /** Number of offers in a generated catalog. If absent, the service uses the example catalog. */
+  /** Number of offers in a generated catalog. Without `catalogOffers`, the service uses the example catalog. */
   readonly catalogOffers?: number | undefined;
   /** Writes data into the data folder before the service starts. The keys have account number 1 and key numbers from 1 on. */
   readonly prepareDataDir?: (dataDir: string) => Promise<void>;
@@ -96,8 +96,8 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'warn',
       ...(options.catalogOffers === undefined ? {} : { SVC_CATALOG: catalogFile }),
-      // Without this option, the launcher would restart Node.js to set the heap size, and the restart would close the
-      // IPC channel of the probe.
+      // Without `--max-old-space-size`, the launcher would restart Node.js to set the heap size, which would close the IPC channel of the
+      // probe.
       NODE_OPTIONS: `--max-old-space-size=${defaultHeapMegabytes()}`,
     }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -17,8 +17,7 @@ import { seededRandom } from '../population/random.ts';
 /** Number of different borrowers. If there are more sessions than borrowers, the same borrowers are repeated with other incomes. */
 const distinctBorrowers = 1_000;
 /**
- * Number of sessions whose records are appended before the code waits until these records are durable. The number is
- * far below the limit of pending records.
+ * Number of sessions whose records are appended before the function waits until they are durable; far below the limit of pending records.
  */
 const appendBatchSize = 2_000;
 const borrowersSeed = 23;
