@@ -26,12 +26,12 @@ import {
   SessionPruner,
 } from './store-retention.ts';
 
-/** An experiment: a referrer tag that has sessions. Later experiments have greater numbers. */
+/** An experiment: a referrer tag that has sessions. Experiments are numbered in the order of their creation. */
 export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
 
 /**
- * Analytics store: an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed
- * together. After a crash, `LedgerFollower` therefore continues from `cursor` and counts each record exactly once.
+ * Analytics store: an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed together. So after a
+ * crash, `LedgerFollower` can continue from `cursor` and count each record exactly once.
  *
  * If `applyBatch` throws, close the store and open a new one, because the caches of this object are invalid although the file is unchanged.
  */

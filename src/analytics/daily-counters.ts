@@ -92,7 +92,7 @@ export class DailyCounters {
     }
   }
 
-  /** Replaces the counters of all days before `untilDay` by archived counters. Requires an open transaction. */
+  /** Replaces the counters of all days before `untilDay` with the archived counters. Requires an open transaction. */
   replaceCountersBefore(
     untilDay: number,
     archived: Iterable<ArchiveRecord>,
@@ -142,7 +142,7 @@ function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, 
   return events[0] === null ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, events as number[]];
 }
 
-/** Converts archived widget counts to the event types of this release. The archive may have fewer or more types. */
+/** Converts widget counts to the event types of this release. The release that archived the counts may have had fewer or more types. */
 function normalizeWidgetCounts(widgetEvents: WidgetCounts): number[] {
   return widgetEventTypes.map((_, type) => widgetEvents[type] ?? 0);
 }

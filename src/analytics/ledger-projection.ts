@@ -44,7 +44,7 @@ export class LedgerProjection {
   readonly lastCohortDayBySegment = new Map<number, number>();
   readonly newClicks: CountedClick[] = [];
   readonly revenue: RevenueProjection;
-  /** Index of the first `#indexedClicks` elements of `newClicks`, extended only when a confirmation searches for a click. */
+  /** Index of the first `#indexedClicks` elements of `newClicks`. Only a confirmation that searches for a click extends the index. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
   readonly totals: ProjectionTotals = { ...zeroProjectionTotals };
@@ -57,8 +57,8 @@ export class LedgerProjection {
   }
 
   /**
-   * Applies the ledger record at `position`. A value that is not a valid ledger record is only counted as malformed.
-   * The caller may reuse the value's byte arrays after the call.
+   * Applies the ledger record at `position`. If the value is not a valid ledger record, only counts it as malformed. The caller may reuse
+   * the value's byte arrays after the call.
    *
    * @param segment first sequence number of the ledger segment that contains the record
    */
@@ -137,7 +137,7 @@ export class LedgerProjection {
       if (!session.shownOffers.includes(offer)) session.shownOffers.push(offer);
     }
     this.changedSessions.set(session.key, session);
-    // A widget that shows more offers during a view makes these offers clickable, but no further view is counted.
+    // If a widget shows more offers during a view, clicks on these offers count, but the view does not count again.
     if (isRefresh === true) return;
     session.views++;
     this.#findOrAddDayDelta(session.experiment, dayNumberOf(decodeSubId(sub).createdMs), session.device).views++;
@@ -162,7 +162,7 @@ export class LedgerProjection {
     [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClicked,
   ): void {
     const { createdMs } = decodeSubId(sub);
-    // The number -1 stands for an unknown offer.
+    // The number -1 represents an offer that is not in the store.
     const offer = this.#state.offers.find(offerId) ?? -1;
     const wasShown = session.shownOffers.includes(offer);
     const wasClicked = session.clickedOffers.includes(offer);

@@ -94,7 +94,7 @@ export const zeroProjectionTotals = {
   unknownSession: 0,
   /** Number of creation records of sessions that already had a creation record. Only the first creation record of a session counts. */
   repeatedSession: 0,
-  /** Number of clicks on an offer that was not shown to the session before. */
+  /** Number of clicks on an offer that had not been shown to the session before the click. */
   unshownClicks: 0,
   /** Number of repeated clicks of a session on the same offer. */
   duplicateClicks: 0,

@@ -15,7 +15,7 @@ import { RetainedSessionDays } from './store-retention.ts';
 
 type ReferrerTagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
 
-/** Reads the file of a store, which another process may be writing. A result includes the records projected when its query started. */
+/** Reads the file of a store, which another process may be writing. A query includes all records that were projected before it started. */
 export class ReadOnlyAnalytics implements Analytics {
   readonly healthy = true;
   readonly #database: Database;
@@ -57,7 +57,7 @@ export class ReadOnlyAnalytics implements Analytics {
     this.#database.close();
   }
 
-  /** Runs a query on one snapshot, which includes `RetainedSessionDays`, because the writing process may delete sessions. */
+  /** Runs a query on one snapshot of the store. `RetainedSessionDays` is read too, because the writing process may delete sessions. */
   #inTransaction<Result>(read: (sessions: SessionReader) => Result): Result {
     return this.#database.transaction(() => {
       this.#lastPosition = this.#selectPosition.get() ?? 0;

@@ -4,11 +4,11 @@ import type { Clock } from '../domain/clock.ts';
 import type { ThreadAnalytics } from './thread-analytics.ts';
 
 interface RetentionTaskOptions {
-  /** Sessions created more than this number of days before today are deleted. */
+  /** Number of days before today for which sessions are retained. */
   readonly retentionDays: number;
   readonly clock: Clock;
   readonly analytics: Pick<ThreadAnalytics, 'applyRetention'>;
-  /** Deletes ledger segments that end before a position. Resolves with the number of deleted segments. */
+  /** Deletes all ledger segments that end before the given position. Resolves with the number of deleted segments. */
   readonly deleteLedgerBefore: (beforePosition: number) => Promise<number>;
   /** Called after a run that deleted sessions (those created before day number `retainedFromDay`) or ledger segments. */
   readonly onDeleted: (deleted: { readonly retainedFromDay: number; readonly segments: number }) => void;

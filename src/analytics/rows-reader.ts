@@ -4,7 +4,7 @@ import type { SessionRow, SessionRowsPage, SessionRowsQuery } from './analytics.
 import { preparePluck, prepareRaw } from './analytics-database.ts';
 import { isInDayRange, LenderAccumulator, type SessionReader, type StoredSession } from './session-reader.ts';
 
-/** A cohort day, and the first ledger position in its first row of `cohort_piece` that contains sessions after `afterPosition`. */
+/** A cohort day, and the first ledger position in the first of its `cohort_piece` rows with sessions after `afterPosition`. */
 type DayHead = [day: number, firstPosition: number];
 
 /**
@@ -60,9 +60,9 @@ export class RowsReader {
   }
 
   /**
-   * Finds the first `limit + 1` sessions of the window. If the window has `limit + 1` such sessions, there is a next
-   * page. Usually, sessions of only one or two days are read, because sessions in the ledger are nearly sorted by day.
-   * If the clock was set back, sessions of different days alternate in the ledger, and more days are read.
+   * Finds the first `limit + 1` sessions of the window. If the window has `limit + 1` sessions, there is a next page. Usually, sessions of
+   * only one or two days are read, because sessions in the ledger are nearly sorted by day. If the clock was set back, sessions of
+   * different days alternate in the ledger, so this method reads more days.
    */
   #findSessionsByTag(query: SessionRowsQuery): StoredSession[] {
     const { toDay, afterPosition: after, limit } = query;
@@ -96,7 +96,7 @@ export class RowsReader {
     const lenders = new LenderAccumulator();
     const { attributedMicros, confirmedMicros } = this.#sessions.sumSessionRevenue(session, lenders);
     return {
-      // The sub_id is copied, because `postMessage` would clone the whole buffer of a view.
+      // The sub_id is copied, because `postMessage` would clone the whole buffer that contains the sub_id.
       sub: Uint8Array.from(sub),
       referrerTag: this.#sessions.referrerTagOf(experiment),
       device,

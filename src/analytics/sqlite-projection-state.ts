@@ -29,7 +29,7 @@ type ProjectedSessionRow = [
   widgetEvents: Uint8Array | null,
 ];
 
-/** A table that assigns row IDs to combinations of column values. Row IDs are cached. */
+/** Table with one row ID for each combination of column values. Row IDs are cached. */
 class NumberTable {
   readonly #cache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
   readonly #select: Statement<SqlValue[], number>;
@@ -79,8 +79,8 @@ export class SqliteProjectionState {
   readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
   readonly #metadataWriter: RowWriter;
   /**
-   * Greatest session key in the store. Most new sessions have a greater key. A session with a greater key cannot be in the store, so no
-   * lookup is necessary.
+   * Greatest session key in the store. A session whose key is greater than `#newestKey` is not in the store and needs no lookup. Most new
+   * sessions have such keys.
    */
   #newestKey: SubIdSortKey;
 
@@ -194,7 +194,7 @@ export class SqliteProjectionState {
   }
 
   /**
-   * Adds the metadata of a session. The rows are written before the batch ends, because the metadata of a whole batch might not fit in
+   * Adds the metadata of a session. Writes metadata rows before the batch ends, because the metadata of a whole batch might not fit in
    * memory.
    */
   addMetadata(session: number, json: string): void {

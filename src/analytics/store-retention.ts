@@ -8,8 +8,8 @@ import { firstSubIdOfDay, type SubIdSortKey } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
- * First day whose sessions are retained. The counters of earlier sessions are archived. The projection and queries
- * ignore the sessions of earlier days, even if `SessionPruner` has not deleted their rows yet.
+ * First day whose sessions are retained. The counters of all earlier days are archived. The projection and queries ignore the sessions of
+ * days before the first retained day, even if `SessionPruner` has not deleted the rows of these sessions yet.
  */
 export class RetainedSessionDays {
   readonly #updateFromDay: Statement<[number]>;
@@ -48,7 +48,7 @@ function firstRetainedKey(day: number): SubIdSortKey {
   return day === 0 ? '' : firstSubIdOfDay(day);
 }
 
-/** Deletes the rows of sessions that are not retained, in small transactions, so that queries do not wait long. */
+/** Deletes the rows of sessions that are no longer retained. Uses small transactions, so that queries do not wait long. */
 export class SessionPruner {
   readonly #retainedSessions: RetainedSessionDays;
   readonly #selectPrunable: Statement<[Buffer, number], [sub: Buffer, position: number, clicks: number]>;
@@ -58,9 +58,7 @@ export class SessionPruner {
   readonly #deleteClicks: Statement<[number]>;
   readonly #deletePayouts: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
-  /**
-   * Sessions created before this day have no rows. The initial value is 0, so that rows that an earlier process did not delete are found.
-   */
+  /** Sessions created before `#prunedUntilDay` have no rows. Initially 0, because an earlier process may have left rows to delete. */
   #prunedUntilDay = 0;
 
   constructor(database: Database, retainedSessions: RetainedSessionDays) {
@@ -111,7 +109,7 @@ export interface RetentionRequest {
   readonly today: number;
   /** Number of days before `today` for which sessions are retained. */
   readonly retentionDays: number;
-  /** Unix time of the request in milliseconds. The archive records this time. */
+  /** Unix time of the request in milliseconds, which the archive stores. */
   readonly wallMs: number;
 }
 
@@ -123,7 +121,7 @@ export type RetentionResult =
       readonly retainedFromDay: number;
       /** Whether this call removed sessions that were retained before. */
       readonly isNew: boolean;
-      /** Ledger records before this position are no longer needed, not even to rebuild the store. */
+      /** Ledger records before `ledgerStartPosition` are no longer needed, not even to rebuild the store. */
       readonly ledgerStartPosition: number;
     }
   | { readonly archived: false; readonly reason: string };
@@ -149,8 +147,8 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Archives the counters of expired days, then stops retaining the sessions of these days. A failed archive write leaves the store
-   * unchanged.
+   * Archives the counters of expired days, then sets the first retained day, so that the sessions of expired days are no longer retained. A
+   * failed archive write leaves the store unchanged.
    */
   apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor | null): RetentionResult {
     const previousDay = this.#retainedSessions.firstRetainedDay;
@@ -161,8 +159,8 @@ export class AnalyticsRetention {
       return { archived: false, reason: error.message };
     }
     const retainedFromDay = this.#retainedSessions.firstRetainedDay;
-    // The ledger start position also depends on the current ledger, because a new ledger may have been created since the last archive
-    // segment.
+    // The ledger start position of the archive may be too high for the current ledger, because the ledger may have been created after the
+    // last archive segment.
     const ledgerStartPosition =
       cursor === null
         ? 0
@@ -171,7 +169,7 @@ export class AnalyticsRetention {
   }
 
   #archiveDays(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
-    // If archive segments were lost, the store still has the counters of the lost archive segments. These counters are archived again.
+    // If archive segments were lost, the store still has their counters, and this method archives the lost counters again.
     const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.firstRetainedDay);
     if (untilDay <= archive.retainedFromDay) return;
     const { wallMs } = request;
@@ -208,8 +206,8 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the oldest segment with a session created on this day or later. Earlier segments contain no records of such sessions, because
-   * all records of a session follow its creation record.
+   * Returns the oldest segment that contains a creation record of a session of this day or later. Segments before it contain no records of
+   * these sessions, because all records of a session follow its creation record.
    */
   #firstSegmentSinceDay(day: number, { segment }: LogCursor): number {
     return Math.min(segment, this.#selectFirstSegmentSince.get(day) ?? segment);

@@ -40,7 +40,7 @@ export interface AuthRejection extends Failure {
 interface AuthenticatorOptions {
   readonly keyDirectory: KeyDirectory;
   readonly clock: Clock;
-  /** Rate limits of keys for which no other limits are configured. */
+  /** Default rate limits, for keys without limits of their own. */
   readonly defaultLimits: KeyLimits;
   readonly onRejected?: (reason: 'unauthorized' | 'vertical_mismatch' | LimitName) => void;
 }
@@ -57,8 +57,8 @@ const verticalMismatchError: ApiError = { code: 'VERTICAL_MISMATCH' };
  * Checks the API key, the vertical and the rate limits of a request, in this order (docs/contract.md#order-of-checks). The check is
  * synchronous, so that two concurrent requests cannot both use the last remaining request of a limit.
  *
- * Memory use is proportional to the number of API keys in use. After each cleanup interval, the next requests free the counters of idle
- * API keys, a few keys per request. Session counts that were restored from the ledger are freed two days after the counted day.
+ * The authenticator's memory use is proportional to the number of API keys in use. After each cleanup interval, the next requests free the
+ * counters of idle API keys, a few keys per request. Session counts restored from the ledger are freed two days after the counted day.
  */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
@@ -75,7 +75,7 @@ export class Authenticator {
     this.#nextCleanupMs = options.clock.monotonicMs() + bounds.rateLimitWindowMs;
   }
 
-  /** Number of keys with counters in memory. Tests use this number to check that idle keys are freed. */
+  /** Number of keys with counters in memory. Tests use this getter to check that idle keys are freed. */
   get trackedKeyCount(): number {
     return this.#usageByKey.size + this.#restoredCounters.size;
   }
@@ -84,8 +84,8 @@ export class Authenticator {
    * Checks a request and counts the request in the rate limits of its API key.
    *
    * @param authorization value of the `Authorization` header, empty if absent
-   * @param isRepeat tells whether the caller has already used the Idempotency-Key of `create_session`. A repeated request is not charged to
-   * the daily limit, because it creates no session.
+   * @param isRepeat tells whether the caller has already used the Idempotency-Key of `create_session`. A repeated request does not count
+   * toward the daily limit, because it creates no session.
    */
   admit(
     authorization: string,
@@ -165,7 +165,7 @@ export class Authenticator {
   }
 
   #cleanUpIdleKeys(nowMs: number, wallMs: number): void {
-    // Restored session counts stay in memory for one more day, because the wall clock may be set back past midnight.
+    // Session counts restored from the ledger stay in memory for one more day, because the wall clock may be set back past midnight.
     if (dayNumberOf(wallMs) > this.#lastRestoredDay + 1) this.#restoredCounters.clear();
     for (let i = 0; i < bounds.keyUsagesFreedPerRequest; i++) {
       const next = this.#cleanupIterator.next();

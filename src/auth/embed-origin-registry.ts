@@ -18,7 +18,7 @@ export class EmbedOriginError extends RangeError {
   }
 }
 
-/** Reads and changes the web origins that may embed an account's widgets. The key file stores these origins. */
+/** Reads and changes the web origins that may embed an account's widgets. The origins are stored in the key file. */
 export class EmbedOriginRegistry extends KeyFileWriter {
   /** Allows origins and returns one result for each origin, in the same order. Adds no origin if an `EmbedOriginError` is thrown. */
   allow(accountName: string, origins: readonly string[]): AllowOriginResult[] {

@@ -7,13 +7,13 @@ import { flattenString } from '../domain/text.ts';
 export interface KeyLimits {
   /** Maximum number of requests in any 60 seconds, for all operations together. */
   readonly requestsPerMinute: number;
-  /** Maximum number of analytics queries in any 60 seconds. Each query also counts as a request. */
+  /** Maximum number of analytics queries in any 60 seconds. Each analytics query also counts toward the limit of requests per minute. */
   readonly analyticsPerMinute: number;
   /** Maximum number of new sessions per UTC day. */
   readonly sessionsPerDay: number;
 }
 
-/** Limits that were set for one key. A limit is null if the default of the service applies. */
+/** Rate limits that the operator set for one key. A limit is null if the default of the service applies. */
 export type KeyLimitOverrides = { readonly [Name in keyof KeyLimits]: number | null };
 
 const keyLimitsMax: KeyLimits = {
@@ -90,7 +90,7 @@ export interface RateLimitStatus {
   /** Number of requests or sessions that remain after this request. */
   readonly remaining: number;
   /**
-   * Unix time in seconds, rounded up, when all requests of the limit are available again. For an exceeded limit, Unix time when a retry
+   * Unix time in seconds, rounded up, when all requests of the limit are available again. For an exceeded limit, the Unix time when a retry
    * can succeed.
    */
   readonly resetEpochSeconds: number;
@@ -157,7 +157,7 @@ export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSe
   return `${headerPrefix}${remaining}\r\nX-RateLimit-Reset: ${resetEpochSeconds}${rateLimitHeaderPrefix}${remaining};t=${resetSeconds}`;
 }
 
-/** Initial capacity of a sliding window's ring buffer, in requests. This capacity suffices for a key with a few requests per hour. */
+/** Initial capacity of a sliding window's ring buffer, in requests. Keys with few requests never need a larger buffer. */
 const initialCapacity = 8;
 
 /**
