@@ -10,10 +10,7 @@ import type { ApiKeyMode } from '../domain/mode.ts';
  */
 export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
-  /**
-   * Returns one entry per day of the window, in ascending order. To list one page, pass a query whose window contains only the days of that
-   * page.
-   */
+  /** Returns one entry per day of the window, in ascending order. To list one page, pass a query for the days of that page. */
   listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyResult>;
   /** Returns a page of sessions in ledger order. */
   listRows(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
