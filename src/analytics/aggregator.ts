@@ -121,7 +121,7 @@ export class Aggregator {
     return outcome;
   }
 
-  /** Closes the store and the message port, and clears the timers. No batch is in progress, because a batch is one synchronous call. */
+  /** Closes the store and the message port, and clears the timers. No batch is in progress, because each batch is one synchronous call. */
   #close(): void {
     if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
     if (this.#batchImmediate !== null) clearImmediate(this.#batchImmediate);

@@ -113,10 +113,10 @@ export function openAnalyticsDatabase(file: string): Database.Database {
   createPrivateFile(file);
   return closeOnError(new Database(file), (database) => {
     database.pragma('journal_mode = WAL');
-    // A power cut may lose the last commits but does not corrupt the file. After a power cut, `LedgerFollower` applies
-    // the lost records again.
+    // A power cut may lose the last commits but does not corrupt the file. `LedgerFollower` then applies the records of the lost commits
+    // again.
     database.pragma('synchronous = NORMAL');
-    // Checkpoints are rare, so that a page that many batches change is copied from the write-ahead log to the file only once.
+    // Checkpoints are rare, so that a database page changed by many batches is copied from the write-ahead log to the file only once.
     database.pragma(`wal_autocheckpoint = ${bounds.analyticsStoreCheckpointPages}`);
     database.pragma(`cache_size = -${bounds.analyticsStoreCacheKibibytes}`);
     const empty = preparePluck(database, 'SELECT count(*) FROM sqlite_schema').get() === 0;
@@ -128,7 +128,7 @@ export function openAnalyticsDatabase(file: string): Database.Database {
   });
 }
 
-/** Opens an existing store read-only. Another process may be writing the store. Throws `StoreVersionMismatchError`. */
+/** Opens an existing store read-only. Another process may write to the store at the same time. Throws `StoreVersionMismatchError`. */
 export function openAnalyticsDatabaseReadOnly(file: string): Database.Database {
   return closeOnError(new Database(file, { readonly: true, fileMustExist: true }), assertSchemaVersion);
 }
@@ -199,7 +199,7 @@ export class RowWriter {
     this.#columnCount = columns.length;
   }
 
-  /** Adds the rows, then writes all rows that are still buffered. */
+  /** Adds the rows, then writes all buffered rows. */
   writeRows(rows: Iterable<readonly SqlValue[]>): void {
     for (const row of rows) this.add(row);
     this.flush();

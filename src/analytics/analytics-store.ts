@@ -30,10 +30,10 @@ import {
 export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
 
 /**
- * Analytics store: an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed together. So after a
- * crash, `LedgerFollower` can continue from `cursor` and count each record exactly once.
+ * The analytics store is an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed together. So
+ * after a crash, `LedgerFollower` can continue from `cursor` and count each record exactly once.
  *
- * If `applyBatch` throws, close the store and open a new one, because the caches of this object are invalid although the file is unchanged.
+ * If `applyBatch` throws, close the store and open a new one, because the caches of this object are invalid. The file is unchanged.
  */
 export class AnalyticsStore {
   readonly #database: Database;
@@ -66,7 +66,7 @@ export class AnalyticsStore {
         this.#database,
         'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
       );
-      // One transaction per query locks the file only once; otherwise SQLite would lock the file for each statement.
+      // Each query runs in one transaction, because without a transaction SQLite would lock the file for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
       const totals = projectionTotalsColumns.map(
@@ -92,7 +92,7 @@ export class AnalyticsStore {
     return this.#cursor?.position ?? 0;
   }
 
-  /** Applies a batch of records in one transaction. `read` applies the records and returns the ledger cursor after them. */
+  /** Applies a batch of records in one transaction. `read` applies the records and returns the ledger cursor after the last record. */
   applyBatch(read: (projection: LedgerProjection) => LogCursor): void {
     const projection = new LedgerProjection(this.#projectionState);
     this.#cursor = this.#database

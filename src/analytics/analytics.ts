@@ -2,8 +2,8 @@ import type { CancelSignal } from '../domain/async.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 
 /**
- * Query interface of the analytics (docs/contract.md#cohorts). A query result includes every ledger record that was
- * appended before the query, so a caller sees the effect of its own requests.
+ * Query interface of the analytics (docs/contract.md#cohorts). A query result includes every ledger record that was appended before the
+ * query, so a caller sees the effect of all its earlier requests.
  *
  * Queries reject with `AnalyticsUnavailableError` if the aggregator is not running, too many queries are waiting, the query times out, or
  * the caller cancels the query through `signal` before the query runs.
@@ -115,7 +115,7 @@ export interface SessionRowsPage extends RetentionCoverage {
 }
 
 export interface SummaryResult extends CohortMetrics, RetentionCoverage {
-  /** Lenders with at least one click, by clicks descending, then by name; at most `bounds.topLendersMax` lenders. */
+  /** Lenders with at least one click, sorted by clicks descending, then by name; at most `bounds.topLendersMax` lenders. */
   readonly topLenders: readonly LenderMetrics[];
   readonly widgetEvents: WidgetCounts;
   /** Figures of each device class that has at least one session, sorted by the number of the device class. */
@@ -126,7 +126,7 @@ export interface SummaryResult extends CohortMetrics, RetentionCoverage {
     /** Sum of squares: the confirmed revenue in USD of each matured session, squared. Needed for the confidence interval. */
     readonly confirmedUsdSquared: number;
   };
-  /** Number of sub_ids in `subs` that belong to this tenant (and tag, if given) but were created outside the window. */
+  /** Number of sub_ids in `subs` whose sessions belong to the queried tenant (and tag, if given), but were created outside the window. */
   readonly subsOutsideDates: number;
   /** Wall time of the last projected record; null if the ledger is empty. */
   readonly asOfMs: number | null;

@@ -66,7 +66,7 @@ interface SummaryParts {
 
 /**
  * Reads summaries (docs/contract.md#summary) and daily figures (docs/contract.md#daily-figures). The figures of a tag are read from the
- * daily counters, the figures of listed sub_ids from their sessions.
+ * daily counters. The figures of listed sub_ids are read from the sessions.
  */
 export class CohortReader {
   readonly #sessions: SessionReader;

@@ -23,7 +23,7 @@ type ArchiveHeader = readonly [
   /** Archived cohort days: from `fromDay` (inclusive) to `untilDay` (exclusive), as day numbers. */
   fromDay: number,
   untilDay: number,
-  /** All ledger records before this position belong to sessions created before `untilDay`. */
+  /** All ledger records before `ledgerStartPosition` belong to sessions created before `untilDay`. */
   ledgerStartPosition: number,
 ];
 
@@ -46,7 +46,7 @@ export type ArchivedDay = readonly [
     /** Sum of squares as a decimal string, because the sum may exceed `Number.MAX_SAFE_INTEGER`. */
     confirmedCentsSquared: string,
   ],
-  /** Widget events by type, for the types of the release that wrote the record; absent if there are no events. */
+  /** Number of widget events by type, for the event types of the release that wrote the record; absent if there are no events. */
   widgetEvents?: readonly number[],
 ];
 

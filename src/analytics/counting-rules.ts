@@ -12,8 +12,8 @@ export function lastMaturedCohortDay(today: number): number {
 }
 
 /**
- * Returns the square of a session's confirmed revenue in cents, as an integer, so that sums do not depend on their order. Only the
- * confidence interval uses squares of the revenue, so the rounding to whole cents affects no other figure.
+ * Returns the square of a session's confirmed revenue in cents, as an integer, so that a sum of squares does not depend on the order of
+ * addition. Only the confidence interval uses squares of the revenue, so the rounding to whole cents affects no other figure.
  */
 export function payoutCentsSquared(confirmedMicros: number): number {
   return Math.round(confirmedMicros / (microsPerUsd / 100)) ** 2;

@@ -13,8 +13,8 @@ import type { ProjectionTotals } from './projection-state.ts';
 import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
 /**
- * Reads the ledger records that the analytics store does not contain yet, and applies these records to the analytics store in batches.
- * Each record is applied exactly once. A store that does not match the ledger or cannot be read is rebuilt from the archive and the whole
+ * Reads the ledger records that the analytics store does not contain yet, and applies these records to the analytics store in batches. Each
+ * ledger record is applied exactly once. A store that does not match the ledger or cannot be read is rebuilt from the archive and the whole
  * ledger.
  *
  * Any error except a failed archive write closes the ledger follower. A new ledger follower continues after the last committed batch.
@@ -157,7 +157,7 @@ interface RebuildOptions {
 
 /**
  * Rebuilds the analytics store from the ledger and the archive in a new file, then replaces the old file. If the rebuild is interrupted,
- * the old store, the new store, or no store exists. If no store exists, the service rebuilds the store at its next start. Yields to the
+ * the old store, the new store, or no store exists. If no store exists, the next start of the service rebuilds the store. Yields to the
  * event loop between batches.
  */
 export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<ProjectionTotals> {

@@ -35,7 +35,7 @@ import type { SqliteProjectionState } from './sqlite-projection-state.ts';
  */
 export class LedgerProjection {
   readonly #state: SqliteProjectionState;
-  /** Sessions that this batch changes or creates, by key. */
+  /** Sessions that the current batch changes or creates, by session key. */
   readonly changedSessions = new Map<SubIdSortKey, ProjectedSession>();
   readonly cohortDeltas = new Map<number, CohortDelta>();
   readonly dayDeltas = new Map<number, DailyCounterDelta>();
@@ -143,9 +143,7 @@ export class LedgerProjection {
     this.#findOrAddDayDelta(session.experiment, dayNumberOf(decodeSubId(sub).createdMs), session.device).views++;
   }
 
-  /**
-   * Counts widget events. The ledger contains no repeated events, because the main thread drops repeated events before it appends a record.
-   */
+  /** Counts widget events. The ledger contains no repeated events, because the main thread removes them before it appends a record. */
   #applyWidgetEvents(session: ProjectedSession, [, wallMs, sub, , , types]: WidgetEventsReported): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);

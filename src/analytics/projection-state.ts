@@ -2,14 +2,14 @@ import type { OfferPayout } from '../confirmations/confirmation.ts';
 import { dayMs } from '../domain/calendar.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 
-/** The 32 bytes of a sub_id as a latin1 string. Keys sort by creation time, because a sub_id starts with its creation time. */
+/** The 32 bytes of a sub_id as a latin1 string. Sorts by creation time, because a sub_id starts with it. */
 export type SubIdSortKey = string;
 
 export function keyOfSub(sub: Uint8Array): SubIdSortKey {
   return Buffer.from(sub.buffer, sub.byteOffset, subIdByteLength).toString('latin1');
 }
 
-/** Returns the smallest key of a session that was created on this day or later. */
+/** Returns the smallest possible key of a session that was created on `day` or later. */
 export function firstSubIdOfDay(day: number): SubIdSortKey {
   const time = Buffer.alloc(6);
   time.writeUIntBE(day * dayMs, 0, 6);
@@ -48,7 +48,7 @@ export interface DailyCounterDelta {
   widgetEvents: number[] | null;
 }
 
-/** New sessions of one experiment and cohort day, in ledger order. */
+/** New sessions of one experiment on one cohort day, in ledger order. */
 export interface CohortDelta {
   readonly experiment: number;
   readonly day: number;

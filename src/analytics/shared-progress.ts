@@ -57,7 +57,7 @@ const cellCount = 3;
 
 /**
  * Measures the analytics lag from samples of the durable position. The lag is the time since the oldest unprojected record became durable.
- * At the maximum number of samples, the sample interval doubles, which also doubles the error of the measured lag.
+ * When the maximum number of samples is reached, the sample interval doubles, which also doubles the error of the measured lag.
  */
 export class AnalyticsLag {
   #samples: { readonly position: number; readonly atMs: number }[] = [];

@@ -33,8 +33,8 @@ export class RetainedSessionDays {
   }
 
   /**
-   * Sets the first retained day. Requires an open transaction. After an error, discard this object, because the object may differ from
-   * the file.
+   * Sets the first retained day. Requires an open transaction. If this method throws, discard this object, because its state may differ
+   * from the file.
    */
   setFirstRetainedDay(day: number): void {
     this.#updateFromDay.run(day);
@@ -87,7 +87,7 @@ export class SessionPruner {
     if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.firstRetainedDay;
   }
 
-  /** Deletes a limited number of rows. Returns whether there may be more rows to delete. */
+  /** Deletes a limited number of rows. Returns true if there may be more rows to delete. */
   #deleteRowBatch(): boolean {
     const limit = bounds.sessionsPrunedPerTransaction;
     const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.firstRetainedSubId, 'latin1'), limit);
@@ -113,13 +113,13 @@ export interface RetentionRequest {
   readonly wallMs: number;
 }
 
-/** `archived` is false if the archive could not be written; `reason` is then the error message. */
+/** If the archive could not be written, `archived` is false, and `reason` is the error message. */
 export type RetentionResult =
   | {
       readonly archived: true;
       /** First day (day number) whose sessions are retained. */
       readonly retainedFromDay: number;
-      /** Whether this call removed sessions that were retained before. */
+      /** Whether this call of `apply` expired sessions that were retained before. */
       readonly isNew: boolean;
       /** Ledger records before `ledgerStartPosition` are no longer needed, not even to rebuild the store. */
       readonly ledgerStartPosition: number;

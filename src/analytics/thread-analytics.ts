@@ -75,7 +75,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   readonly #sentQueries = new Map<number, PendingQuery>();
   #closing: Promise<void> | null = null;
 
-  /** Starts the aggregator thread. Resolves once the thread accepts queries. Rejects if the store cannot be opened. */
+  /** Starts the aggregator thread. Resolves when the thread accepts queries. Rejects if the store cannot be opened. */
   static async start(options: AnalyticsThreadOptions): Promise<ThreadAnalytics> {
     const analytics = new ThreadAnalytics(options);
     await analytics.#started;
@@ -141,7 +141,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'listExperiments', parameter: afterNumber });
   }
 
-  /** Returns the totals of the records projected so far, without waiting for further records. */
+  /** Returns the totals of the records that have been projected so far. Does not wait for further records. */
   getTotals(): Promise<ProjectionTotals> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }

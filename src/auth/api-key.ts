@@ -138,10 +138,10 @@ export interface ApiKey {
   readonly limits: KeyLimitOverrides;
 }
 
-/** Looks up API keys by their hash. Lookups are synchronous, so implementations keep all keys in memory. */
+/** Finds API keys by hash. Lookups are synchronous, so implementations keep all keys in memory. */
 export interface KeyDirectory {
   /**
-   * Finds a key by its hash (`hashApiKey`). Returns undefined for an unknown or revoked key. Does not check whether the key has expired.
+   * Finds a key by the result of `hashApiKey`. Returns undefined for an unknown or revoked key. Does not check whether the key has expired.
    */
   findKeyByHash(hash: string): ApiKey | undefined;
   /** Closes the directory. Repeated calls have no effect. */

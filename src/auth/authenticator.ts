@@ -54,8 +54,8 @@ const unauthorizedRejection: AuthRejection = {
 const verticalMismatchError: ApiError = { code: 'VERTICAL_MISMATCH' };
 
 /**
- * Checks the API key, the vertical and the rate limits of a request, in this order (docs/contract.md#order-of-checks). The check is
- * synchronous, so that two concurrent requests cannot both use the last remaining request of a limit.
+ * Checks first the API key, then the vertical, then the rate limits of a request (docs/contract.md#order-of-checks). The check is
+ * synchronous, so that two concurrent requests cannot both use the last request that a limit allows.
  *
  * The authenticator's memory use is proportional to the number of API keys in use. After each cleanup interval, the next requests free the
  * counters of idle API keys, a few keys per request. Session counts restored from the ledger are freed two days after the counted day.
@@ -81,7 +81,7 @@ export class Authenticator {
   }
 
   /**
-   * Checks a request and counts the request in the rate limits of its API key.
+   * Checks a request and counts it toward the rate limits of its API key.
    *
    * @param authorization value of the `Authorization` header, empty if absent
    * @param isRepeat tells whether the caller has already used the Idempotency-Key of `create_session`. A repeated request does not count

@@ -7,8 +7,8 @@ import { createPrivateFile, createPrivateFolder, diskFullMessage, isDiskFull } f
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /**
- * Schema of the key file (docs/contract.md#api-keys), a SQLite database that the command line writes and a running server polls.
- * AUTOINCREMENT never reuses the number of an account or key, so a number in the ledger always identifies the same account or key.
+ * Schema of the key file (docs/contract.md#api-keys), a SQLite database that the command line writes and a running server polls. Because of
+ * AUTOINCREMENT, numbers of accounts and keys are never reused, so a number in the ledger always identifies the same account or key.
  *
  * In a key file with `user_version` n, the first n migrations have been applied. Never change a released migration; add a new one.
  */
@@ -177,7 +177,7 @@ function migrate(database: Database.Database, path: string, waitMs: number): voi
   enableWal(database, waitMs);
   database
     .transaction(() => {
-      // Another process may have migrated the file before this transaction acquired the lock.
+      // Before this transaction acquired the lock, another process may have migrated the file.
       const version = readSchemaVersion(database);
       if (version > schemaVersion) {
         throw new KeyFileError(`the key file ${path} was written by a newer version of this program`);
@@ -211,8 +211,8 @@ function readSchemaVersion(database: Database.Database): number {
 }
 
 /**
- * Copies a consistent snapshot of the key file, even while other processes use the file. Throws `KeyFileError` if the file cannot be
- * opened.
+ * Copies a consistent snapshot of the key file. Other processes may use the file during the copy. Throws `KeyFileError` if the file cannot
+ * be opened.
  */
 export async function copyKeyFile(path: string, target: string): Promise<void> {
   // Creates the target file with private permissions before SQLite writes keys into the target file.

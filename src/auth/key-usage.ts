@@ -15,7 +15,7 @@ export interface Caller extends Tenant {
   readonly keyNumber: number;
 }
 
-/** Reservation of one session in the daily limit of an API key, made before the session is created. */
+/** Reserves one session in the daily limit of an API key before the session is created. */
 export interface QuotaReservation {
   /** Cancels the reservation. Call this method if no session was created. Repeated calls have no effect. */
   release(): void;
@@ -122,8 +122,8 @@ export class KeyUsage {
   }
 
   /**
-   * Returns the status of the operation's limit with the fewest remaining requests. The reset time is the time when all requests of this
-   * limit are available again.
+   * Returns the status of the operation's limit with the fewest remaining requests. The reset time is when all requests of the limit are
+   * available again.
    */
   rateLimitStatus(operation: Operation, nowMs: number, wallMs: number): RateLimitStatus {
     const requestsLeft = this.#requestWindow.remainingRequests(nowMs);

@@ -64,7 +64,7 @@ export function assertRateLimits(limits: { readonly [Name in keyof KeyLimits]?: 
 /** Names of the rate limits in headers and metrics: requests per minute, analytics queries per minute, sessions per day. */
 export type LimitName = 'minute' | 'analytics' | 'day';
 
-/** One limit of an operation, with the constant parts of its response headers. */
+/** One rate limit of an operation, with the constant parts of the response headers for this limit. */
 export interface RateLimitPolicy {
   readonly name: LimitName;
   /** Value of the `RateLimit-Policy` header, which lists all limits of the operation, such as `"minute";q=500;w=60`. */
@@ -75,19 +75,19 @@ export interface RateLimitPolicy {
   readonly rateLimitHeaderPrefix: string;
 }
 
-/** Rate limit policies of a key, grouped by operation. A response reports the policy of the limit with the fewest remaining requests. */
+/** Rate limit policies of a key, by operation. A response reports the policy of the limit with the fewest remaining requests. */
 export interface KeyPolicies {
-  /** Policy of operations to which only the limit of requests per minute applies. */
+  /** Policy for operations that have only the limit of requests per minute. */
   readonly requests: RateLimitPolicy;
   readonly forAnalytics: { readonly requests: RateLimitPolicy; readonly analytics: RateLimitPolicy };
   readonly forSessions: { readonly requests: RateLimitPolicy; readonly sessions: RateLimitPolicy };
 }
 
-/** Status of one rate limit after a request, for the response headers (docs/contract.md#limit-headers). */
+/** Status of one rate limit after a request was counted, for the response headers (docs/contract.md#limit-headers). */
 export interface RateLimitStatus {
   /** Policy of the reported limit, which is the limit with the fewest remaining requests or sessions. */
   readonly policy: RateLimitPolicy;
-  /** Number of requests or sessions that remain after this request. */
+  /** Number of requests or sessions that the limit still allows after this request. */
   readonly remaining: number;
   /**
    * Unix time in seconds, rounded up, when all requests of the limit are available again. For an exceeded limit, the Unix time when a retry
