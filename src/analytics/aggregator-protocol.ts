@@ -33,9 +33,9 @@ export type QueryExecutors<Name extends QueryName> = {
 };
 
 export type MessageToAggregator =
-  /** Sent when the ledger grows while the aggregator thread sleeps. */
+  /** The main thread sends `wake` when the ledger grows while the aggregator thread sleeps. */
   | { readonly kind: 'wake' }
-  /** The query result must include every ledger record up to `position`, which is durable. */
+  /** The result of the query must include every ledger record up to `position`. `position` is durable. */
   | { readonly kind: 'query'; readonly id: number; readonly position: number; readonly query: AggregatorQuery }
   | { readonly kind: 'close' };
 

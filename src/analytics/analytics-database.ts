@@ -12,8 +12,8 @@ import { projectionTotalsColumns } from './projection-state.ts';
 const schemaVersion = 4;
 
 /**
- * Tables of the analytics store. All data is derived from the ledger, and from the archived counters of deleted ledger
- * records. Figures are grouped by cohort: the UTC day of the session's creation (docs/contract.md#cohorts).
+ * Tables of the analytics store. All data is computed from the ledger, and from the archived counters of deleted ledger records. Figures
+ * are grouped by cohort: the UTC day of the session's creation (docs/contract.md#cohorts).
  *
  * - `experiment`: one referrer tag of one account, vertical and mode, so that figures of two tenants cannot mix
  *   (docs/contract.md#tenants).
@@ -108,7 +108,7 @@ export class StoreVersionMismatchError extends Error {
   override readonly name = 'StoreVersionMismatchError';
 }
 
-/** Opens the store for writing, and creates the tables if the file is new. Throws `StoreVersionMismatchError`. */
+/** Opens the store for writing. Creates the tables if the file is new. Throws `StoreVersionMismatchError`. */
 export function openAnalyticsDatabase(file: string): Database.Database {
   createPrivateFile(file);
   return closeOnError(new Database(file), (database) => {
@@ -151,7 +151,7 @@ function assertSchemaVersion(database: Database.Database): void {
   );
 }
 
-/** Prepares a statement whose rows are arrays. */
+/** Prepares a statement that returns each row as an array. */
 export function prepareRaw<Parameters extends unknown[], Row>(
   database: Database.Database,
   sql: string,
@@ -159,7 +159,7 @@ export function prepareRaw<Parameters extends unknown[], Row>(
   return database.prepare<Parameters, Row>(sql).raw();
 }
 
-/** Prepares a statement with one column. */
+/** Prepares a statement that returns only the value of its single column. */
 export function preparePluck<Parameters extends unknown[], Value>(
   database: Database.Database,
   sql: string,
@@ -167,7 +167,7 @@ export function preparePluck<Parameters extends unknown[], Value>(
   return database.prepare<Parameters, Value>(sql).pluck();
 }
 
-/** Deletes the files of a store, which must be closed. */
+/** Deletes the files of an analytics store. The store must be closed. */
 export function deleteAnalyticsDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }
@@ -189,7 +189,7 @@ export class RowWriter {
   readonly #columnCount: number;
   #pendingValues: SqlValue[] = [];
 
-  /** @param conflict an `ON CONFLICT` clause; needed if rows may already exist */
+  /** @param conflict an `ON CONFLICT` clause; required if the table may already contain some of the rows */
   constructor(database: Database.Database, table: string, columns: readonly string[], conflict = '') {
     const row = `(${columns.map(() => '?').join(', ')})`;
     const insert = (rows: number) =>

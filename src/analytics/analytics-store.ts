@@ -49,7 +49,7 @@ export class AnalyticsStore {
   readonly #selectTotals: Statement<[], ProjectionTotals>;
   #cursor: LogCursor | null;
 
-  /** Opens or creates the file. Throws `StoreVersionMismatchError` or an SQLite error. */
+  /** Opens the file, or creates it if it does not exist. Throws `StoreVersionMismatchError` or an SQLite error. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabase(file);
     try {
@@ -127,7 +127,7 @@ export class AnalyticsStore {
     return this.#inTransaction(() => this.#rowsReader.listRows(query));
   }
 
-  /** Lists experiments, which are never deleted, because daily figures are retained longer than sessions. */
+  /** Lists experiments. Experiments are never deleted, because daily figures are retained longer than sessions. */
   listExperiments(afterNumber: number): ExperimentRow[] {
     return this.#selectExperiments.all(afterNumber, bounds.experimentsPerPage);
   }

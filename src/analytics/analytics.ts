@@ -47,7 +47,7 @@ export interface SummaryQuery extends CohortQuery {
   readonly maturedFromDay?: number;
 }
 
-/** Selects up to `limit` sessions that were created after a ledger position. */
+/** Selects up to `limit` sessions whose creation records come after a ledger position. */
 export interface SessionRowsQuery extends CohortQuery {
   readonly afterPosition: number;
   readonly limit: number;
@@ -56,7 +56,7 @@ export interface SessionRowsQuery extends CohortQuery {
 export interface CohortMetrics {
   readonly sessions: number;
   readonly views: number;
-  /** Number of unique (session, offer) clicks on shown offers. */
+  /** Number of clicks on shown offers; repeated clicks of a session on the same offer count once. */
   readonly clicks: number;
   readonly attributedMicros: number;
   readonly confirmedMicros: number;
@@ -84,7 +84,7 @@ export interface DailyResult extends RetentionCoverage {
 }
 
 export interface DayMetrics extends CohortMetrics {
-  /** Day on which the sessions were created, as a day number (UTC). */
+  /** UTC day on which the sessions were created, as a day number. */
   readonly day: number;
   /** Whether the sessions of the day are older than 45 days. */
   readonly matured: boolean;

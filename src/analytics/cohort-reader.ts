@@ -56,7 +56,7 @@ class CounterReader {
   }
 }
 
-/** Parts of a summary, computed from counters for a tag and from sessions for listed sub_ids. */
+/** Parts of a summary. For a tag, computed from the daily counters; for listed sub_ids, computed from the sessions. */
 interface SummaryParts {
   readonly devices: MetricsByGroup;
   readonly matured: Readonly<typeof zeroMatured>;

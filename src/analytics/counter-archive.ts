@@ -6,7 +6,7 @@ import { writeSegment } from '../event-log/segment-files.ts';
 import { LogDamagedError } from '../event-log/segment-reader.ts';
 
 /**
- * Record of the archive log. Each log segment contains one archive segment with these records:
+ * A record of the archive. Each log segment contains one archive segment with these records:
  *
  *     header; per experiment: its name, its day counters, its lender counters; footer
  *
@@ -107,7 +107,7 @@ export class CounterArchive {
   #retainedFromDay = 0;
   #ledgerStartPosition = 1;
 
-  /** Opens the archive. Reads only the last archive segment. Throws `LogDamagedError`. */
+  /** Opens the archive. Reads only the newest archive segment. Throws `LogDamagedError`. */
   constructor(folder: string) {
     this.#folder = folder;
     if (!existsSync(folder)) return;
@@ -131,7 +131,7 @@ export class CounterArchive {
     return this.#ledgerStartPosition;
   }
 
-  /** Yields all records in order. Throws `LogDamagedError` if the archive is damaged, possibly after yielding all valid records. */
+  /** Yields all records in order. Throws `LogDamagedError` if the archive is damaged, but may yield valid records first. */
   *readAll(): Generator<ArchiveRecord, void> {
     if (this.#position === 0) return;
     let nextDay = 0;
@@ -176,7 +176,7 @@ export class CounterArchive {
     try {
       writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
     } catch (error) {
-      // System errors are ignored, because the footer already marks the archive segment as complete.
+      // Ignores system errors, because the footer already marks the archive segment as complete.
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
     }
   }

@@ -20,7 +20,7 @@ type LenderRow = ArchivedLender[1];
 
 const dayCounters = ['sessions', 'views', 'clicks', 'attributed_micros', 'confirmed_micros', 'confirmed_cents_squared'];
 
-/** Daily counters in the store: adds the increments of a batch, exports days to the archive, and restores archived days. */
+/** Reads and writes the daily counters in the store: adds the increments of a batch, reads days to archive, and restores archived days. */
 export class DailyCounters {
   readonly #dayWriter: RowWriter;
   readonly #widgetWriter: RowWriter;
@@ -80,7 +80,7 @@ export class DailyCounters {
     this.#flush();
   }
 
-  /** Yields the counters from `fromDay` (inclusive) to `untilDay` (exclusive). The store must not change during the iteration. */
+  /** Yields the counters from `fromDay` (inclusive) to `untilDay` (exclusive). Do not change the store during the iteration. */
   *readDays(fromDay: number, untilDay: number): ArchivedCounters {
     for (const [number, ...experiment] of this.#selectExperiments.iterate()) {
       const days = this.#selectDays.all(number, fromDay, untilDay);

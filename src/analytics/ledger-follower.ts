@@ -14,8 +14,8 @@ import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
 /**
  * Reads the ledger records that the analytics store does not contain yet, and applies these records to the analytics store in batches. Each
- * ledger record is applied exactly once. A store that does not match the ledger or cannot be read is rebuilt from the archive and the whole
- * ledger.
+ * ledger record is applied exactly once. If the store does not match the ledger or cannot be read, the store is rebuilt from the archive
+ * and the whole ledger.
  *
  * Any error except a failed archive write closes the ledger follower. A new ledger follower continues after the last committed batch.
  */
@@ -110,8 +110,8 @@ export class LedgerFollower {
   }
 
   /**
-   * Runs `action`. If `action` throws, closes the ledger follower, and deletes the analytics store if the store is damaged. The next
-   * ledger follower rebuilds a deleted store.
+   * Runs `action`. If `action` throws, closes the ledger follower, and deletes the analytics store if the store is damaged. A new ledger
+   * follower then rebuilds the deleted store.
    */
   #closeOnError<Result>(action: () => Result): Result {
     try {
@@ -157,8 +157,8 @@ interface RebuildOptions {
 
 /**
  * Rebuilds the analytics store from the ledger and the archive in a new file, then replaces the old file. If the rebuild is interrupted,
- * the old store, the new store, or no store exists. If no store exists, the next start of the service rebuilds the store. Yields to the
- * event loop between batches.
+ * the old store, the new store, or no store exists. If no store exists, the next start of the service rebuilds the store. Between batches,
+ * other tasks of the event loop can run.
  */
 export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<ProjectionTotals> {
   const { files, upToPosition, onProgress, onMissingRecords, signal } = options;

@@ -173,7 +173,7 @@ export class LedgerProjection {
     this.#countClick(session, sub, offer, { lenderName, clickedMs: wallMs, valueMicros });
   }
 
-  /** Applies a confirmation or a reversal. A confirmation can recreate a click that has no ledger record. */
+  /** Applies a confirmation or a reversal. A confirmation can restore a click that has no ledger record. */
   #applyConfirmation(session: ProjectedSession, record: RevenueConfirmed | RevenueReversed): void {
     const confirmation = toConfirmation(record);
     const { sub, offerId, txid } = confirmation;

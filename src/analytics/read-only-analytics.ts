@@ -45,7 +45,7 @@ export class ReadOnlyAnalytics implements Analytics {
     return this.#inTransaction((sessions) => new RowsReader(this.#database, sessions).listRows(query));
   }
 
-  /** Returns the number of referrer tags per account, vertical and mode, the largest number first. */
+  /** Returns the number of referrer tags per account, vertical and mode, sorted with the largest number first. */
   countReferrerTags(): ReferrerTagCount[] {
     const sql = `SELECT account, vertical, test, count(*) AS tags FROM experiment
       GROUP BY account, vertical, test ORDER BY tags DESC, account, vertical, test`;

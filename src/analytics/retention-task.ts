@@ -14,14 +14,14 @@ interface RetentionTaskOptions {
   readonly onDeleted: (deleted: { readonly retainedFromDay: number; readonly segments: number }) => void;
   /** Called when a run fails; the task retries the run later. */
   readonly onError: (error: unknown) => void;
-  /** Called after the first successful run that follows a failed run. */
+  /** Called when a run succeeds after the previous run failed. */
   readonly onRecovered: () => void;
 }
 
 /**
- * Deletes data older than the retention period, when the service starts and then every hour. A run archives the daily
- * counters, removes the sessions from analytics, and deletes the ledger segments that contain only removed sessions. A
- * run may be interrupted after each step; the next run completes the remaining steps.
+ * Deletes data older than the retention period, when the service starts and then every hour. A run archives the daily counters, removes the
+ * sessions from analytics, and deletes the ledger segments that contain only removed sessions. If a run is interrupted between steps, the
+ * next run completes the remaining steps.
  */
 export class RetentionTask {
   readonly #options: RetentionTaskOptions;
@@ -37,8 +37,8 @@ export class RetentionTask {
   }
 
   /**
-   * Stops the task. Waits until a running deletion of ledger segments ends, but does not wait for the aggregator
-   * thread. Repeated calls have no effect.
+   * Stops the task. If ledger segments are being deleted, waits until the deletion ends. Does not wait for the aggregator thread. Repeated
+   * calls have no effect.
    */
   async close(): Promise<void> {
     this.#closed = true;

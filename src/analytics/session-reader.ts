@@ -111,7 +111,7 @@ export class SessionReader {
     return { sub, day, experiment, position, device, views, clicks, lastEventMs, widgetEvents };
   }
 
-  /** Yields the listed sessions that belong to the query's tenant and tag, without filtering by day. */
+  /** Yields the listed sessions of the query's tenant and tag, from all days. */
   *findListedSessions(query: CohortQuery, subs: readonly Uint8Array[]): Generator<StoredSession, void> {
     const matches = new Map<number, boolean>();
     for (const sub of splitSubs(subs)) {

@@ -63,7 +63,7 @@ export class AnalyticsLag {
   #samples: { readonly position: number; readonly atMs: number }[] = [];
   #sampleIntervalMs: number = bounds.analyticsLagSampleIntervalMs;
 
-  /** Records a sample of the durable position. Positions and times must not decrease between calls. */
+  /** Records a sample of the durable position. The positions and the time must not decrease between calls. */
   publishDurablePosition(durablePosition: number, projectedPosition: number, nowMs: number): void {
     const last = this.#samples.at(-1);
     if (last !== undefined && nowMs - last.atMs < this.#sampleIntervalMs) return;

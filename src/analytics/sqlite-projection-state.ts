@@ -62,7 +62,7 @@ class NumberTable {
   }
 }
 
-/** Reads the state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not grow with the ledger. */
+/** Reads the stored state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not grow with the ledger. */
 export class SqliteProjectionState {
   readonly #retainedSessions: RetainedSessionDays;
   readonly #sessionCache = new LRUCache<SubIdSortKey, ProjectedSession>({
@@ -160,7 +160,7 @@ export class SqliteProjectionState {
     return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
   }
 
-  /** Returns payout states as `PayoutStateReader.findPayoutStates` does, but includes only projected records. */
+  /** Does the same as `PayoutStateReader.findPayoutStates`, but includes only projected records. */
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
     return keys.map((key) => this.#findPayoutState(key));
   }
@@ -183,7 +183,7 @@ export class SqliteProjectionState {
     };
   }
 
-  /** Returns the number of an experiment (docs/contract.md#tenants). Creates the experiment if it does not exist. */
+  /** Returns the number of an experiment (docs/contract.md#tenants). Creates an experiment that does not exist yet. */
   assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
     return this.#experiments.findOrInsert(`${account} ${vertical} ${test} ${tag}`, [
       account,

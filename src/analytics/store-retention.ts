@@ -179,7 +179,7 @@ export class AnalyticsRetention {
     this.#database.transaction(() => this.#setFirstRetainedDay(untilDay)).immediate();
   }
 
-  /** Copies archived counters into a store that is new, or that is older than the last archive segment. */
+  /** If the store is new, or older than the last archive segment, copies the archived counters into the store. */
   restoreArchivedCounters(archive: CounterArchive, numbers: SqliteProjectionState): void {
     const { retainedFromDay } = archive;
     if (retainedFromDay <= this.#retainedSessions.firstRetainedDay) return;
@@ -192,9 +192,9 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the first day to retain; 0 if no session is old enough. The retention period is counted back from `today`, or from the day
-   * after the second newest cohort day if that day is earlier. If only `today` were used, one start with a clock that is months ahead
-   * would delete all sessions.
+   * Returns the first day to retain; 0 if no session is old enough to expire. The retention period is counted back from `today`, or from
+   * the day after the second newest cohort day if that day is earlier. If only `today` were used, one start with a clock that is months
+   * ahead would delete all sessions.
    */
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;

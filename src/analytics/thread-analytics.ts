@@ -28,13 +28,13 @@ import { AnalyticsLag, SharedProgress } from './shared-progress.ts';
 import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
 export interface AnalyticsThreadOptions {
-  /** Paths of the analytics data. The folder of the analytics store must exist. */
+  /** Paths of the ledger, the archive and the analytics store. The folder of the analytics store must exist. */
   readonly files: DataPaths;
   readonly log: Pick<Ledger, 'appendedPosition' | 'durablePosition' | 'healthy'>;
   /** Called when the thread has exited unexpectedly and will be restarted. */
   readonly onCrash?: (error: Error) => void;
   readonly onRecovered?: () => void;
-  /** Called when a rebuild of the store from the ledger starts, with the reason. */
+  /** Called when a rebuild of the store from the ledger starts. `reason` explains why the store must be rebuilt. */
   readonly onRebuild?: (reason: string) => void;
   /** Called when the rebuilt store includes the whole ledger. */
   readonly onRebuilt?: () => void;

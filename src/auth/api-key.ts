@@ -100,8 +100,8 @@ export function hashApiKey(key: string): string {
 }
 
 /**
- * Returns the API key in an `Authorization: Bearer <API_KEY>` header, or null if the header cannot contain an API key. The word `Bearer`
- * is not case-sensitive.
+ * Returns the API key in an `Authorization: Bearer <API_KEY>` header, or null if the header cannot be valid. The word `Bearer` is not
+ * case-sensitive.
  *
  * Does not check the 48 hex digits, because this check would cost as much as hashing the key. A caller that looks up the hash of an invalid
  * key finds no key.

@@ -22,7 +22,7 @@ export interface Admission {
   readonly caller: Caller;
   readonly limitStatus: RateLimitStatus;
   /**
-   * Reserved session in the daily limit of `create_session`; the caller must release the reservation if no session is created. Null for a
+   * Reservation of one session in the daily limit of the key; the caller must release the reservation if no session is created. Null for a
    * repeated `create_session` and for all operations except `create_session`.
    */
   readonly quotaReservation: QuotaReservation | null;
@@ -136,8 +136,8 @@ export class Authenticator {
   }
 
   /**
-   * Sets the number of sessions that a key created on a UTC day, as read from the ledger (docs/contract.md#sessions-per-day). Throws if the
-   * key has already been used for a request.
+   * Sets the number of sessions that a key created on a UTC day, as read from the ledger (docs/contract.md#sessions-per-day). Throws if a
+   * request with the key has already been checked.
    */
   restoreSessionsOfDay(keyNumber: number, day: number, count: number): void {
     if (this.#usageByKey.has(keyNumber)) {

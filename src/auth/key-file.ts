@@ -167,7 +167,7 @@ export function isKeyFileBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
 
-/** Whether a change failed because the disk is full or not writable. A failed change does not modify the key file. */
+/** Whether a change of the key file failed because the disk is full or not writable. A failed change does not modify the key file. */
 export function isKeyFileUnwritable(error: unknown): boolean {
   return isDiskFull(error) || (error instanceof Database.SqliteError && error.code === 'SQLITE_IOERR_WRITE');
 }
@@ -190,8 +190,8 @@ function migrate(database: Database.Database, path: string, waitMs: number): voi
 }
 
 /**
- * Enables SQLite's write-ahead log. The pragma fails while the file is locked, and `busy_timeout` does not apply to this pragma, so this
- * function retries the pragma for up to `waitMs`.
+ * Enables SQLite's write-ahead log for the key file. The pragma fails while the file is locked, and `busy_timeout` does not apply to this
+ * pragma, so this function retries the pragma for up to `waitMs`.
  */
 function enableWal(database: Database.Database, waitMs: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));

@@ -9,7 +9,7 @@ import {
   SlidingWindow,
 } from './rate-limits.ts';
 
-/** The tenant and key of an authenticated request. */
+/** The tenant and the API key of an authenticated request. */
 export interface Caller extends Tenant {
   /** Number of the API key. The ledger stores this number with each session that the key creates (docs/contract.md#sessions-per-day). */
   readonly keyNumber: number;
@@ -145,7 +145,7 @@ export class KeyUsage {
   }
 
   /**
-   * Returns the status of the exceeded limit with the longest wait. The reset time of an exceeded limit is the time when a retry can
+   * Returns the status of the exceeded limit whose wait is the longest. The reset time of an exceeded limit is the time when a retry can
    * succeed.
    */
   exceededLimitStatus(operation: ChargedOperation, nowMs: number, wallMs: number): RateLimitStatus {

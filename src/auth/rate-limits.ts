@@ -46,7 +46,7 @@ export function effectiveLimits(own: KeyLimitOverrides, defaults: KeyLimits): Ke
   };
 }
 
-/** Whether a value is a valid limit. Null is valid and selects the default limit. */
+/** Whether a value is a valid rate limit. Null is valid and selects the default limit. */
 export function isValidLimitOverride(name: keyof KeyLimits, value: unknown): boolean {
   if (value === null) return true;
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= keyLimitsMax[name];
@@ -94,7 +94,7 @@ export interface RateLimitStatus {
    * can succeed.
    */
   readonly resetEpochSeconds: number;
-  /** Time from now until `resetEpochSeconds` in seconds, rounded up. */
+  /** Number of seconds from now until `resetEpochSeconds`, rounded up. */
   readonly resetSeconds: number;
 }
 
@@ -150,7 +150,7 @@ export function createLimitStatus(
 
 /**
  * Formats the `X-RateLimit-*` headers of a response, and the headers of the IETF draft "RateLimit header fields for HTTP"
- * (docs/contract.md#limit-headers). Each header starts with a line break. The result does not include `Retry-After`.
+ * (docs/contract.md#limit-headers). Each header in the result starts with a line break. The result does not include `Retry-After`.
  */
 export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSeconds }: RateLimitStatus): string {
   const { headerPrefix, rateLimitHeaderPrefix } = policy;
