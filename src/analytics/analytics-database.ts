@@ -177,7 +177,9 @@ export function isDatabaseCorrupt(error: unknown): error is Error {
   return error.code.startsWith('SQLITE_CORRUPT') || error.code.startsWith('SQLITE_NOTADB');
 }
 
-/** Rows per INSERT statement. With 8 rows, the aggregator applies 12 to 20 % more records per second than with 1; more rows add little. */
+/**
+ * Rows per INSERT statement. With 8 rows, the aggregator applies 12 to 20 % more records per second than with 1 row; more rows add little.
+ */
 const rowsPerStatement = 8;
 
 export type SqlValue = number | bigint | string | Uint8Array | null;

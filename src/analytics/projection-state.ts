@@ -2,7 +2,7 @@ import type { OfferPayout } from '../confirmations/confirmation.ts';
 import { dayMs } from '../domain/calendar.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 
-/** The 32 bytes of a sub_id as a latin1 string. Sorts by creation time, because a sub_id starts with it. */
+/** The 32 bytes of a sub_id as a latin1 string. Keys sort by creation time, because a sub_id starts with its creation time. */
 export type SubIdSortKey = string;
 
 export function keyOfSub(sub: Uint8Array): SubIdSortKey {

@@ -80,7 +80,7 @@ export class SqliteProjectionState {
   readonly #metadataWriter: RowWriter;
   /**
    * Greatest session key in the store. A session whose key is greater than `#newestKey` is not in the store and needs no lookup. Most new
-   * sessions have such keys.
+   * sessions have a greater key.
    */
   #newestKey: SubIdSortKey;
 

@@ -206,8 +206,8 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the oldest segment that contains a creation record of a session of this day or later. Segments before it contain no records of
-   * these sessions, because all records of a session follow its creation record.
+   * Returns the oldest segment that contains the creation record of a session created on `day` or later. Segments before it contain no
+   * records of these sessions, because all records of a session follow its creation record.
    */
   #firstSegmentSinceDay(day: number, { segment }: LogCursor): number {
     return Math.min(segment, this.#selectFirstSegmentSince.get(day) ?? segment);
