@@ -6,7 +6,7 @@ import type { LedgerFollower } from './ledger-follower.ts';
 
 export interface AggregatorWorkerData {
   readonly files: DataPaths;
-  /** Memory of a `SharedProgress`, shared with the main thread. */
+  /** Memory of the `SharedProgress` that the aggregator shares with the main thread. */
   readonly progress: SharedArrayBuffer;
 }
 
@@ -33,9 +33,9 @@ export type QueryExecutors<Name extends QueryName> = {
 };
 
 export type MessageToAggregator =
-  /** Sent when the ledger grows while the aggregator thread sleeps. */
+  /** The main thread sends `wake` when the ledger grows while the aggregator thread sleeps. */
   | { readonly kind: 'wake' }
-  /** The query result must include every ledger record up to `position`, which is durable. */
+  /** The result of the query must include every ledger record up to `position`. `position` is durable. */
   | { readonly kind: 'query'; readonly id: number; readonly position: number; readonly query: AggregatorQuery }
   | { readonly kind: 'close' };
 
@@ -48,8 +48,8 @@ export type MessageFromAggregator =
   | { readonly kind: 'result'; readonly id: number; readonly result: QueryResults[QueryName] };
 
 /**
- * Copies the listed sub_ids into one array, because a message with 500 arrays takes 300 µs and a message with one array
- * 12 µs. `SessionReader` accepts arrays that contain several sub_ids. Throws a TypeError if the query has no filter.
+ * Copies the listed sub_ids into one array, because a message with 500 arrays takes 300 µs and a message with one array 12 µs.
+ * `SessionReader` also accepts one array that contains several sub_ids. Throws a TypeError if the query has no filter.
  */
 export function packSubIds<Parameter extends CohortQuery>(query: Parameter): Parameter {
   const { referrerTag, subs } = query;

@@ -21,16 +21,16 @@ type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
  *        |                     +------------- the ledger has grown --------------+
  *        +------------------------------- all records applied -------------------+
  *
- * While waiting, the aggregator collects many groups of records for one transaction. The waiting state also avoids messages, because the
- * main thread sends `wake` only while the aggregator sleeps. If a query is pending, the aggregator stops waiting and applies a batch
- * immediately. While the store has rows of deleted sessions, the aggregator neither waits nor sleeps, but deletes a limited number of
+ * While waiting, the aggregator collects many groups of records for one transaction. The waiting state also saves `wake` messages, which
+ * the main thread sends only while the aggregator sleeps. If a query is pending, the aggregator stops waiting and applies a batch
+ * immediately. While the store has rows of deleted sessions, the aggregator does not wait or sleep. Instead, it deletes a limited number of
  * these rows after each batch.
  */
 export class Aggregator {
   readonly #port: MessagePort;
   readonly #progress: SharedProgress;
   readonly #follower: LedgerFollower;
-  /** Queries that wait until the ledger is applied up to their position. The main thread limits the number of pending queries. */
+  /** Queries that wait until the ledger has been applied up to the query's position. The main thread limits the number of queries. */
   #pendingQueries: PendingQuery[] = [];
   #batchTimer: NodeJS.Timeout | null = null;
   #batchImmediate: NodeJS.Immediate | null = null;
@@ -116,12 +116,12 @@ export class Aggregator {
   #executeQuery(query: AggregatorQuery): QueryResults[QueryName] {
     if (query.name !== 'applyRetention') return this.#follower.execute(query);
     const outcome = this.#follower.applyRetention(query.parameter);
-    // Schedules a batch, which also prunes rows of the deleted sessions.
+    // Schedules a batch, because each batch also deletes rows of deleted sessions.
     this.#scheduleBatch();
     return outcome;
   }
 
-  /** Closes the store and the message port, and clears the timers. No batch is in progress, because a batch is one synchronous call. */
+  /** Closes the store and the message port, and clears the timers. No batch is in progress, because each batch is one synchronous call. */
   #close(): void {
     if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
     if (this.#batchImmediate !== null) clearImmediate(this.#batchImmediate);

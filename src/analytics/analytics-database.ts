@@ -6,14 +6,14 @@ import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import { projectionTotalsColumns } from './projection-state.ts';
 
 /**
- * Version of the tables and the counting rules. Increment this number with every change of the tables or the rules. A
- * store with another version is deleted and rebuilt from the ledger and the archive, so there are no migrations.
+ * Version of the tables and the counting rules. Increment this number with every change of the tables or the counting rules. A store with a
+ * different version is deleted and rebuilt from the ledger and the archive, so there are no migrations.
  */
 const schemaVersion = 4;
 
 /**
- * Tables of the analytics store. All data is derived from the ledger, and from the archived counters of deleted ledger
- * records. Figures are grouped by cohort: the UTC day of the session's creation (docs/contract.md#cohorts).
+ * Tables of the analytics store. All data is computed from the ledger, and from the archived counters of deleted ledger records. Figures
+ * are grouped by cohort: the UTC day of the session's creation (docs/contract.md#cohorts).
  *
  * - `experiment`: one referrer tag of one account, vertical and mode, so that figures of two tenants cannot mix
  *   (docs/contract.md#tenants).
@@ -25,7 +25,7 @@ const schemaVersion = 4;
  * - `cohort_piece`: sub_ids of the sessions of one experiment and day in ledger order, so that a page of sessions is
  *   read without scanning earlier sessions. One row contains the concatenated sub_ids of several sessions of a batch,
  *   because one index entry per session would make the aggregator 20 % slower. The primary key starts with the day,
- *   which places most rows of a batch beside each other.
+ *   so that most rows of a batch are adjacent in the table.
  * - `payout`: amounts that a lender owes for a click, by `txid` (docs/contract.md#confirmations). The reversal columns
  *   are null until the payout is reversed.
  * - `ledger_segment`: ledger segments with session creations, and the latest cohort day of these sessions.
@@ -103,20 +103,20 @@ const createTablesSql = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** The store was written with another schema version and must be rebuilt. */
+/** The store was written with a different schema version and must be rebuilt. */
 export class StoreVersionMismatchError extends Error {
   override readonly name = 'StoreVersionMismatchError';
 }
 
-/** Opens the store for writing, and creates the tables if the file is new. Throws `StoreVersionMismatchError`. */
+/** Opens the store for writing. Creates the tables if the file is new. Throws `StoreVersionMismatchError`. */
 export function openAnalyticsDatabase(file: string): Database.Database {
   createPrivateFile(file);
   return closeOnError(new Database(file), (database) => {
     database.pragma('journal_mode = WAL');
-    // A power cut may lose the last commits but does not corrupt the file. After a power cut, `LedgerFollower` applies
-    // the lost records again.
+    // A power cut may lose the last commits but does not corrupt the file. `LedgerFollower` then applies the records of the lost commits
+    // again.
     database.pragma('synchronous = NORMAL');
-    // Checkpoints are rare, so that a page that many batches change is copied from the write-ahead log to the file only once.
+    // Checkpoints are rare, so that a database page changed by many batches is copied from the write-ahead log to the file only once.
     database.pragma(`wal_autocheckpoint = ${bounds.analyticsStoreCheckpointPages}`);
     database.pragma(`cache_size = -${bounds.analyticsStoreCacheKibibytes}`);
     const empty = preparePluck(database, 'SELECT count(*) FROM sqlite_schema').get() === 0;
@@ -128,7 +128,7 @@ export function openAnalyticsDatabase(file: string): Database.Database {
   });
 }
 
-/** Opens an existing store read-only. Another process may be writing the store. Throws `StoreVersionMismatchError`. */
+/** Opens an existing store read-only. Another process may write to the store at the same time. Throws `StoreVersionMismatchError`. */
 export function openAnalyticsDatabaseReadOnly(file: string): Database.Database {
   return closeOnError(new Database(file, { readonly: true, fileMustExist: true }), assertSchemaVersion);
 }
@@ -151,7 +151,7 @@ function assertSchemaVersion(database: Database.Database): void {
   );
 }
 
-/** Prepares a statement whose rows are arrays. */
+/** Prepares a statement that returns each row as an array. */
 export function prepareRaw<Parameters extends unknown[], Row>(
   database: Database.Database,
   sql: string,
@@ -159,7 +159,7 @@ export function prepareRaw<Parameters extends unknown[], Row>(
   return database.prepare<Parameters, Row>(sql).raw();
 }
 
-/** Prepares a statement with one column. */
+/** Prepares a statement that returns only the value of its single column. */
 export function preparePluck<Parameters extends unknown[], Value>(
   database: Database.Database,
   sql: string,
@@ -167,7 +167,7 @@ export function preparePluck<Parameters extends unknown[], Value>(
   return database.prepare<Parameters, Value>(sql).pluck();
 }
 
-/** Deletes the files of a store, which must be closed. */
+/** Deletes the files of an analytics store. The store must be closed. */
 export function deleteAnalyticsDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }
@@ -177,7 +177,9 @@ export function isDatabaseCorrupt(error: unknown): error is Error {
   return error.code.startsWith('SQLITE_CORRUPT') || error.code.startsWith('SQLITE_NOTADB');
 }
 
-/** Rows per INSERT statement: 8 instead of 1 let the aggregator apply 12 to 20 % more records per second; more have little effect. */
+/**
+ * Rows per INSERT statement. With 8 rows, the aggregator applies 12 to 20 % more records per second than with 1 row; more rows add little.
+ */
 const rowsPerStatement = 8;
 
 export type SqlValue = number | bigint | string | Uint8Array | null;
@@ -189,7 +191,7 @@ export class RowWriter {
   readonly #columnCount: number;
   #pendingValues: SqlValue[] = [];
 
-  /** @param conflict an `ON CONFLICT` clause; needed if rows may already exist */
+  /** @param conflict an `ON CONFLICT` clause; required if the table may already contain some of the rows */
   constructor(database: Database.Database, table: string, columns: readonly string[], conflict = '') {
     const row = `(${columns.map(() => '?').join(', ')})`;
     const insert = (rows: number) =>
@@ -199,7 +201,7 @@ export class RowWriter {
     this.#columnCount = columns.length;
   }
 
-  /** Adds the rows, then writes all rows that are still buffered. */
+  /** Adds the rows, then writes all buffered rows. */
   writeRows(rows: Iterable<readonly SqlValue[]>): void {
     for (const row of rows) this.add(row);
     this.flush();

@@ -26,14 +26,14 @@ import {
   SessionPruner,
 } from './store-retention.ts';
 
-/** An experiment: a referrer tag that has sessions. Later experiments have greater numbers. */
+/** An experiment: a referrer tag that has sessions. Experiments are numbered in the order of their creation. */
 export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
 
 /**
- * Analytics store: an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed
- * together. After a crash, `LedgerFollower` therefore continues from `cursor` and counts each record exactly once.
+ * The analytics store is an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed together. So
+ * after a crash, `LedgerFollower` can continue from `cursor` and count each record exactly once.
  *
- * If `applyBatch` throws, close the store and open a new one, because the caches of this object are invalid although the file is unchanged.
+ * If `applyBatch` throws, close the store and open a new one, because the caches of this object are invalid. The file is unchanged.
  */
 export class AnalyticsStore {
   readonly #database: Database;
@@ -49,7 +49,7 @@ export class AnalyticsStore {
   readonly #selectTotals: Statement<[], ProjectionTotals>;
   #cursor: LogCursor | null;
 
-  /** Opens or creates the file. Throws `StoreVersionMismatchError` or an SQLite error. */
+  /** Opens the file, or creates it if it does not exist. Throws `StoreVersionMismatchError` or an SQLite error. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabase(file);
     try {
@@ -66,7 +66,7 @@ export class AnalyticsStore {
         this.#database,
         'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
       );
-      // One transaction per query locks the file only once; otherwise SQLite would lock the file for each statement.
+      // Each query runs in one transaction, because without a transaction SQLite would lock the file for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
       const totals = projectionTotalsColumns.map(
@@ -92,7 +92,7 @@ export class AnalyticsStore {
     return this.#cursor?.position ?? 0;
   }
 
-  /** Applies a batch of records in one transaction. `read` applies the records and returns the ledger cursor after them. */
+  /** Applies a batch of records in one transaction. `read` applies the records and returns the ledger cursor after the last record. */
   applyBatch(read: (projection: LedgerProjection) => LogCursor): void {
     const projection = new LedgerProjection(this.#projectionState);
     this.#cursor = this.#database
@@ -127,7 +127,7 @@ export class AnalyticsStore {
     return this.#inTransaction(() => this.#rowsReader.listRows(query));
   }
 
-  /** Lists experiments, which are never deleted, because daily figures are retained longer than sessions. */
+  /** Lists experiments. Experiments are never deleted, because daily figures are retained longer than sessions. */
   listExperiments(afterNumber: number): ExperimentRow[] {
     return this.#selectExperiments.all(afterNumber, bounds.experimentsPerPage);
   }

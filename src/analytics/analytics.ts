@@ -2,18 +2,15 @@ import type { CancelSignal } from '../domain/async.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 
 /**
- * Query interface of the analytics (docs/contract.md#cohorts). A query result includes every ledger record that was
- * appended before the query, so a caller sees the effect of its own requests.
+ * Query interface of the analytics (docs/contract.md#cohorts). A query result includes every ledger record that was appended before the
+ * query, so a caller sees the effect of all its earlier requests.
  *
- * Queries reject with `AnalyticsUnavailableError` if the aggregator is not running, too many queries are waiting, the
- * query times out, or `signal` ends before the query runs.
+ * Queries reject with `AnalyticsUnavailableError` if the aggregator is not running, too many queries are waiting, the query times out, or
+ * the caller cancels the query through `signal` before the query runs.
  */
 export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
-  /**
-   * Returns one entry per day of the window, in ascending order. To list one page of days, pass a query whose window
-   * contains only the days of this page.
-   */
+  /** Returns one entry per day of the window, in ascending order. To list one page, pass a query for the days of that page. */
   listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyResult>;
   /** Returns a page of sessions in ledger order. */
   listRows(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
@@ -27,7 +24,7 @@ export class AnalyticsUnavailableError extends Error {
   override readonly name = 'AnalyticsUnavailableError';
 }
 
-/** Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null; a session must match both if both are set. */
+/** Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null. If both are set, a session must match both. */
 export interface CohortFilter {
   readonly account: number;
   readonly vertical: number;
@@ -46,11 +43,11 @@ export interface CohortQuery extends CohortFilter {
 export interface SummaryQuery extends CohortQuery {
   /** Day number of the current day (UTC). Sessions older than 45 days are matured. */
   readonly today: number;
-  /** First cohort day of the `matured` figures, which end at `toDay`. `maturedFromDay` must not be after `fromDay`; default: `fromDay`. */
+  /** First cohort day of the `matured` figures; the last is `toDay`. Must not be after `fromDay`; default: `fromDay`. */
   readonly maturedFromDay?: number;
 }
 
-/** Selects up to `limit` sessions that were created after a ledger position. */
+/** Selects up to `limit` sessions whose creation records come after a ledger position. */
 export interface SessionRowsQuery extends CohortQuery {
   readonly afterPosition: number;
   readonly limit: number;
@@ -59,7 +56,7 @@ export interface SessionRowsQuery extends CohortQuery {
 export interface CohortMetrics {
   readonly sessions: number;
   readonly views: number;
-  /** Number of unique (session, offer) clicks on shown offers. */
+  /** Number of clicks on shown offers; repeated clicks of a session on the same offer count once. */
   readonly clicks: number;
   readonly attributedMicros: number;
   readonly confirmedMicros: number;
@@ -76,8 +73,8 @@ export interface LenderMetrics {
 
 interface RetentionCoverage {
   /**
-   * First day (day number) whose sessions are retained; 0 if all sessions are retained. Rows and figures of listed
-   * sub_ids exclude sessions created before this day. Figures of a referrer tag also include the archived days.
+   * First day (day number) whose sessions are retained; 0 if all sessions are retained. Rows, and figures of listed sub_ids, exclude
+   * sessions that were created before the first retained day. Figures of a referrer tag also include the archived days.
    */
   readonly retainedFromDay: number;
 }
@@ -87,7 +84,7 @@ export interface DailyResult extends RetentionCoverage {
 }
 
 export interface DayMetrics extends CohortMetrics {
-  /** Day on which the sessions were created, as a day number (UTC). */
+  /** UTC day on which the sessions were created, as a day number. */
   readonly day: number;
   /** Whether the sessions of the day are older than 45 days. */
   readonly matured: boolean;
@@ -118,18 +115,18 @@ export interface SessionRowsPage extends RetentionCoverage {
 }
 
 export interface SummaryResult extends CohortMetrics, RetentionCoverage {
-  /** Lenders with at least one click, by clicks descending, then by name; at most `bounds.topLendersMax` lenders. */
+  /** Lenders with at least one click, sorted by clicks descending, then by name; at most `bounds.topLendersMax` lenders. */
   readonly topLenders: readonly LenderMetrics[];
   readonly widgetEvents: WidgetCounts;
-  /** Figures of each device class that has a session, ordered by class number. */
+  /** Figures of each device class that has at least one session, sorted by the number of the device class. */
   readonly byDevice: readonly (CohortMetrics & { readonly device: number })[];
   readonly matured: {
     readonly sessions: number;
     readonly confirmedMicros: number;
-    /** Sum over the matured sessions of the squared confirmed revenue in USD; needed for the confidence interval. */
+    /** Sum of squares: the confirmed revenue in USD of each matured session, squared. Needed for the confidence interval. */
     readonly confirmedUsdSquared: number;
   };
-  /** Number of sub_ids in `subs` that belong to this tenant (and tag, if given) but were created outside the window. */
+  /** Number of sub_ids in `subs` whose sessions belong to the queried tenant (and tag, if given), but were created outside the window. */
   readonly subsOutsideDates: number;
   /** Wall time of the last projected record; null if the ledger is empty. */
   readonly asOfMs: number | null;

@@ -56,7 +56,7 @@ class CounterReader {
   }
 }
 
-/** Parts of a summary, computed from counters for a tag and from sessions for listed sub_ids. */
+/** Parts of a summary. For a tag, computed from the daily counters; for listed sub_ids, computed from the sessions. */
 interface SummaryParts {
   readonly devices: MetricsByGroup;
   readonly matured: Readonly<typeof zeroMatured>;
@@ -66,7 +66,7 @@ interface SummaryParts {
 
 /**
  * Reads summaries (docs/contract.md#summary) and daily figures (docs/contract.md#daily-figures). The figures of a tag are read from the
- * daily counters, the figures of listed sub_ids from their sessions.
+ * daily counters. The figures of listed sub_ids are read from the sessions.
  */
 export class CohortReader {
   readonly #sessions: SessionReader;

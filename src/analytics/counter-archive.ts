@@ -6,12 +6,12 @@ import { writeSegment } from '../event-log/segment-files.ts';
 import { LogDamagedError } from '../event-log/segment-reader.ts';
 
 /**
- * Record of the archive log. Each log segment contains one archive segment with these records:
+ * A record of the archive. Each log segment contains one archive segment with these records:
  *
  *     header; per experiment: its name, its day counters, its lender counters; footer
  *
- * A record is a msgpack array whose first element is the kind of the record. Kinds of archive records have other
- * numbers than kinds of ledger records. New members are added only at the end of a record.
+ * A record is a msgpack array whose first element is the kind of the record. The numbers of the kinds of archive records differ from the
+ * numbers of the kinds of ledger records. New members are added only at the end of a record.
  */
 export type ArchiveRecord = ArchiveHeader | ArchivedExperiment | ArchivedDay | ArchivedLender | ArchiveFooter;
 
@@ -23,11 +23,11 @@ type ArchiveHeader = readonly [
   /** Archived cohort days: from `fromDay` (inclusive) to `untilDay` (exclusive), as day numbers. */
   fromDay: number,
   untilDay: number,
-  /** All ledger records before this position belong to sessions created before `untilDay`. */
+  /** All ledger records before `ledgerStartPosition` belong to sessions created before `untilDay`. */
   ledgerStartPosition: number,
 ];
 
-/** Experiment to which the day counters and lender counters after this record belong. */
+/** Experiment of all day counters and lender counters between this record and the next experiment record. */
 export type ArchivedExperiment = readonly [
   kind: 12,
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
@@ -46,7 +46,7 @@ export type ArchivedDay = readonly [
     /** Sum of squares as a decimal string, because the sum may exceed `Number.MAX_SAFE_INTEGER`. */
     confirmedCentsSquared: string,
   ],
-  /** Widget events by type, for the types of the release that wrote the record; absent if there are no events. */
+  /** Number of widget events by type, for the event types of the release that wrote the record; absent if there are no events. */
   widgetEvents?: readonly number[],
 ];
 
@@ -89,16 +89,16 @@ function isInt64(digits: string): boolean {
   return /^\d{1,19}$/.test(digits) && BigInt(digits) < 2n ** 63n;
 }
 
-/** Counters of a range of days. An experiment record precedes the counters of the experiment. */
+/** Counters of a range of days, grouped by experiment. An experiment record precedes the counters of the experiment. */
 export type ArchivedCounters = Iterable<ArchivedExperiment | ArchivedDay | ArchivedLender>;
 
 /**
  * Archive of the daily counters of days whose sessions and ledger records have been deleted. The archive and the
  * retained ledger together contain all figures.
  *
- * Each call of `append` writes the next days, after the last archived day, as one segment. A segment is never changed,
- * and is durable before the archived data is deleted from the store. The archive is a log in the format of the ledger:
- * checksums reveal changes and losses, and `marketplace log verify` can verify it. Only one thread may use the archive.
+ * Each call of `append` writes the days that follow the last archived day as one segment. A segment is never changed, and is durable before
+ * the archived data is deleted from the store. The archive is a log in the format of the ledger: checksums reveal changes and losses, and
+ * `marketplace log verify` can verify it. Only one thread may use the archive.
  */
 export class CounterArchive {
   readonly #folder: string;
@@ -107,7 +107,7 @@ export class CounterArchive {
   #retainedFromDay = 0;
   #ledgerStartPosition = 1;
 
-  /** Opens the archive. Reads only the last archive segment. Throws `LogDamagedError`. */
+  /** Opens the archive. Reads only the newest archive segment. Throws `LogDamagedError`. */
   constructor(folder: string) {
     this.#folder = folder;
     if (!existsSync(folder)) return;
@@ -126,12 +126,12 @@ export class CounterArchive {
     return this.#retainedFromDay;
   }
 
-  /** Ledger position from which a rebuild must read to restore all days that are not archived. */
+  /** First ledger position that a rebuild must read to restore all days that are not archived. */
   get ledgerStartPosition(): number {
     return this.#ledgerStartPosition;
   }
 
-  /** Yields all records in order. Throws `LogDamagedError` if the archive is damaged, possibly after yielding all valid records. */
+  /** Yields all records in order. Throws `LogDamagedError` if the archive is damaged, but may yield valid records first. */
   *readAll(): Generator<ArchiveRecord, void> {
     if (this.#position === 0) return;
     let nextDay = 0;
@@ -149,10 +149,9 @@ export class CounterArchive {
   }
 
   /**
-   * Archives the days from `retainedFromDay` (inclusive) to `untilDay` (exclusive). `untilDay` must be greater than
-   * `retainedFromDay`. When `append` returns, the segment is durable. Throws `ArchiveWriteError`, or an error that the
-   * iteration of `counters` throws. If `append` throws, treat the days as not archived. However, the next start may
-   * find a complete segment with these days.
+   * Archives the days from `retainedFromDay` (inclusive) to `untilDay` (exclusive). `untilDay` must be greater than `retainedFromDay`. When
+   * `append` returns, the segment is durable. Throws `ArchiveWriteError`, and errors of the iteration over `counters`. If `append` throws,
+   * treat the days as not archived. Nevertheless, the segment may be complete, and then the next start finds these days in the archive.
    */
   append({ wallMs, untilDay, ledgerStartPosition }: ArchiveRange, counters: ArchivedCounters): void {
     const fromDay = this.#retainedFromDay;
@@ -172,12 +171,12 @@ export class CounterArchive {
     this.#ledgerStartPosition = ledgerStartPosition;
   }
 
-  /** Writes the empty segment that marks the end of a closed log. The commands that verify or copy a log require it. */
+  /** Writes the empty segment that marks the end of a closed log. The commands that verify or copy a log require an end segment. */
   #writeEndSegment(): void {
     try {
       writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
     } catch (error) {
-      // System errors are ignored, because the footer already marks the archive segment as complete.
+      // Ignores system errors, because the footer already marks the archive segment as complete.
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
     }
   }
@@ -209,12 +208,12 @@ export class CounterArchive {
   }
 }
 
-/** Validates the order of the records in an archive segment, and that counters are within the archived days. */
+/** Checks that the records of an archive segment are in a valid order, and that all counters belong to archived days. */
 class ArchiveRecordOrder {
   #fromDay = 0;
   #untilDay = 0;
   #hasExperiment = false;
-  /** Whether the footer of the current archive segment has not been read yet. */
+  /** Whether the header of an archive segment has been read, but not its footer. */
   isOpen = false;
 
   isValidNext(record: ArchiveRecord): boolean {
@@ -238,7 +237,7 @@ class ArchiveRecordOrder {
   }
 }
 
-/** A system call failed while the archive was written, for example on a full disk. A retry replaces the failed file. */
+/** A system call failed while the archive was written, for example on a full disk. The next `append` replaces the incomplete file. */
 export class ArchiveWriteError extends Error {
   override readonly name = 'ArchiveWriteError';
 }

@@ -12,8 +12,8 @@ export function lastMaturedCohortDay(today: number): number {
 }
 
 /**
- * Returns the square of a session's confirmed revenue in cents, as an integer, so that sums do not depend on their order. Only the
- * confidence interval uses this square, so the rounding of the revenue to whole cents affects no other figure.
+ * Returns the square of a session's confirmed revenue in cents, as an integer, so that a sum of squares does not depend on the order of
+ * addition. Only the confidence interval uses squares of the revenue, so the rounding to whole cents affects no other figure.
  */
 export function payoutCentsSquared(confirmedMicros: number): number {
   return Math.round(confirmedMicros / (microsPerUsd / 100)) ** 2;
@@ -21,7 +21,7 @@ export function payoutCentsSquared(confirmedMicros: number): number {
 
 export const zeroWidgetCounts: WidgetCounts = widgetEventTypes.map(() => 0);
 
-/** Adds `counts` to `sum` by event type. A type that is missing in `counts` adds 0. */
+/** Adds `counts` to `sum` by event type. An event type that is missing in `counts` counts as 0. */
 export function addWidgetCounts(sum: number[], counts: WidgetCounts): void {
   for (const type of sum.keys()) sum[type]! += counts[type] ?? 0;
 }

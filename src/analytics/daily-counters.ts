@@ -20,7 +20,7 @@ type LenderRow = ArchivedLender[1];
 
 const dayCounters = ['sessions', 'views', 'clicks', 'attributed_micros', 'confirmed_micros', 'confirmed_cents_squared'];
 
-/** Daily counters in the store: adds the increments of a batch, exports days to the archive, and restores archived days. */
+/** Reads and writes the daily counters in the store: adds the increments of a batch, reads days to archive, and restores archived days. */
 export class DailyCounters {
   readonly #dayWriter: RowWriter;
   readonly #widgetWriter: RowWriter;
@@ -80,7 +80,7 @@ export class DailyCounters {
     this.#flush();
   }
 
-  /** Yields the counters from `fromDay` (inclusive) to `untilDay` (exclusive). The store must not change during the iteration. */
+  /** Yields the counters from `fromDay` (inclusive) to `untilDay` (exclusive). Do not change the store during the iteration. */
   *readDays(fromDay: number, untilDay: number): ArchivedCounters {
     for (const [number, ...experiment] of this.#selectExperiments.iterate()) {
       const days = this.#selectDays.all(number, fromDay, untilDay);
@@ -92,7 +92,7 @@ export class DailyCounters {
     }
   }
 
-  /** Replaces the counters of all days before `untilDay` by archived counters. Requires an open transaction. */
+  /** Replaces the counters of all days before `untilDay` with the archived counters. Requires an open transaction. */
   replaceCountersBefore(
     untilDay: number,
     archived: Iterable<ArchiveRecord>,
@@ -142,7 +142,7 @@ function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, 
   return events[0] === null ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, events as number[]];
 }
 
-/** Converts archived widget counts to the event types of this release. The archive may have fewer or more types. */
+/** Converts widget counts to the event types of this release. The release that archived the counts may have had fewer or more types. */
 function normalizeWidgetCounts(widgetEvents: WidgetCounts): number[] {
   return widgetEventTypes.map((_, type) => widgetEvents[type] ?? 0);
 }

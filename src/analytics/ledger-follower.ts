@@ -13,9 +13,9 @@ import type { ProjectionTotals } from './projection-state.ts';
 import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
 /**
- * Reads the ledger records that the analytics store does not contain yet, and applies these records to the analytics store in batches.
- * Each record is applied exactly once. A store that does not match the ledger or cannot be read is rebuilt from the archive and the whole
- * ledger.
+ * Reads the ledger records that the analytics store does not contain yet, and applies these records to the analytics store in batches. Each
+ * ledger record is applied exactly once. If the store does not match the ledger or cannot be read, the store is rebuilt from the archive
+ * and the whole ledger.
  *
  * Any error except a failed archive write closes the ledger follower. A new ledger follower continues after the last committed batch.
  */
@@ -26,7 +26,7 @@ export class LedgerFollower {
   readonly #reader: LogReader;
 
   /**
-   * Opens the store, or starts to rebuild it. Throws `LogDamagedError` or an SQLite error.
+   * Opens the analytics store, or starts to rebuild the store. Throws `LogDamagedError` or an SQLite error.
    *
    * @param onRebuild called with a message when a rebuild starts, and when a rebuild cannot restore some records
    */
@@ -82,9 +82,9 @@ export class LedgerFollower {
   }
 
   /**
-   * Archives the daily counters of days that are older than the retention period. For these days, queries then use the archived counters
-   * instead of the sessions. Call this method only after every acknowledged record has been applied, because further records of sessions
-   * of these days are ignored.
+   * Archives the daily counters of days that are older than the retention period. Queries then use the archived counters instead of the
+   * sessions of expired days. Call this method only after every acknowledged record has been applied, because later records of expired
+   * sessions are ignored.
    */
   applyRetention(request: RetentionRequest): RetentionResult {
     return this.#closeOnError(() => this.#store.applyRetention(this.#archive, request));
@@ -110,8 +110,8 @@ export class LedgerFollower {
   }
 
   /**
-   * Runs `action`. If `action` throws, closes the ledger follower, and deletes the analytics store if the store is damaged. The next
-   * ledger follower rebuilds a deleted store.
+   * Runs `action`. If `action` throws, closes the ledger follower, and deletes the analytics store if the store is damaged. A new ledger
+   * follower then rebuilds the deleted store.
    */
   #closeOnError<Result>(action: () => Result): Result {
     try {
@@ -124,8 +124,8 @@ export class LedgerFollower {
   }
 
   /**
-   * Deletes the analytics store. First reads the whole archive and throws if the archive is damaged, because the store then has the only
-   * copy of the archived counters.
+   * Deletes the analytics store. First reads the whole archive. Throws if the archive is damaged, because then only the store still has the
+   * archived counters.
    */
   #deleteAnalyticsStore(): void {
     for (const _ of this.#archive.readAll());
@@ -133,7 +133,9 @@ export class LedgerFollower {
   }
 }
 
-/** Describes the ledger records that a rebuild cannot read, or returns null. `ledgerStartPosition` must be the start of a segment. */
+/**
+ * Describes the ledger records that a rebuild cannot read; null if there are none. `ledgerStartPosition` must be the start of a segment.
+ */
 function describeMissingRecords(ledgerFolder: string, ledgerStartPosition: number): string | null {
   const firsts = parseSegmentFileNames(fileSystemLogFiles.listFiles(ledgerFolder));
   const [first] = firsts;
@@ -148,15 +150,15 @@ interface RebuildOptions {
   readonly files: DataPaths;
   readonly upToPosition: number;
   readonly onProgress?: (records: number) => void;
-  /** Called with a description of missing ledger records, which the rebuilt analytics will not include. */
+  /** Called with a description of ledger records that are missing; the rebuilt analytics will not include these records. */
   readonly onMissingRecords: (description: string) => void;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Rebuilds the analytics store from the ledger and the archive in a new file, then replaces the old file. An
- * interruption leaves the old store, the new store, or no store. If no store exists, the service rebuilds the store at
- * its next start. Yields to the event loop between batches.
+ * Rebuilds the analytics store from the ledger and the archive in a new file, then replaces the old file. If the rebuild is interrupted,
+ * the old store, the new store, or no store exists. If no store exists, the next start of the service rebuilds the store. Between batches,
+ * other tasks of the event loop can run.
  */
 export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<ProjectionTotals> {
   const { files, upToPosition, onProgress, onMissingRecords, signal } = options;

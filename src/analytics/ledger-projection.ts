@@ -35,7 +35,7 @@ import type { SqliteProjectionState } from './sqlite-projection-state.ts';
  */
 export class LedgerProjection {
   readonly #state: SqliteProjectionState;
-  /** Sessions that this batch changes or creates, by key. */
+  /** Sessions that the current batch changes or creates, by session key. */
   readonly changedSessions = new Map<SubIdSortKey, ProjectedSession>();
   readonly cohortDeltas = new Map<number, CohortDelta>();
   readonly dayDeltas = new Map<number, DailyCounterDelta>();
@@ -44,7 +44,7 @@ export class LedgerProjection {
   readonly lastCohortDayBySegment = new Map<number, number>();
   readonly newClicks: CountedClick[] = [];
   readonly revenue: RevenueProjection;
-  /** Index of the first `#indexedClicks` elements of `newClicks`, extended only when a confirmation searches for a click. */
+  /** Index of the first `#indexedClicks` elements of `newClicks`. Only a confirmation that searches for a click extends the index. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
   readonly totals: ProjectionTotals = { ...zeroProjectionTotals };
@@ -57,8 +57,8 @@ export class LedgerProjection {
   }
 
   /**
-   * Applies the ledger record at `position`. A value that is not a valid ledger record is only counted as malformed.
-   * The caller may reuse the value's byte arrays after the call.
+   * Applies the ledger record at `position`. If the value is not a valid ledger record, only counts it as malformed. The caller may reuse
+   * the value's byte arrays after the call.
    *
    * @param segment first sequence number of the ledger segment that contains the record
    */
@@ -137,15 +137,13 @@ export class LedgerProjection {
       if (!session.shownOffers.includes(offer)) session.shownOffers.push(offer);
     }
     this.changedSessions.set(session.key, session);
-    // A widget that shows more offers during a view makes these offers clickable, but no further view is counted.
+    // If a widget shows more offers during a view, clicks on these offers count, but the view does not count again.
     if (isRefresh === true) return;
     session.views++;
     this.#findOrAddDayDelta(session.experiment, dayNumberOf(decodeSubId(sub).createdMs), session.device).views++;
   }
 
-  /**
-   * Counts widget events. The ledger contains no repeated events, because the main thread drops repeated events before it appends a record.
-   */
+  /** Counts widget events. The ledger contains no repeated events, because the main thread removes them before it appends a record. */
   #applyWidgetEvents(session: ProjectedSession, [, wallMs, sub, , , types]: WidgetEventsReported): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);
@@ -162,7 +160,7 @@ export class LedgerProjection {
     [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClicked,
   ): void {
     const { createdMs } = decodeSubId(sub);
-    // The number -1 stands for an unknown offer.
+    // The number -1 represents an offer that is not in the store.
     const offer = this.#state.offers.find(offerId) ?? -1;
     const wasShown = session.shownOffers.includes(offer);
     const wasClicked = session.clickedOffers.includes(offer);
@@ -175,7 +173,7 @@ export class LedgerProjection {
     this.#countClick(session, sub, offer, { lenderName, clickedMs: wallMs, valueMicros });
   }
 
-  /** Applies a confirmation or a reversal. A confirmation can recreate a click that has no ledger record. */
+  /** Applies a confirmation or a reversal. A confirmation can restore a click that has no ledger record. */
   #applyConfirmation(session: ProjectedSession, record: RevenueConfirmed | RevenueReversed): void {
     const confirmation = toConfirmation(record);
     const { sub, offerId, txid } = confirmation;

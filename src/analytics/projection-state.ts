@@ -9,7 +9,7 @@ export function keyOfSub(sub: Uint8Array): SubIdSortKey {
   return Buffer.from(sub.buffer, sub.byteOffset, subIdByteLength).toString('latin1');
 }
 
-/** Returns the smallest key of a session that was created on this day or later. */
+/** Returns the smallest possible key of a session that was created on `day` or later. */
 export function firstSubIdOfDay(day: number): SubIdSortKey {
   const time = Buffer.alloc(6);
   time.writeUIntBE(day * dayMs, 0, 6);
@@ -48,7 +48,7 @@ export interface DailyCounterDelta {
   widgetEvents: number[] | null;
 }
 
-/** New sessions of one experiment and cohort day, in ledger order. */
+/** New sessions of one experiment on one cohort day, in ledger order. */
 export interface CohortDelta {
   readonly experiment: number;
   readonly day: number;
@@ -94,7 +94,7 @@ export const zeroProjectionTotals = {
   unknownSession: 0,
   /** Number of creation records of sessions that already had a creation record. Only the first creation record of a session counts. */
   repeatedSession: 0,
-  /** Number of clicks on an offer that was not shown to the session before. */
+  /** Number of clicks on an offer that had not been shown to the session before the click. */
   unshownClicks: 0,
   /** Number of repeated clicks of a session on the same offer. */
   duplicateClicks: 0,

@@ -4,24 +4,24 @@ import type { Clock } from '../domain/clock.ts';
 import type { ThreadAnalytics } from './thread-analytics.ts';
 
 interface RetentionTaskOptions {
-  /** Sessions created more than this number of days before today are deleted. */
+  /** Number of days before today for which sessions are retained. */
   readonly retentionDays: number;
   readonly clock: Clock;
   readonly analytics: Pick<ThreadAnalytics, 'applyRetention'>;
-  /** Deletes ledger segments that end before a position. Resolves with the number of deleted segments. */
+  /** Deletes all ledger segments that end before the given position. Resolves with the number of deleted segments. */
   readonly deleteLedgerBefore: (beforePosition: number) => Promise<number>;
-  /** Called after a run that deleted sessions (those created before day number `retainedFromDay`) or ledger segments. */
+  /** Called after a run that deleted ledger segments, or sessions (created before day number `retainedFromDay`). */
   readonly onDeleted: (deleted: { readonly retainedFromDay: number; readonly segments: number }) => void;
   /** Called when a run fails; the task retries the run later. */
   readonly onError: (error: unknown) => void;
-  /** Called after the first successful run that follows a failed run. */
+  /** Called when a run succeeds after the previous run failed. */
   readonly onRecovered: () => void;
 }
 
 /**
- * Deletes data older than the retention period, when the service starts and then every hour. A run archives the daily
- * counters, removes the sessions from analytics, and deletes the ledger segments that contain only removed sessions. A
- * run may be interrupted after each step; the next run completes the remaining steps.
+ * Deletes data older than the retention period, when the service starts and then every hour. A run archives the daily counters, removes the
+ * sessions from analytics, and deletes the ledger segments that contain only removed sessions. If a run is interrupted between steps, the
+ * next run completes the remaining steps.
  */
 export class RetentionTask {
   readonly #options: RetentionTaskOptions;
@@ -37,8 +37,8 @@ export class RetentionTask {
   }
 
   /**
-   * Stops the task. Waits until a running deletion of ledger segments ends, but does not wait for the aggregator
-   * thread. Repeated calls have no effect.
+   * Stops the task. If ledger segments are being deleted, waits until the deletion ends. Does not wait for the aggregator thread. Repeated
+   * calls have no effect.
    */
   async close(): Promise<void> {
     this.#closed = true;

@@ -4,7 +4,7 @@ import { payoutCentsSquared } from './counting-rules.ts';
 import type { ChangedPayout, ClickRevenueDelta } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
-/** Changes of the daily counters of the session's cohort; negative for a reversal. */
+/** Amounts to add to the daily counters of the session's cohort; negative for a reversal. */
 interface RevenueDelta {
   readonly confirmedMicros: number;
   readonly confirmedCentsSquared: number;

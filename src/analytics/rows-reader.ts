@@ -4,12 +4,12 @@ import type { SessionRow, SessionRowsPage, SessionRowsQuery } from './analytics.
 import { preparePluck, prepareRaw } from './analytics-database.ts';
 import { isInDayRange, LenderAccumulator, type SessionReader, type StoredSession } from './session-reader.ts';
 
-/** A cohort day, and the first ledger position in its first row of `cohort_piece` that contains sessions after `afterPosition`. */
+/** A cohort day, and the first ledger position in the first of its `cohort_piece` rows with sessions after `afterPosition`. */
 type DayHead = [day: number, firstPosition: number];
 
 /**
- * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. All pages take about the same time,
- * because a query reads `cohort_piece` only from the first session of its page on.
+ * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. All pages take about the same time, because the query for
+ * a page does not read `cohort_piece` rows of earlier pages.
  */
 export class RowsReader {
   readonly #sessions: SessionReader;
@@ -19,7 +19,7 @@ export class RowsReader {
 
   constructor(database: Database, sessions: SessionReader) {
     this.#sessions = sessions;
-    // The subquery searches the primary key of `cohort_piece` once per row of `days`.
+    // For each row of `days`, the subquery is one search in the primary key of `cohort_piece`.
     this.#selectDayHeads = prepareRaw(
       database,
       `WITH days AS (
@@ -60,9 +60,9 @@ export class RowsReader {
   }
 
   /**
-   * Finds the first `limit + 1` sessions of the window. If the window has `limit + 1` such sessions, there is a next
-   * page. Usually, sessions of only one or two days are read, because sessions in the ledger are nearly sorted by day.
-   * If the clock was set back, sessions of different days alternate in the ledger, and more days are read.
+   * Finds the first `limit + 1` sessions of the window. If the window has `limit + 1` sessions, there is a next page. Usually, this method
+   * reads sessions of only one or two days, because sessions in the ledger are nearly sorted by day. If the clock was set back, sessions of
+   * different days alternate in the ledger, and more days are read.
    */
   #findSessionsByTag(query: SessionRowsQuery): StoredSession[] {
     const { toDay, afterPosition: after, limit } = query;
@@ -96,7 +96,7 @@ export class RowsReader {
     const lenders = new LenderAccumulator();
     const { attributedMicros, confirmedMicros } = this.#sessions.sumSessionRevenue(session, lenders);
     return {
-      // The sub_id is copied, because `postMessage` would clone the whole buffer of a view.
+      // The sub_id is copied, because `postMessage` would clone the whole buffer that contains the sub_id.
       sub: Uint8Array.from(sub),
       referrerTag: this.#sessions.referrerTagOf(experiment),
       device,

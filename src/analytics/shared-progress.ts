@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 
 /**
  * State in memory that the main thread and the aggregator thread share: the durable position of the ledger, the projected position, and
- * whether the aggregator is awake. While awake, the aggregator reads the durable position without a `wake` message.
+ * whether the aggregator is awake. An awake aggregator reads the durable position and needs no `wake` message.
  */
 export class SharedProgress {
   readonly buffer: SharedArrayBuffer;
@@ -30,7 +30,7 @@ export class SharedProgress {
   }
 
   /**
-   * Marks the aggregator as awake. If the aggregator was sleeping, returns true to exactly one caller, which must then send a `wake`
+   * Marks the aggregator as awake. If the aggregator was sleeping, returns true to exactly one caller; this caller must send a `wake`
    * message.
    */
   claimWakeUp(): boolean {
@@ -44,7 +44,7 @@ export class SharedProgress {
   tryMarkAsleep(): boolean {
     Atomics.store(this.#cells, awakeCell, 0n);
     if (this.durablePosition <= this.projectedPosition) return true;
-    // The main thread may have called `claimWakeUp` since the aggregator was marked as sleeping. The `wake` message then has no effect.
+    // Meanwhile, the main thread may have called `claimWakeUp` and sent a `wake` message. An awake aggregator ignores `wake` messages.
     Atomics.store(this.#cells, awakeCell, 1n);
     return false;
   }
@@ -56,14 +56,14 @@ const awakeCell = 2;
 const cellCount = 3;
 
 /**
- * Measures how long the oldest record that is not projected yet has been durable, from samples of the durable position. At the maximum
- * number of samples, the sample interval doubles, which also doubles the error of the measured lag.
+ * Measures the analytics lag from samples of the durable position. The lag is the time since the oldest unprojected record became durable.
+ * When the maximum number of samples is reached, the sample interval doubles, which also doubles the error of the measured lag.
  */
 export class AnalyticsLag {
   #samples: { readonly position: number; readonly atMs: number }[] = [];
   #sampleIntervalMs: number = bounds.analyticsLagSampleIntervalMs;
 
-  /** Records a sample of the durable position. Positions and times must not decrease between calls. */
+  /** Records a sample of the durable position. The positions and the time must not decrease between calls. */
   publishDurablePosition(durablePosition: number, projectedPosition: number, nowMs: number): void {
     const last = this.#samples.at(-1);
     if (last !== undefined && nowMs - last.atMs < this.#sampleIntervalMs) return;

@@ -29,7 +29,7 @@ type ProjectedSessionRow = [
   widgetEvents: Uint8Array | null,
 ];
 
-/** A table that assigns row IDs to combinations of column values. Row IDs are cached. */
+/** Table with one row ID for each combination of column values. Row IDs are cached. */
 class NumberTable {
   readonly #cache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
   readonly #select: Statement<SqlValue[], number>;
@@ -62,7 +62,7 @@ class NumberTable {
   }
 }
 
-/** Reads the state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not grow with the ledger. */
+/** Reads the stored state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not grow with the ledger. */
 export class SqliteProjectionState {
   readonly #retainedSessions: RetainedSessionDays;
   readonly #sessionCache = new LRUCache<SubIdSortKey, ProjectedSession>({
@@ -79,8 +79,8 @@ export class SqliteProjectionState {
   readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
   readonly #metadataWriter: RowWriter;
   /**
-   * Greatest session key in the store. Most new sessions have a greater key. A session with a greater key cannot be in the store, so no
-   * lookup is necessary.
+   * Greatest session key in the store. A session whose key is greater than `#newestKey` is not in the store and needs no lookup. Most new
+   * sessions have a greater key.
    */
   #newestKey: SubIdSortKey;
 
@@ -160,7 +160,7 @@ export class SqliteProjectionState {
     return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
   }
 
-  /** Returns payout states as `PayoutStateReader.findPayoutStates` does, but includes only projected records. */
+  /** Does the same as `PayoutStateReader.findPayoutStates`, but includes only projected records. */
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
     return keys.map((key) => this.#findPayoutState(key));
   }
@@ -183,7 +183,7 @@ export class SqliteProjectionState {
     };
   }
 
-  /** Returns the number of an experiment (docs/contract.md#tenants). Creates the experiment if it does not exist. */
+  /** Returns the number of an experiment (docs/contract.md#tenants). Creates an experiment that does not exist yet. */
   assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
     return this.#experiments.findOrInsert(`${account} ${vertical} ${test} ${tag}`, [
       account,
@@ -194,7 +194,7 @@ export class SqliteProjectionState {
   }
 
   /**
-   * Adds the metadata of a session. The rows are written before the batch ends, because the metadata of a whole batch might not fit in
+   * Adds the metadata of a session. Writes metadata rows before the batch ends, because the metadata of a whole batch might not fit in
    * memory.
    */
   addMetadata(session: number, json: string): void {

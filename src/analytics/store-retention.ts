@@ -8,8 +8,8 @@ import { firstSubIdOfDay, type SubIdSortKey } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
- * First day whose sessions are retained. The counters of earlier sessions are archived. The projection and queries
- * ignore the sessions of earlier days, even if `SessionPruner` has not deleted their rows yet.
+ * First day whose sessions are retained. The counters of all earlier days are archived. The projection and queries ignore the sessions of
+ * days before the first retained day, even if `SessionPruner` has not deleted the rows of these sessions yet.
  */
 export class RetainedSessionDays {
   readonly #updateFromDay: Statement<[number]>;
@@ -33,8 +33,8 @@ export class RetainedSessionDays {
   }
 
   /**
-   * Sets the first retained day. Requires an open transaction. After an error, discard this object, because the object may differ from
-   * the file.
+   * Sets the first retained day. Requires an open transaction. If this method throws, discard this object, because its state may differ
+   * from the file.
    */
   setFirstRetainedDay(day: number): void {
     this.#updateFromDay.run(day);
@@ -48,7 +48,7 @@ function firstRetainedKey(day: number): SubIdSortKey {
   return day === 0 ? '' : firstSubIdOfDay(day);
 }
 
-/** Deletes the rows of sessions that are not retained, in small transactions, so that queries do not wait long. */
+/** Deletes the rows of sessions that are no longer retained. Uses small transactions, so that queries do not wait long. */
 export class SessionPruner {
   readonly #retainedSessions: RetainedSessionDays;
   readonly #selectPrunable: Statement<[Buffer, number], [sub: Buffer, position: number, clicks: number]>;
@@ -58,9 +58,7 @@ export class SessionPruner {
   readonly #deleteClicks: Statement<[number]>;
   readonly #deletePayouts: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
-  /**
-   * Sessions created before this day have no rows. The initial value is 0, so that rows that an earlier process did not delete are found.
-   */
+  /** Sessions created before `#prunedUntilDay` have no rows. Initially 0, because an earlier process may have left rows to delete. */
   #prunedUntilDay = 0;
 
   constructor(database: Database, retainedSessions: RetainedSessionDays) {
@@ -89,7 +87,7 @@ export class SessionPruner {
     if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.firstRetainedDay;
   }
 
-  /** Deletes a limited number of rows. Returns whether there may be more rows to delete. */
+  /** Deletes a limited number of rows. Returns true if there may be more rows to delete. */
   #deleteRowBatch(): boolean {
     const limit = bounds.sessionsPrunedPerTransaction;
     const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.firstRetainedSubId, 'latin1'), limit);
@@ -111,19 +109,19 @@ export interface RetentionRequest {
   readonly today: number;
   /** Number of days before `today` for which sessions are retained. */
   readonly retentionDays: number;
-  /** Unix time of the request in milliseconds. The archive records this time. */
+  /** Unix time of the request in milliseconds, which the archive stores. */
   readonly wallMs: number;
 }
 
-/** `archived` is false if the archive could not be written; `reason` is then the error message. */
+/** If the archive could not be written, `archived` is false, and `reason` is the error message. */
 export type RetentionResult =
   | {
       readonly archived: true;
       /** First day (day number) whose sessions are retained. */
       readonly retainedFromDay: number;
-      /** Whether this call removed sessions that were retained before. */
+      /** Whether this call of `apply` expired sessions that were retained before. */
       readonly isNew: boolean;
-      /** Ledger records before this position are no longer needed, not even to rebuild the store. */
+      /** Ledger records before `ledgerStartPosition` are no longer needed, not even to rebuild the store. */
       readonly ledgerStartPosition: number;
     }
   | { readonly archived: false; readonly reason: string };
@@ -149,8 +147,8 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Archives the counters of expired days, then stops retaining the sessions of these days. A failed archive write leaves the store
-   * unchanged.
+   * Archives the counters of expired days, then sets the first retained day, so that the sessions of expired days are no longer retained. A
+   * failed archive write leaves the store unchanged.
    */
   apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor | null): RetentionResult {
     const previousDay = this.#retainedSessions.firstRetainedDay;
@@ -161,8 +159,8 @@ export class AnalyticsRetention {
       return { archived: false, reason: error.message };
     }
     const retainedFromDay = this.#retainedSessions.firstRetainedDay;
-    // The ledger start position also depends on the current ledger, because a new ledger may have been created since the last archive
-    // segment.
+    // The ledger start position of the archive may be too high for the current ledger, because the ledger may have been created after the
+    // last archive segment.
     const ledgerStartPosition =
       cursor === null
         ? 0
@@ -171,7 +169,7 @@ export class AnalyticsRetention {
   }
 
   #archiveDays(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
-    // If archive segments were lost, the store still has the counters of the lost archive segments. These counters are archived again.
+    // If archive segments were lost, the store still has their counters, and this method archives the lost counters again.
     const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.firstRetainedDay);
     if (untilDay <= archive.retainedFromDay) return;
     const { wallMs } = request;
@@ -181,7 +179,7 @@ export class AnalyticsRetention {
     this.#database.transaction(() => this.#setFirstRetainedDay(untilDay)).immediate();
   }
 
-  /** Copies archived counters into a store that is new, or that is older than the last archive segment. */
+  /** If the store is new, or older than the last archive segment, copies the archived counters into the store. */
   restoreArchivedCounters(archive: CounterArchive, numbers: SqliteProjectionState): void {
     const { retainedFromDay } = archive;
     if (retainedFromDay <= this.#retainedSessions.firstRetainedDay) return;
@@ -194,9 +192,9 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the first day to retain; 0 if no session is old enough. The retention period is counted back from `today`, or from the day
-   * after the second newest cohort day if that day is earlier. If only `today` were used, one start with a clock that is months ahead
-   * would delete all sessions.
+   * Returns the first day to retain; 0 if no session is old enough to expire. The retention period is counted back from `today`, or from
+   * the day after the second newest cohort day if that day is earlier. If only `today` were used, one start with a clock that is months
+   * ahead would delete all sessions.
    */
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;
@@ -208,8 +206,8 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the oldest segment with a session created on this day or later. Earlier segments contain no records of such sessions, because
-   * all records of a session follow its creation record.
+   * Returns the oldest segment that contains the creation record of a session created on `day` or later. Segments before it contain no
+   * records of these sessions, because all records of a session follow its creation record.
    */
   #firstSegmentSinceDay(day: number, { segment }: LogCursor): number {
     return Math.min(segment, this.#selectFirstSegmentSince.get(day) ?? segment);

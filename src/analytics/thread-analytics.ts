@@ -28,13 +28,13 @@ import { AnalyticsLag, SharedProgress } from './shared-progress.ts';
 import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
 export interface AnalyticsThreadOptions {
-  /** Paths of the analytics data. The folder of the analytics store must exist. */
+  /** Paths of the ledger, the archive and the analytics store. The folder of the analytics store must exist. */
   readonly files: DataPaths;
   readonly log: Pick<Ledger, 'appendedPosition' | 'durablePosition' | 'healthy'>;
   /** Called when the thread has exited unexpectedly and will be restarted. */
   readonly onCrash?: (error: Error) => void;
   readonly onRecovered?: () => void;
-  /** Called when a rebuild of the store from the ledger starts, with the reason. */
+  /** Called when a rebuild of the store from the ledger starts. `reason` explains why the store must be rebuilt. */
   readonly onRebuild?: (reason: string) => void;
   /** Called when the rebuilt store includes the whole ledger. */
   readonly onRebuilt?: () => void;
@@ -51,14 +51,13 @@ interface PendingQuery {
 }
 
 /**
- * Analytics that the aggregator thread computes.
+ * Sends analytics queries to the aggregator thread, and restarts the thread after a crash.
  *
  *     starting --ready--> running --exit--> restarting --delay--> starting        any state --close--> closed
  *
  * Accepts queries while the thread is running. A query is queued until its ledger position is durable and fewer than
- * `bounds.analyticsQueriesInFlightMax` queries are sent. A query that is cancelled while it is queued is never sent to
- * the thread. When the thread exits, all queries are rejected. Rejected queries are not sent again, because callers
- * have their own deadlines.
+ * `bounds.analyticsQueriesInFlightMax` queries are in progress. A query that is cancelled while it is queued is never sent to the thread.
+ * When the thread exits, all queries are rejected. A rejected query is not sent again, because its caller has a deadline.
  */
 export class ThreadAnalytics implements Analytics, PayoutStateReader {
   readonly #started: Promise<void>;
@@ -72,11 +71,11 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   #restartDelayMs: number = bounds.aggregatorRestartDelayMinMs;
   #lastId = 0;
   readonly #queuedQueries = new Map<number, PendingQuery>();
-  /** Queries without an answer. A timed-out query remains until the thread has executed it, which limits the queue. */
+  /** Queries that the thread has not answered yet. Includes queries that timed out, so that the queue limit applies to them. */
   readonly #sentQueries = new Map<number, PendingQuery>();
   #closing: Promise<void> | null = null;
 
-  /** Starts the aggregator thread. Resolves once the thread accepts queries. Rejects if the store cannot be opened. */
+  /** Starts the aggregator thread. Resolves when the thread accepts queries. Rejects if the store cannot be opened. */
   static async start(options: AnalyticsThreadOptions): Promise<ThreadAnalytics> {
     const analytics = new ThreadAnalytics(options);
     await analytics.#started;
@@ -102,7 +101,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#state === 'running';
   }
 
-  /** Time in milliseconds for which the oldest record that is not projected has been durable; 0 if all records are projected. */
+  /** Milliseconds since the oldest unprojected record became durable; 0 if all durable records are projected. */
   get lagMs(): number {
     const { durablePosition, projectedPosition } = this.#progress;
     return this.#lag.measureLagMs(durablePosition, projectedPosition, performance.now());
@@ -132,7 +131,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     keys: readonly PayoutKey[],
     signal: CancelSignal | null = null,
   ): Promise<readonly PayoutStateWithLender[]> {
-    // Copies only the members that the thread needs, because the caller's objects may have more members.
+    // Sends only the members that the thread needs, because the objects in `keys` may have more members.
     const parameter = keys.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
     return this.#query({ name: 'findPayoutStates', parameter }, { signal });
   }
@@ -142,14 +141,14 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'listExperiments', parameter: afterNumber });
   }
 
-  /** Returns the totals of the records projected so far, without waiting for further records. */
+  /** Returns the totals of the records that have been projected so far. Does not wait for further records. */
   getTotals(): Promise<ProjectionTotals> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
   /**
-   * Calls `LedgerFollower.applyRetention`. If the promise rejects, the sessions may nevertheless have been deleted. The
-   * call can be repeated.
+   * Calls `LedgerFollower.applyRetention`. Even if the promise rejects, expired sessions may have been deleted. Callers may then call
+   * `applyRetention` again.
    */
   applyRetention(request: RetentionRequest): Promise<RetentionResult> {
     return this.#query({ name: 'applyRetention', parameter: request });
@@ -174,10 +173,10 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
       return Promise.reject(new AnalyticsUnavailableError('analytics query queue is full'));
     }
     const { log } = this.#options;
-    // The ledger may have made records durable before its durability callback was registered.
+    // Records may have become durable before the ledger's durability callback was registered.
     if (log.durablePosition > this.#progress.durablePosition) this.onLedgerDurable(log.durablePosition);
-    // If the ledger is unhealthy, appended records may never become durable, so the query waits only for durable
-    // records, which include all acknowledged records.
+    // The durable records include all acknowledged records. If the ledger is unhealthy, further records may never become durable, so the
+    // query does not wait for them.
     const position = currentOnly ? 0 : log.healthy ? log.appendedPosition : log.durablePosition;
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<QueryResults[Name]>();
@@ -226,7 +225,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     this.#worker.postMessage(message);
   }
 
-  /** @param failed called if the thread exits before it is ready; the thread is then not restarted */
+  /** @param failed called if the thread exits before it is ready; if `failed` is given, such a thread is not restarted */
   #startWorker(ready?: () => void, failed?: (error: Error) => void): void {
     const { files, onCrash, onRecovered, onRebuild, onRebuilt } = this.#options;
     const workerData: AggregatorWorkerData = { files, progress: this.#progress.buffer };

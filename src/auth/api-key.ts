@@ -6,7 +6,7 @@ import type { ApiKeyMode } from '../domain/mode.ts';
 import { isValidLimitOverride, type KeyLimitOverrides } from './rate-limits.ts';
 
 export interface NewKey {
-  /** Name of the account that owns the key. A new name creates a new account. */
+  /** Name of the account that owns the key. A new account name creates a new account. */
   readonly accountName: string;
   readonly vertical: { readonly segment: string; readonly keyPrefix: string };
   readonly mode: ApiKeyMode;
@@ -15,14 +15,14 @@ export interface NewKey {
   readonly limits: KeyLimitOverrides;
 }
 
-/** An issued API key. The object does not contain the text of the API key, because the service does not store this text. */
+/** An issued API key. `IssuedKey` does not contain the text of the API key, because the service stores only its hash. */
 export interface IssuedKey {
   /** Id of the key: `key_` and 12 hex digits. */
   readonly id: string;
   readonly number: number;
   readonly account: number;
   readonly accountName: string;
-  /** Path segment of the key's vertical. */
+  /** URL path segment of the vertical for which the key was issued. */
   readonly vertical: string;
   readonly mode: ApiKeyMode;
   readonly createdAtMs: number;
@@ -33,7 +33,7 @@ export interface IssuedKey {
 
 export type RevokeKeyResult = 'revoked' | 'already_revoked' | 'unknown';
 
-/** Names of the limits, and their names in the operations API. */
+/** Names of the rate limits of a key, here and in the operations API. */
 export const limitParams = [
   ['requestsPerMinute', 'requests_per_minute'],
   ['analyticsPerMinute', 'analytics_per_minute'],
@@ -41,8 +41,8 @@ export const limitParams = [
 ] as const;
 
 /**
- * Returns the name of the first invalid member, as the operations API spells the name, or null if all members are valid. The values can
- * have any type, because `newKey` may come from untyped code.
+ * Returns the name of the first invalid member, in the spelling of the operations API, or null if all members are valid. The members of
+ * `newKey` can have any type, because `newKey` may come from untyped code.
  */
 export function findInvalidKeyMember(
   newKey: { readonly [Name in keyof NewKey]: unknown },
@@ -52,7 +52,7 @@ export function findInvalidKeyMember(
   if (typeof accountName !== 'string' || !isValidAccountName(accountName)) return 'account';
   if (vertical === undefined) return 'vertical';
   if (mode !== 'live' && mode !== 'test') return 'mode';
-  // Rejects NaN, because SQLite would store NaN as NULL, and NULL means that the key never expires.
+  // Rejects NaN, because SQLite would store NaN as NULL. A key with NULL as its expiry never expires.
   const expires = Number.isInteger(expiresAtMs) ? (expiresAtMs as number) : Number.NaN;
   if (expiresAtMs !== null && !(expires > nowMs && expires <= bounds.timestampMsMax)) return 'expires';
   const limits = newKey.limits as Record<string, unknown>;
@@ -87,10 +87,7 @@ const modeAndSecretCharacters = modePrefixes.live.length + secretHexDigits;
 
 const bearerScheme = 'bearer';
 const spaceCode = 0x20;
-/**
- * Bit that converts an upper-case ASCII letter to lower case. With this bit set, a character equals a letter of `bearer` only if the
- * character is this letter in upper or lower case.
- */
+/** Bit that converts an upper-case ASCII letter to lower case. Setting this bit turns no other character into a letter of `bearer`. */
 const lowerCaseBit = 0x20;
 
 export function generateApiKey(keyPrefix: string, mode: ApiKeyMode): string {
@@ -103,11 +100,11 @@ export function hashApiKey(key: string): string {
 }
 
 /**
- * Returns the API key in an `Authorization: Bearer <API_KEY>` header, or null if the header cannot contain an API key. The word `Bearer`
- * is not case-sensitive.
+ * Returns the API key in an `Authorization: Bearer <API_KEY>` header, or null if the header cannot be valid. The word `Bearer` is not
+ * case-sensitive.
  *
- * Does not check the 48 hex digits, because this check would cost as much as hashing the key. The caller looks up the hash of the
- * returned text, and the hash of an invalid key is not found.
+ * Does not check the 48 hex digits, because this check would cost as much as hashing the key. A caller that looks up the hash of an invalid
+ * key finds no key.
  */
 export function parseBearerKey(authorization: string): string | null {
   const { length } = authorization;
@@ -127,7 +124,7 @@ export function parseBearerKey(authorization: string): string | null {
   return authorization.slice(start);
 }
 
-/** An API key that is not revoked. The key may have expired. */
+/** An API key that is not revoked, but may have expired. */
 export interface ApiKey {
   /** Number that identifies the key in the ledger. Key numbers are never reused. */
   readonly number: number;
@@ -141,10 +138,10 @@ export interface ApiKey {
   readonly limits: KeyLimitOverrides;
 }
 
-/** Looks up API keys by their hash. Lookups are synchronous, so implementations keep all keys in memory. */
+/** Finds API keys by hash. Lookups are synchronous, so implementations keep all keys in memory. */
 export interface KeyDirectory {
   /**
-   * Finds a key by its hash (`hashApiKey`). Returns undefined for an unknown or revoked key. Does not check whether the key has expired.
+   * Finds a key by the result of `hashApiKey`. Returns undefined for an unknown or revoked key. Does not check whether the key has expired.
    */
   findKeyByHash(hash: string): ApiKey | undefined;
   /** Closes the directory. Repeated calls have no effect. */

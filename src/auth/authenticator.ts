@@ -22,7 +22,7 @@ export interface Admission {
   readonly caller: Caller;
   readonly limitStatus: RateLimitStatus;
   /**
-   * Reserved session in the daily limit of `create_session`; the caller must release the reservation if no session is created. Null for a
+   * Reservation of one session in the daily limit of the key; the caller must release the reservation if no session is created. Null for a
    * repeated `create_session` and for all operations except `create_session`.
    */
   readonly quotaReservation: QuotaReservation | null;
@@ -40,7 +40,7 @@ export interface AuthRejection extends Failure {
 interface AuthenticatorOptions {
   readonly keyDirectory: KeyDirectory;
   readonly clock: Clock;
-  /** Rate limits of keys for which no other limits are configured. */
+  /** Default rate limits, for keys without limits of their own. */
   readonly defaultLimits: KeyLimits;
   readonly onRejected?: (reason: 'unauthorized' | 'vertical_mismatch' | LimitName) => void;
 }
@@ -54,11 +54,11 @@ const unauthorizedRejection: AuthRejection = {
 const verticalMismatchError: ApiError = { code: 'VERTICAL_MISMATCH' };
 
 /**
- * Checks the API key, the vertical and the rate limits of a request, in this order (docs/contract.md#order-of-checks). The check is
- * synchronous, so that two concurrent requests cannot both use the last remaining request of a limit.
+ * Checks first the API key, then the vertical, then the rate limits of a request (docs/contract.md#order-of-checks). The check is
+ * synchronous, so that two concurrent requests cannot both use the last request that a limit allows.
  *
- * Memory use is proportional to the number of API keys in use. After each cleanup interval, the next requests free the counters of idle
- * API keys, a few keys per request. Session counts that were restored from the ledger are freed two days after the counted day.
+ * The authenticator's memory use is proportional to the number of API keys in use. After each cleanup interval, the next requests free the
+ * counters of idle API keys, a few keys per request. Session counts restored from the ledger are freed two days after the counted day.
  */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
@@ -75,17 +75,17 @@ export class Authenticator {
     this.#nextCleanupMs = options.clock.monotonicMs() + bounds.rateLimitWindowMs;
   }
 
-  /** Number of keys with counters in memory. Tests use this number to check that idle keys are freed. */
+  /** Number of keys with counters in memory. Tests use this getter to check that idle keys are freed. */
   get trackedKeyCount(): number {
     return this.#usageByKey.size + this.#restoredCounters.size;
   }
 
   /**
-   * Checks a request and counts the request in the rate limits of its API key.
+   * Checks a request and counts it toward the rate limits of its API key.
    *
    * @param authorization value of the `Authorization` header, empty if absent
-   * @param isRepeat tells whether the caller has already used the Idempotency-Key of `create_session`. A repeated request is not charged to
-   * the daily limit, because it creates no session.
+   * @param isRepeat tells whether the caller has already used the Idempotency-Key of `create_session`. A repeated request does not count
+   * toward the daily limit, because it creates no session.
    */
   admit(
     authorization: string,
@@ -136,8 +136,8 @@ export class Authenticator {
   }
 
   /**
-   * Sets the number of sessions that a key created on a UTC day, as read from the ledger (docs/contract.md#sessions-per-day). Throws if the
-   * key has already been used for a request.
+   * Sets the number of sessions that a key created on a UTC day, as read from the ledger (docs/contract.md#sessions-per-day). Throws if a
+   * request with the key has already been checked.
    */
   restoreSessionsOfDay(keyNumber: number, day: number, count: number): void {
     if (this.#usageByKey.has(keyNumber)) {
@@ -165,7 +165,7 @@ export class Authenticator {
   }
 
   #cleanUpIdleKeys(nowMs: number, wallMs: number): void {
-    // Restored session counts stay in memory for one more day, because the wall clock may be set back past midnight.
+    // Session counts restored from the ledger stay in memory for one more day, because the wall clock may be set back past midnight.
     if (dayNumberOf(wallMs) > this.#lastRestoredDay + 1) this.#restoredCounters.clear();
     for (let i = 0; i < bounds.keyUsagesFreedPerRequest; i++) {
       const next = this.#cleanupIterator.next();

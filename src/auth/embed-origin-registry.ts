@@ -18,9 +18,9 @@ export class EmbedOriginError extends RangeError {
   }
 }
 
-/** Reads and changes the web origins that may embed an account's widgets. The key file stores these origins. */
+/** Reads and changes the web origins that may embed an account's widgets. The origins are stored in the key file. */
 export class EmbedOriginRegistry extends KeyFileWriter {
-  /** Allows origins and returns one result for each origin, in the same order. Adds no origin if an `EmbedOriginError` is thrown. */
+  /** Allows origins. Returns one result for each origin, in the given order. Adds no origin if an `EmbedOriginError` is thrown. */
   allow(accountName: string, origins: readonly string[]): AllowOriginResult[] {
     assertOrigins(origins);
     return this.#inTransaction(accountName, (account) => {
@@ -41,7 +41,7 @@ export class EmbedOriginRegistry extends KeyFileWriter {
     });
   }
 
-  /** Removes origins and returns one result for each origin, in the same order. Throws `EmbedOriginError` for an invalid argument. */
+  /** Removes origins. Returns one result for each origin, in the given order. Throws `EmbedOriginError` for an invalid argument. */
   remove(accountName: string, origins: readonly string[]): RemoveOriginResult[] {
     assertOrigins(origins);
     return this.#inTransaction(accountName, (account) => {

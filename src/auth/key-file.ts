@@ -7,10 +7,10 @@ import { createPrivateFile, createPrivateFolder, diskFullMessage, isDiskFull } f
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /**
- * Schema of the key file (docs/contract.md#api-keys), a SQLite database that the command line writes and a running server polls.
- * AUTOINCREMENT never reuses the number of an account or key, so a number in the ledger always identifies the same account or key.
+ * Schema of the key file (docs/contract.md#api-keys), a SQLite database that the command line writes and a running server polls. Because of
+ * AUTOINCREMENT, numbers of accounts and keys are never reused, so a number in the ledger always identifies the same account or key.
  *
- * A key file with `user_version` n has the first n migrations. A released migration must not be changed; add a new migration instead.
+ * In a key file with `user_version` n, the first n migrations have been applied. Never change a released migration; add a new one.
  */
 const migrations = [
   `
@@ -88,10 +88,10 @@ export function keyFilePath(dataDir: string): string {
 }
 
 /**
- * Opens the key file. Creates the file and its folder unless `mustExist` is true. Several processes may open the file at the same time.
- * Throws `KeyFileError` if the file cannot be opened.
+ * Opens the key file. If the key file does not exist, creates the file and its folder, unless `mustExist` is true. Several processes may
+ * open the file at the same time. Throws `KeyFileError` if the file cannot be opened.
  *
- * @param waitMs maximum time in milliseconds that one statement waits for the lock of another process. The wait blocks the thread.
+ * @param waitMs maximum time in milliseconds that one statement waits for another process's lock. Meanwhile, the thread is blocked.
  */
 export function openKeyFile(path: string, waitMs: number, mustExist = false): Database.Database {
   if (mustExist && !existsSync(path)) throw new KeyFileError(`key file ${path} does not exist; create a key first`);
@@ -115,7 +115,7 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
   }
 }
 
-/** A database connection that changes the key file. Committed changes survive a power failure. */
+/** A database connection that changes the key file. A committed change survives a power failure. */
 export class KeyFileWriter {
   protected readonly database: Database.Database;
 
@@ -129,8 +129,8 @@ export class KeyFileWriter {
   /**
    * Opens the key file, or creates it if the file does not exist. Throws `KeyFileError` if the file cannot be opened.
    *
-   * @param waitMs maximum time in milliseconds that a change waits for a write of another process. The wait blocks the thread. After this
-   * time, the change throws an error for which `isKeyFileBusy` returns true.
+   * @param waitMs maximum time in milliseconds that a change waits for a write of another process. The wait blocks the thread. After
+   * `waitMs`, the change throws an error for which `isKeyFileBusy` returns true.
    */
   static open<Writer extends KeyFileWriter>(this: WriterClass<Writer>, path: string, waitMs?: number): Writer {
     return new this(path, false, waitMs);
@@ -153,7 +153,7 @@ export class KeyFileWriter {
 
 type WriterClass<Writer> = new (path: string, mustExist: boolean, waitMs?: number) => Writer;
 
-/** SQL columns that contain the limits of a key, renamed to the members of `KeyLimitOverrides`. */
+/** SQL column list that selects the limits of a key under the names of the members of `KeyLimitOverrides`. */
 export const limitColumnsSql = `requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
   sessions_per_day AS sessionsPerDay`;
 
@@ -167,7 +167,7 @@ export function isKeyFileBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
 
-/** Whether a change failed because the disk is full or not writable. A failed change does not modify the key file. */
+/** Whether a change of the key file failed because the disk is full or not writable. A failed change does not modify the key file. */
 export function isKeyFileUnwritable(error: unknown): boolean {
   return isDiskFull(error) || (error instanceof Database.SqliteError && error.code === 'SQLITE_IOERR_WRITE');
 }
@@ -177,7 +177,7 @@ function migrate(database: Database.Database, path: string, waitMs: number): voi
   enableWal(database, waitMs);
   database
     .transaction(() => {
-      // Another process may have migrated the file before this transaction acquired the lock.
+      // Before this transaction acquired the lock, another process may have migrated the file.
       const version = readSchemaVersion(database);
       if (version > schemaVersion) {
         throw new KeyFileError(`the key file ${path} was written by a newer version of this program`);
@@ -190,8 +190,8 @@ function migrate(database: Database.Database, path: string, waitMs: number): voi
 }
 
 /**
- * Enables SQLite's write-ahead log. The pragma fails while the file is locked, and `busy_timeout` does not apply to this pragma, so this
- * function retries the pragma for up to `waitMs`.
+ * Enables SQLite's write-ahead log for the key file. The pragma fails while the file is locked, and `busy_timeout` does not apply to this
+ * pragma, so this function retries the pragma for up to `waitMs`.
  */
 function enableWal(database: Database.Database, waitMs: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
@@ -211,11 +211,11 @@ function readSchemaVersion(database: Database.Database): number {
 }
 
 /**
- * Copies a consistent snapshot of the key file, even while other processes use the file. Throws `KeyFileError` if the file cannot be
- * opened.
+ * Copies a consistent snapshot of the key file. Other processes may use the file during the copy. Throws `KeyFileError` if the file cannot
+ * be opened.
  */
 export async function copyKeyFile(path: string, target: string): Promise<void> {
-  // Creates the target with private permissions before SQLite writes keys into this file.
+  // Creates the target file with private permissions before SQLite writes keys into the target file.
   const copy = openSync(target, 'wx', 0o600);
   const database = openKeyFile(path, bounds.apiKeyCommandLockTimeoutMs, true);
   try {

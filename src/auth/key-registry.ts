@@ -19,7 +19,9 @@ import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /** Issues, lists and revokes API keys in the key file (docs/contract.md#api-keys). */
 export class KeyRegistry extends KeyFileWriter {
-  /** Issues a key and returns the text of the key, which cannot be read again later. Throws a RangeError for an invalid member. */
+  /**
+   * Issues a key and returns the text of the key, which cannot be read again later. Throws a RangeError if a member of `newKey` is invalid.
+   */
   create(newKey: NewKey, nowMs: number): { readonly key: string; readonly issued: IssuedKey } {
     const invalid = findInvalidKeyMember(newKey, nowMs);
     if (invalid !== null) throw new RangeError(`${invalid} ${requestParamRules[invalid]}`);
@@ -63,7 +65,7 @@ export class KeyRegistry extends KeyFileWriter {
     return row && toIssuedKey(row);
   }
 
-  /** Revokes a key permanently. Revoking a key again does not change its revocation time. */
+  /** Revokes a key permanently. A second revocation does not change the key's revocation time. */
   revokeKey(id: string, nowMs: number): RevokeKeyResult {
     const revoke = this.database.prepare<[number, string]>(
       'UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL',
@@ -106,7 +108,7 @@ export type KeyVertical = NewKey['vertical'];
 
 /**
  * Parses the body of `POST /keys`. `account`, `vertical` and `mode` are required; the expiry and the limits are optional. Rejects unknown
- * members, so that a misspelt limit or expiry is not ignored.
+ * members, so that a misspelt name of a limit or expiry is reported.
  */
 export function parseKeyRequest(body: unknown, verticals: readonly KeyVertical[], nowMs: number): Outcome<NewKey> {
   if (!isJsonObject(body)) return invalidRequest('body');

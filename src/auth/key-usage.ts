@@ -9,23 +9,23 @@ import {
   SlidingWindow,
 } from './rate-limits.ts';
 
-/** The tenant and key of an authenticated request. */
+/** The tenant and the API key of an authenticated request. */
 export interface Caller extends Tenant {
-  /** Number of the API key, which the ledger stores with each session (docs/contract.md#sessions-per-day). */
+  /** Number of the API key. The ledger stores this number with each session that the key creates (docs/contract.md#sessions-per-day). */
   readonly keyNumber: number;
 }
 
-/** Reservation of one session in the daily limit of an API key, made before the session is created. */
+/** Reserves one session in the daily limit of an API key before the session is created. */
 export interface QuotaReservation {
-  /** Cancels the reservation, because no session was created. Repeated calls have no effect. */
+  /** Cancels the reservation. Call this method if no session was created. Repeated calls have no effect. */
   release(): void;
 }
 
 /**
  * Counts the sessions that an API key created, by UTC day (docs/contract.md#sessions-per-day).
  *
- * Stores the counts of two days, so that a reservation made before midnight can be cancelled after midnight, and the previous count is
- * still available if the wall clock is set back past midnight.
+ * Stores the counts of two days for two reasons: a reservation made before midnight can be cancelled after midnight, and the wall clock may
+ * be set back past midnight.
  */
 export class DailyCounter {
   readonly #days = [-1, -1];
@@ -75,8 +75,8 @@ class DailyReservation implements QuotaReservation {
 export type Operation = 'create_session' | 'submit_inputs' | 'get_marketplace' | 'query_analytics';
 
 /**
- * Operation as which the rate limits count a request. `repeat_session` is a `create_session` request with an Idempotency-Key that was
- * used before; a `repeat_session` request does not count as a new session.
+ * Kind of operation that decides which rate limits count a request. `repeat_session` is a `create_session` request with an Idempotency-Key
+ * that was used before; a `repeat_session` request does not count as a new session.
  */
 type ChargedOperation = Operation | 'repeat_session';
 
@@ -88,7 +88,7 @@ type ChargedOperation = Operation | 'repeat_session';
  * Limits per minute use the monotonic clock (`nowMs`). The limit per day uses the wall clock (`wallMs`).
  */
 export class KeyUsage {
-  /** Tenant and number of the key; null until the first request. All sessions of the key share this object. */
+  /** Tenant and number of the key; null until the first request. All sessions that the key creates share this object. */
   caller: Caller | null = null;
   readonly #requestWindow: SlidingWindow;
   readonly #analyticsWindow: SlidingWindow;
@@ -112,8 +112,8 @@ export class KeyUsage {
   }
 
   /**
-   * Counts a request for which `hasRequestsLeft` is true. For `create_session`, returns the reservation in the daily limit; for all other
-   * operations, returns null.
+   * Counts a request for which `hasRequestsLeft` is true. For `create_session`, reserves one session in the daily limit and returns the
+   * reservation; for all other operations, returns null.
    */
   countRequest(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
     this.#requestWindow.admit(nowMs);
@@ -122,8 +122,8 @@ export class KeyUsage {
   }
 
   /**
-   * Returns the status of the operation's limit with the fewest remaining requests. The reset time is the time when all requests of this
-   * limit are available again.
+   * Returns the status of the operation's limit with the fewest remaining requests. The reset time is when all requests of the limit are
+   * available again.
    */
   rateLimitStatus(operation: Operation, nowMs: number, wallMs: number): RateLimitStatus {
     const requestsLeft = this.#requestWindow.remainingRequests(nowMs);
@@ -145,7 +145,7 @@ export class KeyUsage {
   }
 
   /**
-   * Returns the status of the exceeded limit with the longest wait. The reset time of an exceeded limit is the time when a retry can
+   * Returns the status of the exceeded limit whose wait is the longest. The reset time of an exceeded limit is the time when a retry can
    * succeed.
    */
   exceededLimitStatus(operation: ChargedOperation, nowMs: number, wallMs: number): RateLimitStatus {
@@ -165,7 +165,7 @@ export class KeyUsage {
     return createLimitStatus(policy, 0, waitMs, wallMs);
   }
 
-  /** Frees the empty windows of the key. Returns true if all counts are zero, so that the caller can delete this object. */
+  /** Frees the buffers of empty rate limit windows. Returns true if all counts are zero, so that the caller can delete this object. */
   freeEmptyWindows(nowMs: number, wallMs: number): boolean {
     const requestsIdle = this.#requestWindow.removeWindowIfEmpty(nowMs);
     const analyticsIdle = this.#analyticsWindow.removeWindowIfEmpty(nowMs);
@@ -179,7 +179,7 @@ export class KeyUsage {
   }
 
   #remainingSessions(wallMs: number): number {
-    // The count can exceed the limit, because the operator may have lowered the limit during the day.
+    // The count can exceed the daily limit, because the operator may have lowered the limit during the day.
     return Math.max(0, this.#sessionsPerDay - this.#sessionCounter.count(dayNumberOf(wallMs)));
   }
 

@@ -24,7 +24,7 @@ export function operatorTokenPath(dataDir: string): string {
   return join(dataDir, 'operator-token');
 }
 
-/** Reads the token file. If the file does not exist, first creates a new token in a file that only its owner can read. */
+/** Reads the token file. If the token file does not exist, first writes a new token to a file that only the file's owner can read. */
 export function openOperatorToken(path: string): { readonly token: OperatorToken; readonly created: boolean } {
   const created = !existsSync(path);
   if (created) writeFileDurably(path, `svc_operator_${randomBytes(32).toString('hex')}\n`);
@@ -36,7 +36,7 @@ export function readOperatorToken(path: string): string {
   const text = readFileSync(path, 'utf8').trim();
   if (/^svc_operator_[0-9a-f]{64}$/.test(text)) return text;
   throw new SecretFileError(
-    `${path} does not contain an operator token; delete it and restart the service to create one`,
+    `${path} does not contain an operator token; delete the file and restart the service to create a token`,
   );
 }
 

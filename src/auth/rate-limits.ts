@@ -7,13 +7,13 @@ import { flattenString } from '../domain/text.ts';
 export interface KeyLimits {
   /** Maximum number of requests in any 60 seconds, for all operations together. */
   readonly requestsPerMinute: number;
-  /** Maximum number of analytics queries in any 60 seconds. Each query also counts as a request. */
+  /** Maximum number of analytics queries in any 60 seconds. Each analytics query also counts toward the limit of requests per minute. */
   readonly analyticsPerMinute: number;
   /** Maximum number of new sessions per UTC day. */
   readonly sessionsPerDay: number;
 }
 
-/** Limits that were set for one key. A limit is null if the default of the service applies. */
+/** Rate limits that the operator set for one key. A limit is null if the default of the service applies. */
 export type KeyLimitOverrides = { readonly [Name in keyof KeyLimits]: number | null };
 
 const keyLimitsMax: KeyLimits = {
@@ -46,7 +46,7 @@ export function effectiveLimits(own: KeyLimitOverrides, defaults: KeyLimits): Ke
   };
 }
 
-/** Whether a value is a valid limit. Null is valid and selects the default limit. */
+/** Whether a value is a valid rate limit. Null is valid and selects the default limit. */
 export function isValidLimitOverride(name: keyof KeyLimits, value: unknown): boolean {
   if (value === null) return true;
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= keyLimitsMax[name];
@@ -64,7 +64,7 @@ export function assertRateLimits(limits: { readonly [Name in keyof KeyLimits]?: 
 /** Names of the rate limits in headers and metrics: requests per minute, analytics queries per minute, sessions per day. */
 export type LimitName = 'minute' | 'analytics' | 'day';
 
-/** One limit of an operation, with the constant parts of its response headers. */
+/** One rate limit of an operation, with the constant parts of the response headers for this limit. */
 export interface RateLimitPolicy {
   readonly name: LimitName;
   /** Value of the `RateLimit-Policy` header, which lists all limits of the operation, such as `"minute";q=500;w=60`. */
@@ -75,26 +75,26 @@ export interface RateLimitPolicy {
   readonly rateLimitHeaderPrefix: string;
 }
 
-/** Rate limit policies of a key, grouped by operation. A response reports the policy of the limit with the fewest remaining requests. */
+/** Rate limit policies of a key, by operation. A response reports the policy of the limit with the fewest remaining requests. */
 export interface KeyPolicies {
-  /** Policy of operations to which only the limit of requests per minute applies. */
+  /** Policy for operations that have only the limit of requests per minute. */
   readonly requests: RateLimitPolicy;
   readonly forAnalytics: { readonly requests: RateLimitPolicy; readonly analytics: RateLimitPolicy };
   readonly forSessions: { readonly requests: RateLimitPolicy; readonly sessions: RateLimitPolicy };
 }
 
-/** Status of one rate limit after a request, for the response headers (docs/contract.md#limit-headers). */
+/** Status of one rate limit after a request was counted, for the response headers (docs/contract.md#limit-headers). */
 export interface RateLimitStatus {
   /** Policy of the reported limit, which is the limit with the fewest remaining requests or sessions. */
   readonly policy: RateLimitPolicy;
-  /** Number of requests or sessions that remain after this request. */
+  /** Number of requests or sessions that the limit still allows after this request. */
   readonly remaining: number;
   /**
-   * Unix time in seconds, rounded up, when all requests of the limit are available again. For an exceeded limit, Unix time when a retry
+   * Unix time in seconds, rounded up, when all requests of the limit are available again. For an exceeded limit, the Unix time when a retry
    * can succeed.
    */
   readonly resetEpochSeconds: number;
-  /** Time from now until `resetEpochSeconds` in seconds, rounded up. */
+  /** Number of seconds from now until `resetEpochSeconds`, rounded up. */
   readonly resetSeconds: number;
 }
 
@@ -150,14 +150,14 @@ export function createLimitStatus(
 
 /**
  * Formats the `X-RateLimit-*` headers of a response, and the headers of the IETF draft "RateLimit header fields for HTTP"
- * (docs/contract.md#limit-headers). Each header starts with a line break. The result does not include `Retry-After`.
+ * (docs/contract.md#limit-headers). Each header in the result starts with a line break. The result does not include `Retry-After`.
  */
 export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSeconds }: RateLimitStatus): string {
   const { headerPrefix, rateLimitHeaderPrefix } = policy;
   return `${headerPrefix}${remaining}\r\nX-RateLimit-Reset: ${resetEpochSeconds}${rateLimitHeaderPrefix}${remaining};t=${resetSeconds}`;
 }
 
-/** Initial capacity of a sliding window's ring buffer, in requests. This capacity suffices for a key with a few requests per hour. */
+/** Initial capacity of a sliding window's ring buffer, in requests. Keys with few requests never need a larger buffer. */
 const initialCapacity = 8;
 
 /**
