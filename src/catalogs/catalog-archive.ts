@@ -13,15 +13,15 @@ interface ArchivedCatalog {
   readonly catalog: CatalogFile;
 }
 
-/** An archived file is missing or damaged, or its content does not match the version in its name. */
+/** Error for an archived catalog that is missing or damaged, or whose content does not match the version in the file name. */
 class CatalogArchiveError extends Error {
   override readonly name = 'CatalogArchiveError';
 }
 
 /**
  * Archive folder with the catalog versions that are in use or were replaced recently. The file `<version>.json` contains a catalog. For a
- * replaced version, the file `<version>.replaced` contains the wall time of the replacement in milliseconds. Matching threads load
- * catalogs from this folder, too.
+ * replaced version, the file `<version>.replaced` contains the wall time of the replacement in milliseconds. Matching threads also load
+ * catalogs from the archive folder.
  */
 export class CatalogArchive {
   readonly folder: string;

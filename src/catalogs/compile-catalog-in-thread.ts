@@ -36,7 +36,8 @@ export function compileCatalogSource(job: CatalogCompileJob): CatalogCompileResu
 }
 
 /**
- * Messages from the compiler thread. After each chunk, the thread waits for any reply before it sends the next chunk. Order of messages:
+ * Messages from the compiler thread. After each chunk, the compiler thread waits for a reply (any message) before it sends the next chunk.
+ * Order of messages:
  *
  *     unchanged | invalid | failed | compiled, chunk, chunk, ..., done
  */

@@ -122,7 +122,8 @@ class SvgParser {
       return `declares more than ${bounds.logoNamespaceDeclarationsMax} namespaces`;
     }
     const inherited = this.#open.at(-1)?.namespaces ?? predeclaredPrefixes;
-    // The map is copied only for tags that declare namespaces, so `logoNamespaceDeclarationsMax` also limits the number of copies.
+    // The namespace map is copied only for tags that declare namespaces, so `logoNamespaceDeclarationsMax` also limits the number of
+    // copies.
     const namespaces = declared.size === 0 ? inherited : new Map([...inherited, ...declared]);
     if (!prefixed.every((one) => namespaces.has(prefixOf(one)))) return 'has a namespace prefix that is not declared';
     if (!this.#hasRoot && (localName(name) !== 'svg' || namespaces.get(prefixOf(name)) !== svgNamespace)) {

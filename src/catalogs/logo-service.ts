@@ -3,7 +3,7 @@ import { type LogoSet, readLogos } from './read-logos.ts';
 
 export interface LogoCatalog {
   readonly lenders: readonly Lender[];
-  /** Sets the hashes of the logos by lender name. Logo URLs in later responses contain these hashes. */
+  /** Sets the hashes of the logos by lender name. Logo URLs in later responses contain the new hashes. */
   setLogoHashes(hashes: ReadonlyMap<string, string>): void;
 }
 
@@ -44,7 +44,7 @@ export class LogoService {
     if (missing.length > 0) this.cache.addPreviousLogos((await readLogos(folder, missing)).logos.values());
   }
 
-  /** Reads the logos of the active catalog again. Refreshes run one after the other and never reject. */
+  /** Reads the logo files of an active catalog again. Refreshes run one after the other and never reject. */
   reloadLogos(source: LogoSource): Promise<void> {
     this.#lastRefresh = this.#lastRefresh.then(() => this.#refreshCatalog(source));
     return this.#lastRefresh;
@@ -102,7 +102,7 @@ export class LogoCache {
   /** Logos of each catalog in use, by `LogoSource.key`. */
   readonly #catalogs = new Map<string, readonly Logo[]>();
   #active: ReadonlyMap<string, readonly Logo[]> = new Map();
-  /** Logos that no catalog in use has, by file name. The oldest entry is first and is deleted first. */
+  /** Logos that belong to no catalog in use, by file name. The first entry is the oldest and is deleted first. */
   readonly #retained = new Map<string, readonly Logo[]>();
 
   /** Replaces the cached logos of the catalog that has this `LogoSource.key`. */
@@ -123,7 +123,10 @@ export class LogoCache {
     return this.#active.has(file) || this.#retained.has(file);
   }
 
-  /** Finds the logo with this file name and hash, or else another logo with this name. Returns null if the file name is unknown. */
+  /**
+   * Finds the logo with a file name and hash. If the hash is unknown, finds another logo with the file name. Returns null if the file name
+   * is unknown.
+   */
   find(file: string, hash: string | undefined): Logo | null {
     const logos = this.#active.get(file) ?? this.#retained.get(file);
     if (logos === undefined) return null;

@@ -27,7 +27,9 @@ export function readCatalogText(file: string): { ok: true; text: string } | { ok
 
 const tooLongProblem = `must be at most ${bounds.catalogFileBytesMax} bytes long`;
 
-/** Returns the number of the first line, from 1, that is not UTF-8. The line feed byte never occurs inside a multi-byte character. */
+/**
+ * Returns the line number (at least 1) of the first line that is not UTF-8. The line feed byte never occurs inside a multi-byte character.
+ */
 function firstInvalidUtf8Line(bytes: Buffer): number {
   let line = 1;
   for (let start = 0; ; line++) {
@@ -89,8 +91,8 @@ function findStringEnd(text: string, start: number): number {
 }
 
 /**
- * Reports lists that are too long, and a catalog with too many offers. This check runs before the values are validated one by one. The
- * recursion cannot overflow the stack, because `textSizeProblem` limits the nesting depth.
+ * Reports lists that are too long, and a catalog with too many offers. The list sizes are checked before the values are validated one by
+ * one. The recursion cannot overflow the stack, because `textSizeProblem` limits the nesting depth.
  */
 function checkListSizes(value: unknown, errors: CatalogErrors): void {
   const { catalogOffersMax: offersMax, catalogListItemsMax: listMax } = bounds;
@@ -185,7 +187,7 @@ export function validateCatalogValue(value: unknown, vertical: Vertical): Catalo
 
 /** Validates a catalog against the schema. Stops when there are more errors than can be reported. */
 function checkShape(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
-  // By default, TypeBox stops after eight errors. The limit can be changed only for the whole process.
+  // By default, TypeBox stops after eight errors. This limit of TypeBox can be changed only for the whole process.
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: shapeErrorsMax });
   try {
@@ -233,7 +235,7 @@ function addShapeErrors(part: unknown, path: CatalogPath, validator: PartValidat
   errors.isIncomplete = shapeErrors.length >= shapeErrorsMax || errors.count >= shapeErrorsMax;
 }
 
-/** Converts a JSON pointer into `value` to a path. `value` determines which steps of the path are array indexes. */
+/** Converts a JSON pointer that refers to a part of `value` to a path. `value` determines which steps of the path are array indexes. */
 function pathFromPointer(pointer: string, value: unknown): CatalogPath {
   const path: (string | number)[] = [];
   let part = value;

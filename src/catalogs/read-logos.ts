@@ -13,7 +13,7 @@ export function createLogo(file: string, svg: Uint8Array): Logo {
   return { file, hash: contentHash(svg), svg };
 }
 
-/** Reason why a logo file cannot be used: a predicate for the file name, such as `does not exist`. */
+/** Reason why a logo file cannot be used, phrased to follow the file name, such as `does not exist`. */
 interface UnusableLogo {
   readonly problem: string;
 }
@@ -113,7 +113,9 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Background colors of monograms. The contrast ratio of each color to the white letters is at least 4.5, and to a dark page at least 3. */
+/**
+ * Background colors of monograms. Each color has a contrast ratio of at least 4.5 to the white letters and of at least 3 to a dark page.
+ */
 export const monogramColors = [
   '#55677f',
   '#616196',

@@ -88,7 +88,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
   product.validateOffers(offers, errors);
 }
 
-/** Reports a text with a lone surrogate. A JSON escape can contain a lone surrogate, but UTF-8 cannot encode one. */
+/** Reports a text with a lone surrogate. A JSON escape can contain a lone surrogate, but UTF-8 cannot encode a lone surrogate. */
 function checkWellFormedText(text: unknown, path: CatalogPath, errors: CatalogErrors): void {
   if (typeof text === 'string' && !text.isWellFormed()) errors.add(path, 'must not contain a lone surrogate');
 }

@@ -20,9 +20,11 @@ interface ProgressBarOptions {
 }
 
 interface ProgressBar {
-  /** Adds an amount of finished work. This method is fast enough to be called for every record of a log. */
+  /** Adds an amount of finished work. Fast enough to be called for every record of a log. */
   advance(amount: number): void;
-  /** Removes the progress bar. Must be called before other output is printed and after a failure. Repeated calls have no effect. */
+  /**
+   * Removes the progress bar. Callers must clear the bar before other output is printed and after a failure. Repeated calls have no effect.
+   */
   clear(): void;
 }
 

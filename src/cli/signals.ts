@@ -4,7 +4,7 @@ import process from 'node:process';
 interface ServeSignals {
   /** Abort signal that is aborted by the first SIGINT or SIGTERM. */
   readonly stopSignal: AbortSignal;
-  /** Promise that resolves to the first SIGINT or SIGTERM when the process receives it. */
+  /** Promise that resolves when the process receives the first SIGINT or SIGTERM. The value is the name of the signal. */
   readonly stopRequested: Promise<NodeJS.Signals>;
   /** Sets the function that ends the process at the second SIGINT or SIGTERM. A third SIGINT or SIGTERM exits with code 1 immediately. */
   onRepeatedSignal(end: (signal: NodeJS.Signals) => void): void;
@@ -69,7 +69,7 @@ export class InterruptedError extends Error {
     this.signal = signal;
   }
 
-  /** Exit code that shells report for a program that this signal ended. */
+  /** Exit code that shells report for a program that was ended by the signal. */
   get exitCode(): number {
     return 128 + constants.signals[this.signal];
   }

@@ -67,8 +67,8 @@ function applyRecord(
     case ledgerRecordKind.revenueConfirmed: {
       const offer = offers.get(record[3]);
       if (offer === undefined || record[8] === null) return false;
-      // A confirmation can recreate a click that has no record. The recreated click does not count towards the cap, and
-      // later clicks of the session on the offer are repeats.
+      // A confirmation can recreate a click that has no record. A recreated click does not count towards the cap, and later clicks of the
+      // same session on the same offer are repeats.
       if (pairs.pairState(record[2], offer.randomId) === 'shown') pairs.markClicked(record[2], offer.randomId);
       return false;
     }
@@ -114,7 +114,7 @@ interface CapDecision {
   readonly withinDailyCap: boolean | null | undefined;
 }
 
-/** Visits in order the records since `sinceMs` that the ledger had accepted before the call, and possibly later ones. */
+/** Visits, in order, all records since `sinceMs` that the ledger accepted before the call, and possibly later records. */
 export type ReadLedgerSince = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
@@ -197,7 +197,8 @@ export class DailyCaps implements LedgerSubscriber {
     if (offers.size === 0) return;
     const sinceMs = replayStartMs(nowMs);
     const isOfCatalog = (record: LedgerRecord): boolean => stateKeyOfSub(record[2]) === stateKeyOfCatalog(catalog);
-    // The replayed records are older than the records that are applied meanwhile, so their pairs are collected in a separate set.
+    // The replayed records are older than the records that are applied meanwhile, so the pairs of the replayed records are collected in a
+    // separate set.
     const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
     const bufferedRecords: LedgerRecord[] = [];
     this.#bufferedRecords = bufferedRecords;

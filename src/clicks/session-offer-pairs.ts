@@ -121,7 +121,7 @@ class PairTable {
     return (this.#words[index + 1]! & 1) === 1 ? 'clicked' : 'shown';
   }
 
-  /** Adds a pair. Returns 1, or 0 if the table already contains the pair. */
+  /** Adds a pair. Returns the number of added pairs: 1, or 0 if the table already contains the pair. */
   add(high: number, low: number, clicked: boolean): number {
     const at = this.#find(high, low);
     const isNew = this.#isEmpty(at);
@@ -139,8 +139,8 @@ class PairTable {
   addPairsOfTable(other: PairTable): number {
     const words = other.#words;
     let added = 0;
-    // The table grows before the insertion, because insertion would otherwise be slow: entries in the slot order of a larger table would
-    // all go to the start of a smaller table.
+    // The table grows before the insertion. In a smaller table, the insertion would be slow, because pairs in the slot order of a larger
+    // table would all go to the start of the smaller table.
     while ((this.size + other.size) * 3 > this.#words.length) this.#growTable();
     for (let at = 0; at < words.length; at += 2) {
       const [high, low] = [words[at]!, words[at + 1]!];
@@ -149,7 +149,7 @@ class PairTable {
     return added;
   }
 
-  /** Returns the index of the pair, or of the empty slot where it would be inserted. */
+  /** Returns the index of the pair, or of the empty slot for the pair. */
   #find(high: number, low: number): number {
     const words = this.#words;
     const last = words.length - 2;
@@ -176,7 +176,7 @@ class PairTable {
   }
 }
 
-/** Returns the first 32-bit word of a session-offer pair. The word is never 0, because 0 marks an empty slot. */
+/** Returns the first 32-bit word of a session-offer pair. The returned word is never 0, because 0 marks an empty slot. */
 function highWordOf(sub: Uint8Array, { high }: RandomOfferId): number {
   return (readWord(sub, randomOffset) ^ high) >>> 0 || 1;
 }

@@ -24,8 +24,8 @@ export function parseQueryParameters<Name extends string>(
   while (start < query.length) {
     let end = query.indexOf('&', start);
     if (end < 0) end = query.length;
-    // The position of the next `=` is reused until the parser has passed it. Without this reuse, parsing many names without `=` would
-    // search the rest of the query for each name.
+    // The position of the next `=` is reused until the parser has passed it. Otherwise, the parser would search the rest of the query again
+    // for each name without `=`.
     if (equals >= 0 && equals < start) equals = query.indexOf('=', start);
     const nameEnd = equals < 0 || equals > end ? end : equals;
     const name = encoded

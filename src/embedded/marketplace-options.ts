@@ -26,7 +26,7 @@ export interface MarketplaceOptions {
   readonly dataDir: string;
   /** File of the signing and encryption secrets. Default: `secrets.json` in the data folder. */
   readonly secretFile?: string;
-  /** HTTP listeners. Default: `false`, which starts no listener. The default port 0 selects a free port. */
+  /** HTTP listeners. The default `false` starts no listener. The default port 0 selects a free port. */
   readonly listen?:
     | false
     | {
@@ -46,8 +46,8 @@ export interface MarketplaceOptions {
         };
       };
   /**
-   * Base URLs in replies. Default: the address of the public listener. Without a listener, set at least `click` to the
-   * URL at which your program receives clicks and calls `followClick`.
+   * Base URLs in replies. The default base URL is the address of the public listener. Without a listener, set at least `click` to the URL
+   * at which your program receives clicks and calls `followClick`.
    */
   readonly urls?: Partial<PublicUrls>;
   /** Catalog sources: one live and one test catalog for each vertical. Default: personal loans with fictional lenders. */

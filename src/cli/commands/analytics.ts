@@ -178,7 +178,10 @@ function rebuildCommand(): Command {
     .action(rebuildAnalytics);
 }
 
-/** Runs a function on the analytics store of a data folder, opened for reading. A server may use the store at the same time. */
+/**
+ * Runs a function on the analytics store of a data folder, opened for reading. A running server may use the analytics store at the same
+ * time.
+ */
 async function withStoredAnalytics(
   dataDir: string,
   run: (analytics: ReadOnlyAnalytics) => void | Promise<void>,

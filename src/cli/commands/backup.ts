@@ -89,7 +89,10 @@ function journalEpochFolders(journal: string): string[] {
     .map((name) => join(journal, name));
 }
 
-/** Copies the journal. Skips the folder of a journal epoch that the server deletes meanwhile, because all its sessions have expired. */
+/**
+ * Copies the journal. Skips the folder of a journal epoch that the server deletes during the copy, because all sessions of the journal
+ * epoch have expired.
+ */
 async function copyJournal(journal: string, target: string, options: CopyOptions): Promise<void> {
   if (!existsSync(journal)) return;
   createFolderDurably(target);
@@ -102,7 +105,10 @@ async function copyJournal(journal: string, target: string, options: CopyOptions
   }
 }
 
-/** Returns the size of a log in bytes, for the progress bar. Returns 0 if the log cannot be read; copying it then reports the error. */
+/**
+ * Returns the size of a log in bytes, for the progress bar. Returns 0 if the log cannot be read; the later copy of the log reports the
+ * error.
+ */
 function logBytesOrZero(log: string): number {
   try {
     return logSizeBytes(fileSystemLogFiles, log);

@@ -136,7 +136,7 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
   return risks;
 }
 
-/** Returns the settings of public URLs that use http. Omits a setting whose value is derived from another setting of the result. */
+/** Returns the settings of public URLs that use http. Omits a URL that is derived from the public URL if the public URL uses http, too. */
 function unencryptedUrlSettings(urls: PublicUrls): string[] {
   const isUnencrypted = (url: string): boolean => {
     const { protocol, hostname } = new URL(url);

@@ -40,8 +40,8 @@ export function createCommand(): Command {
   })
     .argument('<file>', '.csv with column names in the first line, or .ndjson', parseConfirmationFile)
     .option('--url <url>', 'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)', parseUrl)
-    .option('--token-file <file>', 'file with the operator token (default: the one in the data folder)')
-    .option('--rejected <file>', 'file for rejected rows and their reasons (default: beside the file)')
+    .option('--token-file <file>', 'file with the operator token (default: the file in the data folder)')
+    .option('--rejected <file>', 'file for rejected rows and their reasons (default: beside the input file)')
     .option('--json', 'print one JSON object')
     .action(confirmRevenueFromFile);
 }

@@ -17,7 +17,7 @@ interface PathNode {
   position: TextPosition | null;
 }
 
-/** Object or array whose start the parser has passed and whose end it has not reached. */
+/** Object or array that the parser has entered and not left yet. */
 interface OpenContainer {
   readonly node: PathNode | undefined;
   /** Names of the object's members that the parser has passed; null for an array. */
@@ -108,7 +108,7 @@ function clearPositions(node: PathNode): void {
   for (const child of node.children.values()) clearPositions(child);
 }
 
-/** Returns the position of the syntax error in a text, for an error message of `JSON.parse`. */
+/** Returns the position of the syntax error in a text from the error message of `JSON.parse`. */
 export function jsonErrorPosition(text: string, message: string): TextPosition {
   // Only an offset at the end of the message is used, because the message may also quote the text.
   const offset = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
@@ -120,7 +120,7 @@ function positionOf(text: string, offset: number): TextPosition {
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
 
-/** Returns the offset of the first syntax error that jsonc-parser finds, or the length of the text if it finds none. */
+/** Returns the offset of the first syntax error that jsonc-parser finds, or the length of the text if jsonc-parser finds no error. */
 function firstErrorOffset(text: string): number {
   const stopVisit = new Error('stop');
   let first = text.length;
