@@ -16,10 +16,7 @@ export const bounds = {
   confidenceSessionsMin: 30,
 
   // HTTP (docs/contract.md#request-bodies, docs/contributing/native-http.md)
-  /**
-   * Maximum size of the request line and all headers, enough for the longest `sub_id_list`. The listener rejects a larger request head with
-   * status 431.
-   */
+  /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`. Larger request heads get status 431. */
   requestHeadBytesMax: 40 * 1024,
   requestBodyBytesMax: 64 * 1024,
   /** Maximum time from the receipt of a request head to the response. A request that takes longer gets 503. */
@@ -115,10 +112,7 @@ export const bounds = {
   idempotencyPayloadBytesMax: 48 * 1024,
   /** Number of shards of the session store. Growing one large hash table would block the event loop for hundreds of milliseconds. */
   sessionStoreShards: 256,
-  /**
-   * Interval at which expired sessions are deleted from each shard of the session store. Requests reject an expired session even before its
-   * deletion.
-   */
+  /** Interval at which expired sessions are deleted from each shard. Requests reject an expired session even before its deletion. */
   sessionSweepIntervalMs: 60_000,
   /** Minimum interval between two searches for expired sessions while the session store is full. */
   sessionStoreFullCheckIntervalMs: 100,
@@ -139,9 +133,7 @@ export const bounds = {
   // Offers (docs/contract.md#marketplace-answers)
   offersShownDefault: 5,
   offersShownMax: 20,
-  /**
-   * Number of offers per sort order in a cached ranking. If more than 12 offers of a ranking become unavailable, the ranking is recomputed.
-   */
+  /** Number of offers per sort order in a cached ranking. When more than 12 of the offers are unavailable, it is recomputed. */
   offersRankedMax: 32,
   /**
    * Maximum number of offers that may reach their daily cap or become available again before a cached ranking is recomputed. Up to this
@@ -182,7 +174,7 @@ export const bounds = {
   matchIndexBucketsMax: 64,
   /** Maximum size of the match index of one catalog in a matching thread. */
   matchIndexBytesMax: 48 * 1024 * 1024,
-  /** Number of offers of a new catalog that are transferred in one event-loop turn (about 1 ms). */
+  /** Number of offers of a new catalog that a thread sends to another thread in one event-loop turn (about 1 ms). */
   catalogTransferOffersPerTurn: 250,
   catalogPollIntervalMs: 1_000,
   /**
@@ -207,9 +199,7 @@ export const bounds = {
   explanationQueueMax: 16,
   /** Time after the replacement of a catalog in which clicks can still use the catalog (docs/contract.md#replaced-catalogs). */
   replacedCatalogRetentionMs: 28 * 60 * 60 * 1000,
-  /**
-   * Maximum number of stored replaced catalogs. When the maximum is stored, catalog changes fail until the oldest replaced catalog expires.
-   */
+  /** Maximum number of stored replaced catalogs. At the maximum, catalog changes fail until the oldest replaced catalog expires. */
   replacedCatalogsMax: 256,
 
   // Logos
@@ -230,8 +220,7 @@ export const bounds = {
   /** Time after the creation of a session in which its clicks are counted. */
   clickAttributionMs: 24 * 60 * 60 * 1000,
   /**
-   * Maximum time that a click redirect waits for a durable log record of the click. If the log record is not durable in time, the redirect
-   * is sent anyway.
+   * Maximum time that a click redirect waits for a durable log record. If the record is not durable in time, the redirect is sent anyway.
    */
   clickDurabilityTimeoutMs: 500,
   /** Maximum number of recorded clicks of one session on one offer. Further clicks on the offer are redirected but not recorded. */
@@ -397,9 +386,7 @@ export const bounds = {
 
   // Event log
   logSegmentBytesMax: 64 * 1024 * 1024,
-  /**
-   * Maximum payload of one log record. The largest log records, which store sessions with maximum metadata, are much smaller than 64 KiB.
-   */
+  /** Maximum payload of one log record. The largest log records (sessions with maximum metadata) are much smaller than 64 KiB. */
   logRecordBytesMax: 64 * 1024,
   /** Maximum number of elements in a log record, and in an array inside a record. */
   logRecordItemsMax: 64,

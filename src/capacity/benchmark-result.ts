@@ -174,9 +174,7 @@ function readDiskBytesPerSession({ history }: BenchmarkResult): number | null {
   return values.length === 0 ? null : values.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/**
- * Returns the median of the positive values. Ignores zeros; a zero means that the load was too short for the resolution of the CPU clock.
- */
+/** Returns the median of the positive values. Ignores zeros: the load was too short for the resolution of the CPU clock. */
 function medianOrNull(values: readonly (number | null)[]): number | null {
   const sorted = values.filter((value): value is number => value !== null && value > 0).sort((a, b) => a - b);
   return sorted.length === 0 ? null : (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;

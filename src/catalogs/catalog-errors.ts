@@ -15,10 +15,7 @@ export class CatalogErrors {
   readonly listed: CatalogError[] = [];
   /** Whether validation stopped early, so that there may be more errors. */
   isIncomplete = false;
-  /**
-   * Whether the text cannot be parsed, because it is not JSON or is too large. If the text cannot be parsed, `listed` contains only the
-   * reason.
-   */
+  /** Whether the text is not JSON or is too large to be parsed. If so, the reason is the only error in `listed`. */
   hasParseError = false;
   #count = 0;
 
@@ -39,10 +36,7 @@ export class CatalogErrors {
     this.add([], problem);
   }
 
-  /**
-   * Formats each error as a line like `lenders[0].offers[2].amount.min: must be >= 1`. If not all errors are listed, the last line contains
-   * the number of the other errors.
-   */
+  /** Formats errors as lines like `lenders[0].offers[2].amount.min: must be >= 1`. The last line may contain the number of other errors. */
   formatErrorLines(): string[] {
     const lines = this.listed.map(({ path, problem }) => `${formatCatalogPath(path)}: ${problem}`);
     const omitted = this.formatOmittedCount();

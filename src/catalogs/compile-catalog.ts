@@ -36,7 +36,7 @@ interface CompileCatalogOptions {
   readonly mode: ApiKeyMode;
 }
 
-/** Compiled catalog as plain values, so that a message can send the catalog to another thread. */
+/** Compiled catalog as plain values, which a message to another thread can contain. */
 export interface CompiledCatalogData {
   readonly version: string;
   /** Short advertiser disclosure that the API returns with the offers. */

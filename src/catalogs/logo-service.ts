@@ -15,9 +15,9 @@ export interface LogoSource {
 }
 
 /**
- * Loads the logos of catalogs: `loadLogos` reads the logo files before a catalog is activated, `activate` makes the server send the
- * logos, and `reloadLogos` reads the logo files of an active catalog again. A changed logo changes the logo URLs in responses, but not the
- * catalog version.
+ * Loads the logos of catalogs: `loadLogos` reads the logo files before a catalog is activated, `activate` makes the logos available to
+ * clients, and `reloadLogos` reads the logo files of an active catalog again. A changed logo changes the logo URLs in responses, but not
+ * the catalog version.
  */
 export class LogoService {
   readonly cache = new LogoCache();
@@ -30,7 +30,7 @@ export class LogoService {
     this.#setLogos(catalog, await readLogos(folder, catalog.lenders));
   }
 
-  /** Makes the server send the logos of a catalog. `loadLogos` must have loaded the logos. */
+  /** Makes the logos of a catalog available to clients. `loadLogos` must have loaded the logos. */
   activate({ key }: LogoSource, catalog: LogoCatalog): void {
     const set = this.#logosByCatalog.get(catalog);
     if (set === undefined) throw new Error('loadLogos must be called before activate');
@@ -123,10 +123,7 @@ export class LogoCache {
     return this.#active.has(file) || this.#retained.has(file);
   }
 
-  /**
-   * Finds the logo with a file name and hash. If the hash is unknown, finds another logo with the file name. Returns null if the file name
-   * is unknown.
-   */
+  /** Finds a logo by file name and hash. Ignores an unknown hash. Returns null if the file name is unknown. */
   find(file: string, hash: string | undefined): Logo | null {
     const logos = this.#active.get(file) ?? this.#retained.get(file);
     if (logos === undefined) return null;

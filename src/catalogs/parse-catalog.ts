@@ -27,9 +27,7 @@ export function readCatalogText(file: string): { ok: true; text: string } | { ok
 
 const tooLongProblem = `must be at most ${bounds.catalogFileBytesMax} bytes long`;
 
-/**
- * Returns the line number (at least 1) of the first line that is not UTF-8. The line feed byte never occurs inside a multi-byte character.
- */
+/** Returns the number (1 or more) of the first line that is not UTF-8. The line feed byte never occurs inside a multi-byte character. */
 function firstInvalidUtf8Line(bytes: Buffer): number {
   let line = 1;
   for (let start = 0; ; line++) {

@@ -78,7 +78,7 @@ function failUnknownCommand(command: Command, word: string): never {
 
 /**
  * Creates the command line program. If `args` is given, loads only the modules of commands whose names are in `args`; the other commands
- * have only a name and a summary. With `quiet`, commander does not print its errors. Errors of commander are thrown in any case.
+ * have only a name and a summary. With `quiet`, commander throws its errors without printing them.
  */
 export async function createProgram(
   version: string,

@@ -22,9 +22,7 @@ interface ProgressBarOptions {
 interface ProgressBar {
   /** Adds an amount of finished work. Fast enough to be called for every record of a log. */
   advance(amount: number): void;
-  /**
-   * Removes the progress bar. Callers must clear the bar before other output is printed and after a failure. Repeated calls have no effect.
-   */
+  /** Removes the progress bar. Call `clear` before printing other output and after a failure. Repeated calls have no effect. */
   clear(): void;
 }
 

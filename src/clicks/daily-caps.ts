@@ -12,8 +12,8 @@ import { classifyClick } from './click-rules.ts';
 import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts';
 
 /**
- * State of an offer with a daily cap (docs/contract.md#daily-caps): the cap and the number of clicks that booked
- * revenue. Stores the counts of two days, so that the earlier count still exists after the wall clock was set back past midnight.
+ * State of an offer with a daily cap (docs/contract.md#daily-caps): the cap and the number of clicks that booked revenue. Stores the counts
+ * of two days, so that the count of the previous day still exists if the wall clock is set back past midnight.
  */
 class OfferCapState {
   /** Maximum number of clicks per day that book revenue; null until the catalog with the cap is active. */
@@ -108,9 +108,9 @@ function isCountedClick(
 }
 
 interface CapDecision {
-  /** Whether the offer has reached its cap of the day, so that the click books no revenue. */
+  /** Whether the offer has reached its daily cap. If so, the click books no revenue. */
   readonly atCap: boolean;
-  /** Value of `withinDailyCap` in the click's record; undefined for an offer without a cap. */
+  /** Value of `withinDailyCap` in the click record; undefined for an offer without a cap. */
   readonly withinDailyCap: boolean | null | undefined;
 }
 
@@ -216,8 +216,8 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /**
-   * Activates the caps of a catalog from `nowMs` on. Call `loadRecordedClicks` first. A removed offer keeps its cap as
-   * long as the replaced catalog that contains the offer is retained (docs/contract.md#daily-caps).
+   * Activates the daily caps of a catalog at the time `nowMs`. Call `loadRecordedClicks` first. A removed offer keeps its cap as long as
+   * the replaced catalog that contains the offer is retained (docs/contract.md#daily-caps).
    */
   activateCatalog(catalog: CompiledCatalog, nowMs: number): void {
     const state = this.#capStateOf(catalog);

@@ -136,7 +136,9 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
   return risks;
 }
 
-/** Returns the settings of public URLs that use http. Omits a URL that is derived from the public URL if the public URL uses http, too. */
+/**
+ * Returns the settings of public URLs with http. Of URLs that start with an http public URL, returns only the setting of the public URL.
+ */
 function unencryptedUrlSettings(urls: PublicUrls): string[] {
   const isUnencrypted = (url: string): boolean => {
     const { protocol, hostname } = new URL(url);
