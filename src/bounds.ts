@@ -16,7 +16,7 @@ export const bounds = {
   confidenceSessionsMin: 30,
 
   // HTTP (docs/contract.md#request-bodies, docs/contributing/native-http.md)
-  /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`. Larger request heads get status 431. */
+  /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`. A request head above this size gets 431. */
   requestHeadBytesMax: 40 * 1024,
   requestBodyBytesMax: 64 * 1024,
   /** Maximum time from the receipt of a request head to the response. A request that takes longer gets 503. */
@@ -46,19 +46,19 @@ export const bounds = {
    */
   repliesPerTurnMax: 256,
   /**
-   * Default of the maximum time that a stopping service waits for pending requests. After the drain deadline, the service closes the
+   * Default for the maximum time that a stopping service waits for pending requests. After the drain deadline, the service closes the
    * connections of pending requests.
    */
   drainDeadlineDefaultMs: 5_000,
   drainDeadlineSecondsMax: 600,
-  /** Maximum setting of the time in which a stopping service still accepts connections. */
+  /** Maximum configurable delay before a stopping service refuses new connections. */
   drainDelaySecondsMax: 600,
   /** Time after an uncaught exception at which the process exits even if the service is not closed yet. */
   crashCloseTimeoutMs: 2_000,
   /** Maximum size of a certificate file or key file. A certificate chain has about 10 kB. */
   certificateFileBytesMax: 1024 * 1024,
   certificatePollIntervalMs: 1_000,
-  /** Delay between a change of the certificate file or key file and the reload, so that both files are complete at the reload. */
+  /** Delay between a change of the certificate file or key file and the reload, so that both files are written before the reload. */
   certificateReloadDelayMs: 1_000,
   /** Remaining lifetime of the certificate below which the service logs a warning. */
   certificateExpiryWarningMs: 14 * 24 * 60 * 60 * 1000,
@@ -133,7 +133,7 @@ export const bounds = {
   // Offers (docs/contract.md#marketplace-answers)
   offersShownDefault: 5,
   offersShownMax: 20,
-  /** Number of offers per sort order in a cached ranking. When more than 12 of the offers are unavailable, it is recomputed. */
+  /** Number of offers per sort order in a cached ranking. The ranking is recomputed when more than 12 of the offers are unavailable. */
   offersRankedMax: 32,
   /**
    * Maximum number of offers that may reach their daily cap or become available again before a cached ranking is recomputed. Up to this
@@ -178,15 +178,16 @@ export const bounds = {
   catalogTransferOffersPerTurn: 250,
   catalogPollIntervalMs: 1_000,
   /**
-   * Maximum number of offers in a catalog that is ranked in the main thread. For a small catalog, a message to a matching thread
-   * costs more than the ranking (docs/contributing/benchmarks.md).
+   * Maximum number of offers in a catalog that is ranked in the main thread. For a small catalog, a message to a matching thread takes more
+   * time than the ranking (docs/contributing/benchmarks.md).
    */
   matchInThreadOffersMax: 100,
   /** Maximum number of requests queued for the matching threads. If the queue is full, new requests get 503. */
   matchQueueRequestsMax: 4_096,
   matchBatchRequestsMax: 64,
   /**
-   * Delay before the first restart of a matching thread that exited without processing a request. Each further restart doubles the delay.
+   * Delay before the first restart of a matching thread that exited without processing a request. Each further restart doubles the restart
+   * delay.
    */
   matchWorkerRestartDelayMinMs: 100,
   /** Maximum restart delay of a matching thread, shorter than the request deadline so that waiting requests can still be answered. */
@@ -204,7 +205,7 @@ export const bounds = {
 
   // Logos
   logoFileBytesMax: 64 * 1024,
-  /** Maximum number of logo files loaded for one catalog. All other lenders of the catalog get a monogram instead of a logo. */
+  /** Maximum number of logo files loaded for one catalog. The remaining lenders of the catalog get a monogram instead of a logo. */
   logoFilesPerCatalogMax: 2_000,
   /** Maximum nesting depth of the elements in an SVG logo, equal to the limit of browsers. */
   logoElementDepthMax: 256,
@@ -364,7 +365,7 @@ export const bounds = {
   settingCharactersShown: 80,
 
   // Command line
-  /** Delay before a command shows its progress bar. A command that ends sooner shows no progress bar. */
+  /** Delay before a command shows its progress bar. A command that ends before this delay shows no progress bar. */
   progressBarDelayMs: 1_000,
   progressBarRedrawIntervalMs: 100,
   /** Interval at which a starting server without a terminal logs its progress. */
@@ -448,8 +449,8 @@ export const bounds = {
   /** Maximum heap of the aggregator thread. A batch of log records and the caches need only a small part of the heap. */
   aggregatorHeapMegabytes: 256,
   /**
-   * Delay before the aggregator thread is restarted after its first exit. Each further exit doubles the delay, up to the maximum. The delay
-   * returns to this minimum if the aggregator thread made progress before the exit.
+   * Delay before the aggregator thread is restarted after its first exit. Each further exit doubles the delay, up to the maximum. If the
+   * aggregator thread made progress before the exit, the delay starts at the minimum again.
    */
   aggregatorRestartDelayMinMs: 100,
   aggregatorRestartDelayMaxMs: 5_000,
@@ -486,7 +487,7 @@ assert(bounds.catalogTermsMax < 31);
 // revenue.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
 assert(bounds.offerAmountUsdMax < 2 ** 37);
-// The data of a day stops changing (no more clicks or confirmations) at least 30 days before the day is archived.
+// The last click or confirmation that can change the data of a day comes at least 30 days before the day is archived.
 assert(bounds.clickAttributionMs + bounds.confirmationWindowMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickDurabilityTimeoutMs < bounds.requestDeadlineMs);
 // The click sketch stores the click count of a session in one byte for two days. Up to 24 bits of a hash select a cell of the click sketch.

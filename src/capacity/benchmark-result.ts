@@ -11,7 +11,7 @@ import {
   type TrafficMix,
 } from './traffic-mix.ts';
 
-/** Supported format number of benchmark result files. Must equal the format number in bench/result/bench-result.ts. */
+/** Supported format number of benchmark result files. The number must equal the format number in bench/result/bench-result.ts. */
 const supportedFormat = 2;
 const benchCommand = 'make bench';
 const measuredServerKind = 'service';
@@ -174,7 +174,7 @@ function readDiskBytesPerSession({ history }: BenchmarkResult): number | null {
   return values.length === 0 ? null : values.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Returns the median of the positive values. Ignores zeros: the load was too short for the resolution of the CPU clock. */
+/** Returns the median of the positive values. Ignores zeros, which result from a load that is too short for the CPU clock. */
 function medianOrNull(values: readonly (number | null)[]): number | null {
   const sorted = values.filter((value): value is number => value !== null && value > 0).sort((a, b) => a - b);
   return sorted.length === 0 ? null : (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;

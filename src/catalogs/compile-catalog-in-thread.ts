@@ -12,7 +12,10 @@ export interface CatalogCompileJob {
   readonly source: CatalogText;
   readonly vertical: Vertical;
   readonly mode: ApiKeyMode;
-  /** Version of the catalog in use. If the source has the version in use, the source is not compiled and the result is `unchanged`. */
+  /**
+   * Version of the catalog in use. If the source contains the version that is already in use, the source is not compiled and the result is
+   * `unchanged`.
+   */
   readonly currentVersion: string;
   readonly archiveFolder: string;
 }

@@ -123,7 +123,7 @@ export class LogoCache {
     return this.#active.has(file) || this.#retained.has(file);
   }
 
-  /** Finds a logo by file name and hash. Ignores an unknown hash. Returns null if the file name is unknown. */
+  /** Finds a logo by file name and hash, or only by file name if the hash is unknown. Returns null if the file name is unknown. */
   find(file: string, hash: string | undefined): Logo | null {
     const logos = this.#active.get(file) ?? this.#retained.get(file);
     if (logos === undefined) return null;

@@ -102,7 +102,7 @@ function checkListSizes(value: unknown, errors: CatalogErrors): void {
       const kind = listKind(path);
       if (kind === 'offers') offers += part.length;
       const maxLength = kind === 'other' ? listMax : offersMax;
-      // Too many offers are reported at the end of `checkListSizes`, as one error for all lenders together.
+      // An excessive number of offers is reported at the end of `checkListSizes`, as one error for all lenders together.
       if (part.length > maxLength && kind !== 'offers') {
         errors.add([...path], `must contain at most ${maxLength} ${kind === 'lenders' ? 'lenders' : 'values'}`);
       }

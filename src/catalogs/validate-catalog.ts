@@ -16,9 +16,9 @@ import {
 const compileSchema = (schema: TSchema) => Compile(schema);
 
 /**
- * Compiles the validators of a catalog file. Checking whether a value is valid is many times faster than listing its errors. Therefore an
- * invalid file is checked in parts (the file without lenders, each lender without offers, each offer), and errors are listed only for
- * parts that are invalid.
+ * Compiles the validators of a catalog file. Checking whether a value is valid is many times faster than listing its errors. An invalid
+ * file is checked in parts (the file without lenders, each lender without offers, each offer), so that errors are listed only for the
+ * invalid parts.
  */
 function compileValidators({ schema: { fileMembers, lenderMembers, offer } }: VerticalProduct) {
   return {
@@ -46,8 +46,8 @@ export function catalogValidators(vertical: Vertical): ReturnType<typeof compile
 type WithStateRules<Part> = Part & { readonly state_rules?: unknown };
 
 /**
- * Reports errors that a schema cannot express: values that are not allowed for their field, limits that contradict each other, and
- * repeated names. Does not check parts of the catalog that do not match the schema.
+ * Reports errors that a schema cannot detect: values that are not allowed for their field, limits that contradict each other, and repeated
+ * names. Does not check parts of the catalog that do not match the schema.
  */
 export function validateSemantics(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
   const catalog = value as WithStateRules<CatalogFile>;

@@ -18,7 +18,7 @@ import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts'
 class OfferCapState {
   /** Maximum number of clicks per day that book revenue; null until the catalog with the cap is active. */
   dailyCap: number | null = null;
-  /** Time of the removal from the active catalog, or null. The cap still applies to links shown before the removal. */
+  /** Time of the removal from the active catalog, or null. The cap still applies to links that were shown before the removal. */
   removedMs: number | null = null;
   readonly randomId: RandomOfferId;
   readonly #days = [-1, -1];
@@ -189,7 +189,7 @@ export class DailyCaps implements LedgerSubscriber {
     if (state !== undefined && applyRecord(record, state.offers, this.#pairs)) state.unavailableDay = null;
   }
 
-  /** Reads the recorded clicks of offers that have no cap yet and will get one when this catalog is activated. */
+  /** Reads the recorded clicks of the offers that have no cap yet and get a cap when the catalog is activated. */
   async loadRecordedClicks(catalog: CompiledCatalog, nowMs: number, readHistory: ReadLedgerSince): Promise<void> {
     const state = this.#capStateOf(catalog);
     const offers = new Map<string, OfferCapState>();

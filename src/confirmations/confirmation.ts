@@ -71,7 +71,7 @@ export interface OfferPayout {
   readonly reversed: PayoutTransaction | null;
 }
 
-/** State of one confirmation's session, click and payout, derived from the ledger. */
+/** State of the session, click and payout of a confirmation, derived from the ledger. */
 export interface PayoutState {
   /** Whether the session exists and the offer was shown to it. */
   readonly offerShown: boolean;

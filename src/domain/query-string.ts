@@ -46,7 +46,7 @@ export function parseQueryParameters<Name extends string>(
   return { ok: true, values };
 }
 
-/** Parses an integer from 1 to `max` in decimal digits. Returns null for any other text. */
+/** Parses an integer from 1 to `max` in decimal digits. Returns null if the text is not an integer in this range. */
 export function parseCount(text: string, max: number): number | null {
   return /^[1-9]\d{0,8}$/.test(text) && Number(text) <= max ? Number(text) : null;
 }

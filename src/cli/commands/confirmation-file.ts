@@ -104,7 +104,10 @@ function parseCsvRow(header: readonly string[], cells: readonly string[]): Confi
   return { parsed: { ok: true, item }, formatRejectedRow };
 }
 
-/** Converts a cell with a decimal number to a number. Returns any other text unchanged; the server then rejects the row. */
+/**
+ * Converts a cell with a decimal number to a number. If the cell contains no decimal number, returns the text unchanged, and the server
+ * rejects the row.
+ */
 function parseAmount(cell: string): number | string {
   return /^\d{1,9}(\.\d{1,6})?$/.test(cell) ? Number(cell) : cell;
 }

@@ -106,7 +106,7 @@ async function runServer(): Promise<void> {
     return;
   }
   running = service;
-  // While a reload runs, at most one further reload is queued. Requests for a reload that arrive later need no reload of their own.
+  // While a reload runs, at most one further reload is queued. The queued reload also serves later reload requests.
   const reloads = new SerialQueue(1);
   const requestCatalogReload = (): void => void reloads.run(() => reloadCatalogs(service, logger, signals.stopSignal));
   const stopWatching = watchReloadableFiles(config, service, logger, requestCatalogReload);
