@@ -16,7 +16,7 @@ export const bounds = {
   confidenceSessionsMin: 30,
 
   // HTTP (docs/contract.md#request-bodies, docs/contributing/native-http.md)
-  /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`. A request head above this size gets 431. */
+  /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`. The listener rejects larger heads with 431. */
   requestHeadBytesMax: 40 * 1024,
   requestBodyBytesMax: 64 * 1024,
   /** Maximum time from the receipt of a request head to the response. A request that takes longer gets 503. */
@@ -136,8 +136,8 @@ export const bounds = {
   /** Number of offers per sort order in a cached ranking. The ranking is recomputed when more than 12 of the offers are unavailable. */
   offersRankedMax: 32,
   /**
-   * Maximum number of offers that may reach their daily cap or become available again before a cached ranking is recomputed. Up to this
-   * maximum, only the total number of offers in the ranking is updated, which takes about 5 microseconds.
+   * Maximum number of offers that may reach their daily cap or become available again before a cached ranking is recomputed. If fewer
+   * offers changed, only the total number of offers in the ranking is updated, which takes about 5 microseconds.
    */
   offersRecountedMax: 64,
   /** Maximum number of offers in a catalog. Offer indices are 16-bit integers. */
@@ -221,7 +221,8 @@ export const bounds = {
   /** Time after the creation of a session in which its clicks are counted. */
   clickAttributionMs: 24 * 60 * 60 * 1000,
   /**
-   * Maximum time that a click redirect waits for a durable log record. If the record is not durable in time, the redirect is sent anyway.
+   * Maximum time that a click redirect waits for a durable log record. After a timeout, the redirect is sent although the record is not
+   * durable.
    */
   clickDurabilityTimeoutMs: 500,
   /** Maximum number of recorded clicks of one session on one offer. Further clicks on the offer are redirected but not recorded. */
@@ -365,7 +366,7 @@ export const bounds = {
   settingCharactersShown: 80,
 
   // Command line
-  /** Delay before a command shows its progress bar. A command that ends before this delay shows no progress bar. */
+  /** Delay before a command shows its progress bar. A command that ends within a second shows no progress bar. */
   progressBarDelayMs: 1_000,
   progressBarRedrawIntervalMs: 100,
   /** Interval at which a starting server without a terminal logs its progress. */

@@ -73,8 +73,8 @@ const resultValidator = Compile(ResultSchema);
 type BenchmarkResult = Static<typeof ResultSchema>;
 
 /**
- * Reduces a benchmark result to the measurements of this service and the members that a capacity plan uses. Returns the reduced benchmark
- * result as JSON text.
+ * Removes the measurements of other servers and all unused members from a benchmark result. Returns the reduced benchmark result as JSON
+ * text.
  */
 export function trimBenchmarkResult(text: string): string {
   const result = resultValidator.Clean(parseBenchmarkResult(text)) as BenchmarkResult;

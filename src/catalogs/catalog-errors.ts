@@ -30,7 +30,7 @@ export class CatalogErrors {
     this.listed.push({ path, problem: truncateText(escapeInvisible(problem), bounds.catalogErrorCharactersShown) });
   }
 
-  /** Adds the error of a text that is not JSON or is too large. Such a text has no other errors. */
+  /** Adds the error of a text that is not JSON or is too large. `listed` then contains no other errors. */
   addParseError(problem: string): void {
     this.hasParseError = true;
     this.add([], problem);

@@ -109,7 +109,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   }
 }
 
-/** Compiles a catalog that `parseCatalog` accepted for this vertical. */
+/** Compiles a catalog that `parseCatalog` accepted for the vertical. */
 export function compileCatalog(
   catalog: CatalogFile,
   vertical: Vertical,

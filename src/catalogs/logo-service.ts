@@ -105,7 +105,7 @@ export class LogoCache {
   /** Logos that belong to no catalog in use, by file name. The first entry is the oldest and is deleted first. */
   readonly #retained = new Map<string, readonly Logo[]>();
 
-  /** Replaces the cached logos of the catalog that has this `LogoSource.key`. */
+  /** Replaces the cached logos of a catalog, which is identified by its `LogoSource.key`. */
   replaceCatalog(key: string, logos: Iterable<Logo>): void {
     this.#catalogs.set(key, [...logos]);
     const before = this.#active;

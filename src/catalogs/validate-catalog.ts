@@ -16,9 +16,9 @@ import {
 const compileSchema = (schema: TSchema) => Compile(schema);
 
 /**
- * Compiles the validators of a catalog file. Checking whether a value is valid is many times faster than listing its errors. An invalid
- * file is checked in parts (the file without lenders, each lender without offers, each offer), so that errors are listed only for the
- * invalid parts.
+ * Compiles the validators of a catalog file. Checking whether a value is valid is many times faster than listing the errors of the value.
+ * An invalid file is checked in parts (the file without lenders, each lender without offers, each offer), so that errors are listed only
+ * for the invalid parts.
  */
 function compileValidators({ schema: { fileMembers, lenderMembers, offer } }: VerticalProduct) {
   return {
@@ -183,8 +183,8 @@ function allowedConditions(field: PocketField): readonly string[] {
 }
 
 /**
- * Returns the problem of a landing URL, or null. A click redirects to this URL with `{click_id}` replaced by the click_id. The redirect
- * must go to the same https host for every click_id, so `{click_id}` must come after the host.
+ * Returns the problem of a landing URL, or null. A click redirects to the landing URL, in which `{click_id}` is replaced by the click_id.
+ * The redirect must go to the same https host for every click_id, so `{click_id}` must come after the host.
  */
 function landingUrlProblem(template: string): string | null {
   if (!/^[\x21-\x7e]+$/.test(template)) return 'must be printable ASCII without spaces';

@@ -45,8 +45,8 @@ function checkRequiredOptionsLast(command: Command): void {
 }
 
 /**
- * Converts `help <command>` to `<command> --help`, and reports an unknown command. Without this check, commander would print the help of
- * the parent command for an unknown command followed by `--help`.
+ * Converts `help <command>` to `<command> --help`, and reports an unknown command. For an unknown command followed by `--help`, commander
+ * alone would print the help of the parent command.
  */
 export function normalizeArguments(root: Command, words: readonly string[]): string[] {
   let command = root;

@@ -43,7 +43,9 @@ class OfferCapState {
   }
 }
 
-/** Applies a record to its capped offers (docs/contract.md#counting-clicks). Returns whether an active offer reached its cap. */
+/**
+ * Updates the state of the capped offers in a record (docs/contract.md#counting-clicks). Returns whether an active offer reached its cap.
+ */
 function applyRecord(
   record: LedgerRecord,
   offers: ReadonlyMap<string, OfferCapState>,
@@ -274,10 +276,10 @@ export class DailyCaps implements LedgerSubscriber {
 interface CatalogCapState {
   /** Active catalog; null before the first activation. */
   catalog: CompiledCatalog | null;
-  /** Capped offers by offer id: those of the active catalog, and removed offers whose cap still applies. */
+  /** Capped offers by offer id: capped offers of the active catalog, and removed offers whose cap still applies. */
   offers: Map<string, OfferCapState>;
   unavailable: UnavailableOffers;
-  /** Day number for which `unavailable` was computed; null if it must be recomputed. */
+  /** Day number for which `unavailable` was computed; null if `unavailable` must be recomputed. */
   unavailableDay: number | null;
 }
 

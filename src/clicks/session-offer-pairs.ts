@@ -14,9 +14,9 @@ const minuteMs = 60 * 1000;
  * Set of (session, offer) pairs: the offers that were shown to each session, with one bit for a counted click. A pair takes eight
  * bytes outside the heap, because there are as many pairs as views of capped offers in a day.
  *
- * A session-offer pair is identified by 63 bits: random bits of the sub_id XOR the offer's `RandomOfferId`. Among four million pairs,
- * the probability of a collision is one in a million. There is one hash table for each minute of session creation, so that growing a
- * table is fast. The oldest table is evicted when its sessions are too old for counted clicks, or when there are too many pairs.
+ * A session-offer pair is identified by 63 bits: random bits of the sub_id XOR the offer's `RandomOfferId`. Among four million pairs, the
+ * probability of a collision is one in a million. There is one hash table for each minute of session creation, so that growing a table is
+ * fast. The oldest table is evicted when the sessions of the table are too old for counted clicks, or when there are too many pairs.
  */
 export class SessionOfferPairs {
   readonly #pairsMax: number;
@@ -33,7 +33,7 @@ export class SessionOfferPairs {
     return this.#size;
   }
 
-  /** Whether the set still contains all session-offer pairs of sessions created at this time or later. */
+  /** Whether the set still contains all session-offer pairs of the sessions created at a given time or later. */
   isCompleteSince(createdMs: number): boolean {
     return createdMs >= this.#completeSinceMs;
   }
@@ -60,7 +60,7 @@ export class SessionOfferPairs {
     }
   }
 
-  /** Evicts the session-offer pairs of sessions whose creation minute ends at or before this time. */
+  /** Evicts the session-offer pairs of sessions whose creation minute ends at or before `createdMs`. */
   evictPairsOfSessionsBefore(createdMs: number): void {
     if (createdMs <= this.#completeSinceMs) return;
     const minuteBefore = Math.floor(this.#completeSinceMs / minuteMs);

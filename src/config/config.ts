@@ -123,7 +123,7 @@ export function detectMachineResources(): MachineResources {
   };
 }
 
-/** Returns the heap size from the command line of Node.js, where the launcher sets it. If the option is repeated, the last value counts. */
+/** Returns the heap size that the launcher set on the command line of Node.js. If the option is repeated, the last value counts. */
 function configuredHeapMegabytes(execArgv: readonly string[]): number | null {
   const option = execArgv.findLast((argument) => /^--max[-_]old[-_]space[-_]size=\d+$/.test(argument));
   return option === undefined ? null : Number(option.slice(option.indexOf('=') + 1));
@@ -272,7 +272,7 @@ function endpointsCollide(one: ListenAddress, other: ListenAddress): boolean {
   return one.host === other.host || isWildcardHost(one.host) || isWildcardHost(other.host);
 }
 
-/** Whether a listener on this host accepts connections on every address of the machine. */
+/** Whether a listener on a host accepts connections on every address of the machine. */
 export function isWildcardHost(host: string): boolean {
   return host === '0.0.0.0' || /^[0:]+$/.test(host);
 }

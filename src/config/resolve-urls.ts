@@ -54,7 +54,7 @@ function blockedPortWarnings(urls: Config['urls']): string[] {
   });
 }
 
-/** Returns the URL of a listener as seen from this machine. */
+/** Returns the URL at which programs on the same machine can reach a listener. */
 export function endpointUrl({ host, port }: ListenAddress, scheme: 'http' | 'https' = 'http'): string {
   const reachable = isWildcardHost(host) ? '127.0.0.1' : host;
   return `${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;

@@ -73,7 +73,7 @@ export interface OfferPayout {
 
 /** State of the session, click and payout of a confirmation, derived from the ledger. */
 export interface PayoutState {
-  /** Whether the session exists and the offer was shown to it. */
+  /** Whether the session exists and the offer was shown in the session. */
   readonly offerShown: boolean;
   /** Time of the counted click in Unix milliseconds; null if there is no counted click. */
   readonly clickedMs: number | null;

@@ -11,7 +11,7 @@ export function isVisibleAscii(text: string, charactersMax: number): boolean {
 
 /**
  * Returns the same string in contiguous memory. The JavaScript engine represents a concatenated string as a tree, and each later
- * concatenation would traverse this tree again. Without `flattenString`, traversing the tree took three quarters of the time needed to
+ * concatenation would traverse the tree again. Without `flattenString`, traversing the tree took three quarters of the time needed to
  * format a response with offers.
  */
 export function flattenString(text: string): string {

@@ -78,7 +78,7 @@ export interface MarketplaceOptions {
 }
 
 export interface NewPartnerKey {
-  /** Name of the account; it is created if it does not exist. */
+  /** Name of the account. The account is created if the name is unknown. */
   readonly account: string;
   /** Path segment of a configured vertical, such as `personal-loans`. */
   readonly vertical: string;

@@ -131,7 +131,7 @@ class RejectedRowsFile {
   readonly #reader: ConfirmationReader;
   #file: number | null = null;
 
-  /** Deletes an existing file with this path. */
+  /** Deletes an existing file at the path. */
   constructor(path: string, reader: ConfirmationReader) {
     this.#path = path;
     this.#temporaryPath = `${path}.unfinished`;

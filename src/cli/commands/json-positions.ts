@@ -50,7 +50,7 @@ export function locateJsonPaths(
   const reported: { path: JsonPath; position: TextPosition }[] = [];
   let count = 0;
 
-  /** Returns the node of the value that starts at this position, or undefined if no requested path contains the value. */
+  /** Returns the node of the value that starts at the current position, or undefined if no requested path contains the value. */
   const enterValue = (line: number, column: number): PathNode | undefined => {
     const container = open.at(-1);
     const node = container === undefined ? root : container.node?.children.get(container.key);
