@@ -164,10 +164,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 }
 
-/**
- * Returns a key ID or an account name from the cache or the key file. IDs and names never change. A full cache of names drops the oldest
- * entry.
- */
+/** Returns a key ID or an account name from the cache or the key file. IDs and names never change. A full cache drops the oldest entry. */
 function cachedName(
   number: number,
   cache: Map<number, string>,

@@ -44,7 +44,7 @@ export interface LoadCurvePoint {
   readonly p99Ms: number;
   /** CPU time of all threads per request, in microseconds. */
   readonly cpuMicros: number;
-  /** Whether the benchmark client was saturated. If so, the measured latency includes delays of the client. */
+  /** Whether the benchmark client was saturated. If the client was saturated, the measured latency includes delays of the client. */
   readonly clientSaturated: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface SessionMemory {
   readonly residentBytesPerSession: number;
   /** Resident memory of a server without sessions. */
   readonly baseResidentMiB: number;
-  /** Largest measured number of live sessions; `sessionsMax` is the maximum that the service allows. */
+  /** Largest number of live sessions in the measurement; `sessionsMax` is the maximum that the service allows. */
   readonly sessionsMeasured: number;
   readonly sessionsMax: number;
 }

@@ -281,7 +281,7 @@ export interface CapacityCheckRequest {
   readonly initialSessions: number;
 }
 
-/** Measurements of a capacity check. CPU and memory are null if the system does not report them. */
+/** Measurements of a capacity check. The CPU use and the memory use are null if the system does not report them. */
 export interface CapacityCheckMeasurements {
   readonly seconds: number;
   readonly offeredPerSecond: number;
@@ -301,7 +301,7 @@ export interface CapacityCheckMeasurements {
   /** Number of live sessions at the end of the load. */
   readonly liveSessions: number;
   readonly keys: number;
-  /** Whether the benchmark client was saturated. If so, the measured latency includes delays of the client. */
+  /** Whether the benchmark client was saturated. If the client was saturated, the measured latency includes delays of the client. */
   readonly clientSaturated: boolean;
 }
 

@@ -89,7 +89,7 @@ export const defaultTrafficMixFile: TrafficMixFile = {
   session_hours: 4,
 };
 
-/** Parses the text of a traffic mix file. Throws `CapacityError`. */
+/** Parses the text of a traffic mix file. Throws `CapacityError` if the text is invalid. */
 export function parseTrafficMix(text: string): TrafficMix {
   const value = parseJsonText(text);
   assertKnownMixMembers(value);
@@ -187,7 +187,7 @@ export function calculateLoadPerKey(mix: TrafficMix): RequestRatesPerKey {
   };
 }
 
-/** No plan is possible, because a file is invalid or the server is too small. The error message is a single line. */
+/** Error: no capacity plan is possible, because a file is invalid or one server is too small. The error message is a single line. */
 export class CapacityError extends Error {
   override readonly name = 'CapacityError';
 }

@@ -53,7 +53,7 @@ export class CatalogArchive {
     if (this.#readCatalogText(version) !== text) writeFileDurably(this.#catalogFilePath(version), text);
   }
 
-  /** Loads an archived catalog. Throws `CatalogArchiveError`. */
+  /** Loads an archived catalog. Throws `CatalogArchiveError` if the archived catalog is missing or damaged. */
   loadCatalog(version: string): ArchivedCatalog {
     if (!catalogVersionPattern.test(version)) throw new CatalogArchiveError('not a catalog version');
     let file: { vertical?: unknown; mode?: unknown; catalog?: unknown };

@@ -15,7 +15,7 @@ export class CatalogErrors {
   readonly listed: CatalogError[] = [];
   /** Whether validation stopped early, so that there may be more errors. */
   isIncomplete = false;
-  /** Whether the text is not JSON or is too large to be parsed. If so, the reason is the only error in `listed`. */
+  /** Whether the text is not JSON or is too large. An unreadable text has only one error in `listed`: the reason. */
   hasParseError = false;
   #count = 0;
 
@@ -30,7 +30,7 @@ export class CatalogErrors {
     this.listed.push({ path, problem: truncateText(escapeInvisible(problem), bounds.catalogErrorCharactersShown) });
   }
 
-  /** Adds the error of a text that is not JSON or is too large. `listed` then contains no other errors. */
+  /** Adds the error of a text that is not JSON or is too large. An unreadable text has no further errors. */
   addParseError(problem: string): void {
     this.hasParseError = true;
     this.add([], problem);

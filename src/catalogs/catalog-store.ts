@@ -143,7 +143,7 @@ export class CatalogStore {
     return this.#runSerially(() => this.#reloadCatalog(this.#findServedCatalog(vertical, mode)));
   }
 
-  /** Aborts a reload in progress. Later reloads fail. */
+  /** Aborts a reload in progress. All later reloads fail. */
   async close(): Promise<void> {
     this.#abortController.abort();
     await this.#lastChange;
@@ -156,7 +156,7 @@ export class CatalogStore {
     throw new Error(`no ${mode} catalog for vertical ${vertical}`);
   }
 
-  /** Runs reloads one after the other. An unexpected exception becomes an error of the reload and does not end the service. */
+  /** Runs reloads one after the other. An unexpected exception is reported as an error of the reload and does not end the service. */
   #runSerially(change: () => Promise<CatalogReloadResult>): Promise<CatalogReloadResult> {
     const turn = this.#lastChange.then(change).catch((error: unknown): CatalogReloadResult => {
       const reason = error instanceof Error ? error.message : String(error);

@@ -54,7 +54,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly disclosure: string;
   readonly offers: readonly CompiledOffer[];
   readonly tables: ProductTables;
-  /** Daily caps in clicks by offer id. The map does not contain offers without a cap (docs/contract.md#daily-caps). */
+  /** Daily caps in clicks by offer id. Offers without a daily cap are omitted (docs/contract.md#daily-caps). */
   readonly dailyCaps: ReadonlyMap<string, number>;
   #logoHashes: ReadonlyMap<string, string> = new Map();
   #offerRenderer: OfferRenderer | null = null;

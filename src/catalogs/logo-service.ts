@@ -30,7 +30,7 @@ export class LogoService {
     this.#setLogos(catalog, await readLogos(folder, catalog.lenders));
   }
 
-  /** Makes the logos of a catalog available to clients. `loadLogos` must have loaded the logos. */
+  /** Makes the logos of a catalog available to clients. Before this call, `loadLogos` must have loaded the logos. */
   activate({ key }: LogoSource, catalog: LogoCatalog): void {
     const set = this.#logosByCatalog.get(catalog);
     if (set === undefined) throw new Error('loadLogos must be called before activate');
@@ -50,7 +50,7 @@ export class LogoService {
     return this.#lastRefresh;
   }
 
-  /** Lenders of the active catalogs whose logo file is missing or invalid. */
+  /** Lenders in the active catalogs with a missing or invalid logo file. */
   get logoProblems(): LogoSet['problems'] {
     return [...this.#activeCatalogs.values()].flatMap((catalog) => this.#logosByCatalog.get(catalog)?.problems ?? []);
   }
@@ -114,7 +114,7 @@ export class LogoCache {
     for (const file of this.#retained.keys()) if (this.#active.has(file)) this.#retained.delete(file);
   }
 
-  /** Adds logos of a replaced catalog whose file names are not in the cache yet. */
+  /** Adds those logos of a replaced catalog whose file names are not in the cache yet. */
   addPreviousLogos(logos: Iterable<Logo>): void {
     for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retainLogos(file, retained);
   }

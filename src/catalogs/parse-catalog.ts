@@ -45,7 +45,7 @@ function firstInvalidUtf8Line(bytes: Buffer): number {
 function textSizeProblem(text: string): string | null {
   if (Buffer.byteLength(text) > bounds.catalogFileBytesMax) return tooLongProblem;
   let values = 1;
-  // Number of members found so far in each object that is not closed yet, outermost first; null for a list.
+  // Number of members read so far in each object that is still open, outermost object first; null for a list.
   const members: (number | null)[] = [];
   for (let index = 0; index < text.length; index++) {
     const character = text.charCodeAt(index);
@@ -78,7 +78,7 @@ const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace
   character.charCodeAt(0),
 );
 
-/** Returns the index of the closing quote, or of the end of the text. */
+/** Returns the index of the closing quote, or the length of the text if there is no closing quote. */
 function findStringEnd(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index++) {
     const character = text.charCodeAt(index);

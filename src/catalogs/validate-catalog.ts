@@ -166,7 +166,7 @@ function criterionFieldProblem(field: PocketField | undefined, vertical: Vertica
   return allowedConditions(field).length === 0 ? 'names a field that cannot be a criterion' : null;
 }
 
-/** Returns the conditions that a criterion on the field may have. Ages have no maximum, because no offer may exclude older borrowers. */
+/** Returns the conditions that a criterion for a field may contain. Ages have no maximum, because no offer may exclude older borrowers. */
 function allowedConditions(field: PocketField): readonly string[] {
   switch (field.kind) {
     case 'choice':
@@ -183,8 +183,9 @@ function allowedConditions(field: PocketField): readonly string[] {
 }
 
 /**
- * Returns the problem of a landing URL, or null. A click redirects to the landing URL, in which `{click_id}` is replaced by the click_id.
- * The redirect must go to the same https host for every click_id, so `{click_id}` must come after the host.
+ * Returns a description of the problem of a landing URL, or null for a valid URL. A click redirects to the landing URL, in which
+ * `{click_id}` is replaced by the click_id. The redirect must go to the same https host for every click_id, so `{click_id}` must come after
+ * the host.
  */
 function landingUrlProblem(template: string): string | null {
   if (!/^[\x21-\x7e]+$/.test(template)) return 'must be printable ASCII without spaces';

@@ -4,11 +4,11 @@ import process from 'node:process';
 interface ServeSignals {
   /** Abort signal that is aborted by the first SIGINT or SIGTERM. */
   readonly stopSignal: AbortSignal;
-  /** Promise that resolves when the process receives the first SIGINT or SIGTERM. The value is the name of the signal. */
+  /** Promise that resolves when the process receives the first SIGINT or SIGTERM. The promise value is the signal name. */
   readonly stopRequested: Promise<NodeJS.Signals>;
   /** Sets the function that ends the process at the second SIGINT or SIGTERM. A third SIGINT or SIGTERM exits with code 1 immediately. */
   onRepeatedSignal(end: (signal: NodeJS.Signals) => void): void;
-  /** Sets the function to call at each SIGHUP. If a SIGHUP arrived before, calls the function immediately and returns true. */
+  /** Sets the function to call at each SIGHUP. If a SIGHUP has already arrived, calls the function immediately and returns true. */
   onReload(handle: () => void): boolean;
 }
 

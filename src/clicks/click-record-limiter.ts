@@ -55,7 +55,7 @@ class SessionClickSketch {
   #sketchForSessionDay(sub: Uint8Array): Uint8Array {
     const day = dayNumberOf(decodeSubId(sub).createdMs);
     const index = day & 1;
-    // If the clock was set back, sessions of an earlier day use the sketch of the later day, so that the counts do not restart.
+    // If the clock was set back to an earlier day, new sessions use the sketch of the later day, so that the counts do not restart.
     if (day > this.#days[index]!) {
       this.#days[index] = day;
       this.#sketches[index] = new Uint8Array(rowOffsets.length * (this.#mask + 1));
@@ -90,7 +90,7 @@ export class ClickRecordLimiter implements LedgerSubscriber {
     this.#clicksPerSession = new SessionClickSketch(clicksRecordedPerSessionMax, sessionClickCells);
   }
 
-  /** Counts a click and returns whether to record it. `sub` is the 32 bytes of `subId`. */
+  /** Counts a click and returns whether to record it. `sub` contains the 32 bytes of `subId`. */
   tryCountClick(subId: string, sub: Uint8Array, offerId: string): boolean {
     const link = subId + offerId;
     const count = this.#clicksPerLink.get(link) ?? 0;

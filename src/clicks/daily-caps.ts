@@ -110,7 +110,7 @@ function isCountedClick(
 }
 
 interface CapDecision {
-  /** Whether the offer has reached its daily cap. If so, the click books no revenue. */
+  /** Whether the offer has reached its daily cap. Clicks on an offer at its cap book no revenue. */
   readonly atCap: boolean;
   /** Value of `withinDailyCap` in the click record; undefined for an offer without a cap. */
   readonly withinDailyCap: boolean | null | undefined;
@@ -285,7 +285,7 @@ interface CatalogCapState {
 
 const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
 
-/** An offer clicked today was shown today or yesterday. One more hour allows for a wall clock that was set back. */
+/** An offer that is clicked today was shown today or yesterday. One more hour allows for a wall clock that was set back. */
 function replayStartMs(nowMs: number): number {
   return dayStartMs(dayNumberOf(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }

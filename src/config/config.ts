@@ -130,8 +130,8 @@ function configuredHeapMegabytes(execArgv: readonly string[]): number | null {
 }
 
 /**
- * Validates the settings and applies defaults. Throws `ConfigError` for the first invalid setting. `warnings` contains one sentence for
- * each setting that is valid but probably a mistake.
+ * Validates all settings and applies the default values. Throws `ConfigError` for the first invalid setting. `warnings` contains one
+ * sentence for each setting that is valid but probably a mistake.
  */
 export function loadConfig(
   env: Env,

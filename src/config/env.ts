@@ -84,10 +84,7 @@ export interface Env {
 /** Prefixes of environment variables. The launcher reads variables with the prefix `MARKETPLACE_` before it loads the service. */
 const settingPrefixes = ['SVC_', 'MARKETPLACE_'] as const;
 
-/**
- * Variable for the API key in the examples of the documentation. An operator's shell may set the variable, so the service logs no warning
- * about it.
- */
+/** Variable for the API key in the examples of the documentation. Operators may set the variable in their shell, so there is no warning. */
 const demoApiKeyName = 'MARKETPLACE_API_KEY';
 
 /**

@@ -9,8 +9,8 @@ export const urlSettingNames = {
 } as const satisfies Record<keyof PublicUrls, string>;
 
 /**
- * Returns the base URLs for responses. `boundPort` is the port of the public listener. Each URL that is not configured is derived from
- * the public URL. If no public URL is configured, the address of the listener is used. `warnings` contains one sentence for each setting
+ * Returns the base URLs for responses. `boundPort` is the port of the public listener. Each URL that is not configured is derived from the
+ * public URL. If no public URL is configured, the address of the public listener is used. `warnings` contains one sentence for each setting
  * that is valid but probably a mistake.
  */
 export function resolveUrls(

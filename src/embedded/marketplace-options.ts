@@ -54,7 +54,9 @@ export interface MarketplaceOptions {
   readonly catalogs?: readonly CatalogSource[];
   /** Number of matching threads for catalogs of more than 100 offers. With the default 0, the calling thread matches offers. */
   readonly matcherThreads?: number;
-  /** Durability of acknowledged records. `fsync` (default) survives a power failure; `write` survives a crash of the process only. */
+  /**
+   * Durability of acknowledged records: `fsync` (default) protects against a power failure, `write` only against a crash of the process.
+   */
   readonly durability?: Durability;
   /** Number of days, at least 140, after which sessions and ledger records are deleted. Default: never. Daily totals are never deleted. */
   readonly retentionDays?: number;

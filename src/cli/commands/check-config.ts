@@ -93,7 +93,7 @@ function settingValues(
   };
 }
 
-/** Formats a value as in an environment variable. A missing value is replaced by a word in parentheses, such as `(none)`. */
+/** Formats a value in the notation of an environment variable. A missing value is replaced by a word in parentheses, such as `(none)`. */
 function formatSetting(name: SettingName, value: SettingValue): string {
   if (name === 'SVC_RETENTION_DAYS') return value === null ? '(for ever)' : String(value);
   if (value === null) return '(none)';

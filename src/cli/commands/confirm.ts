@@ -110,7 +110,7 @@ async function sendConfirmationFile(
       continue;
     }
     const { item } = row.parsed;
-    // 3 bytes for the comma before the item and the brackets of the array.
+    // The 3 bytes are the comma before the item and the two brackets of the array.
     const bytes = Buffer.byteLength(JSON.stringify(item)) + 3;
     if (batch.length === bounds.confirmationRowsPerRequestMax || batchBytes + bytes > bounds.confirmationBodyBytesMax) {
       await flush();
@@ -161,7 +161,7 @@ class RejectedRowsFile {
     if (this.#close()) rmSync(this.#temporaryPath, { force: true });
   }
 
-  /** Closes the file if it is open. Returns whether the file was open. */
+  /** Closes the file if it is open. Returns true if the file was open. */
   #close(): boolean {
     if (this.#file === null) return false;
     closeSync(this.#file);

@@ -10,7 +10,7 @@ export interface TextPosition {
 /** Path of a value: member names and array indexes, outermost first. */
 type JsonPath = readonly (string | number)[];
 
-/** Node of the tree of requested paths: a requested value, or an object or array on the path to a requested value. */
+/** Node in the tree of requested paths: a requested value, or an object or array on the path to a requested value. */
 interface PathNode {
   readonly children: Map<string | number, PathNode>;
   /** Position of the value in the text; null until the parser reaches the value. */
@@ -20,7 +20,7 @@ interface PathNode {
 /** Object or array that the parser has entered and not left yet. */
 interface OpenContainer {
   readonly node: PathNode | undefined;
-  /** Names of the object's members that the parser has passed; null for an array. */
+  /** Member names that the parser has passed in an object; null for an array. */
   readonly memberNames: Set<string> | null;
   /** Name or index of the value that is being parsed. */
   key: string | number;
