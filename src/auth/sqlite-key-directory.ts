@@ -19,8 +19,8 @@ interface SqliteKeyDirectoryOptions {
  * `data_version`, which changes with every commit of another connection and takes about 2 us to read. The directory polls every second, and
  * also when a request has an unknown key, so that a new key is valid immediately.
  *
- * The table `changes` of the key file numbers all changes, so a poll reads only new changes. A large number of changes is read in several
- * turns of the event loop, because reading 100,000 keys in one turn would block the event loop for hundreds of milliseconds.
+ * The table `changes` of the key file numbers all changes, so that a poll reads only new changes. A large number of changes is read in
+ * several turns of the event loop, because reading 100,000 keys in one turn would block the event loop for hundreds of milliseconds.
  */
 export class SqliteKeyDirectory implements KeyDirectory {
   readonly #options: SqliteKeyDirectoryOptions;
@@ -35,7 +35,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   readonly #originsByAccount = new Map<number, readonly string[]>();
   readonly #keyIdCache = new Map<number, string>();
   readonly #accountNameCache = new Map<number, string>();
-  /** Number of the last row of the table `changes` that was read. */
+  /** Number of the last row that was read from the table `changes`. */
   #lastChange = 0;
   /** Last value of SQLite's `data_version` for which all changes have been read. */
   #loadedVersion = -1;
@@ -86,8 +86,8 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 
   /**
-   * Returns the ID of a key and the name of an account for the log. Reads the key file unless the caches contain the key ID and the
-   * account name. The ID or name is undefined if the number is unknown or the key file cannot be read.
+   * Returns a key ID and an account name for the process log. Reads the key file unless the caches contain the key ID and the account name.
+   * The key ID or account name is undefined if its number is unknown or the key file cannot be read.
    */
   requestLogNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
     return {
@@ -96,7 +96,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     };
   }
 
-  /** Reads all new changes of the key file immediately, for changes by this process. */
+  /** Reads all new changes of the key file immediately. Called after a change by this process. */
   refresh(): void {
     this.#tryReadingKeyFile(() => this.#loadAllChanges());
   }
@@ -139,7 +139,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
 
   /** Reads the next batch of changes. Returns true if all changes have been read. */
   #loadChangeBatch(): boolean {
-    // Reads `data_version` before the changes, so that the next poll detects a commit that follows the read of `data_version`.
+    // `data_version` is read before the changes, so that the next poll detects a commit between the two reads.
     const version = this.#selectDataVersion.get();
     if (version === undefined || version === this.#loadedVersion) return true;
     const changes = this.#selectChanges.all(this.#lastChange);
@@ -164,7 +164,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 }
 
-/** Returns a key ID or an account name from the cache or the key file. IDs and names never change. A full cache drops its oldest entry. */
+/** Returns a key ID or an account name from the cache or the key file. IDs and names never change. A full cache drops the oldest entry. */
 function cachedName(
   number: number,
   cache: Map<number, string>,
@@ -199,7 +199,7 @@ interface KeyRow extends KeyLimitOverrides {
   readonly expires: number | null;
 }
 
-/** Null columns of the table `keys` in a change of embed origins, or in a change of an API key that was revoked or deleted. */
+/** Columns of the table `keys` for a change of embed origins, and for an API key that was revoked or deleted: all columns are null. */
 type RemovedKey = { readonly number: null };
 
 type ChangeRow = (KeyRow | RemovedKey) & {

@@ -11,7 +11,7 @@ import {
   type TrafficMix,
 } from './traffic-mix.ts';
 
-/** Supported format number of benchmark result files. Must equal the format number in bench/result/bench-result.ts. */
+/** Supported format number of benchmark result files. The number must equal the format number in bench/result/bench-result.ts. */
 const supportedFormat = 2;
 const benchCommand = 'make bench';
 const measuredServerKind = 'service';
@@ -19,9 +19,7 @@ const measuredServerKind = 'service';
 const nonNegativeNumber = Type.Number({ minimum: 0 });
 const microsOrNull = Type.Union([nonNegativeNumber, Type.Null()]);
 
-/**
- * Schema of those members of a benchmark result from which a capacity plan is computed. Other members of a benchmark result are ignored.
- */
+/** Schema of the members of a benchmark result that a capacity plan uses. Other members of a benchmark result are ignored. */
 const ResultSchema = Type.Object({
   format: Type.Literal(supportedFormat),
   startedAt: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{1,20}Z$' }),
@@ -75,8 +73,8 @@ const resultValidator = Compile(ResultSchema);
 type BenchmarkResult = Static<typeof ResultSchema>;
 
 /**
- * Removes from a benchmark result the measurements of other servers, and all members that a capacity plan does not use.
- * Returns the reduced benchmark result as JSON text.
+ * Removes the measurements of other servers and all unused members from a benchmark result. Returns the reduced benchmark result as JSON
+ * text.
  */
 export function trimBenchmarkResult(text: string): string {
   const result = resultValidator.Clean(parseBenchmarkResult(text)) as BenchmarkResult;
@@ -87,10 +85,7 @@ export function trimBenchmarkResult(text: string): string {
   return JSON.stringify({ ...result, routes });
 }
 
-/**
- * Reads the measurements that a capacity plan for this traffic mix uses. Throws a `CapacityError` that names the
- * command that creates a benchmark result.
- */
+/** Reads the measurements that a capacity plan for a traffic mix uses. Throws a `CapacityError` if a measurement is missing. */
 export function readMeasurements(text: string, mix: TrafficMix): CapacityMeasurements {
   const value = parseBenchmarkResult(text);
   const usedRoutes = routeNames.filter((name) => mix.perSession[name] > 0);
@@ -129,7 +124,7 @@ function parseBenchmarkResult(text: string): BenchmarkResult {
   return value;
 }
 
-/** Returns the median cost over all rounds of all clients, because the cost of a request does not depend on the client. */
+/** Returns the median cost of a route over all rounds of all clients, because the cost of a request does not depend on the client. */
 function readRouteCost({ routes }: BenchmarkResult, name: RouteName): RouteCost {
   const rounds = routes
     .filter((route) => route.name === name)
@@ -160,8 +155,8 @@ function readLoadCurve({ curves }: BenchmarkResult): LoadCurve {
 function readSessionMemory({ memory }: BenchmarkResult): SessionMemory {
   if (memory === null || memory.points.length === 0) throw missingMeasurementError('the memory use of live sessions');
   const { heapBytes, residentBytes, sessionsMax } = memory;
-  // The larger of resident and heap memory is used, because the operating system frees pages late, which makes the
-  // growth of resident memory unreliable in a short run.
+  // Uses the larger of resident and heap memory. In a short run, the growth of resident memory is unreliable, because the operating system
+  // frees pages late.
   const resident = Math.max(residentBytes, heapBytes);
   if (resident <= 0) throw missingMeasurementError('a usable value of the memory use of live sessions');
   const points = memory.points.toSorted((one, other) => one.sessions - other.sessions);
@@ -179,7 +174,7 @@ function readDiskBytesPerSession({ history }: BenchmarkResult): number | null {
   return values.length === 0 ? null : values.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Returns the median of the positive values. Ignores zeros, which mean that the load was too short for the resolution of the CPU clock. */
+/** Returns the median of the positive values. Ignores zeros, which result from a load that is too short for the CPU clock. */
 function medianOrNull(values: readonly (number | null)[]): number | null {
   const sorted = values.filter((value): value is number => value !== null && value > 0).sort((a, b) => a - b);
   return sorted.length === 0 ? null : (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;

@@ -3,7 +3,7 @@ import type { RouteName } from './traffic-mix.ts';
 /** Measurements of one server, from which a capacity plan is computed. */
 export interface CapacityMeasurements {
   readonly box: MeasuredMachine;
-  /** CPU time per request of each route in microseconds, under full load. */
+  /** CPU time per request under full load, by route. */
   readonly costs: Readonly<Partial<Record<RouteName, RouteCost>>>;
   readonly curve: LoadCurve;
   readonly memory: SessionMemory;
@@ -21,7 +21,7 @@ export interface MeasuredMachine {
   readonly quick: boolean;
   /** Load average of the machine in the minute before the run, in cores. */
   readonly loadAverage: number;
-  /** Number of API keys that sent the measured requests. */
+  /** Number of API keys that the benchmark used. */
   readonly keys: number;
 }
 
@@ -42,9 +42,9 @@ export interface LoadCurvePoint {
   readonly offeredPerSecond: number;
   readonly achievedPerSecond: number;
   readonly p99Ms: number;
-  /** CPU time per request of all threads, in microseconds. */
+  /** CPU time of all threads per request, in microseconds. */
   readonly cpuMicros: number;
-  /** Whether the benchmark client was saturated, so that the measured latency includes delays of the client. */
+  /** Whether the benchmark client was saturated. If the client was saturated, the measured latency includes delays of the client. */
   readonly clientSaturated: boolean;
 }
 
@@ -52,14 +52,14 @@ export interface SessionMemory {
   readonly residentBytesPerSession: number;
   /** Resident memory of a server without sessions. */
   readonly baseResidentMiB: number;
-  /** Largest measured number of live sessions; `sessionsMax` is the maximum that the service allows. */
+  /** Largest number of live sessions in the measurement; `sessionsMax` is the maximum that the service allows. */
   readonly sessionsMeasured: number;
   readonly sessionsMax: number;
 }
 
 /**
- * Minimum ratio of the achieved rate to the offered rate. Below this minimum, many requests were refused, failed, or
- * were still waiting at the end of the load.
+ * Minimum ratio of the achieved rate to the offered rate. A lower ratio means that many requests were refused, failed, or were still
+ * waiting at the end of the load.
  */
 export const minAchievedRateRatio = 0.98;
 
@@ -91,7 +91,8 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
 
 /**
  * Returns the lowest CPU time per request on the curve, summed over all threads, in microseconds. The CPU time per request is lowest under
- * full load, and the route costs were also measured under full load. Refused requests can lower the result; a plan then needs more servers.
+ * full load, and the route costs were also measured under full load. Refused requests can make the returned CPU time too low; the plan then
+ * needs more servers.
  */
 export function cpuMicrosecondsAtFullLoad({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));
@@ -110,8 +111,8 @@ export function interpolateMetricAtRate(
 }
 
 /**
- * Whether the benchmark client was saturated at any point up to this rate, or at the first point above this rate. If
- * the client was saturated, the server may sustain a higher rate.
+ * Whether the benchmark client was saturated at any point of the curve up to a request rate, or at the first point above the rate. If the
+ * client was saturated, the server may sustain a higher rate.
  */
 export function wasClientSaturated({ points }: LoadCurve, perSecond: number): boolean {
   const next = points.findIndex(({ offeredPerSecond }) => offeredPerSecond > perSecond);

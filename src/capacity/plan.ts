@@ -18,7 +18,7 @@ import {
   type TrafficMix,
 } from './traffic-mix.ts';
 
-/** Maximum load average, in cores, of a machine that counts as idle before the benchmark run. */
+/** Load average, in cores, up to which a machine counts as idle before a benchmark run. */
 const idleLoadAverageMax = 0.5;
 
 export interface CapacityPlanRequest {
@@ -34,11 +34,11 @@ export type ResourceName = 'socket-thread' | 'all-cores' | 'latency' | 'session-
 export interface ServerResource {
   readonly name: ResourceName;
   readonly unit: 'requests/s' | 'live sessions';
-  /** Capacity of one server, including the headroom. */
+  /** Full capacity of one server: the headroom is not subtracted. */
   readonly capacity: number;
   /** Capacity that one API key uses, in `unit`. */
   readonly perKey: number;
-  /** Number of API keys that the capacity without the headroom can serve; may be fractional. */
+  /** Number of API keys that the capacity can serve after the headroom is subtracted; may be fractional. */
   readonly keys: number;
 }
 
@@ -81,8 +81,8 @@ interface Prediction {
 }
 
 /**
- * Computes how many servers the requested API keys need, and the bottleneck. Throws `CapacityError` if one server
- * cannot serve a single API key, or cannot meet the latency target at any rate.
+ * Computes the bottleneck and the number of servers for the requested number of API keys. Throws `CapacityError` if one server cannot serve
+ * a single API key, or cannot meet the latency target at any rate.
  */
 export function planCapacity(
   measurements: CapacityMeasurements,
@@ -281,7 +281,7 @@ export interface CapacityCheckRequest {
   readonly initialSessions: number;
 }
 
-/** Measurements of a capacity check. CPU and memory are null if the system does not report them. */
+/** Measurements of a capacity check. The CPU use and the memory use are null if the system does not report them. */
 export interface CapacityCheckMeasurements {
   readonly seconds: number;
   readonly offeredPerSecond: number;
@@ -289,21 +289,19 @@ export interface CapacityCheckMeasurements {
   readonly achievedPerSecond: number;
   /** Number of responses with status 429 or 503. */
   readonly refused: number;
-  /** Number of failed requests and of unexpected responses other than 429 and 503. */
+  /** Number of failed requests and of responses with an unexpected status except 429 and 503. */
   readonly failed: number;
   /** 99th percentile of the latency in milliseconds, measured from the scheduled time of each request. */
   readonly p99Ms: number;
   readonly socketThreadCores: number | null;
   readonly allThreadsCores: number | null;
-  /**
-   * Resident memory at the end of the load. `memoryMiB` is measured after a garbage collection, and is the value that the plan predicts.
-   */
+  /** Resident memory at the end of the load. `memoryMiB` is the memory use after a garbage collection, which the plan predicts. */
   readonly residentMiB: number | null;
   readonly memoryMiB: number | null;
   /** Number of live sessions at the end of the load. */
   readonly liveSessions: number;
   readonly keys: number;
-  /** Whether the benchmark client was saturated, so that the measured latency includes delays of the client. */
+  /** Whether the benchmark client was saturated. If the client was saturated, the measured latency includes delays of the client. */
   readonly clientSaturated: boolean;
 }
 

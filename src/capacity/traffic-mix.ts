@@ -62,15 +62,15 @@ const TrafficMixSchema = Type.Object(
 const trafficMixValidator = Compile(TrafficMixSchema);
 export type TrafficMixFile = Static<typeof TrafficMixSchema>;
 
-/** Traffic per API key (docs/capacity.md describes the file). */
+/** Traffic per API key, read from a traffic mix file (docs/capacity.md). */
 export interface TrafficMix {
   /** Number of requests to each route per session. */
   readonly perSession: Readonly<Record<RouteName, number>>;
-  /** Share of the API keys that send requests at their limits; the others are idle. */
+  /** Share of the API keys that use their rate limits fully; all other API keys are idle. */
   readonly busyShare: number;
-  /** Ratio of a key's request rate in its busiest minute to its daily average; null if only the limits per minute bound the rate. */
+  /** Ratio of a key's request rate in its busiest minute to its daily average; null if only the per-minute limits restrict the rate. */
   readonly minutePeakFactor: number | null;
-  /** Ratio of live sessions in the busiest hours to the average of the day. */
+  /** Ratio of the number of live sessions in the busiest hours to the daily average. */
   readonly livePeakFactor: number;
   readonly sessionHours: number;
   readonly limits: {
@@ -80,7 +80,7 @@ export interface TrafficMix {
   };
 }
 
-/** Default traffic mix, also of the benchmark `lifecycle`. The default mix must equal bench/mixes/default.json. */
+/** Default traffic mix of capacity plans and of the benchmark `lifecycle`. The default mix must equal bench/mixes/default.json. */
 export const defaultTrafficMixFile: TrafficMixFile = {
   format: 1,
   per_100_sessions: { inputs: 130, 'marketplace-unknown': 100, 'marketplace-known': 15, click: 22, analytics: 2 },
@@ -89,7 +89,7 @@ export const defaultTrafficMixFile: TrafficMixFile = {
   session_hours: 4,
 };
 
-/** Parses the text of a traffic mix file. Throws `CapacityError`. */
+/** Parses the text of a traffic mix file. Throws `CapacityError` if the text is invalid. */
 export function parseTrafficMix(text: string): TrafficMix {
   const value = parseJsonText(text);
   assertKnownMixMembers(value);
@@ -115,7 +115,7 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   };
 }
 
-/** Throws `CapacityError` for an unknown member and suggests the nearest valid name. The schema validator would not suggest a name. */
+/** Throws `CapacityError` for an unknown member and suggests the nearest valid name. Schema validation alone would not suggest a name. */
 function assertKnownMixMembers(value: unknown): void {
   if (!isJsonObject(value)) return;
   assertKnownMemberNames(value, Object.keys(TrafficMixSchema.properties), 'the mix');
@@ -163,7 +163,7 @@ export function calculateLoadPerKey(mix: TrafficMix): RequestRatesPerKey {
   const total = routeNames.reduce((sum, name) => sum + perSession[name], 0);
   const limited = total - perSession.click;
   const dailyAverage = limits.sessionsPerDay / secondsOfDay;
-  // Sessions per second that each limit allows.
+  // Maximum number of sessions per second under each limit.
   const ceilings = [
     ['requests a minute', limits.requestsPerMinute / secondsOfMinute / limited],
     ['analytics queries a minute', limits.analyticsPerMinute / secondsOfMinute / perSession.analytics],
@@ -187,7 +187,7 @@ export function calculateLoadPerKey(mix: TrafficMix): RequestRatesPerKey {
   };
 }
 
-/** No plan is possible, because a file is invalid or the server is too small. The error message is a single line. */
+/** Error: no capacity plan is possible, because a file is invalid or one server is too small. The error message is a single line. */
 export class CapacityError extends Error {
   override readonly name = 'CapacityError';
 }

@@ -13,15 +13,15 @@ interface ArchivedCatalog {
   readonly catalog: CatalogFile;
 }
 
-/** An archived file is missing or damaged, or its content does not match the version in its name. */
+/** Error for an archived catalog that is missing or damaged, or whose content does not match the version in the file name. */
 class CatalogArchiveError extends Error {
   override readonly name = 'CatalogArchiveError';
 }
 
 /**
  * Archive folder with the catalog versions that are in use or were replaced recently. The file `<version>.json` contains a catalog. For a
- * replaced version, the file `<version>.replaced` contains the wall time of the replacement in milliseconds. Matching threads load
- * catalogs from this folder, too.
+ * replaced version, the file `<version>.replaced` contains the wall time of the replacement in milliseconds. Matching threads also load
+ * catalogs from the archive folder.
  */
 export class CatalogArchive {
   readonly folder: string;
@@ -53,7 +53,7 @@ export class CatalogArchive {
     if (this.#readCatalogText(version) !== text) writeFileDurably(this.#catalogFilePath(version), text);
   }
 
-  /** Loads an archived catalog. Throws `CatalogArchiveError`. */
+  /** Loads an archived catalog. Throws `CatalogArchiveError` if the archived catalog is missing or damaged. */
   loadCatalog(version: string): ArchivedCatalog {
     if (!catalogVersionPattern.test(version)) throw new CatalogArchiveError('not a catalog version');
     let file: { vertical?: unknown; mode?: unknown; catalog?: unknown };

@@ -10,12 +10,12 @@ export interface CatalogError {
   readonly problem: string;
 }
 
-/** Collects errors in the order in which they are found, up to `bounds.catalogErrorsReportedMax`, and counts the others. */
+/** Collects errors in the order in which they are found, up to `bounds.catalogErrorsReportedMax`, and counts all further errors. */
 export class CatalogErrors {
   readonly listed: CatalogError[] = [];
   /** Whether validation stopped early, so that there may be more errors. */
   isIncomplete = false;
-  /** Whether the text cannot be parsed, because it is not JSON or is too large. If so, `listed` contains only one error: the reason. */
+  /** Whether the text is not JSON or is too large. An unreadable text has only one error in `listed`: the reason. */
   hasParseError = false;
   #count = 0;
 
@@ -30,13 +30,13 @@ export class CatalogErrors {
     this.listed.push({ path, problem: truncateText(escapeInvisible(problem), bounds.catalogErrorCharactersShown) });
   }
 
-  /** Adds the only error of a text that is not JSON or is too large. */
+  /** Adds the error of a text that is not JSON or is too large. An unreadable text has no further errors. */
   addParseError(problem: string): void {
     this.hasParseError = true;
     this.add([], problem);
   }
 
-  /** Formats each error as a line like `lenders[0].offers[2].amount.min: must be >= 1`. A last line counts the errors beyond the limit. */
+  /** Formats errors as lines like `lenders[0].offers[2].amount.min: must be >= 1`. The last line may contain the number of other errors. */
   formatErrorLines(): string[] {
     const lines = this.listed.map(({ path, problem }) => `${formatCatalogPath(path)}: ${problem}`);
     const omitted = this.formatOmittedCount();

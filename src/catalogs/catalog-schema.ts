@@ -3,10 +3,10 @@ import { bounds } from '../bounds.ts';
 import { offerIdPattern } from './identifiers.ts';
 
 /**
- * Schema of the members that all catalog files of format 1 share (docs/catalog.md). `ProductSchema` has the members that only one product
- * has. `validateSemantics` checks rules that a schema cannot express, such as the allowed values of a field. An unknown member is an
- * error: if a misspelled criterion were ignored, the offer would match too many borrowers. `validateSemantics` also checks for repeated
- * values, because the schema library (TypeBox) overflows the stack if it checks `uniqueItems` on deeply nested items.
+ * Schema of the members that all catalog files of format 1 share (docs/catalog.md). `ProductSchema` describes the members that belong to a
+ * single product. `validateSemantics` checks rules that a schema cannot express, such as the allowed values of a field. An unknown member
+ * is an error: if a misspelled criterion were ignored, the offer would match too many borrowers. `validateSemantics` also checks for
+ * repeated values, because the schema library (TypeBox) overflows the stack if it checks `uniqueItems` on deeply nested items.
  */
 
 export const strictObject = { additionalProperties: false } as const;

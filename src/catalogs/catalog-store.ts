@@ -16,7 +16,7 @@ import { type CatalogText, parseCatalogSource } from './parse-catalog.ts';
 export type CatalogSource = { readonly vertical: Vertical; readonly mode: ApiKeyMode } & CatalogText;
 
 interface CatalogStoreOptions {
-  /** Folder of the `CatalogArchive`. The store creates the folder if it does not exist. */
+  /** Folder of the `CatalogArchive`. The store creates the archive folder if the folder does not exist. */
   readonly archiveFolder: string;
   readonly clock: Clock;
   /** Sources of the catalogs, one for each vertical and mode served. */
@@ -34,7 +34,7 @@ export type CatalogReloadResult =
 
 type PrepareCatalog = (compiled: CompiledCatalog) => Promise<void>;
 
-/** A catalog is missing or invalid when the service starts. `errors` has one line for each error. */
+/** Error for a catalog that is missing or invalid when the service starts. `errors` has one line for each error. */
 export class InvalidCatalogError extends Error {
   override readonly name = 'InvalidCatalogError';
   readonly errors: readonly string[];
@@ -143,7 +143,7 @@ export class CatalogStore {
     return this.#runSerially(() => this.#reloadCatalog(this.#findServedCatalog(vertical, mode)));
   }
 
-  /** Aborts a reload in progress. Later reloads fail. */
+  /** Aborts a reload in progress. All later reloads fail. */
   async close(): Promise<void> {
     this.#abortController.abort();
     await this.#lastChange;
@@ -156,7 +156,7 @@ export class CatalogStore {
     throw new Error(`no ${mode} catalog for vertical ${vertical}`);
   }
 
-  /** Runs reloads one after the other. An unexpected exception becomes an error of the reload and does not end the service. */
+  /** Runs reloads one after the other. An unexpected exception is reported as an error of the reload and does not end the service. */
   #runSerially(change: () => Promise<CatalogReloadResult>): Promise<CatalogReloadResult> {
     const turn = this.#lastChange.then(change).catch((error: unknown): CatalogReloadResult => {
       const reason = error instanceof Error ? error.message : String(error);
@@ -235,7 +235,8 @@ export class CatalogStore {
     const nowMs = this.#options.clock.wallMs();
     for (const { version, replacedMs: markedMs } of this.archive.listCatalogVersions()) {
       if (this.#isCurrentCatalog(version)) continue;
-      // A version without a replacement time was in use when the service last stopped, and the configured catalog replaces it now.
+      // An archived version without a replacement time was in use when the service last stopped. Now the configured catalog replaces the
+      // archived version.
       const replacedMs = markedMs ?? nowMs;
       if (!this.#isCatalogRetained(replacedMs)) {
         this.archive.removeCatalog(version);

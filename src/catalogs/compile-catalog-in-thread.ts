@@ -12,7 +12,10 @@ export interface CatalogCompileJob {
   readonly source: CatalogText;
   readonly vertical: Vertical;
   readonly mode: ApiKeyMode;
-  /** Version of the catalog in use. If the source has the version in use, the source is not compiled and the result is `unchanged`. */
+  /**
+   * Version of the catalog in use. If the source contains the version that is already in use, the source is not compiled and the result is
+   * `unchanged`.
+   */
   readonly currentVersion: string;
   readonly archiveFolder: string;
 }
@@ -20,7 +23,7 @@ export interface CatalogCompileJob {
 export type CatalogCompileResult =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'compiled'; readonly parts: CompiledCatalogData }
-  /** The text is not a valid catalog. `errors` has one line for each error. */
+  /** Result for a text that is not a valid catalog. `errors` has one line for each error. */
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
 /** Reads, validates, compiles and archives a catalog in the calling thread. Throws if the archive cannot be written. */
@@ -36,7 +39,8 @@ export function compileCatalogSource(job: CatalogCompileJob): CatalogCompileResu
 }
 
 /**
- * Messages from the compiler thread. After each chunk, the thread waits for any reply before it sends the next chunk. Order of messages:
+ * Messages from the compiler thread. After each chunk, the compiler thread waits for a reply (any message) before it sends the next chunk.
+ * Order of messages:
  *
  *     unchanged | invalid | failed | compiled, chunk, chunk, ..., done
  */
@@ -49,8 +53,9 @@ export type CatalogCompileMessage =
 
 /**
  * Calls `compileCatalogSource` in a new thread, because compiling 10,000 offers takes more than a second. The thread sends the compiled
- * offers in small chunks; the calling thread handles one chunk per turn of its event loop. A catalog that needs more memory than the thread
- * has is reported as invalid. Rejects if the archive cannot be written, if the thread fails for another reason, or if `stop` is aborted.
+ * offers in small chunks; the calling thread handles one chunk per turn of its event loop. A catalog is reported as invalid if the compiler
+ * thread has too little memory for the catalog. Rejects if the archive cannot be written, if the thread fails for another reason, or if
+ * `stop` is aborted.
  */
 export function compileCatalogInThread(
   job: CatalogCompileJob,

@@ -7,8 +7,8 @@ import { computeCatalogVersion } from './identifiers.ts';
 
 /**
  * Returns a copy of a value with all typed arrays in shared memory, so that messages to other threads do not copy the numbers. Accepts
- * plain objects, arrays, maps and typed arrays. Throws a TypeError for an instance of any other class, because a message to a thread loses
- * the class.
+ * plain objects, arrays, maps and typed arrays. Throws a TypeError for an object of another class, because a message to a thread loses the
+ * class of an object.
  */
 export function shareTypedArrays<Value>(value: Value): Value;
 export function shareTypedArrays(value: unknown): unknown {
@@ -36,17 +36,17 @@ interface CompileCatalogOptions {
   readonly mode: ApiKeyMode;
 }
 
-/** Compiled catalog as plain values, so that a message can send the catalog to another thread. */
+/** Compiled catalog as plain values, which a message to another thread can contain. */
 export interface CompiledCatalogData {
   readonly version: string;
   /** Short advertiser disclosure that the API returns with the offers. */
   readonly disclosure: string;
-  /** Offers in ascending order of their ids. A ranking contains the indexes of offers in this list. */
+  /** Offers in ascending order of their ids. A ranking contains indexes of the array `offers`. */
   readonly offers: readonly CompiledOffer[];
   readonly tables: ProductTables;
 }
 
-/** One version of a catalog, compiled for matching, responses and clicks. Immutable except for the logo hashes. */
+/** One version of a catalog, compiled for matching, responses and clicks. A compiled catalog is immutable except for its logo hashes. */
 export class CompiledCatalog implements CompiledCatalogData {
   readonly version: string;
   readonly vertical: Vertical;
@@ -54,7 +54,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly disclosure: string;
   readonly offers: readonly CompiledOffer[];
   readonly tables: ProductTables;
-  /** Daily caps in clicks by offer id. Offers without a cap are not in the map (docs/contract.md#daily-caps). */
+  /** Daily caps in clicks by offer id. Offers without a daily cap are omitted (docs/contract.md#daily-caps). */
   readonly dailyCaps: ReadonlyMap<string, number>;
   #logoHashes: ReadonlyMap<string, string> = new Map();
   #offerRenderer: OfferRenderer | null = null;
@@ -75,7 +75,7 @@ export class CompiledCatalog implements CompiledCatalogData {
     this.#indexById = new Map(offers.map(({ id }, index) => [id, index]));
   }
 
-  /** Returns the renderer of the offers. `logosUrl`, the base URL of the logos, must be equal in all calls. */
+  /** Returns the renderer of the offers. All calls must pass the same `logosUrl`, the base URL of the logos. */
   offerRenderer(logosUrl: string): OfferRenderer {
     this.#offerRenderer ??= productOf(this.vertical).createOfferRenderer(this, logosUrl, this.#logoHashes);
     return this.#offerRenderer;
@@ -109,7 +109,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   }
 }
 
-/** Compiles a catalog that `parseCatalog` accepted for this vertical. */
+/** Compiles a catalog that `parseCatalog` accepted for the vertical. */
 export function compileCatalog(
   catalog: CatalogFile,
   vertical: Vertical,

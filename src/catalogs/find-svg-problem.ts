@@ -9,20 +9,20 @@ const openTag = new RegExp(
 );
 const attribute = new RegExp(`(${xmlName})[ \\t\\r\\n]*=[ \\t\\r\\n]*(${attributeValue})`, 'gu');
 const closeTag = new RegExp(`</(${xmlName})[ \\t\\r\\n]*>`, 'uy');
-/** Document type declaration without an internal subset. Entities that an internal subset declares could expand to any size. */
+/** Document type declaration without an internal subset. An internal subset could declare entities that expand to any size. */
 const documentType = /<!DOCTYPE[ \t\r\n][^[\]<>]*>/y;
 const invalidXmlCharacter = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 interface OpenElement {
   readonly name: string;
-  /** Namespace of each prefix. The empty prefix has the default namespace. */
+  /** Namespace of each prefix. The empty prefix stands for the default namespace. */
   readonly namespaces: ReadonlyMap<string, string>;
 }
 
 /**
- * Returns the reason why browsers would not show a text as an SVG image, with the line number, or null if browsers would show the text.
- * The text must be well-formed XML with an `svg` root element. Scripts are allowed, because browsers do not run scripts in an image and
- * the response headers of logos forbid scripts.
+ * Returns the reason why browsers would not show a text as an SVG image, with the line number, or null if browsers would show the image.
+ * The text must be well-formed XML with an `svg` root element. Scripts are allowed, because browsers do not run scripts in an image and the
+ * response headers of logos forbid scripts.
  */
 export function findSvgProblem(text: string): string | null {
   const scan = new SvgParser(text);
@@ -122,7 +122,8 @@ class SvgParser {
       return `declares more than ${bounds.logoNamespaceDeclarationsMax} namespaces`;
     }
     const inherited = this.#open.at(-1)?.namespaces ?? predeclaredPrefixes;
-    // The map is copied only for tags that declare namespaces, so `logoNamespaceDeclarationsMax` also limits the number of copies.
+    // The namespace map is copied only for tags that declare namespaces, so `logoNamespaceDeclarationsMax` also limits the number of
+    // copies.
     const namespaces = declared.size === 0 ? inherited : new Map([...inherited, ...declared]);
     if (!prefixed.every((one) => namespaces.has(prefixOf(one)))) return 'has a namespace prefix that is not declared';
     if (!this.#hasRoot && (localName(name) !== 'svg' || namespaces.get(prefixOf(name)) !== svgNamespace)) {

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 
-/** Source text of the regular expression for offer ids. The allowed characters need no escaping in URLs. */
+/** Source text of the regular expression for offer ids. The allowed characters of offer ids need no escaping in URLs. */
 export const offerIdPattern = `^[a-z0-9_-]{1,${bounds.offerIdCharactersMax}}$`;
 
 export const catalogVersionPattern = new RegExp(`^[0-9a-f]{${bounds.catalogVersionCharacters}}$`);

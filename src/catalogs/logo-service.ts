@@ -3,7 +3,7 @@ import { type LogoSet, readLogos } from './read-logos.ts';
 
 export interface LogoCatalog {
   readonly lenders: readonly Lender[];
-  /** Sets the hashes of the logos by lender name. Logo URLs in later responses contain these hashes. */
+  /** Sets the hashes of the logos by lender name. Logo URLs in later responses contain the new hashes. */
   setLogoHashes(hashes: ReadonlyMap<string, string>): void;
 }
 
@@ -15,9 +15,9 @@ export interface LogoSource {
 }
 
 /**
- * Loads the logos of catalogs: `loadLogos` reads the logo files before a catalog is activated, `activate` makes the server send the
- * logos, and `reloadLogos` reads the logo files of an active catalog again. A changed logo changes the logo URLs in responses, but not the
- * catalog version.
+ * Loads the logos of catalogs: `loadLogos` reads the logo files before a catalog is activated, `activate` makes the logos available to
+ * clients, and `reloadLogos` reads the logo files of an active catalog again. A changed logo changes the logo URLs in responses, but not
+ * the catalog version.
  */
 export class LogoService {
   readonly cache = new LogoCache();
@@ -30,7 +30,7 @@ export class LogoService {
     this.#setLogos(catalog, await readLogos(folder, catalog.lenders));
   }
 
-  /** Makes the server send the logos of a catalog. `loadLogos` must have loaded the logos. */
+  /** Makes the logos of a catalog available to clients. Before this call, `loadLogos` must have loaded the logos. */
   activate({ key }: LogoSource, catalog: LogoCatalog): void {
     const set = this.#logosByCatalog.get(catalog);
     if (set === undefined) throw new Error('loadLogos must be called before activate');
@@ -44,13 +44,13 @@ export class LogoService {
     if (missing.length > 0) this.cache.addPreviousLogos((await readLogos(folder, missing)).logos.values());
   }
 
-  /** Reads the logos of the active catalog again. Refreshes run one after the other and never reject. */
+  /** Reads the logo files of an active catalog again. Refreshes run one after the other and never reject. */
   reloadLogos(source: LogoSource): Promise<void> {
     this.#lastRefresh = this.#lastRefresh.then(() => this.#refreshCatalog(source));
     return this.#lastRefresh;
   }
 
-  /** Lenders of the active catalogs whose logo file is missing or invalid. */
+  /** Lenders in the active catalogs with a missing or invalid logo file. */
   get logoProblems(): LogoSet['problems'] {
     return [...this.#activeCatalogs.values()].flatMap((catalog) => this.#logosByCatalog.get(catalog)?.problems ?? []);
   }
@@ -102,10 +102,10 @@ export class LogoCache {
   /** Logos of each catalog in use, by `LogoSource.key`. */
   readonly #catalogs = new Map<string, readonly Logo[]>();
   #active: ReadonlyMap<string, readonly Logo[]> = new Map();
-  /** Logos that no catalog in use has, by file name. The oldest entry is first and is deleted first. */
+  /** Logos that belong to no catalog in use, by file name. The first entry is the oldest and is deleted first. */
   readonly #retained = new Map<string, readonly Logo[]>();
 
-  /** Replaces the cached logos of the catalog that has this `LogoSource.key`. */
+  /** Replaces the cached logos of a catalog, which is identified by its `LogoSource.key`. */
   replaceCatalog(key: string, logos: Iterable<Logo>): void {
     this.#catalogs.set(key, [...logos]);
     const before = this.#active;
@@ -114,7 +114,7 @@ export class LogoCache {
     for (const file of this.#retained.keys()) if (this.#active.has(file)) this.#retained.delete(file);
   }
 
-  /** Adds logos of a replaced catalog whose file names are not in the cache yet. */
+  /** Adds those logos of a replaced catalog whose file names are not in the cache yet. */
   addPreviousLogos(logos: Iterable<Logo>): void {
     for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retainLogos(file, retained);
   }
@@ -123,7 +123,7 @@ export class LogoCache {
     return this.#active.has(file) || this.#retained.has(file);
   }
 
-  /** Finds the logo with this file name and hash, or else another logo with this name. Returns null if the file name is unknown. */
+  /** Finds a logo by file name and hash, or only by file name if the hash is unknown. Returns null if the file name is unknown. */
   find(file: string, hash: string | undefined): Logo | null {
     const logos = this.#active.get(file) ?? this.#retained.get(file);
     if (logos === undefined) return null;

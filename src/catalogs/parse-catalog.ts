@@ -27,7 +27,7 @@ export function readCatalogText(file: string): { ok: true; text: string } | { ok
 
 const tooLongProblem = `must be at most ${bounds.catalogFileBytesMax} bytes long`;
 
-/** Returns the number of the first line, from 1, that is not UTF-8. The line feed byte never occurs inside a multi-byte character. */
+/** Returns the number (1 or more) of the first line that is not UTF-8. The line feed byte never occurs inside a multi-byte character. */
 function firstInvalidUtf8Line(bytes: Buffer): number {
   let line = 1;
   for (let start = 0; ; line++) {
@@ -45,7 +45,7 @@ function firstInvalidUtf8Line(bytes: Buffer): number {
 function textSizeProblem(text: string): string | null {
   if (Buffer.byteLength(text) > bounds.catalogFileBytesMax) return tooLongProblem;
   let values = 1;
-  // Number of members found so far in each object that is not closed yet, outermost first; null for a list.
+  // Number of members read so far in each object that is still open, outermost object first; null for a list.
   const members: (number | null)[] = [];
   for (let index = 0; index < text.length; index++) {
     const character = text.charCodeAt(index);
@@ -78,7 +78,7 @@ const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace
   character.charCodeAt(0),
 );
 
-/** Returns the index of the closing quote, or of the end of the text. */
+/** Returns the index of the closing quote, or the length of the text if there is no closing quote. */
 function findStringEnd(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index++) {
     const character = text.charCodeAt(index);
@@ -89,8 +89,8 @@ function findStringEnd(text: string, start: number): number {
 }
 
 /**
- * Reports lists that are too long, and a catalog with too many offers. This check runs before the values are validated one by one. The
- * recursion cannot overflow the stack, because `textSizeProblem` limits the nesting depth.
+ * Reports lists that are too long, and a catalog with too many offers. The list sizes are checked before the values are validated one by
+ * one. The recursion cannot overflow the stack, because `textSizeProblem` limits the nesting depth.
  */
 function checkListSizes(value: unknown, errors: CatalogErrors): void {
   const { catalogOffersMax: offersMax, catalogListItemsMax: listMax } = bounds;
@@ -102,7 +102,7 @@ function checkListSizes(value: unknown, errors: CatalogErrors): void {
       const kind = listKind(path);
       if (kind === 'offers') offers += part.length;
       const maxLength = kind === 'other' ? listMax : offersMax;
-      // Too many offers are reported at the end of `checkListSizes`, as one error for all lenders together.
+      // An excessive number of offers is reported at the end of `checkListSizes`, as one error for all lenders together.
       if (part.length > maxLength && kind !== 'offers') {
         errors.add([...path], `must contain at most ${maxLength} ${kind === 'lenders' ? 'lenders' : 'values'}`);
       }
@@ -185,7 +185,7 @@ export function validateCatalogValue(value: unknown, vertical: Vertical): Catalo
 
 /** Validates a catalog against the schema. Stops when there are more errors than can be reported. */
 function checkShape(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
-  // By default, TypeBox stops after eight errors. The limit can be changed only for the whole process.
+  // By default, TypeBox stops after eight errors. This limit of TypeBox can be changed only for the whole process.
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: shapeErrorsMax });
   try {
@@ -233,7 +233,7 @@ function addShapeErrors(part: unknown, path: CatalogPath, validator: PartValidat
   errors.isIncomplete = shapeErrors.length >= shapeErrorsMax || errors.count >= shapeErrorsMax;
 }
 
-/** Converts a JSON pointer into `value` to a path. `value` determines which steps of the path are array indexes. */
+/** Converts a JSON pointer that refers to a part of `value` to a path. `value` determines which steps of the path are array indexes. */
 function pathFromPointer(pointer: string, value: unknown): CatalogPath {
   const path: (string | number)[] = [];
   let part = value;

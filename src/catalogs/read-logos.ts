@@ -13,7 +13,7 @@ export function createLogo(file: string, svg: Uint8Array): Logo {
   return { file, hash: contentHash(svg), svg };
 }
 
-/** Reason why a logo file cannot be used: a predicate for the file name, such as `does not exist`. */
+/** Reason why a logo file cannot be used, phrased to follow the file name, such as `does not exist`. */
 interface UnusableLogo {
   readonly problem: string;
 }
@@ -42,7 +42,7 @@ async function readLogo(folder: string, name: string): Promise<Logo | UnusableLo
 
 const tooLargeResult: UnusableLogo = { problem: `is larger than ${bounds.logoFileBytesMax} bytes` };
 
-/** Reads at most `maxBytes` of a file. The file may have grown since its size was checked. */
+/** Reads at most `maxBytes` bytes of a file. The file may have grown since its size was checked. */
 async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
   const bytes = Buffer.alloc(maxBytes);
   let length = 0;
@@ -113,7 +113,7 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Background colors of monograms. The contrast ratio of each color to the white letters is at least 4.5, and to a dark page at least 3. */
+/** Background colors of monograms. The contrast ratio of each color is at least 4.5 with white letters and 3 with a dark page. */
 export const monogramColors = [
   '#55677f',
   '#616196',
@@ -132,8 +132,8 @@ export const monogramColors = [
 const fonts = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
 /**
- * Renders an SVG image that replaces a missing logo: the initials of the lender on a color that depends only on the lender's name. The
- * image is well-formed XML without scripts for any lender name.
+ * Renders an SVG image that replaces a missing logo: the initials of the lender on a color that depends only on the lender's name. Whatever
+ * the lender name contains, the image is well-formed XML without scripts.
  */
 export function renderMonogram(lenderName: string): string {
   const letters = initialsOf(lenderName);

@@ -16,9 +16,9 @@ import {
 const compileSchema = (schema: TSchema) => Compile(schema);
 
 /**
- * Compiles the validators of a catalog file. Checking whether a value is valid is many times faster than listing its errors. Therefore an
- * invalid file is checked in parts (the file without lenders, each lender without offers, each offer), and errors are listed only for
- * parts that are invalid.
+ * Compiles the validators of a catalog file. Checking whether a value is valid is many times faster than listing the errors of the value.
+ * An invalid file is checked in parts (the file without lenders, each lender without offers, each offer), so that errors are listed only
+ * for the invalid parts.
  */
 function compileValidators({ schema: { fileMembers, lenderMembers, offer } }: VerticalProduct) {
   return {
@@ -46,8 +46,8 @@ export function catalogValidators(vertical: Vertical): ReturnType<typeof compile
 type WithStateRules<Part> = Part & { readonly state_rules?: unknown };
 
 /**
- * Reports errors that a schema cannot express: values that are not allowed for their field, limits that contradict each other, and
- * repeated names. Does not check parts of the catalog that do not match the schema.
+ * Reports errors that a schema cannot detect: values that are not allowed for their field, limits that contradict each other, and repeated
+ * names. Does not check parts of the catalog that do not match the schema.
  */
 export function validateSemantics(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
   const catalog = value as WithStateRules<CatalogFile>;
@@ -88,7 +88,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
   product.validateOffers(offers, errors);
 }
 
-/** Reports a text with a lone surrogate. A JSON escape can contain a lone surrogate, but UTF-8 cannot encode one. */
+/** Reports a text with a lone surrogate. A JSON escape can contain a lone surrogate, but UTF-8 cannot encode a lone surrogate. */
 function checkWellFormedText(text: unknown, path: CatalogPath, errors: CatalogErrors): void {
   if (typeof text === 'string' && !text.isWellFormed()) errors.add(path, 'must not contain a lone surrogate');
 }
@@ -166,7 +166,7 @@ function criterionFieldProblem(field: PocketField | undefined, vertical: Vertica
   return allowedConditions(field).length === 0 ? 'names a field that cannot be a criterion' : null;
 }
 
-/** Returns the conditions that a criterion on the field may have. Ages have no maximum, because no offer may exclude older borrowers. */
+/** Returns the conditions that a criterion for a field may contain. Ages have no maximum, because no offer may exclude older borrowers. */
 function allowedConditions(field: PocketField): readonly string[] {
   switch (field.kind) {
     case 'choice':
@@ -183,8 +183,9 @@ function allowedConditions(field: PocketField): readonly string[] {
 }
 
 /**
- * Returns the problem of a landing URL, or null. A click redirects to this URL with `{click_id}` replaced by the click_id. The redirect
- * must go to the same https host for every click_id, so `{click_id}` must come after the host.
+ * Returns a description of the problem of a landing URL, or null for a valid URL. A click redirects to the landing URL, in which
+ * `{click_id}` is replaced by the click_id. The redirect must go to the same https host for every click_id, so `{click_id}` must come after
+ * the host.
  */
 function landingUrlProblem(template: string): string | null {
   if (!/^[\x21-\x7e]+$/.test(template)) return 'must be printable ASCII without spaces';

@@ -44,7 +44,7 @@ function reportError(error: unknown, exitCode: number): void {
   else if (!(error instanceof CommanderError)) printNotice(`marketplace: ${messageOf(error)}`);
 }
 
-/** Returns the message of an expected error or a failed system call. Any other error is a bug: returns the stack trace. */
+/** Returns the message of an expected error or a failed system call. For any other error, which is a bug, returns the stack trace. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof CommanderError) {
@@ -55,7 +55,7 @@ function messageOf(error: unknown): string {
   return isExpected || isSystemError(error) ? error.message : (error.stack ?? error.message);
 }
 
-/** Whether a system call failed, in Node.js or in SQLite, or a SQLite file is locked by another process. */
+/** Whether an error means that a system call failed in Node.js or SQLite, or that another process has locked a SQLite file. */
 function isSystemError(error: Error): boolean {
   const { syscall, code } = error as NodeJS.ErrnoException;
   return syscall !== undefined || /^SQLITE_(BUSY|CANTOPEN|FULL|IOERR|PERM|READONLY)/.test(code ?? '');

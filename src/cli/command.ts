@@ -6,11 +6,11 @@ import { OperatorError } from '../domain/operator-error.ts';
 import { nearestWord } from '../domain/text.ts';
 import { formatNameValuePairs } from './output.ts';
 
-/** Exit codes of all commands. A command that a signal ends exits with 128 plus the signal number. */
+/** Exit codes of all commands. A command that was ended by a signal exits with 128 plus the signal number. */
 export const exitCodes = { success: 0, failure: 1, usage: 2, damage: 3, incomplete: 4, interrupted: 130 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Default meaning of each exit code. The help of a command can replace the default with a more specific meaning. */
+/** Default meaning of each exit code. The help of a command can replace a default meaning with a more specific meaning. */
 const exitMeanings: Readonly<Record<ExitCode, string>> = {
   [exitCodes.success]: 'success',
   [exitCodes.failure]: 'failure; the reason is on standard error',
@@ -38,7 +38,7 @@ export class CommandLineError extends OperatorError {
 export interface CommandHelp {
   /** Example command lines. Tests run all examples. */
   readonly examples: readonly string[];
-  /** Exit codes of the command with their meanings; null stands for the meaning in `exitMeanings`. Codes 0, 1 and 2 may be omitted. */
+  /** Exit codes of the command with their meanings; null stands for the meaning in `exitMeanings`. Exit codes 0, 1 and 2 may be omitted. */
   readonly exitCodes?: { readonly [Code in ExitCode]?: string | null };
   /** Description of what the command prints with `--json`, followed by a colon and the names of the JSON members. */
   readonly json?: string;
@@ -58,7 +58,7 @@ export interface CommandDefinition extends CommandHelp {
   readonly description: string;
 }
 
-/** Creates a command with a name and help. The caller adds arguments, options and the action. */
+/** Creates a command with a name and help. The caller adds arguments, options and the action to the returned command. */
 export function defineCommand(name: string, { summary = '', description, ...help }: CommandDefinition): Command {
   return attachHelp(new Command(name).summary(summary).description(description), help);
 }

@@ -45,8 +45,8 @@ function checkRequiredOptionsLast(command: Command): void {
 }
 
 /**
- * Converts `help <command>` to `<command> --help`, and reports an unknown command. Without this check, commander would print the help of
- * the parent command for an unknown command followed by `--help`.
+ * Converts `help <command>` to `<command> --help`, and reports an unknown command. For an unknown command followed by `--help`, commander
+ * alone would print the help of the parent command.
  */
 export function normalizeArguments(root: Command, words: readonly string[]): string[] {
   let command = root;
@@ -78,7 +78,7 @@ function failUnknownCommand(command: Command, word: string): never {
 
 /**
  * Creates the command line program. If `args` is given, loads only the modules of commands whose names are in `args`; the other commands
- * have only a name and a summary. With `quiet`, commander does not print its errors. Errors of commander are thrown in any case.
+ * have only a name and a summary. With `quiet`, commander throws its errors without printing them.
  */
 export async function createProgram(
   version: string,

@@ -20,9 +20,9 @@ interface ProgressBarOptions {
 }
 
 interface ProgressBar {
-  /** Adds an amount of finished work. This method is fast enough to be called for every record of a log. */
+  /** Adds an amount of finished work. The method is fast enough to be called for every record of a log. */
   advance(amount: number): void;
-  /** Removes the progress bar. Must be called before other output is printed and after a failure. Repeated calls have no effect. */
+  /** Removes the progress bar. Call `clear` before printing other output and after a failure. Repeated calls have no effect. */
   clear(): void;
 }
 

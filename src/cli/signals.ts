@@ -4,11 +4,11 @@ import process from 'node:process';
 interface ServeSignals {
   /** Abort signal that is aborted by the first SIGINT or SIGTERM. */
   readonly stopSignal: AbortSignal;
-  /** Promise that resolves to the first SIGINT or SIGTERM when the process receives it. */
+  /** Promise that resolves when the process receives the first SIGINT or SIGTERM. The promise value is the signal name. */
   readonly stopRequested: Promise<NodeJS.Signals>;
   /** Sets the function that ends the process at the second SIGINT or SIGTERM. A third SIGINT or SIGTERM exits with code 1 immediately. */
   onRepeatedSignal(end: (signal: NodeJS.Signals) => void): void;
-  /** Sets the function to call at each SIGHUP. If a SIGHUP arrived before, calls the function immediately and returns true. */
+  /** Sets the function to call at each SIGHUP. If a SIGHUP has already arrived, calls the function immediately and returns true. */
   onReload(handle: () => void): boolean;
 }
 
@@ -69,14 +69,14 @@ export class InterruptedError extends Error {
     this.signal = signal;
   }
 
-  /** Exit code that shells report for a program that this signal ended. */
+  /** Exit code that shells report for a program that was ended by the signal. */
   get exitCode(): number {
     return 128 + constants.signals[this.signal];
   }
 }
 
 /**
- * Runs a long operation that Ctrl-C or SIGTERM can interrupt. The operation must yield to the event loop. When its abort signal is aborted,
+ * Runs a long operation that Ctrl-C or SIGTERM can interrupt. The operation must yield to the event loop. When the abort signal is aborted,
  * the operation must reject with the reason of the signal, an `InterruptedError`. A second Ctrl-C ends the process immediately.
  */
 export async function runInterruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {

@@ -9,9 +9,9 @@ import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts'
 const rowOffsets = [14, 17, 20, 24];
 
 /**
- * Counts the recorded clicks of each session up to a maximum, in a fixed amount of memory. Uses a count-min sketch with
- * conservative update: each session has one cell in each of four rows, chosen by random bytes of its sub_id, and its
- * count is the smallest of the four cells. Sessions share cells, so a count may be too high, but never too low.
+ * Counts the recorded clicks of each session up to a maximum, in a fixed amount of memory. Uses a count-min sketch with conservative
+ * update: each session has one cell in each of four rows, chosen by random bytes of the sub_id, and the count of the session is the
+ * smallest of the four cells. Sessions share cells, so a count may be too high, but never too low.
  *
  * In a simulation (2^20 cells per row, at most 64 clicks per session, 130 million recorded clicks in a day), every
  * session could record all clicks up to its maximum.
@@ -55,7 +55,7 @@ class SessionClickSketch {
   #sketchForSessionDay(sub: Uint8Array): Uint8Array {
     const day = dayNumberOf(decodeSubId(sub).createdMs);
     const index = day & 1;
-    // If the clock was set back, sessions of an earlier day use the sketch of the later day, so that the counts do not restart.
+    // If the clock was set back to an earlier day, new sessions use the sketch of the later day, so that the counts do not restart.
     if (day > this.#days[index]!) {
       this.#days[index] = day;
       this.#sketches[index] = new Uint8Array(rowOffsets.length * (this.#mask + 1));
@@ -65,15 +65,15 @@ class SessionClickSketch {
 }
 
 /**
- * Limits the clicks that are recorded (docs/contract.md#recorded-clicks), so that one link cannot fill the ledger: at
- * most `clicksRecordedPerSessionMax` per session, and at most `clicksRecordedPerLinkMax` per session and offer. Clicks
- * above a limit still redirect, but are not recorded.
+ * Limits the clicks that are recorded (docs/contract.md#recorded-clicks), so that one link cannot fill the ledger: at most
+ * `clicksRecordedPerSessionMax` per session, and at most `clicksRecordedPerLinkMax` per session and offer. A click above a limit is
+ * redirected but not recorded.
  *
  * The limit per session also applies after a restart. Because of the limit per offer, repeated clicks on one offer cannot use up the
  * session's limit. If there are more than `clickCountersMax` links, the counts of the least recently clicked links are dropped.
  */
 export class ClickRecordLimiter implements LedgerSubscriber {
-  /** The limiter requests no replay of ledger records. It counts the clicks that are replayed for other subscribers. */
+  /** The limiter requests no replay of ledger records. The limiter counts the clicks that are replayed for other subscribers. */
   readonly replayStartMs = Number.POSITIVE_INFINITY;
   readonly #perLinkMax: number;
   readonly #clicksPerLink: LRUCache<string, number>;
@@ -90,7 +90,7 @@ export class ClickRecordLimiter implements LedgerSubscriber {
     this.#clicksPerSession = new SessionClickSketch(clicksRecordedPerSessionMax, sessionClickCells);
   }
 
-  /** Counts a click and returns whether to record it. `sub` is the 32 bytes of `subId`. */
+  /** Counts a click and returns whether to record it. `sub` contains the 32 bytes of `subId`. */
   tryCountClick(subId: string, sub: Uint8Array, offerId: string): boolean {
     const link = subId + offerId;
     const count = this.#clicksPerLink.get(link) ?? 0;

@@ -12,13 +12,13 @@ import { classifyClick } from './click-rules.ts';
 import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts';
 
 /**
- * State of an offer with a daily cap (docs/contract.md#daily-caps): the cap and the number of clicks that booked
- * revenue. Stores the counts of two days, so that the earlier count still exists after the wall clock was set back past midnight.
+ * State of an offer with a daily cap (docs/contract.md#daily-caps): the cap and the number of clicks that booked revenue. Stores the counts
+ * of two days, so that the count of the previous day still exists if the wall clock is set back past midnight.
  */
 class OfferCapState {
   /** Maximum number of clicks per day that book revenue; null until the catalog with the cap is active. */
   dailyCap: number | null = null;
-  /** Time of the removal from the active catalog, or null. The cap still applies to links shown before the removal. */
+  /** Time of the removal from the active catalog, or null. The cap still applies to links that were shown before the removal. */
   removedMs: number | null = null;
   readonly randomId: RandomOfferId;
   readonly #days = [-1, -1];
@@ -43,7 +43,9 @@ class OfferCapState {
   }
 }
 
-/** Applies a record to its capped offers (docs/contract.md#counting-clicks). Returns whether an active offer reached its cap. */
+/**
+ * Updates the state of the capped offers in a record (docs/contract.md#counting-clicks). Returns whether an active offer reached its cap.
+ */
 function applyRecord(
   record: LedgerRecord,
   offers: ReadonlyMap<string, OfferCapState>,
@@ -67,8 +69,8 @@ function applyRecord(
     case ledgerRecordKind.revenueConfirmed: {
       const offer = offers.get(record[3]);
       if (offer === undefined || record[8] === null) return false;
-      // A confirmation can recreate a click that has no record. The recreated click does not count towards the cap, and
-      // later clicks of the session on the offer are repeats.
+      // A confirmation can recreate a click that has no record. A recreated click does not count towards the cap, and later clicks of the
+      // same session on the same offer are repeats.
       if (pairs.pairState(record[2], offer.randomId) === 'shown') pairs.markClicked(record[2], offer.randomId);
       return false;
     }
@@ -108,13 +110,13 @@ function isCountedClick(
 }
 
 interface CapDecision {
-  /** Whether the offer has reached its cap of the day, so that the click books no revenue. */
+  /** Whether the offer has reached its daily cap. Clicks on an offer at its cap book no revenue. */
   readonly atCap: boolean;
-  /** Value of `withinDailyCap` in the click's record; undefined for an offer without a cap. */
+  /** Value of `withinDailyCap` in the click record; undefined for an offer without a cap. */
   readonly withinDailyCap: boolean | null | undefined;
 }
 
-/** Visits in order the records since `sinceMs` that the ledger had accepted before the call, and possibly later ones. */
+/** Visits, in order, all records since `sinceMs` that the ledger accepted before the call, and possibly later records. */
 export type ReadLedgerSince = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
@@ -189,7 +191,7 @@ export class DailyCaps implements LedgerSubscriber {
     if (state !== undefined && applyRecord(record, state.offers, this.#pairs)) state.unavailableDay = null;
   }
 
-  /** Reads the recorded clicks of offers that have no cap yet and will get one when this catalog is activated. */
+  /** Reads the recorded clicks of the offers that have no cap yet and get a cap when the catalog is activated. */
   async loadRecordedClicks(catalog: CompiledCatalog, nowMs: number, readHistory: ReadLedgerSince): Promise<void> {
     const state = this.#capStateOf(catalog);
     const offers = new Map<string, OfferCapState>();
@@ -197,7 +199,8 @@ export class DailyCaps implements LedgerSubscriber {
     if (offers.size === 0) return;
     const sinceMs = replayStartMs(nowMs);
     const isOfCatalog = (record: LedgerRecord): boolean => stateKeyOfSub(record[2]) === stateKeyOfCatalog(catalog);
-    // The replayed records are older than the records that are applied meanwhile, so their pairs are collected in a separate set.
+    // The replayed records are older than the records that are applied meanwhile, so the pairs of the replayed records are collected in a
+    // separate set.
     const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
     const bufferedRecords: LedgerRecord[] = [];
     this.#bufferedRecords = bufferedRecords;
@@ -215,8 +218,8 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /**
-   * Activates the caps of a catalog from `nowMs` on. Call `loadRecordedClicks` first. A removed offer keeps its cap as
-   * long as the replaced catalog that contains the offer is retained (docs/contract.md#daily-caps).
+   * Activates the daily caps of a catalog at the time `nowMs`. Call `loadRecordedClicks` first. A removed offer keeps its cap as long as
+   * the replaced catalog that contains the offer is retained (docs/contract.md#daily-caps).
    */
   activateCatalog(catalog: CompiledCatalog, nowMs: number): void {
     const state = this.#capStateOf(catalog);
@@ -273,16 +276,16 @@ export class DailyCaps implements LedgerSubscriber {
 interface CatalogCapState {
   /** Active catalog; null before the first activation. */
   catalog: CompiledCatalog | null;
-  /** Capped offers by offer id: those of the active catalog, and removed offers whose cap still applies. */
+  /** Capped offers by offer id: capped offers of the active catalog, and removed offers whose cap still applies. */
   offers: Map<string, OfferCapState>;
   unavailable: UnavailableOffers;
-  /** Day number for which `unavailable` was computed; null if it must be recomputed. */
+  /** Day number for which `unavailable` was computed; null if `unavailable` must be recomputed. */
   unavailableDay: number | null;
 }
 
 const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
 
-/** An offer clicked today was shown today or yesterday. One more hour allows for a wall clock that was set back. */
+/** An offer that is clicked today was shown today or yesterday. One more hour allows for a wall clock that was set back. */
 function replayStartMs(nowMs: number): number {
   return dayStartMs(dayNumberOf(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }

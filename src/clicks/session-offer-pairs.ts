@@ -14,9 +14,9 @@ const minuteMs = 60 * 1000;
  * Set of (session, offer) pairs: the offers that were shown to each session, with one bit for a counted click. A pair takes eight
  * bytes outside the heap, because there are as many pairs as views of capped offers in a day.
  *
- * A session-offer pair is identified by 63 bits: random bits of the sub_id XOR the offer's `RandomOfferId`. Among four million pairs,
- * the probability of a collision is one in a million. There is one hash table for each minute of session creation, so that growing a
- * table is fast. The oldest table is evicted when its sessions are too old for counted clicks, or when there are too many pairs.
+ * A session-offer pair is identified by 63 bits: random bits of the sub_id XOR the offer's `RandomOfferId`. Among four million pairs, the
+ * probability of a collision is one in a million. There is one hash table for each minute of session creation, so that growing a table is
+ * fast. The oldest table is evicted when the sessions of the table are too old for counted clicks, or when there are too many pairs.
  */
 export class SessionOfferPairs {
   readonly #pairsMax: number;
@@ -33,7 +33,7 @@ export class SessionOfferPairs {
     return this.#size;
   }
 
-  /** Whether the set still contains all session-offer pairs of sessions created at this time or later. */
+  /** Whether the set still contains all session-offer pairs of the sessions created at a given time or later. */
   isCompleteSince(createdMs: number): boolean {
     return createdMs >= this.#completeSinceMs;
   }
@@ -60,7 +60,7 @@ export class SessionOfferPairs {
     }
   }
 
-  /** Evicts the session-offer pairs of sessions whose creation minute ends at or before this time. */
+  /** Evicts the session-offer pairs of sessions whose creation minute ends at or before `createdMs`. */
   evictPairsOfSessionsBefore(createdMs: number): void {
     if (createdMs <= this.#completeSinceMs) return;
     const minuteBefore = Math.floor(this.#completeSinceMs / minuteMs);
@@ -121,7 +121,7 @@ class PairTable {
     return (this.#words[index + 1]! & 1) === 1 ? 'clicked' : 'shown';
   }
 
-  /** Adds a pair. Returns 1, or 0 if the table already contains the pair. */
+  /** Adds a pair. Returns the number of added pairs: 1, or 0 if the table already contains the pair. */
   add(high: number, low: number, clicked: boolean): number {
     const at = this.#find(high, low);
     const isNew = this.#isEmpty(at);
@@ -139,8 +139,8 @@ class PairTable {
   addPairsOfTable(other: PairTable): number {
     const words = other.#words;
     let added = 0;
-    // The table grows before the insertion, because insertion would otherwise be slow: entries in the slot order of a larger table would
-    // all go to the start of a smaller table.
+    // The table grows before the insertion. In a smaller table, the insertion would be slow, because pairs in the slot order of a larger
+    // table would all go to the start of the smaller table.
     while ((this.size + other.size) * 3 > this.#words.length) this.#growTable();
     for (let at = 0; at < words.length; at += 2) {
       const [high, low] = [words[at]!, words[at + 1]!];
@@ -149,7 +149,7 @@ class PairTable {
     return added;
   }
 
-  /** Returns the index of the pair, or of the empty slot where it would be inserted. */
+  /** Returns the index of the pair, or of the empty slot for the pair. */
   #find(high: number, low: number): number {
     const words = this.#words;
     const last = words.length - 2;
@@ -176,7 +176,7 @@ class PairTable {
   }
 }
 
-/** Returns the first 32-bit word of a session-offer pair. The word is never 0, because 0 marks an empty slot. */
+/** Returns the first 32-bit word of a session-offer pair. The returned word is never 0, because 0 marks an empty slot. */
 function highWordOf(sub: Uint8Array, { high }: RandomOfferId): number {
   return (readWord(sub, randomOffset) ^ high) >>> 0 || 1;
 }

@@ -36,8 +36,8 @@ export interface Config {
   /** TLS settings of the public listener; null for plain HTTP. */
   readonly tls: TlsSettings | null;
   /**
-   * Time limits of a stop. After the stop signal, the server accepts connections for another `delayMs`. After this delay, pending requests
-   * may complete within `deadlineMs`.
+   * Time limits for the stop of the server. After the stop signal, the server accepts connections for another `delayMs`. Then the server
+   * waits up to `deadlineMs` for pending requests.
    */
   readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
   /** Configured base URLs; null for a default (see `resolveUrls`). */
@@ -52,10 +52,10 @@ export interface Config {
   /** Number of days after which sessions and ledger records are deleted; null for never. */
   readonly retentionDays: number | null;
   readonly sessions: {
-    /** Maximum number of live sessions. When this number is reached, requests for a new session get 503. */
+    /** Maximum number of live sessions. At the maximum, requests for a new session get 503. */
     readonly max: number;
     readonly ttlMs: number;
-    /** Maximum number of referrer tags per account, vertical and mode. When this number is reached, requests with a new tag get 403. */
+    /** Maximum number of referrer tags per account, vertical and mode. At the maximum, requests with a new tag get 403. */
     readonly tagsMax: number;
   };
   /** Rate limits of keys that have no limits of their own (docs/contract.md#rate-limits). */
@@ -108,9 +108,9 @@ export interface MachineResources {
   readonly cores: number;
   /** Heap size limit of the process. */
   readonly heapBytes: number;
-  /** Value of `--max-old-space-size` in megabytes; null if it is not set. */
+  /** Value of `--max-old-space-size` in megabytes; null if the option is not set. */
   readonly heapMegabytes: number | null;
-  /** Base folder of relative paths in settings. */
+  /** Folder to which relative paths in settings refer. */
   readonly workingFolder: string;
 }
 
@@ -123,15 +123,15 @@ export function detectMachineResources(): MachineResources {
   };
 }
 
-/** Returns the heap size from the command line of Node.js, where the launcher sets it. If the option is repeated, the last value counts. */
+/** Returns the heap size that the launcher set on the command line of Node.js. If the option is repeated, the last value counts. */
 function configuredHeapMegabytes(execArgv: readonly string[]): number | null {
   const option = execArgv.findLast((argument) => /^--max[-_]old[-_]space[-_]size=\d+$/.test(argument));
   return option === undefined ? null : Number(option.slice(option.indexOf('=') + 1));
 }
 
 /**
- * Validates the settings and applies defaults. Throws `ConfigError` for the first invalid setting. `warnings` contains one sentence for
- * each setting that is valid but probably a mistake.
+ * Validates all settings and applies the default values. Throws `ConfigError` for the first invalid setting. `warnings` contains one
+ * sentence for each setting that is valid but probably a mistake.
  */
 export function loadConfig(
   env: Env,
@@ -229,7 +229,7 @@ export function readDataDir(
   return resolve(machine.workingFolder, env.values.SVC_DATA_DIR ?? 'data');
 }
 
-/** Reads the address of the operations listener and validates only these settings. Throws `ConfigError` for an invalid setting. */
+/** Reads the address of the operations listener without validating other settings. Throws `ConfigError` for an invalid setting. */
 export function readOperationsEndpoint(env: Env): ListenAddress {
   assertNoMisspelledSettings(env, ['SVC_OPS_HOST', 'SVC_OPS_PORT']);
   return {
@@ -238,7 +238,7 @@ export function readOperationsEndpoint(env: Env): ListenAddress {
   };
 }
 
-/** Reads the TLS settings. Certificate and key must be set together. Both files are read when the listener starts. */
+/** Reads the TLS settings. Certificate and key must be set together. The listener reads the certificate and the key when it starts. */
 function readTlsSettings(env: Env, { workingFolder }: MachineResources): TlsSettings | null {
   const { SVC_TLS_CERT: certificate, SVC_TLS_KEY: key } = env.values;
   const minVersion = parseChoiceSetting(env, 'SVC_TLS_MIN_VERSION', tlsVersions);
@@ -264,7 +264,7 @@ function assertNoMisspelledSettings({ misspelled }: Env, settings: readonly Sett
   if (match !== undefined) throw ConfigError.misspelledSettingError(match.name, match.meant);
 }
 
-/** Maximum configurable session lifetime, the value in docs/contract.md#session-lifetime. Other time limits depend on this maximum. */
+/** Maximum session lifetime (docs/contract.md#session-lifetime). Other time limits depend on the maximum session lifetime. */
 const ttlSecondsMax = bounds.sessionTtlMs / 1000;
 
 function endpointsCollide(one: ListenAddress, other: ListenAddress): boolean {
@@ -272,7 +272,7 @@ function endpointsCollide(one: ListenAddress, other: ListenAddress): boolean {
   return one.host === other.host || isWildcardHost(one.host) || isWildcardHost(other.host);
 }
 
-/** Whether a listener on this host accepts connections on every address of the machine. */
+/** Whether a listener on a host accepts connections on every address of the machine. */
 export function isWildcardHost(host: string): boolean {
   return host === '0.0.0.0' || /^[0:]+$/.test(host);
 }

@@ -18,7 +18,7 @@ export class ConfigError extends Error {
   }
 
   /**
-   * Creates the error for a variable whose name is similar to the name of a setting. Without this error, the service would silently use the
+   * Creates the error for a variable whose name is similar to the name of a setting. Without the error, the service would silently use the
    * default of the misspelled setting.
    */
   static misspelledSettingError(variable: string, setting: SettingName): ConfigError {
@@ -84,7 +84,7 @@ export interface Env {
 /** Prefixes of environment variables. The launcher reads variables with the prefix `MARKETPLACE_` before it loads the service. */
 const settingPrefixes = ['SVC_', 'MARKETPLACE_'] as const;
 
-/** Variable for the API key in the examples of the documentation. An operator's shell may set this variable, so there is no warning. */
+/** Variable for the API key in the examples of the documentation. Operators may set the variable in their shell, so there is no warning. */
 const demoApiKeyName = 'MARKETPLACE_API_KEY';
 
 /**

@@ -11,7 +11,7 @@ export function parseBaseUrl(text: string): string | null {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Whether the text is an origin in the form that browsers send. Unlike `auth/web-origin.ts`, accepts IPv6 hosts and http. */
+/** Whether the text is an origin in the form that browsers send. Accepts IPv6 hosts, unlike `validateWebOrigin`. */
 export function isHttpOrigin(text: string): boolean {
   return parseHttpUrl(text)?.origin === text;
 }

@@ -9,8 +9,8 @@ export const urlSettingNames = {
 } as const satisfies Record<keyof PublicUrls, string>;
 
 /**
- * Returns the base URLs for responses. `boundPort` is the port of the public listener. Each URL that is not configured is derived from
- * the public URL. If no public URL is configured, the address of the listener is used. `warnings` contains one sentence for each setting
+ * Returns the base URLs for responses. `boundPort` is the port of the public listener. Each URL that is not configured is derived from the
+ * public URL. If no public URL is configured, the address of the public listener is used. `warnings` contains one sentence for each setting
  * that is valid but probably a mistake.
  */
 export function resolveUrls(
@@ -46,7 +46,7 @@ function blockedPortWarnings(urls: Config['urls']): string[] {
   return names.flatMap((name) => {
     const url = urls[name];
     if (url === null) return [];
-    // The port of a URL without an explicit port is 0 here. Browsers do not block the default ports of http and https.
+    // For a URL without an explicit port, `port` is 0. Browsers do not block the default ports of http and https.
     const port = Number(new URL(url).port);
     return browserBlockedPorts.has(port)
       ? [`${urlSettingNames[name]} has port ${port}, which browsers and fetch block; choose another port.`]
@@ -54,7 +54,7 @@ function blockedPortWarnings(urls: Config['urls']): string[] {
   });
 }
 
-/** Returns the URL of a listener as seen from this machine. */
+/** Returns the URL at which programs on the same machine can reach a listener. */
 export function endpointUrl({ host, port }: ListenAddress, scheme: 'http' | 'https' = 'http'): string {
   const reachable = isWildcardHost(host) ? '127.0.0.1' : host;
   return `${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;

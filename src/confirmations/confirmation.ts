@@ -71,9 +71,9 @@ export interface OfferPayout {
   readonly reversed: PayoutTransaction | null;
 }
 
-/** State of one confirmation's session, click and payout, derived from the ledger. */
+/** State of the session, click and payout of a confirmation, derived from the ledger. */
 export interface PayoutState {
-  /** Whether the session exists and the offer was shown to it. */
+  /** Whether the session exists and the offer was shown in the session. */
   readonly offerShown: boolean;
   /** Time of the counted click in Unix milliseconds; null if there is no counted click. */
   readonly clickedMs: number | null;

@@ -116,5 +116,5 @@ function isOfferId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= bounds.offerIdCharactersMax && /^[a-z0-9_-]+$/.test(value);
 }
 
-/** Limit above the length of any click_id that the service issues. A click_id above this limit is rejected without decoding. */
+/** Limit above the length of any click_id that the service issues. A longer click_id is rejected without decoding. */
 const clickIdCharactersMax = 256;

@@ -51,7 +51,7 @@ export class PendingPayoutStates {
   applyAcceptedConfirmation(confirmation: Confirmation, lenderName: string): void {
     const { clickedMs, offerShown, sessionRevenueMicros, payout } = this.get(confirmation);
     this.#revenueBySession.set(sessionKey(confirmation), sessionRevenueMicros + revenueDeltaMicros(confirmation));
-    // Later rows of the batch can refer to a click that this row recreated.
+    // Later rows of the batch can refer to a click that an earlier row recreated.
     this.#clicks.set(clickKey(confirmation), {
       offerShown,
       clickedMs: clickedMs ?? confirmation.click?.clickedMs ?? null,

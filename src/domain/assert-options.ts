@@ -4,7 +4,7 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// Runtime checks of API options. JavaScript programs need these checks, because no compiler checks the types of their options.
+// Runtime checks of API options. JavaScript programs need runtime checks, because no compiler checks the types of their options.
 
 /** Throws a RangeError if the option is not an object. */
 export function assertObject(name: string, value: unknown): void {

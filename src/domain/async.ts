@@ -1,4 +1,4 @@
-/** Cancels a queued task if `ended` is true: the request was aborted, or already answered, for example after a timeout. */
+/** Cancels a queued task if `ended` is true. A request ends when it is aborted or answered, for example after a timeout. */
 export interface CancelSignal {
   readonly ended: boolean;
 }

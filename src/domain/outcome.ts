@@ -53,7 +53,7 @@ export function invalidRequest(param: RequestParam, rule: string = requestParamR
   return failed({ code: 'INVALID_REQUEST', param, rule });
 }
 
-/** Creates the error for a record that is not durable. `taken` means that the log has accepted the record and may still make it durable. */
+/** Creates the error for a record that is not durable. If `taken` is true, the log has accepted the record and may still write it. */
 export function notDurableFailure(retryAfterSeconds: number, taken: boolean): Failure {
   return failed({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
 }

@@ -24,8 +24,8 @@ export function parseQueryParameters<Name extends string>(
   while (start < query.length) {
     let end = query.indexOf('&', start);
     if (end < 0) end = query.length;
-    // The position of the next `=` is reused until the parser has passed it. Without this reuse, parsing many names without `=` would
-    // search the rest of the query for each name.
+    // The position of the next `=` is reused until the parser has passed it. Otherwise, the parser would search the rest of the query again
+    // for each name without `=`.
     if (equals >= 0 && equals < start) equals = query.indexOf('=', start);
     const nameEnd = equals < 0 || equals > end ? end : equals;
     const name = encoded
@@ -46,7 +46,7 @@ export function parseQueryParameters<Name extends string>(
   return { ok: true, values };
 }
 
-/** Parses an integer from 1 to `max` in decimal digits. Returns null for any other text. */
+/** Parses an integer from 1 to `max` in decimal digits. Returns null if the text is not an integer in this range. */
 export function parseCount(text: string, max: number): number | null {
   return /^[1-9]\d{0,8}$/.test(text) && Number(text) <= max ? Number(text) : null;
 }

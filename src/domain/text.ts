@@ -11,7 +11,7 @@ export function isVisibleAscii(text: string, charactersMax: number): boolean {
 
 /**
  * Returns the same string in contiguous memory. The JavaScript engine represents a concatenated string as a tree, and each later
- * concatenation would traverse this tree again. Without `flattenString`, traversing the tree took three quarters of the time needed to
+ * concatenation would traverse the tree again. Without `flattenString`, traversing the tree took three quarters of the time needed to
  * format a response with offers.
  */
 export function flattenString(text: string): string {
@@ -56,7 +56,7 @@ export function nearestWord(typed: string, words: readonly string[]): string | n
   let nearestDistance = Number.POSITIVE_INFINITY;
   for (const word of words) {
     const distanceMax = word.length < 6 ? 1 : 2;
-    // Skips words of another length without computing the distance, so long texts are never compared.
+    // The edit distance is not computed for words whose length differs too much, so that long texts are never compared.
     if (Math.abs(word.length - lowerCase.length) > distanceMax) continue;
     const distance = editDistance(lowerCase, word.toLowerCase());
     if (distance > distanceMax || distance >= nearestDistance) continue;

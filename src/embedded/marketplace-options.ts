@@ -20,13 +20,13 @@ import { type TlsVersion, tlsVersions } from '../tls/certificate.ts';
 
 export interface MarketplaceOptions {
   /**
-   * Folder of the ledger, analytics, keys and secrets. The folder is created if it is missing, and its mode is set to 0700, so do not
-   * use it for other files. Only one running marketplace can use a folder at a time.
+   * Folder of the ledger, analytics, keys and secrets. The folder is created if it is missing. The mode of the folder is set to 0700, so do
+   * not store other files in the folder. Only one running marketplace can use a folder at a time.
    */
   readonly dataDir: string;
-  /** File of the signing and encryption secrets. Default: `secrets.json` in the data folder. */
+  /** File of the signing and encryption secrets. By default, the file is `secrets.json` in the data folder. */
   readonly secretFile?: string;
-  /** HTTP listeners. Default: `false`, which starts no listener. The default port 0 selects a free port. */
+  /** HTTP listeners. The default `false` starts no listener. The default port 0 selects a free port. */
   readonly listen?:
     | false
     | {
@@ -37,7 +37,7 @@ export interface MarketplaceOptions {
         /** Host names that the operations listener accepts in addition to `operationsHost`, `localhost` and IP addresses. */
         readonly operationsAllowedHosts?: readonly string[];
         readonly engine?: HttpEngineSetting;
-        /** HTTPS settings of the public listener, with paths of PEM files. The key file must have no passphrase. Default: plain HTTP. */
+        /** HTTPS settings of the public listener, with paths of PEM files. The private key must have no passphrase. Default: plain HTTP. */
         readonly tls?: {
           readonly certificateFile: string;
           readonly keyFile: string;
@@ -46,15 +46,17 @@ export interface MarketplaceOptions {
         };
       };
   /**
-   * Base URLs in replies. Default: the address of the public listener. Without a listener, set at least `click` to the
-   * URL at which your program receives clicks and calls `followClick`.
+   * Base URLs in replies. The default base URL is the address of the public listener. Without a listener, set at least `click` to the URL
+   * at which your program receives clicks and calls `followClick`.
    */
   readonly urls?: Partial<PublicUrls>;
-  /** Catalog sources: one live and one test catalog for each vertical. Default: personal loans with fictional lenders. */
+  /** Catalog sources: one live and one test catalog for each vertical. By default, the catalogs offer loans of fictional lenders. */
   readonly catalogs?: readonly CatalogSource[];
   /** Number of matching threads for catalogs of more than 100 offers. With the default 0, the calling thread matches offers. */
   readonly matcherThreads?: number;
-  /** Durability of acknowledged records. `fsync` (default) survives a power failure; `write` survives a crash of the process only. */
+  /**
+   * Durability of acknowledged records: `fsync` (default) protects against a power failure, `write` only against a crash of the process.
+   */
   readonly durability?: Durability;
   /** Number of days, at least 140, after which sessions and ledger records are deleted. Default: never. Daily totals are never deleted. */
   readonly retentionDays?: number;
@@ -65,7 +67,7 @@ export interface MarketplaceOptions {
    * a new tag is rejected with 403.
    */
   readonly maxReferrerTags?: number;
-  /** Session lifetime in milliseconds. Default and maximum: four hours. */
+  /** Session lifetime in milliseconds. The default is four hours, which is also the maximum. */
   readonly sessionTtlMs?: number;
   /** Rate limits of keys that have no limits of their own. */
   readonly limits?: Partial<KeyLimits>;
@@ -78,7 +80,7 @@ export interface MarketplaceOptions {
 }
 
 export interface NewPartnerKey {
-  /** Name of the account; it is created if it does not exist. */
+  /** Name of the account. The account is created if the name is unknown. */
   readonly account: string;
   /** Path segment of a configured vertical, such as `personal-loans`. */
   readonly vertical: string;
@@ -90,10 +92,10 @@ export interface NewPartnerKey {
 
 /** Properties of the HTTP request that opened a click URL. */
 export interface ClickVisit {
-  /** HTTP method. Default: `GET`. Requests with other methods are redirected but not recorded as clicks. */
+  /** HTTP method. Default: `GET`. A request with a method other than GET is redirected but not recorded as a click. */
   readonly method?: string | undefined;
   readonly userAgent?: string | undefined;
-  /** Values of the headers `Sec-Purpose`, `Purpose` and `X-Moz`, joined by commas. Browsers send these headers with prefetch requests. */
+  /** Values of the headers `Sec-Purpose`, `Purpose` and `X-Moz`, joined by commas. Browsers send such headers with prefetch requests. */
   readonly purpose?: string | undefined;
 }
 
@@ -108,7 +110,7 @@ export interface ConfirmationRow {
   readonly click_id?: string;
   readonly sub_id?: string;
   readonly svc_offer_id?: string;
-  /** The lender's ID of the payout, up to 128 visible ASCII characters. A reversal contains the ID of the payout that it reverses. */
+  /** ID that the lender assigned to the payout, up to 128 visible ASCII characters. A reversal contains the ID of the reversed payout. */
   readonly txid: string;
   readonly status: ConfirmationStatus;
   /** Amount of the payout: a positive number in USD with up to six decimals. */

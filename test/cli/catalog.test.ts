@@ -197,6 +197,6 @@ describe('stats', () => {
   test('catalog stats rejects an invalid file and names the command that lists the errors', async (t) => {
     const { code, stdout, stderr } = await runMarketplace(['catalog', 'stats', writeCatalog(t, '{}')]);
     assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /is not a valid catalog: \d+ errors?; marketplace catalog validate lists them\n$/);
+    assert.match(stderr, /is not a valid catalog: \d+ errors?; list the errors with marketplace catalog validate\n$/);
   });
 });

@@ -178,7 +178,7 @@ function rebuildCommand(): Command {
     .action(rebuildAnalytics);
 }
 
-/** Runs a function on the analytics store of a data folder, opened for reading. A server may use the store at the same time. */
+/** Opens the analytics store of a data folder for reading and runs a function on the store. A server may use the store at the same time. */
 async function withStoredAnalytics(
   dataDir: string,
   run: (analytics: ReadOnlyAnalytics) => void | Promise<void>,

@@ -89,7 +89,7 @@ function journalEpochFolders(journal: string): string[] {
     .map((name) => join(journal, name));
 }
 
-/** Copies the journal. Skips the folder of a journal epoch that the server deletes meanwhile, because all its sessions have expired. */
+/** Copies the journal. Skips the folders of expired journal epochs that the server deletes during the copy. */
 async function copyJournal(journal: string, target: string, options: CopyOptions): Promise<void> {
   if (!existsSync(journal)) return;
   createFolderDurably(target);
@@ -102,7 +102,7 @@ async function copyJournal(journal: string, target: string, options: CopyOptions
   }
 }
 
-/** Returns the size of a log in bytes, for the progress bar. Returns 0 if the log cannot be read; copying it then reports the error. */
+/** Returns the size of a log in bytes, for the progress bar. Returns 0 if the log cannot be read; the copy then reports the error. */
 function logBytesOrZero(log: string): number {
   try {
     return logSizeBytes(fileSystemLogFiles, log);

@@ -190,7 +190,7 @@ function formatCount(count: number, one: string): string {
   return `${formatNumber(count)} ${one}${count === 1 ? '' : plural}`;
 }
 
-/** Formats a number with at most this number of decimals, and with a comma between thousands. */
+/** Formats a number with at most `decimals` digits after the decimal point, and with a comma between thousands. */
 function formatNumber(value: number, decimals = 0): string {
   return (Math.round(value * 10 ** decimals) / 10 ** decimals).toLocaleString('en-US');
 }

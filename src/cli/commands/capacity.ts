@@ -54,7 +54,7 @@ export function createCommand(): Command {
       'target for the 99th percentile of the latency, in milliseconds',
       parseMilliseconds,
     )
-    .option('--mix <file>', 'traffic mix of the keys (default: that of bench/mixes/default.json)')
+    .option('--mix <file>', 'traffic mix of the keys (default: same as bench/mixes/default.json)')
     .option('--result <file>', 'benchmark result (default: the result of the latest make bench, or the shipped result)')
     .option(
       '--headroom <percent>',
@@ -62,7 +62,7 @@ export function createCommand(): Command {
       parsePercent,
       defaultHeadroomPercent,
     )
-    .option('--check', 'start a server, send it the planned load of one server, and compare')
+    .option('--check', 'start a server, send the planned load, and compare the plan with measurements')
     .option(
       '--seconds <n>',
       'duration of the load, with --check',
@@ -104,7 +104,7 @@ async function runCapacityCheck(request: CapacityCheckRequest): Promise<Capacity
   if (!existsSync(checkScript)) {
     throw new CommandLineError('--check is available only in a checkout; run make capacity-check KEYS=n SLO=ms there');
   }
-  // The child process exits when the IPC channel closes. The channel also closes if the parent process is killed.
+  // The child process exits when the IPC channel closes. The IPC channel also closes if the parent process is killed.
   const child = spawn(process.execPath, [checkScript, JSON.stringify(request)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });

@@ -204,7 +204,7 @@ function printCatalogStats(file: string, options: { readonly json?: true }): voi
   const { catalog, vertical, errors } = readCatalogFile(file);
   if (catalog === null) {
     throw new CommandLineError(
-      `${file} is not a valid catalog: ${formatErrorCount(errors.count)}; marketplace catalog validate lists them`,
+      `${file} is not a valid catalog: ${formatErrorCount(errors.count)}; list the errors with marketplace catalog validate`,
     );
   }
   const summary = summarizeCatalog(catalog);

@@ -93,7 +93,7 @@ function settingValues(
   };
 }
 
-/** Formats a value as in an environment variable. A missing value is replaced by a word in parentheses, such as `(none)`. */
+/** Formats a value in the notation of an environment variable. A missing value is replaced by a word in parentheses, such as `(none)`. */
 function formatSetting(name: SettingName, value: SettingValue): string {
   if (name === 'SVC_RETENTION_DAYS') return value === null ? '(for ever)' : String(value);
   if (value === null) return '(none)';
@@ -136,7 +136,7 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
   return risks;
 }
 
-/** Returns the settings of public URLs that use http. Omits a setting whose value is derived from another setting of the result. */
+/** Returns the names of URL settings that use http. If the public URL uses http, omits URLs that start with the public URL. */
 function unencryptedUrlSettings(urls: PublicUrls): string[] {
   const isUnencrypted = (url: string): boolean => {
     const { protocol, hostname } = new URL(url);

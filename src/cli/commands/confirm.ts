@@ -40,8 +40,8 @@ export function createCommand(): Command {
   })
     .argument('<file>', '.csv with column names in the first line, or .ndjson', parseConfirmationFile)
     .option('--url <url>', 'address of the operations listener (default: from SVC_OPS_HOST and SVC_OPS_PORT)', parseUrl)
-    .option('--token-file <file>', 'file with the operator token (default: the one in the data folder)')
-    .option('--rejected <file>', 'file for rejected rows and their reasons (default: beside the file)')
+    .option('--token-file <file>', 'file with the operator token (default: the file in the data folder)')
+    .option('--rejected <file>', 'file for rejected rows and their reasons (default: beside the input file)')
     .option('--json', 'print one JSON object')
     .action(confirmRevenueFromFile);
 }
@@ -110,7 +110,7 @@ async function sendConfirmationFile(
       continue;
     }
     const { item } = row.parsed;
-    // 3 bytes for the comma before the item and the brackets of the array.
+    // The 3 bytes are the comma before the item and the two brackets of the array.
     const bytes = Buffer.byteLength(JSON.stringify(item)) + 3;
     if (batch.length === bounds.confirmationRowsPerRequestMax || batchBytes + bytes > bounds.confirmationBodyBytesMax) {
       await flush();
@@ -131,7 +131,7 @@ class RejectedRowsFile {
   readonly #reader: ConfirmationReader;
   #file: number | null = null;
 
-  /** Deletes an existing file with this path. */
+  /** Deletes an existing file at the path. */
   constructor(path: string, reader: ConfirmationReader) {
     this.#path = path;
     this.#temporaryPath = `${path}.unfinished`;
@@ -161,7 +161,7 @@ class RejectedRowsFile {
     if (this.#close()) rmSync(this.#temporaryPath, { force: true });
   }
 
-  /** Closes the file if it is open. Returns whether the file was open. */
+  /** Closes the file if it is open. Returns true if the file was open. */
   #close(): boolean {
     if (this.#file === null) return false;
     closeSync(this.#file);

@@ -16,7 +16,7 @@ export interface ConfirmationRow {
 /** Reader of one confirmation file. Throws `CommandLineError` if an error makes the rest of the file unreliable. */
 export interface ConfirmationReader {
   readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow>;
-  /** First line of the file of rejected rows, including the line break. This header is available after the first row has been read. */
+  /** First line of the file of rejected rows, including the line break. The first line is known after the first row has been read. */
   readonly rejectedRowsHeader: string;
 }
 
@@ -28,8 +28,8 @@ export function createConfirmationReader(format: ConfirmationFormat): Confirmati
 
 /**
  * Reader of CSV files as in RFC 4180. The header line must contain the member names in any order, and may contain other columns. An empty
- * cell means that the member is absent. Any violation of RFC 4180 is an error: with a wrong guess about a stray quote, the wrong row could
- * be booked.
+ * cell means that the member is absent. Any violation of RFC 4180 is an error, because a wrong guess about a stray quote could book the
+ * wrong row.
  */
 class CsvConfirmationReader implements ConfirmationReader {
   #header: readonly string[] | null = null;
@@ -55,7 +55,7 @@ const csvErrorMessages: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: rowTooLongMessage(),
 };
 
-/** Yields the cells of each record of a CSV text. Error messages do not quote the text. */
+/** Yields the cells of each record of a CSV text. Error messages do not quote the CSV text. */
 async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly string[]> {
   const parser = parse({
     record_delimiter: [Buffer.from('\r\n'), Buffer.from('\n')],
@@ -104,7 +104,10 @@ function parseCsvRow(header: readonly string[], cells: readonly string[]): Confi
   return { parsed: { ok: true, item }, formatRejectedRow };
 }
 
-/** Converts a cell with a decimal number to a number. Returns any other text unchanged; the server then rejects the row. */
+/**
+ * Converts a cell with a decimal number to a number. If the cell contains no decimal number, returns the text unchanged, and the server
+ * rejects the row.
+ */
 function parseAmount(cell: string): number | string {
   return /^\d{1,9}(\.\d{1,6})?$/.test(cell) ? Number(cell) : cell;
 }

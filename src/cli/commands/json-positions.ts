@@ -10,17 +10,17 @@ export interface TextPosition {
 /** Path of a value: member names and array indexes, outermost first. */
 type JsonPath = readonly (string | number)[];
 
-/** Node of the tree of requested paths: a requested value, or an object or array on the path to a requested value. */
+/** Node in the tree of requested paths: a requested value, or an object or array on the path to a requested value. */
 interface PathNode {
   readonly children: Map<string | number, PathNode>;
   /** Position of the value in the text; null until the parser reaches the value. */
   position: TextPosition | null;
 }
 
-/** Object or array whose start the parser has passed and whose end it has not reached. */
+/** Object or array that the parser has entered and not left yet. */
 interface OpenContainer {
   readonly node: PathNode | undefined;
-  /** Names of the object's members that the parser has passed; null for an array. */
+  /** Member names that the parser has passed in an object; null for an array. */
   readonly memberNames: Set<string> | null;
   /** Name or index of the value that is being parsed. */
   key: string | number;
@@ -50,7 +50,7 @@ export function locateJsonPaths(
   const reported: { path: JsonPath; position: TextPosition }[] = [];
   let count = 0;
 
-  /** Returns the node of the value that starts at this position, or undefined if no requested path contains the value. */
+  /** Returns the node of the value that starts at the current position, or undefined if no requested path contains the value. */
   const enterValue = (line: number, column: number): PathNode | undefined => {
     const container = open.at(-1);
     const node = container === undefined ? root : container.node?.children.get(container.key);
@@ -108,7 +108,7 @@ function clearPositions(node: PathNode): void {
   for (const child of node.children.values()) clearPositions(child);
 }
 
-/** Returns the position of the syntax error in a text, for an error message of `JSON.parse`. */
+/** Returns the position of the syntax error in a text from the error message of `JSON.parse`. */
 export function jsonErrorPosition(text: string, message: string): TextPosition {
   // Only an offset at the end of the message is used, because the message may also quote the text.
   const offset = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
@@ -120,7 +120,7 @@ function positionOf(text: string, offset: number): TextPosition {
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
 
-/** Returns the offset of the first syntax error that jsonc-parser finds, or the length of the text if it finds none. */
+/** Returns the offset of the first syntax error that jsonc-parser finds, or the length of the text if jsonc-parser finds no error. */
 function firstErrorOffset(text: string): number {
   const stopVisit = new Error('stop');
   let first = text.length;

@@ -122,7 +122,7 @@ interface CreateKeyOptions {
   readonly account: string;
   readonly vertical: KnownVertical;
   readonly mode: ApiKeyMode;
-  /** Expiry of the key, in milliseconds since the Unix epoch. The key is rejected from this time on. */
+  /** Expiry of the key, in milliseconds since the Unix epoch. The key is rejected from its expiry on. */
   readonly expires?: number;
   readonly requestsPerMinute?: number;
   readonly analyticsPerMinute?: number;

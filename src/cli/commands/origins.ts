@@ -20,7 +20,7 @@ function assertOrigins(origins: readonly string[], command: Command): void {
   }
 }
 
-/** Texts of the commands that add origins to an account and remove them. */
+/** Texts of the commands that add or remove allowed origins of an account. */
 const changeDefinitions = {
   allow: {
     summary: 'allow web pages to embed the widgets of an account',

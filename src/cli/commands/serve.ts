@@ -106,7 +106,7 @@ async function runServer(): Promise<void> {
     return;
   }
   running = service;
-  // One reload runs, and at most one more is queued. The queued reload also covers all later requests to reload.
+  // While a reload runs, at most one further reload is queued. The queued reload also serves later reload requests.
   const reloads = new SerialQueue(1);
   const requestCatalogReload = (): void => void reloads.run(() => reloadCatalogs(service, logger, signals.stopSignal));
   const stopWatching = watchReloadableFiles(config, service, logger, requestCatalogReload);
@@ -115,7 +115,7 @@ async function runServer(): Promise<void> {
     reloadCertificate(service, logger);
     requestCatalogReload();
   });
-  // The certificate files may have changed since the server read the files at the beginning of its start.
+  // The certificate files may have changed after the starting server read the files.
   if (!hasReloaded) reloadCertificate(service, logger);
   try {
     printStartMessages(config, service);
@@ -158,8 +158,8 @@ export async function startServer(
   logger: Logger,
   startAbortSignal: AbortSignal,
 ): Promise<Service | null> {
-  // The handlers of signals that arrived while modules were loaded run in the next turn of the event loop. If a signal aborts the start,
-  // the server must not write any file.
+  // If a signal arrived while modules were loaded, the handler of the signal runs in the next turn of the event loop. If a signal aborts
+  // the start, the server must not write any file.
   await nextTurn();
   if (startAbortSignal.aborted) return null;
   const progress = createRecoveryProgress(process.stderr, logger);

@@ -75,7 +75,9 @@ function listenError(error: SystemErrorDetails, { publicEndpoint, operationsEndp
   return ConfigError.invalidSettingError(setting, String(host), `an address of this machine (${code})`);
 }
 
-/** Converts an error at a path to an error that names the setting of the path. Returns the error unchanged if no setting matches. */
+/**
+ * Converts an error about a file path to an error that names the setting for the path. Returns the error unchanged if no setting matches.
+ */
 function pathError(path: string, code: string, error: Error, config: Config): unknown {
   const { secretFile, dataDir } = config;
   if (path === secretFile || path === `${secretFile}.new` || path === dirname(secretFile)) {
