@@ -23,7 +23,7 @@ export class FrameGroup {
   previousCrc = 0;
   lastCrc = 0;
   #durable: PromiseWithResolvers<void> | null = null;
-  /** Second promise for callers whose first promise was rejected before the frames were written (`LogUnavailableError.durableLater`). */
+  /** Promise `LogUnavailableError.durableLater` for the callers whose first promise was rejected before the frames were written. */
   #durableLater: PromiseWithResolvers<void> | null = null;
 
   /** Buffer whose first `length` bytes are the frames of the group. */
@@ -57,8 +57,8 @@ export class FrameGroup {
   }
 
   resolveDurablePromises(): void {
-    // Promises resolve in log order. The callers with a rejected promise wait for `durableLater`, and their records are the oldest, so
-    // `durableLater` is resolved first.
+    // Promises resolve in log order. `durableLater` is resolved before `durable`, because `durableLater` belongs to the oldest records of
+    // the group.
     this.#durableLater?.resolve();
     this.#durableLater = null;
     this.#durable?.resolve();

@@ -80,7 +80,7 @@ export async function verifyLog(
       await nextTurn();
       signal?.throwIfAborted();
     }
-    // The header of an end mark is reported here, because an end mark has no record.
+    // Also reports the bytes of an end mark, which is a segment header without records.
     report();
   } catch (error) {
     if (!(error instanceof LogDamagedError)) throw error;

@@ -71,8 +71,8 @@ function isMessageSafe(error: Error, stack: readonly string[]): boolean {
 }
 
 /**
- * Returns the stack frames, which follow the error message in `stack`. Does not search the error message, because a line of the message may
- * look like a stack frame.
+ * Returns the stack frames, which follow the error message in `stack`. Skips the error message, because a line of the message may look like
+ * a stack frame.
  */
 function stackFrames({ stack, message }: Error): string[] {
   if (typeof stack !== 'string' || typeof message !== 'string') return [];

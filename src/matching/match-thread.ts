@@ -36,7 +36,7 @@ interface MatchThreadOptions {
   readonly onReady: (replaced: boolean) => void;
   /**
    * Called after a ready worker exited unexpectedly (`wasReady` is true), or after a new worker could not be started in its place
-   * (`wasReady` is false). In both cases, the thread has already scheduled the start of another worker.
+   * (`wasReady` is false). When `onExit` is called, the start of another worker is already scheduled.
    */
   readonly onExit: (error: unknown, wasReady: boolean) => void;
 }
@@ -142,7 +142,7 @@ export class MatchThread {
     const call = Promise.withResolvers<Uint8Array | undefined>();
     worker.postMessage(message);
     this.#pending.push(call);
-    // `ref` keeps the process alive until the worker has answered all messages.
+    // `worker.ref` keeps the process alive until the worker has answered all messages.
     worker.ref();
     return call.promise;
   }

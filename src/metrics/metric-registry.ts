@@ -128,7 +128,7 @@ async function replaceSamples(
   const value = read();
   const samples = value instanceof Promise ? await awaitWithinScrapeTimeout(value) : value;
   metric.reset();
-  // `reset` adds a sample with value 0 to a metric without labels; `remove` deletes this sample.
+  // `reset` adds a sample with value 0 to a metric without labels. If the value is unknown, `remove` deletes this sample.
   if (samples === null) metric.remove();
   else for (const sample of samples) add(sample);
 }

@@ -47,9 +47,9 @@ const engineBuilds: readonly { readonly version: string; readonly load: () => un
 let loadedEngine: LoadedEngine | undefined;
 
 /**
- * Loads the newest build of uWebSockets.js that this machine supports. The build is loaded only once per process. The build reads its
- * settings from environment variables only while it loads. Therefore this function sets a variable during loading and then restores the
- * previous value.
+ * Loads the newest build of uWebSockets.js that this machine supports. The build is loaded only once per process. Because a build reads its
+ * settings from environment variables only while it loads, this function sets a variable during loading and then restores the previous
+ * value.
  *
  * @throws NativeEngineUnavailableError with the reason for each build if none can be loaded
  */

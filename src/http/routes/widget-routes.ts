@@ -89,9 +89,9 @@ function handleEvents(deps: WidgetApiDeps, context: RequestContext): void {
 
 /**
  * Checks a request of the widget script, which runs in the iframe page or in a partner's page. Returns null if this function has already
- * sent an error response or the response to an OPTIONS request. In the result, `cors` contains the headers that allow the requesting page
- * to read the response. Pages of all origins can read an error response, so that the widget script can report the problem. Order of the
- * checks:
+ * sent an error response or the response to an OPTIONS request. The member `cors` of the result contains the headers that allow the
+ * requesting page to read the response. Pages of all origins can read an error response, so that the widget script can report the problem.
+ * Order of the checks:
  *
  *     method -> link -> origin -> session -> rate limit of the session
  */
