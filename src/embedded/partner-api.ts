@@ -154,7 +154,7 @@ export class PartnerApi {
 
   /**
    * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code). Returns the HTML that shows the offers of a session
-   * on a page. The widget later requests its offers from the public listener at `urls.widget`. This later request records the view.
+   * on a page. When the widget later requests its offers from the public listener at `urls.widget`, the view is recorded.
    */
   getWidget(query: WidgetQuery): Promise<PartnerApiResult<WidgetEmbedView>> {
     return this.#run('get_marketplace', query, (admission) => {

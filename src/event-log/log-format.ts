@@ -135,7 +135,7 @@ export function readSequence(bytes: Buffer, offset: number): number {
 
 /**
  * Decodes the payloads of log records. Sizes are checked before memory is allocated, because a damaged file may contain any bytes. A record
- * is an array of scalars, bytes, and arrays of scalars and bytes. Deeper nesting is an error.
+ * is an array of scalars, bytes, and arrays of scalars and bytes. Deeper nesting of arrays is an error.
  */
 export class RecordDecoder {
   readonly #decoder: Decoder;

@@ -9,8 +9,8 @@ import { type LogCursor, LogScanner } from './log-scanner.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 
 /**
- * Error if the log no longer contains the last record that the reader has read. This can happen after a power cut with `durability:
- * 'write'`, or in a restored data folder. After this error, the caller must rebuild all state that is derived from the log.
+ * Error if the log no longer contains the last record that the reader has read. This can happen after a power cut with durability `write`,
+ * or in a restored data folder. After this error, the caller must rebuild all state that is derived from the log.
  */
 export class CursorBeyondLogError extends Error {
   override readonly name = 'CursorBeyondLogError';

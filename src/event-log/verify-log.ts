@@ -80,7 +80,7 @@ export async function verifyLog(
       await nextTurn();
       signal?.throwIfAborted();
     }
-    // Also reports the bytes of an end mark, which is a segment header without records.
+    // Reports the remaining bytes: the bytes of an end mark, which no record follows.
     report();
   } catch (error) {
     if (!(error instanceof LogDamagedError)) throw error;

@@ -47,7 +47,7 @@ export class TokenSigner {
     this.#hmacs[this.newestSecretNumber]!.sign(message, messageBytes, token, macOffset, this.#macBytes);
   }
 
-  /** Verifies the MAC of a token. Returns false if the secret ring does not contain the secret with the number in the token. */
+  /** Verifies the MAC of a token. Returns false if the secret ring has no secret with the number that the token contains. */
   verify(token: Buffer, macOffset: number, message = token, messageBytes = macOffset): boolean {
     const hmac = this.#hmacs[token[this.#secretNumberOffset]!];
     return hmac?.verify(message, messageBytes, token, macOffset, this.#macBytes) ?? false;

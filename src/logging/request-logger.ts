@@ -131,7 +131,7 @@ export class RequestLogger {
     };
   }
 
-  /** Logs the number of lines dropped since the last summary, and schedules the next summary. Stops if no line was dropped. */
+  /** Logs the number of lines dropped since the last summary, and schedules further summaries until no more lines are dropped. */
   #logDropSummary(): void {
     if (this.#droppedLines.size === 0) {
       this.#summaryTimer = undefined;

@@ -27,7 +27,7 @@ export function packedOfferAt(orders: PackedOrders, place: number): number {
 
 /**
  * Offers that have reached their daily cap, so that responses omit them (docs/contract.md#daily-caps). An `UnavailableOffers` object is
- * immutable; every change creates a new object. After a change, the totals of all earlier rankings are no longer valid.
+ * immutable; every change creates a new object. After each change of the object, the totals of earlier rankings are invalid.
  */
 export interface UnavailableOffers {
   readonly count: number;

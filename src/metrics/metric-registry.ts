@@ -117,8 +117,8 @@ export class MetricRegistry {
 }
 
 /**
- * Replaces the samples of a metric. The code after the call of `reset` is synchronous, because otherwise two simultaneous scrapes could
- * both add their samples to the same counter and double its value.
+ * Replaces the samples of a metric. The code after the call of `reset` must be synchronous. Otherwise, two simultaneous scrapes could add
+ * their samples to the same counter, and double its value.
  */
 async function replaceSamples(
   metric: Metric,

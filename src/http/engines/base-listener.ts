@@ -52,7 +52,7 @@ export class InFlightRequests {
   }
 }
 
-/** A reply that its client has not completely read. */
+/** A reply that the client has not completely read. */
 export interface UnsentReply {
   closeConnection(): void;
 }

@@ -235,8 +235,8 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   }
 
   /**
-   * Replies 400 to a request whose body is malformed, unless the body was complete or the request was answered. Returns true if it sent the
-   * 400 reply.
+   * Replies 400 to a request whose body is malformed, unless the body was complete or the request was answered. Returns true if the reply
+   * was sent.
    */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;

@@ -101,9 +101,8 @@ const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 
 /**
  * The request context whose native callback ran last. The process has only one cork buffer, and the socket of this context may use the
- * buffer until the microtasks after the callback have run. While one socket uses the cork buffer, no other socket can be corked. On an
- * uncorked socket, each part of a reply needs its own system call. Such a reply costs six times as much as a whole request on a corked
- * socket (measured).
+ * buffer until the microtasks after the callback have run. While one socket uses the cork buffer, no other socket can be corked. Each part
+ * of a reply on an uncorked socket needs its own system call, and the reply then costs six times as much as a whole request (measured).
  */
 let corkHolder: UwsRequestContext | undefined;
 
@@ -231,8 +230,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
 
   /**
    * Checks the headers that determine the end of the body. If a request has several `Content-Length` headers, the engine uses the first.
-   * The engine treats any transfer coding as chunked. If a proxy interprets these headers differently than the engine, request smuggling is
-   * possible.
+   * The engine treats any transfer coding as chunked. Request smuggling is possible if a proxy interprets a header differently.
    *
    * Iterating over the headers takes 0.1 us per header, so GET and HEAD requests without a body are not checked. A GET request with an
    * empty Content-Length and then another Content-Length is therefore accepted; a conforming proxy never forwards it.

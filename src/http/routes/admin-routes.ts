@@ -21,7 +21,7 @@ import { allowedMethods, allowOnlyGet, type RouteName, restrictMethods, routeInd
 /**
  * Returns a function that checks a `Host` header to prevent DNS rebinding. In a DNS rebinding attack, a web page reaches the listener
  * through a host name that resolves to this machine, and the browser sends this host name. The returned function accepts IP addresses,
- * `localhost` and the given names, each with any port. It also accepts an empty or missing `Host` header, which no browser sends.
+ * `localhost` and the given names, each with any port. An empty or missing `Host` header, which no browser sends, is also accepted.
  *
  * @param names allowed host names without ports, not case-sensitive
  */
