@@ -19,7 +19,7 @@ export interface EventLog<Item> {
   readonly durablePosition: number;
   /** Whether the log can be written; false from a failed write until the next successful write. Meanwhile, the service is not ready. */
   readonly healthy: boolean;
-  /** Sets the listener that is called after each increase of `durablePosition` with its new value, in a later turn of the event loop. */
+  /** Sets the listener that is called with the new `durablePosition` after each increase, in a later turn of the event loop. */
   setDurableListener(listener: (position: number) => void): void;
   /** Writes all appended records, marks the end of the log, and closes the file. Repeated calls of `close` have no effect. */
   close(): Promise<void>;

@@ -97,8 +97,8 @@ export function createEventLog<Item extends readonly unknown[]>(
  *     storing --failed--> storing the same group in a new segment --failed--> unavailable
  *     unavailable --every retryMs: a new segment works--> storing
  *
- * An accepted record is never dropped, and its position is never reused. Even after its promise was rejected, the frame of the record
- * remains in memory until the log can be written. While the log is unavailable, `append` refuses records, but `appendWithoutWaiting`
+ * An accepted record is never dropped, and its position is never reused. Even after the promise of a record was rejected, the frame of the
+ * record remains in memory until the log can be written. While the log is unavailable, `append` refuses records, but `appendWithoutWaiting`
  * accepts records up to `pendingBytesMax`.
  */
 export class FileEventLog<Item extends readonly unknown[]> implements EventLog<Item> {

@@ -28,8 +28,8 @@ import { bounds } from '../bounds.ts';
  * segment has the same name and replaces the old segment.
  *
  * A closed log ends with an end mark, which is a segment without frames. The header of the end mark contains the CRC of the last record.
- * Because of the end mark, a missing last record is reported as damage, not as a torn tail. The next segment has the same name and header
- * as the end mark and replaces the end mark.
+ * Because of the end mark, a missing last record is reported as damage, not as a torn tail. The next segment replaces the end mark, and has
+ * the same name and header.
  */
 export const segmentHeaderBytes = 32;
 export const frameHeaderBytes = 8;

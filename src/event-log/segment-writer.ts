@@ -142,7 +142,7 @@ export class SegmentWriter {
     await segment.file.close();
   }
 
-  /** Closes the segment after a failed write or sync. This segment is never written again, because its content on disk is unknown. */
+  /** Closes the segment after a failed write or sync. The closed segment is never written again, because its content on disk is unknown. */
   async abandonSegment(): Promise<void> {
     const segment = this.#segment;
     this.#segment = null;

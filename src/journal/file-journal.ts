@@ -279,7 +279,7 @@ async function openEpoch(
   const log = createEventLog(epochLogOptions(options, name));
   const { number } = secrets.newest;
   const salt = randomBytes(saltBytes);
-  // No code waits for the header, because the log stores it before every batch or together with the first batch.
+  // No code waits for the header, because the log stores the header before the first batch or together with the first batch.
   log.appendWithoutWaiting([
     journalRecordKinds.epochOpened,
     openedMs,

@@ -96,7 +96,7 @@ export async function explainOffers(
   };
 }
 
-/** Reports the criteria that the borrower does not meet. A criterion on a field that was not submitted is not met. */
+/** Reports the criteria that the borrower does not meet. If a field was not submitted, all criteria on the field count as not met. */
 function findFieldMismatches(
   tables: MatchTables,
   offer: number,

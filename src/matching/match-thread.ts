@@ -124,8 +124,8 @@ export class MatchThread {
   }
 
   /**
-   * Sends the worker all catalogs that `requiredTables` returns. Calls `requiredTables` again after each sent catalog, because the list may
-   * have changed meanwhile.
+   * Sends the worker all catalogs that `requiredTables` returns. Calls `requiredTables` again after each sent catalog, because the list of
+   * required catalogs may have changed.
    */
   async #sendMissingTables(worker: Worker): Promise<void> {
     const sent = new Set<string>();

@@ -84,7 +84,7 @@ export class RangeIndex {
   }
 }
 
-/** Returns the sorted bucket boundaries: the values where ranges begin or have just ended, or an evenly spaced selection of these. */
+/** Returns the sorted bucket boundaries: the values where ranges begin or have just ended, or an even selection of these values. */
 function chooseCuts(min: Float64Array, max: Float64Array): Float64Array {
   const edges = new Float64Array(min.length + max.length);
   edges.set(min);

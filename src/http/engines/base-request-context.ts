@@ -211,7 +211,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
     }
   }
 
-  /** Removes the request from the count of requests in flight. A drain waits until this count is zero. */
+  /** Removes the request from the count of requests in flight. A drain waits until no request is in flight. */
   protected removeFromInFlight(): void {
     if (this.isCounted) this.listener.inFlightRequests.countRequestEnd();
     this.isCounted = false;

@@ -13,7 +13,7 @@ export interface RequestContext extends CancelSignal {
   readonly path: string;
   /** URL query as the client sent it: not decoded, and without the question mark; empty if the URL has no query. */
   readonly query: string;
-  /** Request ID, unique among all processes. Every response contains this ID as `X-Request-Id`. */
+  /** Request ID, unique among all processes. Every response contains the request ID as `X-Request-Id`. */
   readonly requestId: string;
   /**
    * Returns the value of a request header by its lower-case name; empty if the header is absent. `requestHeader` throws after the handler

@@ -189,8 +189,8 @@ const parserErrorParams: { readonly [code: string]: RequestParam } = {
 };
 
 /**
- * Splits a request target into path and query. Removes the scheme and authority of a target in absolute form (RFC 9112, 3.2.2). For an
- * invalid target, such as an authority with a user name, the returned path does not start with a slash.
+ * Splits a request target into path and query. Removes the scheme and authority of a target in absolute form (RFC 9112, 3.2.2). If the
+ * target is invalid, for example because the authority contains a user name, the returned path does not start with a slash.
  */
 function parseRequestTarget(target: string): { path: string; query: string; authority?: string } {
   const [, authority, absolutePath = ''] = target.startsWith('/')

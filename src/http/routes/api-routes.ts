@@ -199,8 +199,8 @@ async function handleQueryAnalytics({ operations }: ApiRoutesDeps, request: Admi
 }
 
 /**
- * Reads a JSON body and calls `handle`. If the body is missing or invalid, releases the session that was reserved for the request in the
- * daily session limit.
+ * Reads a JSON body and calls `handle`. If the body is missing or invalid, cancels the reservation of the request in the daily session
+ * limit.
  */
 function readJsonBody(
   operations: ApiOperations,
