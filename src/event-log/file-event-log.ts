@@ -99,7 +99,7 @@ export function createEventLog<Item extends readonly unknown[]>(
  *
  * An accepted record is never dropped, and its position is never reused. Even after the promise of a record was rejected, the frame of the
  * record remains in memory until the log can be written. While the log is unavailable, `append` refuses records, but `appendWithoutWaiting`
- * accepts records up to `pendingBytesMax`.
+ * accepts records until `pendingBytesMax` is reached.
  */
 export class FileEventLog<Item extends readonly unknown[]> implements EventLog<Item> {
   readonly #options: FileEventLogOptions<Item>;

@@ -16,9 +16,7 @@ export class CursorBeyondLogError extends Error {
   override readonly name = 'CursorBeyondLogError';
 }
 
-/**
- * Reads a log up to a durable position, even while another thread or process writes the log. After an error, the reader can only be closed.
- */
+/** Reads a log up to a durable position, even while another thread or process writes. After an error, the reader can only be closed. */
 export class LogReader {
   readonly #folder: string;
   readonly #scanner: LogScanner;

@@ -27,10 +27,7 @@ interface LogScannerOptions {
   readonly decode: boolean;
 }
 
-/**
- * Error if records changed during the scan: the writer moved the records to a new segment after a failed write, or the retention deleted
- * the records.
- */
+/** Error if records changed during the scan: the writer moved the records to a new segment after a failed write, or deleted old records. */
 export class LogRewrittenError extends OperatorError {
   override readonly name = 'LogRewrittenError';
 

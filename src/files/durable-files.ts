@@ -128,8 +128,8 @@ function isFolder(path: string): boolean {
 
 /**
  * Removes the permissions of group and others from a folder. Returns true if, after the call, only the owner can access the folder. The
- * permissions cannot be removed if the folder belongs to another user or its file system does not support permissions. A folder with the
- * sticky bit, such as `/tmp`, is shared on purpose and left unchanged. Throws if the folder cannot be read.
+ * permissions cannot be removed if the folder belongs to another user, or is on a file system without permissions. A folder with the sticky
+ * bit, such as `/tmp`, is shared on purpose and left unchanged. Throws if the folder cannot be read.
  */
 export function restrictFolderToOwner(folder: string): boolean {
   const { mode } = statSync(folder);
