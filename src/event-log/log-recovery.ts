@@ -40,7 +40,7 @@ export interface RemovedTail extends LogLocation {
 
 /**
  * Time from which records are needed. Some records that are older than this time are also read, because only whole segments are skipped.
- * `timeMsOf` returns null for a record without a time; the replay never starts in a segment whose first record has no time.
+ * `timeMsOf` returns null for a record without a time; a segment whose first record has no time is not chosen as the start.
  */
 export interface ReplayStart {
   /** Time in milliseconds since the Unix epoch. */

@@ -80,7 +80,7 @@ function loadNewestEngineBuild(): LoadedEngine {
   throw new NativeEngineUnavailableError(failures.join('; '));
 }
 
-/** Returns the error message of the module loader without the text before it, which does not name the cause. */
+/** Returns the error message of the module loader without the preceding text, which does not name the cause. */
 function loaderMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message

@@ -102,7 +102,7 @@ const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 /**
  * The request context whose native callback ran last. The process has only one cork buffer, and the socket of this context may use the
  * buffer until the microtasks after the callback have run. While one socket uses the cork buffer, no other socket can be corked. Each part
- * of a reply on an uncorked socket needs its own system call, and the reply then costs six times as much as a whole request (measured).
+ * of a reply on an uncorked socket needs its own system call, so that the whole request costs six times as much (measured).
  */
 let corkHolder: UwsRequestContext | undefined;
 
