@@ -83,12 +83,12 @@ export type {
 /** A marketplace that runs inside this process. Close the marketplace with `close` or `await using`. */
 export interface Marketplace extends AsyncDisposable {
   /**
-   * Returns the API operations for one API key and one vertical. The default is the first configured vertical. Throws a
-   * RangeError for an unknown vertical. Each operation verifies the key; `partner` does not.
+   * Returns the API operations for one API key and one vertical. If `vertical` is absent, uses the first configured vertical. Throws a
+   * RangeError for an unknown vertical. The key is verified by each operation, not by `partner`.
    */
   partner(apiKey: string, vertical?: string): PartnerApi;
   readonly keys: {
-    /** Creates an API key and returns its text, which cannot be retrieved later. Throws a RangeError for invalid properties. */
+    /** Creates an API key and returns its text, which cannot be retrieved later. Throws a RangeError for an invalid property. */
     create(properties: NewPartnerKey): { readonly key: string; readonly id: string };
     list(): readonly IssuedKey[];
     revoke(id: string): RevokeKeyResult;
@@ -106,8 +106,8 @@ export interface Marketplace extends AsyncDisposable {
   };
   /**
    * Records a click on a `click_url`, for a program with its own HTTP server. For the result `redirect`, reply with status 302 and the
-   * location; for the result `unknown`, reply with 404; for the result `ask_again`, reply with 503. Prevent caches from storing these
-   * replies.
+   * location; for the result `unknown`, reply with 404; for the result `ask_again`, reply with 503. Prevent caches from storing the reply
+   * to a click.
    */
   followClick(url: string | URL, visit?: ClickVisit): Promise<FollowClickOutcome>;
   readonly confirmations: {
@@ -257,7 +257,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
   };
 }
 
-/** Converts an expiry date to milliseconds. Returns NaN for a value that is not a date, which the key registry rejects. */
+/** Converts an expiry date to milliseconds. If the value is not a date, returns NaN, which the key registry rejects. */
 function expiryMsOf(expiresAt: Date | undefined): number | null {
   if (expiresAt === undefined) return null;
   return isDate(expiresAt) ? expiresAt.getTime() : Number.NaN;

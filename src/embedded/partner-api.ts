@@ -58,7 +58,7 @@ export interface WidgetQuery extends OffersQuery {
 
 /** Parameters of GET /marketplace for a JSON response; `format` is always `json`. */
 export interface MarketplaceQuery extends OffersQuery {
-  /** Whether to explain why offers do not match. Allowed with test keys only. */
+  /** Whether to explain why offers do not match (test keys only). */
   readonly explain?: boolean;
 }
 
@@ -79,7 +79,7 @@ export interface AnalyticsPageQuery<Granularity extends 'daily' | 'row'> extends
   readonly granularity: Granularity;
   /** Number of items on a page, from 1 to 100. Default: 100. */
   readonly limit?: number;
-  /** Value of `next_cursor` on the previous page with the same filters. */
+  /** The `next_cursor` of the previous page. The filters must be the same on all pages. */
   readonly cursor?: string;
 }
 
@@ -92,9 +92,9 @@ interface PartnerApiDeps {
 }
 
 /**
- * API of a service that runs inside another program: async functions for one API key and one vertical. Validation and
- * rate limits are the same as over HTTP. An argument of the wrong type results in an INVALID_REQUEST error with its
- * `param` instead of an exception, because callers may be JavaScript programs without type checks.
+ * API of a service that runs inside another program: async functions for one API key and one vertical. Validation and rate limits are the
+ * same as over HTTP. A value of the wrong type does not cause an exception, because callers may be JavaScript programs without type checks:
+ * the result is an INVALID_REQUEST error.
  */
 export class PartnerApi {
   readonly #deps: PartnerApiDeps;
@@ -153,8 +153,8 @@ export class PartnerApi {
   }
 
   /**
-   * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code). Returns the HTML that shows the offers of this
-   * session on a page. The widget later requests its offers from the public listener at `urls.widget`, which records the view.
+   * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code). Returns the HTML that shows the offers of a session
+   * on a page. When the widget later requests its offers from the public listener at `urls.widget`, the view is recorded.
    */
   getWidget(query: WidgetQuery): Promise<PartnerApiResult<WidgetEmbedView>> {
     return this.#run('get_marketplace', query, (admission) => {
@@ -164,7 +164,7 @@ export class PartnerApi {
     });
   }
 
-  /** GET /analytics (docs/contract.md#analytics). The granularity determines the type of the result. Default: `summary`. */
+  /** GET /analytics (docs/contract.md#analytics). The result type depends on `query.granularity`, which is `summary` by default. */
   queryAnalytics(query: AnalyticsQuery): Promise<PartnerApiResult<SummaryView>>;
   queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<PartnerApiResult<DailyView>>;
   queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<PartnerApiResult<RowsView>>;
@@ -177,7 +177,7 @@ export class PartnerApi {
     });
   }
 
-  /** Admits the caller and runs an operation. For a test key, the result lists the unknown members of `argument`. */
+  /** Checks the API key and rate limits, and runs an operation. For a test key, also returns the unknown members of `argument`. */
   async #run<View extends object>(
     operation: Operation,
     argument: object,
@@ -212,7 +212,7 @@ function toErrorResult(error: ApiError): { readonly ok: false; readonly error: P
   };
 }
 
-/** Returns the names of unknown members of an argument; empty for live keys. */
+/** Returns the names of the unknown members of an argument, or an empty list if the API key is a live key. */
 function ignoredMembers({ caller }: Admission, operation: Operation, argument: object): readonly string[] {
   return caller.mode === 'live'
     ? []
@@ -251,7 +251,7 @@ function toAnalyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
   });
 }
 
-/** Checks the types of the members and converts their values to text, as in a query string. Absent members stay undefined. */
+/** Checks the types of the members and converts their values to text, as in a query string. Returns undefined for absent members. */
 function toQueryText<Name extends RequestParam>(
   query: unknown,
   types: Readonly<Record<Name, 'string' | 'number' | 'boolean' | 'strings'>>,

@@ -9,17 +9,17 @@ export interface EventLog<Item> {
    */
   append(record: Item): AppendedRecord | null;
   /**
-   * Appends a record for which no caller waits, such as a view, and returns its position, or null if the log refuses the record. The write
-   * is delayed by up to `logLingerMs`. Unlike `append`, `appendWithoutWaiting` also accepts records while the file cannot be written.
+   * Appends a record for which no caller waits, such as a view, and returns its position, or null if the log refuses the record. The record
+   * is written within `logLingerMs`. Unlike `append`, `appendWithoutWaiting` also accepts records while the file cannot be written.
    */
   appendWithoutWaiting(record: Item): number | null;
   /** Position of the last appended record, durable or not; 0 for an empty log. */
   readonly appendedPosition: number;
   /** Position of the last durable record. */
   readonly durablePosition: number;
-  /** Whether the log can be written. False from a failed write until a write succeeds; in this state, the service is not ready. */
+  /** Whether the log can be written; false from a failed write until the next successful write. Meanwhile, the service is not ready. */
   readonly healthy: boolean;
-  /** Sets the listener that is called after each increase of `durablePosition` with its new value, in a later turn of the event loop. */
+  /** Sets the listener that is called with the new `durablePosition` after each increase, in a later turn of the event loop. */
   setDurableListener(listener: (position: number) => void): void;
   /** Writes all appended records, marks the end of the log, and closes the file. Repeated calls of `close` have no effect. */
   close(): Promise<void>;
@@ -28,8 +28,8 @@ export interface EventLog<Item> {
 export interface AppendedRecord {
   readonly position: number;
   /**
-   * Resolves when the record is durable. Rejects with `LogUnavailableError` if a write failed. Even after a failure, the log retains the
-   * record in memory and writes it once the file can be written again.
+   * Resolves when the record is durable. Rejects with `LogUnavailableError` if a write failed. Even if the promise rejects, the log retains
+   * the record in memory, and writes the record once the file can be written again.
    */
   readonly durable: Promise<void>;
 }
@@ -38,8 +38,8 @@ export interface AppendedRecord {
 export class LogUnavailableError extends Error {
   override readonly name = 'LogUnavailableError';
   /**
-   * Promise that resolves when the record is durable; null if the log refused the record. The promises of a log resolve in the order of
-   * the records. This promise never rejects, and never settles if the log is closed first.
+   * Promise that resolves when the record is durable; null if the log refused the record. The promises of a log resolve in the order of the
+   * records. `durableLater` never rejects. If the log is closed before the record is durable, `durableLater` never settles.
    */
   readonly durableLater: Promise<void> | null;
 

@@ -24,7 +24,7 @@ export interface FileEventLogOptions<Item> {
   /** Called for each record that is read while the log is opened. */
   readonly onRecord?: RecordVisitor;
   /**
-   * Time from which records are needed. The log skips segments that contain only records before this time. Default: all segments are read.
+   * Time from which records are needed: the log skips segments that contain only older records. If undefined, the log reads all segments.
    */
   readonly readSince?: ReplayStart;
   /** Called while the log is opened, with the number of bytes that are already read. */
@@ -49,18 +49,18 @@ export interface FileEventLogOptions<Item> {
 }
 
 export type LogIncident =
-  /** The log was not closed before and ended with an incomplete record. The bytes of this record were moved to another file. */
+  /** The log was not closed before and ended with an incomplete record. The bytes of the incomplete record were moved to another file. */
   | ({ readonly kind: 'torn-tail-removed' } & RemovedTail)
   /** A write or sync failed, so the log continues in a new segment. */
   | { readonly kind: 'segment-abandoned'; readonly error: unknown }
-  /** A write of the new segment also failed. The log refuses records until a write succeeds. */
+  /** After a failed write, the retry in a new segment also failed. The log refuses records until a write succeeds. */
   | { readonly kind: 'unavailable'; readonly error: unknown }
   | { readonly kind: 'recovered' }
   /** The log was closed while it could not be written. The lost records were never reported as durable. */
   | { readonly kind: 'records-lost'; readonly records: number };
 
 /**
- * Opens the log of a folder. A log that was not closed is recovered first.
+ * Opens the log of a folder. If the log was not closed, recovers the log before opening it.
  *
  * @throws LogDamagedError if a durable record cannot be read; the error contains the file and the byte offset
  */
@@ -74,7 +74,7 @@ export async function openEventLog<Item extends readonly unknown[]>(
   return new FileEventLog<Item>(options, files, recovered);
 }
 
-/** Creates a log in an empty folder. The caller must have made the name of the folder durable. Performs no I/O. */
+/** Creates a log in an empty folder. Before the call, the caller must sync the parent folder. Performs no I/O. */
 export function createEventLog<Item extends readonly unknown[]>(
   options: FileEventLogOptions<Item>,
 ): FileEventLog<Item> {
@@ -97,9 +97,9 @@ export function createEventLog<Item extends readonly unknown[]>(
  *     storing --failed--> storing the same group in a new segment --failed--> unavailable
  *     unavailable --every retryMs: a new segment works--> storing
  *
- * An accepted record is never dropped, and its position is never reused. Even after its promise was rejected, the frame of the record
- * remains in memory until the log can be written. While the log is unavailable, `append` refuses records, but `appendWithoutWaiting`
- * accepts records up to `pendingBytesMax`.
+ * An accepted record is never dropped, and its position is never reused. Even after the promise of a record was rejected, the frame of the
+ * record remains in memory until the log can be written. While the log is unavailable, `append` refuses records, but `appendWithoutWaiting`
+ * accepts records until `pendingBytesMax` is reached.
  */
 export class FileEventLog<Item extends readonly unknown[]> implements EventLog<Item> {
   readonly #options: FileEventLogOptions<Item>;
@@ -184,8 +184,8 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const group = this.#pendingGroup;
     const frameBytesMax = payload.length + frameHeaderBytes + markedFrameFieldsBytes;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
-    // A frame with the mark bit proves that all earlier groups of frames are durable (see log-format.ts). The first frame of a group gets
-    // the mark bit, because a group is written only after all earlier groups were synced.
+    // A frame with the mark bit proves that all earlier groups of frames are durable (see log-format.ts). A group is written only after all
+    // earlier groups were synced, so the first frame of each group gets the mark bit.
     group.add(payload, this.#appendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
     this.#appendedPosition++;
     this.#appendedCrc = group.lastCrc;
@@ -201,7 +201,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     });
   }
 
-  /** Schedules a write after a delay. A write of many records costs as much as a write of few records, so views are collected first. */
+  /** Schedules a delayed write, because writing many views at once costs as much as writing one view. */
   #scheduleDelayedWrite(): void {
     this.#writeDelayTimer ??= setTimeout(() => {
       this.#writeDelayTimer = null;
@@ -226,10 +226,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleDelayedWrite();
   }
 
-  /**
-   * Writes a group of frames and retries until the group is durable. After a call of `close`, makes one last attempt, and returns false if
-   * the last attempt fails.
-   */
+  /** Writes a group of frames and retries until the group is durable. If the log is closing, returns false after the first failed retry. */
   async #writeGroupWithRetries(group: FrameGroup): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       const isLastAttempt = this.#closing;
@@ -280,7 +277,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const lost = this.#appendedPosition - this.#durablePosition;
     if (lost > 0) this.#options.onIncident?.({ kind: 'records-lost', records: lost });
     try {
-      // The segment before the end mark is complete and synced here.
+      // At this point, the last segment is complete and synced, so an end mark can follow the segment.
       if (lost === 0 && !this.#hasEndMark) {
         await this.#writer.writeEndMark(this.#appendedPosition + 1, this.#appendedCrc);
       }

@@ -38,15 +38,15 @@ export interface WritableLogFile {
   write(source: Uint8Array, length: number, position: number): Promise<void>;
   /** Makes the written bytes and the file size durable. */
   datasync(): Promise<void>;
-  /** Writes bytes and makes these bytes durable. Bytes of earlier calls of `write` may remain unsynced. */
+  /** Writes bytes and makes these bytes durable. The bytes of earlier `write` calls may remain unsynced. */
   writeAndSync(source: Uint8Array, length: number, position: number): Promise<void>;
   truncate(length: number): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Creates the operations on the real file system. With `syncsWrites`, each created file has a second descriptor that writes and syncs in
- * one call. A combined call needs one round trip to the thread pool instead of two (docs/contributing/decisions/durable-log.md).
+ * Creates the operations on the real file system. With `syncsWrites`, each created file has a second descriptor for `writeAndSync`.
+ * `writeAndSync` then needs one round trip to the thread pool instead of two (docs/contributing/decisions/durable-log.md).
  */
 export const createFileSystemLogFiles = (syncsWrites: boolean): LogFiles => ({
   createFolder: createFolderDurably,

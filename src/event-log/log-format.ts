@@ -13,23 +13,23 @@ import { bounds } from '../bounds.ts';
  *     frame   length u32 with the mark bit | CRC u32 | sequence u64 | previous CRC u32 | payload
  *
  * `length` is the length of the payload. The CRC-32 of a frame covers sequence, previous CRC and payload, even if the frame does not
- * contain sequence and previous CRC. Therefore a CRC does not match if frames were lost, repeated or swapped, or remain from an earlier use
- * of the file. The header of a segment contains the CRC of the record before its first record. For the record with sequence 1, the previous
- * CRC is 0.
+ * contain sequence and previous CRC. The CRC of a frame does not match if earlier frames were lost, repeated or swapped, or if the frame
+ * remains from an earlier use of the file. The header of a segment contains the CRC of the record that precedes the segment. For the record
+ * with sequence 1, the previous CRC is 0.
  *
  * The mark bit of a frame means that all frames before this frame were synced when the marked frame was written. A marked frame can be
- * verified without the frames before it. Recovery can therefore distinguish a tail torn by a crash from damage to durable records: damaged
- * durable records are followed by a frame with the mark bit. A torn tail contains no frame with the mark bit, and none of its records
- * was acknowledged.
+ * verified without the frames before it. Recovery distinguishes a tail torn by a crash from damage to durable records: only after damaged
+ * durable records is there a frame with the mark bit. A torn tail contains no frame with the mark bit, and none of its records was
+ * acknowledged.
  *
- * After a failed write or sync, the segment is never written again. Frames that may not be on disk are written again to a new segment,
- * which starts with the sequence number of the first of these frames. A reader that reaches the first sequence number of a newer segment
- * switches to the newer segment and ignores the rest of the older file. If all frames of a segment are written again, the new segment has
- * the same name and replaces the old segment.
+ * After a failed write or sync, the segment is never written again. All frames that are possibly missing on disk are written again to a new
+ * segment, which starts with the sequence number of the first such frame. A reader that reaches the first sequence number of a newer
+ * segment switches to the newer segment and ignores the rest of the older file. If all frames of a segment are written again, the new
+ * segment has the same name and replaces the old segment.
  *
  * A closed log ends with an end mark, which is a segment without frames. The header of the end mark contains the CRC of the last record.
- * Because of the end mark, a missing last record is reported as damage, not as a torn tail. The next segment has the same name and header
- * as the end mark and replaces the end mark.
+ * Because of the end mark, a missing last record is reported as damage, not as a torn tail. The next segment replaces the end mark, and has
+ * the same name and header.
  */
 export const segmentHeaderBytes = 32;
 export const frameHeaderBytes = 8;
@@ -94,7 +94,7 @@ export function removedTailFileName(segment: string, offset: number, crc: number
   return `${segment}.from-${offset}.${crc.toString(16).padStart(8, '0')}`;
 }
 
-/** Whether `name` is the name of a file with a copied torn tail of this segment. */
+/** Whether the file `name` contains a copy of a torn tail of the segment `segment`. */
 export function isRemovedTailFileName(segment: string, name: string): boolean {
   return name.startsWith(`${segment}.from-`);
 }
@@ -135,7 +135,7 @@ export function readSequence(bytes: Buffer, offset: number): number {
 
 /**
  * Decodes the payloads of log records. Sizes are checked before memory is allocated, because a damaged file may contain any bytes. A record
- * is an array of scalars, bytes, and arrays of scalars and bytes. Deeper nesting is an error.
+ * is an array of scalars, bytes, and arrays of scalars and bytes. Deeper nesting of arrays is an error.
  */
 export class RecordDecoder {
   readonly #decoder: Decoder;

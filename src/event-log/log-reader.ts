@@ -9,14 +9,14 @@ import { type LogCursor, LogScanner } from './log-scanner.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 
 /**
- * Error if the log does not contain the last record that the reader has read: the log ends earlier, or continued with other records (after
- * a power cut with `durability: 'write'`, or in a restored data folder). The caller must rebuild all state that is derived from the log.
+ * Error if the log no longer contains the last record that the reader has read. This can happen after a power cut with durability `write`,
+ * or in a restored data folder. After this error, the caller must rebuild all state that is derived from the log.
  */
 export class CursorBeyondLogError extends Error {
   override readonly name = 'CursorBeyondLogError';
 }
 
-/** Reads a log while another thread or process writes it, up to a durable position. After an error, the reader can only be closed. */
+/** Reads a log up to a durable position, even while another thread or process writes. After an error, the reader can only be closed. */
 export class LogReader {
   readonly #folder: string;
   readonly #scanner: LogScanner;
@@ -24,7 +24,8 @@ export class LogReader {
   /**
    * @param start cursor after which to continue, or first sequence number of the segment to start with; null to start with the oldest
    * record
-   * @throws CursorBeyondLogError if the cursor does not match the log. The log must have been opened, and so recovered, before this call.
+   * @throws CursorBeyondLogError if the cursor does not match the log. Open the log before you create a reader, because opening the log
+   * recovers it.
    */
   constructor(folder: string, start: LogCursor | number | null, files: LogFiles = fileSystemLogFiles) {
     this.#folder = folder;
@@ -53,7 +54,7 @@ export class LogReader {
   ): number {
     const scanner = this.#scanner;
     if (upToPosition <= scanner.position) return 0;
-    // One refresh is enough, because a segment gets its name before its first record is durable.
+    // One refresh finds all segments up to `upToPosition`, because a segment gets its file name before its first record is durable.
     scanner.refresh();
     if (scanner.segment === null) scanner.enterNextSegment();
     let visited = 0;
@@ -91,7 +92,7 @@ function openAtCursor(files: LogFiles, folder: string, cursor: LogCursor): Segme
 
 /**
  * Whether the record at `cursor.position` ends at `cursor.offset`. Compares the chain of CRCs, because another log may have segments of the
- * same name and size. If a record up to the cursor is damaged, returns instead whether durable records follow the damage.
+ * same name and size. If a record up to the cursor is damaged, returns true only if durable records follow the damaged record.
  */
 function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
   if (segment.size() < cursor.offset) return false;
@@ -106,8 +107,9 @@ function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
 }
 
 /**
- * Visits the records of an open log of this process in order, from the newest segment that began before `since` up to the last record
- * accepted before the call. First waits until all records accepted before the call are durable. Yields to the event loop between batches.
+ * Visits the records of a log that this process has opened, in order: from the newest segment that began before `since` to the last record
+ * that was accepted before the call. Before the first visit, waits until all records to visit are durable. Yields to the event loop between
+ * batches.
  *
  * @throws LogUnavailableError if the log cannot be written at present, LogDamagedError if a record cannot be read
  */

@@ -39,8 +39,8 @@ export interface RemovedTail extends LogLocation {
 }
 
 /**
- * Time from which records are needed. Some records before this time are also read, because only whole segments are skipped. `timeMsOf`
- * returns null for a record without a time; a segment whose first record has no time is not used as the start.
+ * Time from which records are needed. Some records that are older than this time are also read, because only whole segments are skipped.
+ * `timeMsOf` returns null for a record without a time; a segment whose first record has no time is not chosen as the start.
  */
 export interface ReplayStart {
   /** Time in milliseconds since the Unix epoch. */
@@ -122,8 +122,8 @@ async function truncateTornTail(files: LogFiles, folder: string, scanner: LogSca
   const removedTail = tornBytes === 0 ? null : await saveTornTail(files, segment, tornBytes);
   const file = await files.openForWriting(segment.path);
   try {
-    // The last group of frames may not be synced. After a failed sync, the kernel marks the pages as clean, and another sync would not
-    // write them. Therefore the last group is written again before the sync.
+    // The last group of frames is possibly unsynced, so the group is written again before the sync. A sync alone is not enough: after a
+    // failed sync, the kernel marks the unwritten pages as clean, and another sync would not write these pages.
     let offset = lastSyncedGroupOffset ?? end;
     for (const chunk of segment.readChunks(offset, end)) {
       await file.write(chunk, chunk.length, offset);

@@ -9,7 +9,7 @@ export interface LogLocation {
   readonly offset: number;
 }
 
-/** Position of a log reader. Store a cursor together with the state that is derived from the records before it. */
+/** Position of a log reader. Store a cursor together with the state that is derived from the records before the cursor. */
 export interface LogCursor {
   /** Position of the last record that was read; 0 before the first record. */
   readonly position: number;
@@ -21,16 +21,13 @@ export interface LogCursor {
 }
 
 interface LogScannerOptions {
-  /** First sequence number of the segment in which the scan starts. Default: the oldest segment. */
+  /** First sequence number of the segment in which the scan starts; undefined to start in the oldest segment. */
   readonly segment?: number | undefined;
   /** Whether to decode each record. If true, a record that cannot be decoded counts as damage. */
   readonly decode: boolean;
 }
 
-/**
- * Error if records changed during the scan: the writer moved the records to a new segment after a failed write, or the retention deleted
- * the records.
- */
+/** Error if records changed during the scan: the writer moved the records to a new segment after a failed write, or deleted old records. */
 export class LogRewrittenError extends OperatorError {
   override readonly name = 'LogRewrittenError';
 
@@ -47,7 +44,7 @@ export class LogRewrittenError extends OperatorError {
  * records that are completed during the scan are also read.
  */
 export class LogScanner {
-  /** Position of the current record. Before the first call of `nextRecord`, the position before the first record. */
+  /** Position of the current record. Before the first record is read, `position` is that of the preceding record, or 0. */
   position = 0;
   crc = 0;
   /** Current record, if `decode` is true. Byte arrays in the record share memory with a chunk of the file. */
@@ -58,7 +55,7 @@ export class LogScanner {
   lastSyncedGroupOffset: number | null = null;
   /** Number of bytes in all scanned records and segment headers. */
   bytesRead = 0;
-  /** Number of bytes after the last complete record. This number is valid after `nextRecord` has returned false. */
+  /** Number of bytes after the last complete record; valid after `nextRecord` has returned false. */
   tornBytes = 0;
   readonly #files: LogFiles;
   readonly #folder: string;
@@ -91,7 +88,7 @@ export class LogScanner {
 
   /** Location of the next record; position and segment are 0 before the first segment. */
   get cursor(): LogCursor {
-    // Segments start with a header, so only a scanner before the first segment has offset 0.
+    // The end offset is 0 only before the first segment is opened, because every segment starts with a header.
     const segment = this.#endOffset === 0 ? 0 : this.segmentFirst;
     return { position: this.position, segment, offset: this.#endOffset, crc: this.crc };
   }
@@ -141,7 +138,7 @@ export class LogScanner {
         const reason = `record ${this.position + 1} is incomplete, but durable records follow at byte ${markOffset}`;
         throw new LogDamagedError(segment.path, offset, reason);
       }
-      // The writer may have completed this record and started the next group after `readFrame` failed. Therefore the frame is read again.
+      // The frame is read again, because the writer may have completed the frame and started the next group after `readFrame` failed.
       segment.discardReadAhead();
     }
   }
@@ -152,7 +149,7 @@ export class LogScanner {
     return this.segment.payload;
   }
 
-  /** End of the current record, or end of the header in an empty segment. Null before the first segment and after `close`. */
+  /** End of the current record, or of the header of an empty segment; null before the first segment is opened and after `close`. */
   get end(): LogLocation | null {
     return this.segment === null ? null : { file: this.segment.path, offset: this.#endOffset };
   }

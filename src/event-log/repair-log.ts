@@ -13,13 +13,13 @@ import { copySegmentRange } from './segment-files.ts';
 import { LogDamagedError, SegmentReader, withSegmentReader } from './segment-reader.ts';
 import type { LogVerification } from './verify-log.ts';
 
-/** Planned truncation of a damaged log after the last complete record before the damage. */
+/** Plan to truncate a damaged log at the end of the last complete record before the damage. */
 export interface RepairPlan {
   readonly folder: string;
   /** Position and CRC of the last remaining record; both are 0 if no record remains. */
   readonly position: number;
   readonly crc: number;
-  /** New end of the log, at which the last remaining segment is truncated. Null if no segment remains. */
+  /** New end of the log, at which the last remaining segment is truncated; null if no segment remains. */
   readonly end: LogLocation | null;
   /** Number of bytes that are removed after `end` from the last remaining segment. */
   readonly removedBytes: number;

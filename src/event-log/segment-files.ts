@@ -21,15 +21,15 @@ export function writeSegment(folder: string, header: SegmentHeader, records: Ite
   writeFileDurably(join(folder, segmentFileName(header.firstSequence)), encodeSegment(header, records));
 }
 
-/** Encodes a segment. Yields chunks of bytes, which the next chunk overwrites. */
+/** Encodes a segment. Yields chunks of bytes. A chunk is valid only until the next chunk is yielded. */
 function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknown[]>): Generator<Buffer, void> {
   yield encodeSegmentHeader(header);
   const encoder = new Encoder();
   const group = new FrameGroup();
   let { firstSequence: sequence, previousCrc } = header;
   for (const record of records) {
-    // This segment exists completely or not at all, so an incomplete frame is always damage. Recovery detects the damage if later frames
-    // have the mark bit, so every frame gets the mark bit.
+    // The new segment exists completely or not at all, so an incomplete frame is always damage. Recovery detects damage only if a later
+    // frame has the mark bit, so every frame gets the mark bit.
     group.add(encoder.encodeSharedRef(record), sequence++, previousCrc, true);
     previousCrc = group.lastCrc;
     if (group.length < bounds.logGroupInitialBytes) continue;

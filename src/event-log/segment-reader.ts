@@ -92,8 +92,8 @@ export class SegmentReader {
 
   /**
    * Examines the bytes from `offset` on, where `readFrame` found no valid frame of record number `sequence`. `tornBytes` is the number of
-   * examined bytes, without zeros at the end. `markOffset` is the offset of the first frame with the mark bit and a number greater than
-   * `sequence`, or null. A frame with the mark bit and a greater number proves that record number `sequence` was durable.
+   * examined bytes, without zeros at the end. `markOffset` is the offset of the first frame with the mark bit and a record number above
+   * `sequence`, or null. A frame with the mark bit and a record number above `sequence` proves that record number `sequence` was durable.
    */
   inspectSegmentTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
@@ -102,12 +102,12 @@ export class SegmentReader {
     for (let at = this.offset; at < size; ) {
       const chunk = this.readBytes(at, Math.min(bounds.logReadChunkBytes, size - at));
       if (chunk.length === 0) break;
-      // A frame header that is split between two chunks is completely contained in the next chunk.
+      // Neighboring chunks overlap, so that every frame header is complete in at least one chunk.
       const scanned = at + chunk.length < size ? chunk.length - markedHead + 1 : chunk.length;
       for (let i = 0; i < scanned; i++) {
         if (chunk[i] === 0) continue;
         tornBytes = at + i + 1 - this.offset;
-        // The first byte of every marked frame has this value, because lengths are below 2^24.
+        // Every marked frame starts with the byte `syncMarkBit >>> 24`, because lengths are below 2^24.
         if (chunk[i] !== syncMarkBit >>> 24 || i + markedHead > chunk.length) continue;
         const length = chunk.readUInt32BE(i) - syncMarkBit;
         const found = readSequence(chunk, i + frameHeaderBytes);

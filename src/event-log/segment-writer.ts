@@ -23,7 +23,7 @@ export class FrameGroup {
   previousCrc = 0;
   lastCrc = 0;
   #durable: PromiseWithResolvers<void> | null = null;
-  /** Second promise for callers whose first promise was rejected before the frames were written (`LogUnavailableError.durableLater`). */
+  /** Promise `LogUnavailableError.durableLater` for the callers whose first promise was rejected before the frames were written. */
   #durableLater: PromiseWithResolvers<void> | null = null;
 
   /** Buffer whose first `length` bytes are the frames of the group. */
@@ -57,8 +57,8 @@ export class FrameGroup {
   }
 
   resolveDurablePromises(): void {
-    // Promises resolve in log order. The callers with a rejected promise wait for `durableLater`, and their records are the oldest, so
-    // `durableLater` is resolved first.
+    // Promises resolve in log order. `durableLater` is resolved before `durable`, because `durableLater` belongs to the oldest records of
+    // the group.
     this.#durableLater?.resolve();
     this.#durableLater = null;
     this.#durable?.resolve();
@@ -142,7 +142,7 @@ export class SegmentWriter {
     await segment.file.close();
   }
 
-  /** Closes the segment after a failed write or sync. This segment is never written again, because its content on disk is unknown. */
+  /** Closes the segment after a failed write or sync. The closed segment is never written again, because its content on disk is unknown. */
   async abandonSegment(): Promise<void> {
     const segment = this.#segment;
     this.#segment = null;

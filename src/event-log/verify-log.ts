@@ -80,7 +80,7 @@ export async function verifyLog(
       await nextTurn();
       signal?.throwIfAborted();
     }
-    // The header of an end mark is reported here, because an end mark has no record.
+    // Reports the remaining bytes: the bytes of an end mark, which no record follows.
     report();
   } catch (error) {
     if (!(error instanceof LogDamagedError)) throw error;

@@ -10,7 +10,7 @@ export interface DataPaths {
    * day is archived.
    */
   readonly archiveFolder: string;
-  /** SQLite file of the analytics store. The file can be rebuilt from the ledger and the archive. */
+  /** SQLite file of the analytics store, which can be rebuilt from the ledger and the archive. */
   readonly analyticsStoreFile: string;
 }
 
@@ -24,8 +24,8 @@ export function dataPaths(dataDir: string): DataPaths {
 }
 
 /**
- * Error for a missing folder inside the data folder. If the service started without the folder, it would create an empty folder and could
- * delete data in other files.
+ * Error for a missing folder inside the data folder. If the service started without one of its folders, it would create an empty folder,
+ * and could then delete data in other files.
  */
 export class FolderMissingError extends Error {
   override readonly name = 'FolderMissingError';

@@ -22,7 +22,7 @@ const diskFullCodes: ReadonlySet<string> = new Set([
   'EDQUOT',
   'EFBIG',
   'SQLITE_FULL',
-  // Error code of SQLite for the shared-memory index of a write-ahead log.
+  // SQLite reports this code if it cannot enlarge the shared-memory index of a write-ahead log.
   'SQLITE_IOERR_SHMSIZE',
 ]);
 
@@ -41,7 +41,7 @@ export function fsyncPath(path: string): void {
 }
 
 /**
- * Creates a folder and its parents, accessible only to the owner, and makes their names durable. Existing parents are also synced,
+ * Creates a folder and its parents, accessible only to the owner, and makes their names durable. Existing parent folders are also synced,
  * because the process that created them may have crashed before its sync. Throws a system error.
  */
 export function createFolderDurably(folder: string): void {
@@ -52,7 +52,7 @@ export function createFolderDurably(folder: string): void {
     try {
       fsyncPath(dirname(path));
     } catch (error) {
-      // The sync of an existing parent may fail, because the parent is unreadable or its file system does not support syncs.
+      // The sync of an existing parent folder may fail if the folder is unreadable or its file system does not support syncs.
       if (isNew(path) || !unsyncableCodes.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
@@ -62,8 +62,8 @@ const unsyncableCodes: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EINVAL
 
 /**
  * Replaces a file atomically and durably: writes a temporary file, syncs it, renames it, and syncs the folder. Only the owner can read the
- * new file. Content that is too large for memory can be passed as a generator. Throws system errors and errors of the generator. After an
- * error, the file has its old content, unless only the sync of the folder failed.
+ * new file. Content that is too large for memory can be passed as a generator. Throws system errors, and errors that the generator throws.
+ * After an error, the file has its old content, unless only the sync of the folder failed.
  */
 export function writeFileDurably(path: string, content: string | Uint8Array | Generator<Uint8Array, void>): void {
   const temporary = `${path}.new`;
@@ -86,7 +86,7 @@ export function writeFileDurably(path: string, content: string | Uint8Array | Ge
 
 /**
  * Creates an empty file that only the owner can read, whatever the umask is. Does nothing if the file exists. SQLite gives the additional
- * files of a database the same permissions. Throws a system error.
+ * files of a database the permissions of the database file. Throws a system error.
  */
 export function createPrivateFile(path: string): void {
   let file: number;
@@ -103,7 +103,7 @@ export function createPrivateFile(path: string): void {
 
 /**
  * Creates a folder and its parents, accessible only to the owner. Returns the first folder that was created, or null. Throws a system
- * error, also if the path is not a folder. The option `recursive` of `mkdirSync` is not used, because with this option, a call for a path
+ * error, for example if the path is a file. The option `recursive` of `mkdirSync` is not used, because with this option, a call for a path
  * under `/proc` never returns (Node.js 22.23).
  */
 export function createPrivateFolder(folder: string): string | null {
@@ -127,9 +127,9 @@ function isFolder(path: string): boolean {
 }
 
 /**
- * Removes the permissions of group and others from a folder. Returns whether only the owner can access the folder afterwards. The
- * permissions cannot be removed if the folder belongs to another user or its file system does not support permissions. A folder with the
- * sticky bit, such as `/tmp`, is shared on purpose and left unchanged. Throws if the folder cannot be read.
+ * Removes the permissions of group and others from a folder. Returns true if, after the call, only the owner can access the folder. The
+ * permissions cannot be removed if the folder belongs to another user, or is on a file system without permissions. A folder with the sticky
+ * bit, such as `/tmp`, is shared on purpose and left unchanged. Throws if the folder cannot be read.
  */
 export function restrictFolderToOwner(folder: string): boolean {
   const { mode } = statSync(folder);

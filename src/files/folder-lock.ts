@@ -17,8 +17,8 @@ export interface FolderLock {
 const openLockConnections = new Set<Database.Database>();
 
 /**
- * Locks a folder until `release` is called or the process ends. The kernel also releases the lock if the process crashes. An SQLite lock
- * is used because, unlike a plain POSIX lock, it also prevents a second lock by the same process.
+ * Locks a folder until `release` is called or the process ends. The kernel also releases the lock if the process crashes. The lock is an
+ * SQLite lock, which also prevents a second lock by the same process, unlike a plain POSIX lock.
  *
  * @throws FolderInUseError
  */

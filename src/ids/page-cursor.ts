@@ -15,7 +15,7 @@ interface PageQuery {
   readonly subs: readonly Uint8Array[] | null;
 }
 
-/** Start of a page, and the period of the query as day numbers. The first page determines the period, and later pages repeat it. */
+/** Start of a page, and the first and last day number of the query. The first page determines the period, and later pages repeat it. */
 export interface PagePosition {
   readonly fromDay: number;
   readonly toDay: number;
@@ -48,8 +48,8 @@ const messageBytesMax = macOffset + 4 + 1 + 1 + 1 + tagCharactersMax + digestByt
  *
  *     account (4), vertical << 1 | test (1), granularity (1), tag length (1), tag, SHA-256 of the listed ids (32)
  *
- * The ids are sorted before hashing, because the client may list the ids in another order in each request. The hash is absent if the query
- * lists no ids.
+ * The ids are sorted before hashing, because the client may list the ids in another order in each request. The message contains no hash if
+ * the query lists no ids.
  */
 export class PageCursors {
   readonly #signer: TokenSigner;
@@ -82,7 +82,7 @@ export class PageCursors {
     };
   }
 
-  /** Writes the signed message of a cursor into the message buffer. Returns the length of the message in bytes. */
+  /** Writes the message that a cursor signs into `#message`. Returns the length of the message in bytes. */
   #composeSignedMessage(cursor: Buffer, granularity: PagedGranularity, query: PageQuery): number {
     const { account, vertical, mode, referrerTag, subs } = query;
     const message = this.#message;

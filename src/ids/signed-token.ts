@@ -2,7 +2,7 @@ import { Hmac } from '../secrets/hmac.ts';
 import type { RandomBytesPool } from '../secrets/random-pool.ts';
 import type { KeyPurpose, SecretRing } from '../secrets/secret-ring.ts';
 
-/** Decodes base64url. Returns null for a non-canonical encoding, which `Buffer.from` would accept. */
+/** Decodes base64url text. Returns null for non-canonical text, although `Buffer.from` accepts it. */
 export function decodeCanonicalBase64url(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : null;
@@ -18,9 +18,9 @@ function deriveHmacs(secrets: SecretRing, purpose: KeyPurpose, messageBytesMax: 
 
 interface SignedTokenLayout {
   readonly purpose: KeyPurpose;
-  /** Byte offset in the token of the byte that contains the number of the secret. */
+  /** Offset in bytes at which a token contains the number of its secret. */
   readonly secretNumberOffset: number;
-  /** Length of the MAC in bytes. The HMAC-SHA-256 is truncated to this length. */
+  /** Length in bytes of the MAC, which is a truncated HMAC-SHA-256. */
   readonly macBytes: number;
   readonly messageBytesMax: number;
 }
@@ -47,7 +47,7 @@ export class TokenSigner {
     this.#hmacs[this.newestSecretNumber]!.sign(message, messageBytes, token, macOffset, this.#macBytes);
   }
 
-  /** Verifies the MAC of a token. Returns false if the secret ring does not contain the secret with the number in the token. */
+  /** Verifies the MAC of a token. Returns false if the secret ring has no secret with the number that the token contains. */
   verify(token: Buffer, macOffset: number, message = token, messageBytes = macOffset): boolean {
     const hmac = this.#hmacs[token[this.#secretNumberOffset]!];
     return hmac?.verify(message, messageBytes, token, macOffset, this.#macBytes) ?? false;
@@ -57,7 +57,7 @@ export class TokenSigner {
 const nonceBytes = 12;
 const tagBytes = 16;
 const headerBytes = 1 + nonceBytes;
-/** Length of a keystream block in bytes. Each block is one HMAC-SHA-256. */
+/** Length in bytes of a keystream block, which is one HMAC-SHA-256. */
 const keystreamBlockBytes = 32;
 const keystreamBlocksMax = 255;
 

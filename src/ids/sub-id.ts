@@ -89,7 +89,7 @@ export class SubIds {
 
   /**
    * Verifies a sub_id. Returns the 32 bytes of the sub_id, or null if this service did not issue the sub_id. The returned buffer is valid
-   * until the next call.
+   * until the next call of `verify`.
    */
   verify(text: string): Buffer | null {
     if (!parseSubIdWords(text, this.#words)) return null;
@@ -114,9 +114,7 @@ const hexDigitValues = Int8Array.from({ length: 256 }, (_, byte) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(byte)),
 );
 
-/**
- * Buffer for the UTF-8 bytes of a sub_id's text, with space for a last character of 4 bytes. Multi-byte characters contain no hex digits.
- */
+/** Buffer for the UTF-8 bytes of a sub_id, with space for a last character of 4 bytes. No byte of a multi-byte character is a hex digit. */
 const textBuffer = Buffer.alloc(subIdCharacters + 4);
 
 /**
@@ -144,7 +142,7 @@ export function parseSubIdWords(text: string, words: Int32Array): boolean {
   return allDigits >= 0;
 }
 
-/** Returns the creation time of a sub_id in Unix milliseconds. The arguments are the first two 32-bit words of the sub_id. */
+/** Returns the creation time of a sub_id in Unix milliseconds, computed from the first two 32-bit words of the sub_id. */
 export function subIdCreatedMs(firstWord: number, secondWord: number): number {
   return (firstWord >>> 0) * 0x1_0000 + (secondWord >>> 16);
 }

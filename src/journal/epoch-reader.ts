@@ -16,7 +16,7 @@ import { JournalCipher, journalRecordKinds } from './journal-format.ts';
 export interface FieldEncoding {
   readonly name: string;
   readonly kind: string;
-  /** Values of a choice field, absent for other fields. The encoded value of a choice field is an index into this list. */
+  /** Values of a choice field; absent for other fields. The encoded value of a choice field is an index in `words`. */
   readonly words?: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly 
 
 /**
  * Creates a function that converts field changes from stored encodings to the current fields of a vertical. The returned function skips
- * fields and choices that the vertical no longer has. Returns null if no conversion is necessary, because the encodings are equal.
+ * fields and choices that the vertical no longer has. Returns null if the stored and the current encodings are equal.
  */
 export function createFieldChangeConverter(
   written: readonly FieldEncoding[],
@@ -102,7 +102,7 @@ export class JournalEpochReader {
   lastWallMs = Number.NEGATIVE_INFINITY;
   readonly #folder: string;
   readonly #options: EpochReaderOptions;
-  /** A request may change every field, and each change is two numbers. */
+  /** Allows two numbers for each field, because a request may change every field, and each change is stored as two numbers. */
   readonly #decoder = new RecordDecoder(Math.max(bounds.logRecordItemsMax, 2 * bounds.fieldsMax));
   #cipher: JournalCipher | null = null;
   #converters: ReadonlyMap<number, FieldChangeConverter> = new Map();

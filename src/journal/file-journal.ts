@@ -73,8 +73,8 @@ interface FieldChangesBatch {
  *
  * An open journal performs no synchronous I/O, because it creates and deletes epochs in the thread that serves requests.
  *
- * Field changes of the same turn of the event loop are encrypted as one message. Encrypting each change separately takes twenty times as
- * much time.
+ * Field changes of the same turn of the event loop are encrypted as one message. Encrypting each change separately would take twenty times
+ * as long.
  */
 export class FileJournal implements Journal {
   readonly #options: FileJournalOptions;
@@ -208,9 +208,9 @@ export class FileJournal implements Journal {
   }
 
   /**
-   * Waits until all batches of the current epoch of the journal are durable, and then creates a new epoch. A restart therefore reads all
-   * changes in the order in which they were made. If the log of the current epoch cannot be written, no new epoch is created, because
-   * closing the log would lose its pending records.
+   * Creates a new epoch once all batches of the current epoch of the journal are durable, so that a restart reads all changes in the order
+   * in which they were made. If the log of the current epoch cannot be written, no new epoch is created, because closing the log would lose
+   * its pending records.
    */
   async #startEpoch(): Promise<void> {
     const { name, log } = this.#currentEpoch;
@@ -240,7 +240,7 @@ export class FileJournal implements Journal {
   }
 }
 
-/** Lists the folder names of the journal epochs from oldest to newest. First completes deletions that a crash interrupted. */
+/** Completes deletions of epochs that a crash interrupted, and lists the folder names of the journal epochs from oldest to newest. */
 async function listEpochNames(folder: string): Promise<string[]> {
   const names = await readdir(folder);
   for (const name of names) if (name.endsWith('.gone')) await rm(join(folder, name), { recursive: true });
@@ -248,8 +248,8 @@ async function listEpochNames(folder: string): Promise<string[]> {
 }
 
 /**
- * Deletes an epoch of the journal. The folder is renamed first, so that a partly deleted epoch is not treated as damaged. A repeated call
- * continues the deletion.
+ * Deletes an epoch of the journal. The folder is renamed first, so that a partly deleted epoch is not treated as damaged. If the deletion
+ * is interrupted, another call of `deleteEpoch` continues the deletion.
  */
 async function deleteEpoch(folder: string, name: string): Promise<void> {
   const gone = join(folder, `${name}.gone`);
@@ -279,7 +279,7 @@ async function openEpoch(
   const log = createEventLog(epochLogOptions(options, name));
   const { number } = secrets.newest;
   const salt = randomBytes(saltBytes);
-  // No code waits for the header, because the log stores it before every batch or together with the first batch.
+  // No code waits for the header, because the log stores the header before the first batch or together with the first batch.
   log.appendWithoutWaiting([
     journalRecordKinds.epochOpened,
     openedMs,

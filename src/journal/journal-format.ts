@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
 /**
- * Record in an epoch of the journal. The first record is an unencrypted header. All other records are batches encrypted with the key of the
- * epoch.
+ * Record in an epoch of the journal. The first record of an epoch is an unencrypted header. The following records are batches, encrypted
+ * with the key of the epoch.
  */
 export type JournalRecord = EpochOpened | EncryptedBatch;
 

@@ -4,8 +4,8 @@ import { subIdByteLength } from '../ids/sub-id.ts';
 
 /**
  * A record of the ledger, which contains no pocket field of a borrower. The stored form of a record is a msgpack array. Every record starts
- * with its kind, the time in Unix milliseconds, and `sub`, the 32 bytes of the sub_id, which contain account, vertical and mode. New
- * members may only be added at the end of the array.
+ * with its kind, the time in Unix milliseconds, and `sub`, the 32 bytes of the sub_id, which contain account, vertical and mode. A release
+ * may add new members to a record only at the end of the array.
  */
 export type LedgerRecord =
   | SessionCreated
@@ -53,7 +53,7 @@ export type OffersViewed = readonly [
   offerIds: readonly string[],
   /** ID of the widget load, 8 bytes. */
   load?: Uint8Array,
-  /** Whether a view of this widget load was already counted. If true, the offers can be clicked, but no view is counted. */
+  /** Whether a view of this widget load was already counted. If `again` is true, the offers can be clicked, but no view is counted. */
   again?: boolean,
 ];
 
@@ -65,12 +65,12 @@ export type OfferClicked = readonly [
   catalogVersion: string,
   offerId: string,
   lenderName: string,
-  /** Preliminary revenue of the click in micro-dollars. Analytics add this revenue only if the click counts. */
+  /** Preliminary revenue of the click in micro-dollars. Analytics add the preliminary revenue only if the click counts. */
   valueMicros: number,
   /**
-   * True for a click that counts towards the daily cap. False for a click after the cap was reached, which counts, but without revenue.
-   * Null for a click that does not count towards the cap: a repeated click, or a click on an offer that was not shown to the session.
-   * Absent if the offer has no daily cap.
+   * True for a click that counts towards the daily cap. False for a click after the cap was reached; analytics count such a click, but
+   * without revenue. Null for a click that does not count towards the cap: a repeated click, or a click on an offer that was not shown to
+   * the session. The member is absent if the offer has no daily cap.
    */
   withinDailyCap?: boolean | null,
 ];
@@ -122,7 +122,7 @@ export type WidgetEventsReported = readonly [
 /** Length in bytes of a widget load ID, and of the digest of an event ID. */
 export const widgetIdBytes = 8;
 
-/** Types of widget events (docs/contract.md#widget-events). The ledger stores the index of a type, so the order must never change. */
+/** Types of widget events (docs/contract.md#widget-events). The ledger stores indexes of this list, so its order must never change. */
 export const widgetEventTypes = [
   'widget_loaded',
   'offers_rendered',
@@ -134,7 +134,7 @@ export const widgetEventTypes = [
 ] as const;
 export type WidgetEventType = (typeof widgetEventTypes)[number];
 
-/** Device classes (docs/contract.md#device-classes). The ledger stores the index of a class, so the order must never change. */
+/** Device classes (docs/contract.md#device-classes). The ledger stores indexes of this list, so its order must never change. */
 export const deviceClasses = ['unknown', 'desktop', 'mobile', 'tablet', 'bot'] as const;
 export type DeviceClass = 0 | 1 | 2 | 3 | 4;
 

@@ -30,8 +30,8 @@ export interface OpenLedgerOptions
 }
 
 /**
- * Opens the ledger in a folder, and applies the stored records in order to each of the `recoveries` and `subscribers`. Skips stored values
- * that are not valid ledger records.
+ * Opens the ledger in a folder, and applies each stored record, in order, to all `recoveries` and `subscribers`. Skips stored values that
+ * are not valid ledger records.
  *
  * @throws LogDamagedError if a durable record cannot be read
  */

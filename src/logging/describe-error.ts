@@ -62,8 +62,8 @@ function isMessageSafe(error: Error, stack: readonly string[]): boolean {
   // The message of a file system error contains only the error, the system call and a path that the service chose.
   if (typeof errno === 'number' && typeof syscall === 'string') return true;
   if (error.constructor.name === 'SqliteError') return true;
-  // The message of a plain `Error` is safe if this project's code threw the error. Errors of other classes, such as `SyntaxError`, come
-  // from JavaScript, and errors with an `ERR_*` code come from Node.js.
+  // The message of a plain `Error` is safe if this project's code threw the error. Errors of classes other than `Error`, such as
+  // `SyntaxError`, come from JavaScript, and errors with an `ERR_*` code come from Node.js.
   const isNodeError = typeof code === 'string' && code.startsWith('ERR_');
   return (
     error.constructor === Error && !isNodeError && stack[0] !== undefined && !/\bnode:|\/node_modules\//.test(stack[0])
@@ -71,8 +71,8 @@ function isMessageSafe(error: Error, stack: readonly string[]): boolean {
 }
 
 /**
- * Returns the stack frames, which follow the error message in `stack`. Does not search the error message, because a line of the message may
- * look like a stack frame.
+ * Returns the stack frames, which follow the error message in `stack`. Skips the error message, because a line of the message may look like
+ * a stack frame.
  */
 function stackFrames({ stack, message }: Error): string[] {
   if (typeof stack !== 'string' || typeof message !== 'string') return [];

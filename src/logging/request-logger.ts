@@ -20,7 +20,7 @@ export class TokenBucket {
     this.#refilledMs = nowMs;
   }
 
-  /** Takes one token. Returns false if the bucket is empty. `nowMs` is the monotonic time in milliseconds. */
+  /** Takes one token from the bucket. Returns false if the bucket contains no token. `nowMs` is the monotonic time in milliseconds. */
   takeToken(nowMs: number): boolean {
     this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#refilledMs) * this.#perMs);
     this.#refilledMs = nowMs;
@@ -45,7 +45,7 @@ export interface RequestLoggerOptions {
 /** HTTP methods that are logged by name. Other methods are logged as `other`, because their text is submitted data. */
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']);
 
-/** Log levels of errors that the service causes. Errors with other codes are logged at level `info`. */
+/** Log levels of the error codes for failures of the service. Errors with any other code are logged at level `info`. */
 const levelsByCode: Partial<Record<ErrorCode, Level>> = { INTERNAL_ERROR: 'error', SERVICE_UNAVAILABLE: 'warn' };
 
 /**
@@ -79,7 +79,7 @@ export class RequestLogger {
     const code = error?.code;
     if (code === 'INTERNAL_ERROR') return;
     const level = refusalLevel(code, status);
-    // The kind of an error is its code, or the status of a page without an error code. Codes and statuses have few different values.
+    // The kind of an error is its code, or the status of a page without an error code, so there are few kinds.
     if (this.#isWithinLineLimit(level, code ?? `status ${status}`)) {
       const reason = code === undefined ? `status ${status}` : errorTable[code].phrase;
       this.#options.logger[level](this.#fields(request, status, error), `request rejected: ${reason}`);
@@ -131,7 +131,7 @@ export class RequestLogger {
     };
   }
 
-  /** Logs the number of dropped lines and schedules the next summary, until no line was dropped for a second. */
+  /** Logs the number of lines dropped since the last summary, and schedules further summaries until no more lines are dropped. */
   #logDropSummary(): void {
     if (this.#droppedLines.size === 0) {
       this.#summaryTimer = undefined;

@@ -56,7 +56,7 @@ class DroppedLines {
     this.#lines += lines;
   }
 
-  /** Returns a log line with the number of dropped lines, and resets the number to 0. Returns an empty string if no line was dropped. */
+  /** Returns a log line with the number of dropped lines, or an empty string if the number is 0. Resets the number to 0. */
   takeDroppedLinesReport(): string {
     if (this.#lines === 0) return '';
     const line = { lines: this.#lines, msg: 'log lines dropped: standard error was not writable' };

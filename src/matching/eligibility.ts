@@ -8,8 +8,9 @@ import { hasOffer, lowestBitIndex } from './offer-set.ts';
 
 /**
  * Recomputes the total of a ranking after offers became available or unavailable, by checking only those offers. `borrower` and `today`
- * must be the same as for the ranking. Returns null if a new ranking is necessary: more than `bounds.offersRecountedMax` offers changed, or
- * a matching offer became available again, and the sort orders of the ranking contain only offers that were available before.
+ * must be the values with which the ranking was computed. Returns null if the caller must compute a new ranking, because more than
+ * `bounds.offersRecountedMax` offers changed, or because a matching offer became available again that the sort orders omit
+ * (`availableOnly`).
  */
 export function recountAvailableOffers(
   tables: MatchTables,

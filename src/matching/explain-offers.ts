@@ -20,7 +20,7 @@ export const mismatchReasons = [
 ] as const;
 export type MismatchReason = (typeof mismatchReasons)[number];
 
-/** Callback that gets each mismatch reason and the position of the pocket field that causes the mismatch, or -1 for no field. */
+/** Callback for each mismatch; `field` is the position of the pocket field that causes the mismatch, or -1 if no field causes it. */
 export type MismatchCallback = (reason: MismatchReason, field: number) => void;
 
 export interface MismatchCount {
@@ -96,7 +96,7 @@ export async function explainOffers(
   };
 }
 
-/** Reports the criteria that the borrower does not meet. A criterion on a field that was not submitted is not met. */
+/** Reports the criteria that the borrower does not meet. If a field was not submitted, all criteria on the field count as not met. */
 function findFieldMismatches(
   tables: MatchTables,
   offer: number,

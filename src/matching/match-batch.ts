@@ -10,14 +10,14 @@ import { packedSortOrdersBytes, type RankedOffers, type Ranking, sortOrders } fr
  *
  * The rankings are a sequence of 16-bit little-endian numbers. A ranking is encoded as its total, the length of its sort orders (plus
  * `availableOnlyBit`) and its sort orders; a failed request is encoded as `failureMarker`. The list of unavailable offers contains each set
- * once, even if several requests of the batch have the same set. If all offers are available for every request of the batch, the list of
- * unavailable offers and the list of indexes may be empty.
+ * once, even if several requests of the batch have the same set. If all offers are available for every request of the batch, the second and
+ * third list of the batch may be empty.
  */
 export type MatchRequestMessage = readonly [catalogVersion: string, today: number, ...borrower: number[]];
 
 /**
- * Requests of one batch, and for each request the set of unavailable offers, or null if all offers are available. `unavailable` may be
- * empty if all offers are available for every request.
+ * Requests of one batch, and for each request the set of unavailable offers, or null if all offers are available. The list `unavailable`
+ * may be empty if all offers are available for every request.
  */
 export interface MatchBatch {
   readonly requests: readonly MatchRequestMessage[];

@@ -20,7 +20,7 @@ export interface MatchTables extends FilterTables {
    * unavailable offers.
    */
   readonly orderLength: number;
-  /** Positions of these fields in the field vector of a borrower, or -1 if the vertical has no such field. */
+  /** Positions of the state and birthdate fields in the field vector of a borrower; -1 for a field that the vertical does not have. */
   readonly roles: { readonly state: number; readonly birthdate: number };
   /** Minimum age for a contract by state, in completed years; 0 if the state has no minimum. */
   readonly stateAgeMin: Uint8Array;
@@ -41,7 +41,7 @@ interface ChoiceFilter {
   readonly allowed: ReadonlyMap<number, OfferSet>;
 }
 
-/** Filter on an integer field: inclusive limits of each offer. A missing value passes only if the offer has no limit. */
+/** Filter on an integer field: inclusive limits of each offer. If the borrower's value is missing, only offers without a limit pass. */
 interface RangeFilter {
   readonly field: number;
   readonly min: Float64Array;
@@ -67,7 +67,7 @@ export function sortOrderLength(offers: readonly CatalogOffer[]): number {
   return offers.some(({ daily_cap }) => daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax;
 }
 
-/** Rule of a product on the values of a choice field, in addition to the criteria of the offer. A missing value is `undefined`. */
+/** Rule of a product on the values of a choice field, besides the criteria of each offer. A missing value is passed as `undefined`. */
 export interface ChoiceFieldRule<Offer> {
   readonly field: string | undefined;
   readonly admits: (offer: Offer, value: unknown, field: PocketField) => boolean;
@@ -156,8 +156,8 @@ function ageFilter(field: number, criteria: readonly (readonly CatalogCriterion[
 }
 
 /**
- * Whether a borrower has the minimum age for a contract in the state of residence. Returns true if the borrower's birthdate or state is
- * missing (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
+ * Whether a borrower is old enough for a contract in the borrower's state of residence. The result is also true if the birthdate or the
+ * state is missing (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
  */
 export function hasMinContractAge(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
   const state = borrower[tables.roles.state]!;

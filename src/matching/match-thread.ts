@@ -36,7 +36,7 @@ interface MatchThreadOptions {
   readonly onReady: (replaced: boolean) => void;
   /**
    * Called after a ready worker exited unexpectedly (`wasReady` is true), or after a new worker could not be started in its place
-   * (`wasReady` is false). In both cases, the thread has already scheduled the start of another worker.
+   * (`wasReady` is false). When `onExit` is called, the start of another worker is already scheduled.
    */
   readonly onExit: (error: unknown, wasReady: boolean) => void;
 }
@@ -124,8 +124,8 @@ export class MatchThread {
   }
 
   /**
-   * Sends the worker all catalogs that `requiredTables` returns. Calls `requiredTables` again after each sent catalog, because the list may
-   * have changed meanwhile.
+   * Sends the worker all catalogs that `requiredTables` returns. Calls `requiredTables` again after each sent catalog, because the list of
+   * required catalogs may have changed.
    */
   async #sendMissingTables(worker: Worker): Promise<void> {
     const sent = new Set<string>();
@@ -142,7 +142,7 @@ export class MatchThread {
     const call = Promise.withResolvers<Uint8Array | undefined>();
     worker.postMessage(message);
     this.#pending.push(call);
-    // `ref` keeps the process alive until the worker has answered all messages.
+    // `worker.ref` keeps the process alive until the worker has answered all messages.
     worker.ref();
     return call.promise;
   }

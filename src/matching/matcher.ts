@@ -3,7 +3,7 @@ import type { FieldVector } from '../verticals/field-vector.ts';
 
 /**
  * Sort orders of a ranking, packed into a string with one 16-bit offer index per UTF-16 code unit. A string of 80 indexes takes 87 bytes. A
- * typed array of 80 indexes takes 667 bytes, mostly outside the heap, and takes several times as long to create as the string.
+ * typed array of 80 indexes takes 667 bytes, mostly outside the heap, and its creation takes several times as long.
  */
 type PackedOrders = string;
 
@@ -20,18 +20,18 @@ export function packedSortOrdersBytes(bytes: Buffer, start: number, end: number)
   return bytes.toString('utf16le', start, end);
 }
 
-/** Returns the offer index at a position of packed sort orders. Positions start at 0 and are numbered through all sort orders. */
+/** Returns the offer index at a position of packed sort orders. Positions are numbered from 0 across all sort orders. */
 export function packedOfferAt(orders: PackedOrders, place: number): number {
   return orders.charCodeAt(place);
 }
 
 /**
- * Offers that responses omit because they reached their daily cap (docs/contract.md#daily-caps). The object is immutable, and every change
- * creates a new object. The total of a ranking is valid until the object with which the total was computed is replaced.
+ * Offers that have reached their daily cap, so that responses omit them (docs/contract.md#daily-caps). An `UnavailableOffers` object is
+ * immutable; every change creates a new object. After each change of the object, the totals of earlier rankings are invalid.
  */
 export interface UnavailableOffers {
   readonly count: number;
-  /** Bit set of the unavailable offers: bit `offer & 31` of word `offer >> 5`. Null if all offers are available. */
+  /** Bit set of the unavailable offers: bit `offer & 31` of word `offer >> 5`; null if all offers are available. */
   readonly bits: Int32Array | null;
 }
 
@@ -39,8 +39,8 @@ export const noUnavailableOffers: UnavailableOffers = { count: 0, bits: null };
 
 /**
  * Interface for matching, which finds the offers that a borrower can get, in all four sort orders. `startMatcher` creates a matcher that
- * ranks small catalogs in the calling thread. `PoolMatcher` sends batches of requests to worker threads. Both matchers apply the same rules
- * to the same compiled catalogs.
+ * ranks small catalogs in the calling thread. `PoolMatcher` sends batches of requests to worker threads. The calling thread and the worker
+ * threads apply the same rules to the same compiled catalogs.
  */
 export interface Matcher {
   /**
@@ -76,7 +76,7 @@ export interface Ranking {
   readonly catalogVersion: string;
   /** Number of offers that match the borrower and are available. */
   readonly total: number;
-  /** Whether the sort orders in `orders` contain only available offers. True if too few of the best offers are available. */
+  /** Whether `orders` contains only available offers. `availableOnly` is true if too few of the best offers are available. */
   readonly availableOnly: boolean;
   /**
    * Offer indexes of the best matching offers in each of `sortOrders`, one sort order after the other. Each sort order has up to

@@ -9,8 +9,8 @@ import { MatchThread, type VersionedTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
 /**
- * Error with the message of an exception in a matching thread. Such a message may quote submitted data. `describeError` logs only messages
- * of the class `Error` itself, so it omits this message.
+ * Error with the message of an exception in a matching thread. The message may quote submitted data, so it must not be logged:
+ * `describeError` logs only messages of the class `Error` itself.
  */
 class MatchThreadError extends Error {}
 
@@ -22,7 +22,7 @@ export interface PoolMatcherOptions {
    */
   readonly catalogs: CatalogStore;
   readonly verticals: readonly Vertical[];
-  /** Called to log that a worker thread exited unexpectedly or could not be restarted. The pool then starts a new worker. */
+  /** Called if a worker thread exited unexpectedly or could not be restarted. After the call, the pool starts a new worker thread. */
   readonly onThreadError?: (error: unknown) => void;
   readonly onThreadReplaced?: () => void;
   readonly onBatchSent?: (requests: number) => void;
@@ -60,10 +60,10 @@ interface PoolThread {
  *
  * An exited thread is replaced immediately. The new thread receives no batch before it has every active catalog. If no other thread is
  * ready, requests wait: with two catalogs of 20,000 offers, the new thread is ready after about 0.8 seconds on a busy machine, which is
- * less than the deadline of any request. The main thread does not rank in the meantime, because ranking would block all other requests:
- * before the indexes of a catalog of 20,000 offers are built, the first hundred borrowers take 1.1 seconds, and one borrower up to 190 ms.
- * The main thread does not rank even if no thread can be started, because the request that crashed the threads could also crash the main
- * thread.
+ * less than the deadline of any request. The main thread does not rank in the meantime, because ranking would block all other requests.
+ * Before the indexes of a catalog of 20,000 offers are built, ranking takes 1.1 seconds for the first hundred borrowers, and up to 190 ms
+ * for a single borrower. The main thread does not rank even if no thread can be started, because the request that crashed the threads could
+ * also crash the main thread.
  */
 export class PoolMatcher implements Matcher {
   readonly #threads: readonly PoolThread[];
@@ -235,7 +235,7 @@ export class PoolMatcher implements Matcher {
 
   #handleThreadExit(error: unknown, wasReady: boolean): void {
     this.#options.onThreadError?.(error);
-    // If no thread is ready and a restart failed, requests that already waited for a restart are resolved to null.
+    // If a restart failed and no thread is ready, requests that have already waited for an earlier restart are resolved to null.
     if (!wasReady && this.#threads.every(({ thread }) => !thread.isReady)) {
       this.#queue.push(...this.#takeRetryableRequests(this.#queue.splice(0)));
     }

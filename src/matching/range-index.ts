@@ -9,9 +9,8 @@ interface Bucket {
 
 /**
  * Index that finds the offers whose range contains an integer. The numbers are divided into at most `matchIndexBucketsMax` buckets, at the
- * limits of the ranges. If the ranges have too many different limits, some limits are inside a bucket; the limits of these offers are
- * compared with the integer one by one. A bucket is built when it is first used, and `reserveBytes` is then called with the size of the
- * bucket.
+ * limits of the ranges. If the ranges have too many different limits, some limits are inside a bucket. Offers with a limit inside the
+ * bucket are checked one by one. A bucket is built when it is first used, and `reserveBytes` is then called with the size of the bucket.
  */
 export class RangeIndex {
   readonly #min: Float64Array;
@@ -85,13 +84,13 @@ export class RangeIndex {
   }
 }
 
-/** Returns the sorted bucket boundaries: the values where ranges begin or have just ended, or an evenly spaced selection of these. */
+/** Returns the sorted bucket boundaries: the values where ranges begin or have just ended, or an even selection of these values. */
 function chooseCuts(min: Float64Array, max: Float64Array): Float64Array {
   const edges = new Float64Array(min.length + max.length);
   edges.set(min);
   for (let offer = 0; offer < max.length; offer++) edges[min.length + offer] = max[offer]! + 1;
   edges.sort();
-  // The filter removes repeated and infinite edges.
+  // Removes repeated and infinite bucket boundaries.
   const cuts = edges.filter((edge, at) => edge !== edges[at + 1] && Number.isFinite(edge));
   if (cuts.length < bounds.matchIndexBucketsMax) return cuts;
   const step = edges.length / bounds.matchIndexBucketsMax;

@@ -4,7 +4,7 @@ import { type Matcher, packSortOrders } from './matcher.ts';
 import { PoolMatcher, type PoolMatcherOptions } from './pool-matcher.ts';
 
 interface StartMatcherOptions extends PoolMatcherOptions {
-  /** Maximum number of offers of a catalog that the calling thread ranks although there are worker threads. */
+  /** Up to this number of offers, the calling thread ranks a catalog itself, even if there are worker threads. */
   readonly inThreadOffersMax?: number;
 }
 

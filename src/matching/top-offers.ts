@@ -16,7 +16,7 @@ export class TopOffers {
     this.#capacity = capacity;
   }
 
-  /** Largest sort key in a full list: `add` ignores offers with a larger key. `Infinity` while the list is not full. */
+  /** Largest sort key that `add` accepts: the largest key of a full list, or `Infinity` while the list is not full. */
   get maxAcceptedSortKey(): number {
     return this.#size < this.#capacity ? Number.POSITIVE_INFINITY : this.#keys[this.#capacity - 1]!;
   }

@@ -63,7 +63,7 @@ const microsecondBuckets = (upperBounds: readonly number[]): BucketBounds => ({
 });
 const countBuckets = (upperBounds: readonly number[]): BucketBounds => ({ upperBounds, unitsPerPublishedUnit: 1 });
 
-/** From less than the fastest requests (about 100 us) to more than the request deadline (2 s). */
+/** Buckets for request durations, from less than the fastest requests (about 100 us) to more than the request deadline (2 s). */
 export const requestDurationBuckets = microsecondBuckets([
   50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
   2_500_000,

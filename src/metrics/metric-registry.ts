@@ -117,8 +117,8 @@ export class MetricRegistry {
 }
 
 /**
- * Replaces the samples of a metric. The code after the call of `reset` is synchronous, because otherwise two simultaneous scrapes could
- * both add their samples to the same counter and double its value.
+ * Replaces the samples of a metric. The code after the call of `reset` must be synchronous. Otherwise, two simultaneous scrapes could add
+ * their samples to the same counter, and double its value.
  */
 async function replaceSamples(
   metric: Metric,
@@ -128,7 +128,7 @@ async function replaceSamples(
   const value = read();
   const samples = value instanceof Promise ? await awaitWithinScrapeTimeout(value) : value;
   metric.reset();
-  // `reset` adds a sample with value 0 to a metric without labels; `remove` deletes this sample.
+  // `reset` adds a sample with value 0 to a metric without labels. If the value is unknown, `remove` deletes this sample.
   if (samples === null) metric.remove();
   else for (const sample of samples) add(sample);
 }

@@ -3,14 +3,13 @@ import { type Certificate, InvalidCertificateError, type TlsVersion } from '../.
 import type { Listener, ListenerOptions } from './listener.ts';
 
 /**
- * Waits for `acceptMs` while the listener still accepts connections, and at least until the event loop has polled for new connections once
- * more. Closing the listening socket earlier would reset connections that the operating system has established but the process has not
- * accepted yet.
+ * Keeps the listening socket open for `acceptMs`, and until the event loop has polled for new connections at least once. Closing the
+ * listening socket earlier would reset connections that the operating system has established but the process has not accepted yet.
  */
 async function keepAcceptingConnections(acceptMs: number): Promise<void> {
   if (acceptMs > 0) await new Promise((resolve) => setTimeout(resolve, acceptMs));
-  // The first `setImmediate` ends the current turn of the event loop. The second `setImmediate` ends a turn in which the event loop polled
-  // the sockets.
+  // The first `setImmediate` ends the current turn of the event loop. The second `setImmediate` ends the next turn, in which the event loop
+  // has polled the sockets.
   await new Promise(setImmediate);
   await new Promise(setImmediate);
 }
@@ -31,8 +30,8 @@ export class InFlightRequests {
 
   /**
    * Waits until all requests are answered and the last reply was passed to the operating system, or until `graceMs` have passed. Also waits
-   * for new requests that arrive on open connections during the wait. Resolves with the number of unanswered requests. Must be called only
-   * once.
+   * for new requests that arrive on open connections during the wait. Resolves with the number of requests that are then still unanswered.
+   * Call `waitForAllRequests` only once.
    */
   async waitForAllRequests(graceMs: number): Promise<number> {
     const graceEnd = Promise.withResolvers<void>();
@@ -53,7 +52,7 @@ export class InFlightRequests {
   }
 }
 
-/** A reply that its client has not completely read. */
+/** A reply that the client has not completely read. */
 export interface UnsentReply {
   closeConnection(): void;
 }
@@ -63,13 +62,13 @@ export interface UnsentReply {
  * read nothing for the longest time is closed.
  */
 class UnsentReplies {
-  /** Size in bytes of each unsent reply, ordered by the time of the last progress, oldest first. */
+  /** Size in bytes of each unsent reply. The first reply is the one whose client has read nothing for the longest time. */
   private readonly bytesByReply = new Map<UnsentReply, number>();
   private bytes = 0;
 
   /**
-   * Adds a reply, or updates a reply of which the client has read more. Closes connections if the total size of all unsent replies exceeds
-   * the limit.
+   * Adds a reply, or updates the size of a reply after the client has read a part. Closes connections if the total size of all unsent
+   * replies exceeds the limit.
    */
   add(reply: UnsentReply, bodyBytes: number): void {
     this.remove(reply);

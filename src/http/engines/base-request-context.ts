@@ -101,8 +101,8 @@ export abstract class BaseRequestContext<L extends BaseListener>
   protected abstract readonly isHandling: boolean;
 
   /**
-   * Returns the part of the request, such as a header, that a proxy may have interpreted differently; undefined if there is none. A request
-   * with an ambiguous part gets a 400 response and does not reach the handler.
+   * Returns a part of the request, such as a header, that a proxy and this service may interpret differently; undefined if there is no such
+   * part. A request with an ambiguous part gets a 400 response and does not reach the handler.
    */
   protected abstract findMalformedPart(): RequestParam | undefined;
 
@@ -211,7 +211,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
     }
   }
 
-  /** Removes the request from the count of requests in flight. A drain waits until this count is zero. */
+  /** Removes the request from the count of requests in flight. A drain waits until no request is in flight. */
   protected removeFromInFlight(): void {
     if (this.isCounted) this.listener.inFlightRequests.countRequestEnd();
     this.isCounted = false;

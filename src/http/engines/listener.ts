@@ -13,17 +13,17 @@ export interface RequestContext extends CancelSignal {
   readonly path: string;
   /** URL query as the client sent it: not decoded, and without the question mark; empty if the URL has no query. */
   readonly query: string;
-  /** Request ID, unique among all processes. Every response contains this ID as `X-Request-Id`. */
+  /** Request ID, unique among all processes. Every response contains the request ID as `X-Request-Id`. */
   readonly requestId: string;
   /**
-   * Returns the value of a request header by its lower-case name; empty if the header is absent. Throws if called after the handler has
-   * returned or awaited.
+   * Returns the value of a request header by its lower-case name; empty if the header is absent. `requestHeader` throws after the handler
+   * has returned or awaited.
    */
   requestHeader(lowerCaseName: string): string;
   /**
-   * Reads the request body. Must be called at most once, before the handler returns. Calls either `onBody` or `onBodyUnavailable`, once.
-   * `onBodyUnavailable` is called if the body is too large (the listener replies 413), the client disconnects, or the deadline passes (the
-   * listener replies 503). The buffer is valid only during the call of `onBody`.
+   * Reads the request body. A handler may call `readBody` only once, and only before the handler returns. Calls either `onBody` or
+   * `onBodyUnavailable`, once. `onBodyUnavailable` is called if the body is too large (the listener replies 413), the client disconnects,
+   * or the deadline passes (the listener replies 503). The buffer is valid only during the call of `onBody`.
    */
   readBody(onBody: (body: Buffer) => void | Promise<void>, onBodyUnavailable?: () => void): void;
   /** Headers that the route adds to the listener's own error replies, such as 413 or 503 after the deadline. */
@@ -38,7 +38,7 @@ export interface RequestContext extends CancelSignal {
   readonly ended: boolean;
 }
 
-/** Numbers that identify an account and an API key. `SqliteKeyDirectory.requestLogNames` returns the account name and the key ID. */
+/** Numbers of an account and an API key; `SqliteKeyDirectory.requestLogNames` converts them to the account name and the key ID. */
 export interface RequestLogNumbers {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */
@@ -87,8 +87,8 @@ export interface ListenerOptions {
   readonly onSuccessReply?: ((request: LoggedRequest, reply: Reply) => void) | undefined;
   readonly onDeadline?: () => void;
   /**
-   * Called when a reply is passed to the engine, with the time since the request head was received in microseconds. Not called for replies
-   * of the engine's HTTP parser.
+   * Called when a reply is passed to the engine, with the time since the request head was received in microseconds. The replies of the
+   * engine's HTTP parser do not cause a call.
    */
   readonly onReply?: (route: number, status: number, elapsedUs: number) => void;
   readonly bodyBytesMax: number;
@@ -110,9 +110,9 @@ export interface Listener {
    */
   setCertificate(certificate: Certificate): void;
   /**
-   * Drains and closes the listener. During the drain, every reply contains `Connection: close`. The listening socket closes after
-   * `acceptMs`. All other sockets close when every reply is sent, at the latest `graceMs` after the listening socket. Resolves with the
-   * number of unanswered requests. Repeated calls have no effect.
+   * Drains and closes the listener. During the drain, every reply contains `Connection: close`. The listening socket closes `acceptMs`
+   * after the call. All other sockets close when every reply is sent, at the latest `graceMs` after the listening socket. Resolves with the
+   * number of requests that are then still unanswered. Repeated calls of `close` have no effect.
    */
   close(graceMs: number, acceptMs?: number): Promise<number>;
 }

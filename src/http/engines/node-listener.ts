@@ -78,7 +78,7 @@ class NodeListener extends BaseListener {
     // connections at the end of the drain.
     server.closeIdleConnections = () => {};
     server.on('request', (request, response) => this.onRequest(request, response));
-    // Ignores unknown values of the `Expect` header (RFC 9110, 10.1.1). By default, Node.js would reply 417.
+    // Ignores unknown values of the `Expect` header (RFC 9110, 10.1.1), to which Node.js would otherwise reply 417.
     server.on('checkExpectation', (request, response) => this.onRequest(request, response));
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.onClientError(error, socket as Socket));
   }
@@ -189,8 +189,8 @@ const parserErrorParams: { readonly [code: string]: RequestParam } = {
 };
 
 /**
- * Splits a request target into path and query. Removes the scheme and authority of a target in absolute form (RFC 9112, 3.2.2). For an
- * invalid target, such as an authority with a user name, the returned path does not start with a slash.
+ * Splits a request target into path and query. Removes the scheme and authority of a target in absolute form (RFC 9112, 3.2.2). If the
+ * target is invalid, for example because the authority contains a user name, the returned path does not start with a slash.
  */
 function parseRequestTarget(target: string): { path: string; query: string; authority?: string } {
   const [, authority, absolutePath = ''] = target.startsWith('/')
@@ -235,8 +235,8 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   }
 
   /**
-   * Replies 400 to a request whose body is malformed, unless the body was complete or the request was answered. Returns true if the method
-   * sent the reply.
+   * Replies 400 to a request whose body is malformed, unless the body was complete or the request was answered. Returns true if the reply
+   * was sent.
    */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;
@@ -245,7 +245,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     return true;
   }
 
-  /** Ends the response, which closes the connection after a refused body. */
+  /** Ends the response. If the request body was refused, the connection then closes. */
   endResponse(): void {
     this.response.end();
   }

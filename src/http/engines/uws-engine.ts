@@ -47,9 +47,9 @@ const engineBuilds: readonly { readonly version: string; readonly load: () => un
 let loadedEngine: LoadedEngine | undefined;
 
 /**
- * Loads the newest build of uWebSockets.js that this machine supports. The build is loaded only once per process. The build reads its
- * settings from environment variables only while it loads. Therefore this function sets a variable during loading and then restores the
- * previous value.
+ * Loads the newest build of uWebSockets.js that this machine supports. The build is loaded only once per process. Because a build reads its
+ * settings from environment variables only while it loads, this function sets a variable during loading and then restores the previous
+ * value.
  *
  * @throws NativeEngineUnavailableError with the reason for each build if none can be loaded
  */
@@ -80,7 +80,7 @@ function loadNewestEngineBuild(): LoadedEngine {
   throw new NativeEngineUnavailableError(failures.join('; '));
 }
 
-/** Returns the error message of the module loader, without the text in front of the message, because this text does not name the cause. */
+/** Returns the error message of the module loader without the preceding text, which does not name the cause. */
 function loaderMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message

@@ -55,7 +55,7 @@ class UwsListener extends BaseListener {
   /** Binds the listening socket. Returns false if the address cannot be used. */
   listen(): boolean {
     const { native, options } = this;
-    // The exclusive option prevents two servers from sharing a port. `listen` calls its callback before `listen` returns.
+    // `LIBUS_LISTEN_EXCLUSIVE_PORT` prevents two servers from sharing a port. `listen` calls its callback before `listen` returns.
     this.acceptor.listen(options.host, options.port, native.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket === false) return;
       this.listenSocket = socket;
@@ -101,8 +101,8 @@ const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 
 /**
  * The request context whose native callback ran last. The process has only one cork buffer, and the socket of this context may use the
- * buffer until the microtasks after the callback have run. While one socket uses the buffer, no other socket can be corked, and each part
- * of a reply on another socket would be a separate system call, which costs six times as much as a whole request (measured).
+ * buffer until the microtasks after the callback have run. While one socket uses the cork buffer, no other socket can be corked. Each part
+ * of a reply on an uncorked socket needs its own system call, so that the whole request costs six times as much (measured).
  */
 let corkHolder: UwsRequestContext | undefined;
 
@@ -126,7 +126,7 @@ function runPostponed(): void {
  * loop. Without a limit on the number of requests, one connection could delay all other connections for seconds.
  */
 let requestsThisTurn = 0;
-/** Value of `requestsThisTurn` at which `setImmediate` schedules the reset of this counter to 0. */
+/** When `requestsThisTurn` reaches this value, `setImmediate` schedules the reset of the counter to 0. */
 const turnCheckInterval = bounds.repliesPerTurnMax / 4;
 
 function resetTurnCount(): void {
@@ -158,13 +158,13 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   /** Value of the Content-Length header; 0 if absent. */
   private declaredBytes = 0;
   /**
-   * Whether the body is chunked. The engine parses a chunk extension as digits of the chunk size and a trailer as the next request, so the
-   * engine may detect a wrong end of the body. For this reason, the connection of a chunked request closes after the reply.
+   * Whether the body is chunked. The engine parses a chunk extension as digits of the chunk size, and a trailer as the next request.
+   * Because the engine may thus detect a wrong end of a chunked body, the connection of a chunked request closes after the reply.
    */
   private isChunked = false;
   /** Whether the last chunk was received and its `onData` callback has returned. */
   private hasAllChunks = false;
-  /** Whether `onData` has a callback. A second call of `onData` would destroy the first callback, even while this callback is running. */
+  /** Whether `onData` was called. A second call of `onData` would destroy the first callback, even while this callback is running. */
   private hasBodyCallback = false;
   private heldReply: { readonly reply: Reply; readonly head: string } | undefined;
   /** Body of a reply that is not completely sent; undefined otherwise. */
@@ -177,15 +177,15 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     this.req = req;
   }
 
-  /** Handles the request synchronously in a callback of the engine. Must not throw, and must reply or register `onAborted`. */
+  /** Handles the request synchronously in a callback of the engine. `run` must not throw, and must either reply or register `onAborted`. */
   run(): void {
     corkHolder = this;
     requestsThisTurn += 1;
     if (requestsThisTurn === turnCheckInterval) setImmediate(resetTurnCount);
     this.runHandler();
     this.req = undefined;
-    // The engine reports no disconnect before this method returns. An answered request needs no `onAborted` callback; omitting the callback
-    // saves 5 % of the cost of a small request.
+    // The engine reports no disconnect before `run` returns. An answered request needs no `onAborted` callback; omitting the callback saves
+    // 5 % of the cost of a small request.
     if (this.res === undefined) return;
     this.res.onAborted(() => this.release());
     if (!this.ended) this.listener.deadlines.add(this, this.receivedMs);
@@ -196,7 +196,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     return this.req.getHeader(lowerCaseName);
   }
 
-  /** Sends the postponed reply, or closes the socket if no reply was postponed. Must not be called in a native callback. */
+  /** Sends the postponed reply, or closes the socket if no reply was postponed. Do not call this method in a native callback. */
   sendPostponedReply(): void {
     const { res, heldReply } = this;
     if (res === undefined) return;
@@ -230,10 +230,10 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
 
   /**
    * Checks the headers that determine the end of the body. If a request has several `Content-Length` headers, the engine uses the first.
-   * The engine treats any transfer coding as chunked. A proxy may interpret such a request differently, which allows request smuggling.
+   * The engine treats any transfer coding as chunked. Request smuggling is possible if a proxy interprets a header differently.
    *
-   * Iterating over the headers takes 0.1 us per header, so GET and HEAD requests without a body are not checked. As a result, a GET request
-   * with an empty Content-Length followed by another Content-Length is accepted, but a conforming proxy does not forward this request.
+   * Iterating over the headers takes 0.1 us per header, so GET and HEAD requests without a body are not checked. A GET request with an
+   * empty Content-Length and then another Content-Length is therefore accepted; a conforming proxy never forwards it.
    */
   protected override findMalformedPart(): 'Content-Length' | 'Transfer-Encoding' | undefined {
     const req = this.req as HttpRequest;
@@ -288,9 +288,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   /**
-   * Collects a chunked body. The engine continues to parse after the last chunk and after a refused chunk, even if the socket was closed.
-   * For this reason, the `onData` callback must not send a reply. If another request arrives before the reply, the engine closes the
-   * connection.
+   * Collects a chunked body. The `onData` callback must not send a reply, because the engine continues to parse after the last chunk and
+   * after a refused chunk, even if the socket was closed. If another request arrives before the reply, the engine closes the connection.
    */
   private collectBodyChunks(onBody: (body: Buffer) => void | Promise<void>): void {
     const body = new BodyBuffer(this.listener.options.bodyBytesMax);
@@ -354,8 +353,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     } else {
       const isCheck = isSampledForReadCheck(head.length + reply.body.length);
       if (!isCheck) this.release();
-      // Passes the status and all headers as one string, because one call per header would be expensive (half the cost of the service's
-      // own work).
+      // Passes the status and all headers as one string, because one call per header would cost half as much time as the service's own
+      // work.
       res.writeStatus(head);
       if (!isCheck) {
         res.end(reply.body);
@@ -381,8 +380,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    */
   private writeRemainingBody(res: HttpResponse, body: Uint8Array): boolean {
     const isLast = this.listener.isDraining;
-    // During a drain, passes a total size that is one byte too large, so that the engine treats the reply as unfinished until the
-    // connection closes.
+    // During a drain, `total` is one byte too large, so that the engine treats the reply as unfinished until the connection closes.
     const total = isLast ? body.byteLength + 1 : body.byteLength;
     const [sent, finished] = res.tryEnd(body.subarray(res.getWriteOffset()), total);
     if (finished) this.release();
@@ -415,8 +413,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * reset the connection, often before the client reads the reply. The listener closes the connection only when the body ends or the
    * deadline passes.
    *
-   * This method writes the whole reply as the status text, because the engine keeps the socket open only while the reply is unfinished.
-   * The engine adds a line break after the status text, which the client reads as the last two bytes of the reply body.
+   * The whole reply is written as the status text, because the engine keeps the socket open only while the reply is unfinished. After the
+   * status text, the engine writes a line break. The client reads this line break as the last two bytes of the reply body.
    */
   private writeWithLingeringClose(res: HttpResponse, reply: Reply, head: string): void {
     const length = isBodylessStatus(reply.status) ? '' : `Content-Length: ${bodyByteLength(reply) + 2}\r\n`;

@@ -20,8 +20,8 @@ import { allowedMethods, allowOnlyGet, type RouteName, restrictMethods, routeInd
 
 /**
  * Returns a function that checks a `Host` header to prevent DNS rebinding. In a DNS rebinding attack, a web page reaches the listener
- * through a host name that resolves to this machine, and the browser sends this host name. The function accepts IP addresses, `localhost`
- * and the given names, each with any port. An empty or missing header is also accepted, because browsers always send the header.
+ * through a host name that resolves to this machine, and the browser sends this host name. The returned function accepts IP addresses,
+ * `localhost` and the given names, each with any port. An empty or missing `Host` header, which no browser sends, is also accepted.
  *
  * @param names allowed host names without ports, not case-sensitive
  */
@@ -86,7 +86,7 @@ function tryKeyFile<Value>(access: () => Value): Outcome<Value> {
 /**
  * Creates the handler that manages API keys. `GET /keys` lists all keys, `POST /keys` creates a key, `GET /keys/<id>` shows a key and
  * `DELETE /keys/<id>` revokes a key. Only the response to `POST /keys` contains the text of the key. No response contains the hash of a
- * key, and no log line contains either.
+ * key, and no log line contains the text or the hash.
  */
 function keyRoutes(deps: AdminRoutesDeps): RequestHandler {
   const { keys, clock, verticals, logger } = deps;

@@ -40,7 +40,7 @@ interface ApiRoutesDeps {
   readonly operations: ApiOperations;
   readonly cors: Cors;
   readonly offerUrls: OfferUrls;
-  /** Handlers of the API documentation by path, for paths that are not API operations. */
+  /** Handlers for the pages and files of the API documentation, by path. */
   readonly docsHandlers: ReadonlyMap<string, RequestHandler>;
 }
 
@@ -58,7 +58,7 @@ const operationPaths: readonly (readonly [segment: RouteName, operation: Operati
   ['analytics', 'query_analytics', 'GET'],
 ];
 
-/** A request with a valid API key that is within its rate limits. */
+/** A request with a valid API key whose rate limits are not exceeded. */
 interface AdmittedRequest {
   readonly context: RequestContext;
   readonly admission: Admission;
@@ -199,8 +199,8 @@ async function handleQueryAnalytics({ operations }: ApiRoutesDeps, request: Admi
 }
 
 /**
- * Reads a JSON body and calls `handle`. If the body is missing or invalid, releases the session that was reserved for the request in the
- * daily session limit.
+ * Reads a JSON body and calls `handle`. If the body is missing or invalid, cancels the reservation of the request in the daily session
+ * limit.
  */
 function readJsonBody(
   operations: ApiOperations,
@@ -237,12 +237,12 @@ function sendError(context: RequestContext, error: ApiError, headers: HeaderText
 
 const noNames: readonly string[] = [];
 
-/** Creates an empty list for the names of unknown query parameters, or undefined for live keys, whose responses do not list the names. */
+/** Creates an empty list for the names of unknown query parameters; undefined for a live key, because only test keys get these names. */
 function createUnknownNamesList({ caller }: Admission): string[] | undefined {
   return caller.mode === 'test' ? [] : undefined;
 }
 
-/** Returns the names of the unknown members of a request body; always empty for live keys. */
+/** Returns the names of the unknown members of a request body, or an empty list if the API key is a live key. */
 function ignoredMembers({ caller }: Admission, body: unknown, operation: Operation): readonly string[] {
   if (caller.mode === 'live' || typeof body !== 'object' || body === null) return noNames;
   return collectUnknownParameters(Object.keys(body), knownRequestParameters[operation]);

@@ -1,10 +1,10 @@
 import type { RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 
-/** Headers of a response that varies by `Origin` but that the requesting page is not allowed to read. */
+/** Headers of a response that depends on the `Origin` header, and that the requesting page must not read. */
 export const varyByOriginHeaders = formatHeaders({ Vary: 'Origin' });
 
-/** Formats the CORS headers of the responses of a group of routes. */
+/** Formats the CORS headers for one group of routes. */
 class CorsHeaders {
   readonly #exposed: HeaderText;
   readonly #preflight: HeaderText;
@@ -26,7 +26,7 @@ class CorsHeaders {
     return formatHeader('Access-Control-Allow-Origin', origin) + this.#exposed;
   }
 
-  /** Returns the additional headers of a preflight response. The response also needs the headers from `allowOriginHeaders`. */
+  /** Returns headers of a preflight response, which needs the headers from `allowOriginHeaders` in addition. */
   preflightHeaders(methods: string): HeaderText {
     return formatHeader('Access-Control-Allow-Methods', methods) + this.#preflight;
   }

@@ -3,7 +3,7 @@ import { type ApiError, createErrorBody, type ErrorBody } from '../../domain/out
 import type { Reply } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 
-/** Headers of every JSON response. Caches must not store these responses, because each response is meant for one caller. */
+/** Headers of every JSON response. Caches must not store JSON responses, because each response is meant for one caller. */
 export const jsonHeaders = formatHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
 /** Header of every 401 (RFC 9110, section 11.6.1). */
 const authenticateHeaders = formatHeader('WWW-Authenticate', 'Bearer');

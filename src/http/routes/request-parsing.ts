@@ -70,8 +70,8 @@ export function isPrefetch(context: RequestContext): boolean {
 }
 
 /**
- * Headers of the 503 reply to a prefetch. A successful reply would count as a view or click. The browser sends the request again when the
- * person opens the link.
+ * Headers of the 503 reply to a prefetch. A successful reply to a prefetch would count as a view or click. The browser sends the request
+ * again when the person opens the link.
  */
 export const prefetchReplyHeaders = formatHeaders({
   'Cache-Control': 'no-store',

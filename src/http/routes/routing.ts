@@ -19,7 +19,7 @@ export const publicRouteNames = [
   'reference',
 ] as const;
 
-/** Names of the routes of both listeners in logs. `RequestContext.routeIndex` is an index in this list of names. */
+/** Names of the routes of both listeners in logs. `RequestContext.routeIndex` is an index in `allRouteNames`. */
 export const allRouteNames = [
   ...publicRouteNames,
   'healthz',

@@ -44,7 +44,7 @@ function sendStaticFile(
   else context.reply({ status: 200, headers, body: bytes });
 }
 
-/** Whether an `If-None-Match` header lists the entity tag (RFC 9110, 13.1.2). Returns false for a header that exceeds the length limit. */
+/** Whether an `If-None-Match` header lists the entity tag (RFC 9110, 13.1.2); false if the header is too long. */
 function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '' || ifNoneMatch.length > bounds.headerListCharactersMax) return false;
   return ifNoneMatch.split(',').some((item) => {
@@ -56,8 +56,8 @@ function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 const fileParameters = ['v'] as const;
 
 /**
- * Reads the request headers and parameters that determine the encoding and caching of a file. Must be called before any await, because the
- * request headers are not available later. `version` is the query parameter `v`, the hash of the requested content.
+ * Reads the request headers and parameters that determine the encoding and caching of a file. Call this function before any `await`,
+ * because the request headers are not available later. `version` is the query parameter `v`, the hash of the requested content.
  */
 export function parseFileRequest(context: RequestContext) {
   const query = parseQueryParameters(context.query, fileParameters);
@@ -82,7 +82,7 @@ export function createFileSender(
     { bytes, hash, etag: `"${hash}-${name}"`, headers: headers + formatHeader('Content-Encoding', name) },
   ];
   const unencoded: StaticFile = { bytes: plain, hash, etag: `"${hash}"`, headers };
-  // Sorted by size: Brotli is smaller than gzip.
+  // The smallest file is first: Brotli files are smaller than gzip files.
   const files = [encoded('br', brotli), encoded('gzip', gzip)];
   return (context, { encodings, ifNoneMatch, version }) => {
     const [, file] = files.find(([name]) => (encodings.get(name) ?? 0) > 0) ?? [null, unencoded];
@@ -94,7 +94,7 @@ export function createFileSender(
 export interface DocsFile {
   readonly path: string;
   readonly kind: 'document' | 'page' | 'script' | 'style';
-  /** Loads the file. Called at the first request, and again if the previous call failed. */
+  /** Loads the file. The first request calls `load`; a later request repeats the call only if the previous call failed. */
   readonly load: () => Promise<CompressedFile>;
 }
 
@@ -117,8 +117,8 @@ const headersByKind: Readonly<Record<DocsFile['kind'], HeaderText>> = {
 };
 
 /**
- * Creates the handlers of the API documentation, by path. The documentation needs no API key. The path of a page with a trailing slash
- * redirects to the page.
+ * Creates the handlers of the API documentation, by path. The documentation needs no API key. If the path of a page ends with an additional
+ * slash, the reply redirects to the page.
  */
 export function docsRoutes(files: readonly DocsFile[]): ReadonlyMap<string, RequestHandler> {
   const pages = files.filter(({ kind }) => kind === 'page');
@@ -136,7 +136,7 @@ function docsHandler(handler: RequestHandler): RequestHandler {
   };
 }
 
-/** Creates a handler that redirects to the path without the trailing slash. The URL is relative, because a proxy may add a path prefix. */
+/** Creates a handler that redirects to the path without the trailing slash, by a relative URL, because a proxy may add a path prefix. */
 function redirectFromTrailingSlash(path: string): RequestHandler {
   const headers = formatHeaders({
     Location: `../${path.slice(path.lastIndexOf('/') + 1)}`,
@@ -156,8 +156,8 @@ function fileHandler({ kind, load }: DocsFile): RequestHandler {
 
 export interface LogoSource {
   /**
-   * Returns the logo with this file name and content hash. If no logo has this hash, returns the current logo with this file name. Returns
-   * null for an unknown file name.
+   * Returns the logo with this file name and content hash. If no logo has the requested hash, returns the current logo with the requested
+   * file name. Returns null for an unknown file name.
    */
   find(file: string, hash: string | undefined): Logo | null;
 }

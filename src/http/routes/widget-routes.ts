@@ -89,9 +89,9 @@ function handleEvents(deps: WidgetApiDeps, context: RequestContext): void {
 
 /**
  * Checks a request of the widget script, which runs in the iframe page or in a partner's page. Returns null if this function has already
- * sent an error response or the response to an OPTIONS request. In the result, `cors` contains the headers that allow the requesting page
- * to read the response. Pages of all origins can read an error response, so that the widget script can report the problem. Order of the
- * checks:
+ * sent an error response or the response to an OPTIONS request. The member `cors` of the result contains the headers that allow the
+ * requesting page to read the response. Pages of all origins can read an error response, so that the widget script can report the problem.
+ * Order of the checks:
  *
  *     method -> link -> origin -> session -> rate limit of the session
  */
@@ -114,7 +114,8 @@ function checkWidgetRequest(deps: WidgetApiDeps, context: RequestContext, method
   if (link === null) return refuse({ code: 'SUB_ID_NOT_FOUND' });
 
   const allowedOrigin = link.policy.corsOriginFor(origin);
-  // A page with an opaque origin (`Origin: null`) gets no offers but may report events, because only a page with the widget has the token.
+  // A page with an opaque origin (`Origin: null`) gets no offers. But the page may report events, because only a page with the widget has
+  // the token.
   if (allowedOrigin === null && !(methods === eventsMethods && origin === 'null')) {
     return refuse({ code: 'ORIGIN_NOT_ALLOWED' });
   }
