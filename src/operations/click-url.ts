@@ -8,7 +8,7 @@ export const clickPath = '/c';
 
 const clickParameters = ['sub', 'offer', 'v'] as const;
 
-/** Returns the URLs in offers. `click` is the base URL of the redirect host, `cdn` the base URL of the logos. */
+/** Creates the prefixes of click URLs and logo URLs. `click` is the base URL of the redirect host, `cdn` the base URL of the logos. */
 export function createOfferUrls({ click, cdn }: { readonly click: string; readonly cdn: string }): OfferUrls {
   const clickPrefix = `${click}${clickPath}?sub=`;
   return { clickPrefix, clickPrefixJson: flattenString(JSON.stringify(clickPrefix).slice(1, -1)), logos: cdn };

@@ -100,8 +100,8 @@ export async function createSession(
       if (!deps.idempotencyKeys.tryMakeRoom()) return serviceUnavailable(bounds.retryAfterSeconds);
       digests = found.digests;
     }
-    // The Idempotency-Key was removed from the store after `isIdempotentRepeat` found it, so no session is reserved for this request in the
-    // daily session limit. If the client retries the request, a session will be reserved.
+    // No session is reserved in the daily session limit, because `isIdempotentRepeat` found the Idempotency-Key shortly before the key was
+    // removed. When the client retries, `isIdempotentRepeat` does not find the key, and a session is reserved.
     if (quota === null) return serviceUnavailable(bounds.retryAfterSeconds);
 
     tagReservation = deps.referrerTags.reserveTag(tenant, request.referrerTag);
@@ -190,8 +190,7 @@ function isTextWithin(value: unknown, charactersMax: number): value is string {
 }
 
 /**
- * Checks the number of metadata entries, and the types and lengths of their names and values. Only names and string
- * values need a length check.
+ * Checks the number of metadata entries, and the types and lengths of their names and values. Numbers and booleans need no length check.
  */
 function isMetadata(value: unknown): value is SessionMetadata {
   if (!isJsonObject(value)) return false;

@@ -37,7 +37,7 @@ export interface ClickRequest {
   readonly offer: string;
   readonly v: string;
   readonly userAgent: string;
-  /** True for all methods except GET, such as HEAD: such a request redirects, but is not recorded as a click and cannot be confirmed. */
+  /** True for all methods except GET, for example HEAD. The request redirects, but is not recorded as a click and cannot be confirmed. */
   readonly isRedirectOnly: boolean;
 }
 
@@ -93,8 +93,8 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
 }
 
 /**
- * Verifies a click URL and returns its contents, or null if the service did not issue the URL. Usually no cryptography is needed, because
- * the session store contains only verified sessions, and the click token of each session's last ranking.
+ * Verifies a click URL and returns its contents, or null if the service did not issue the URL. Usually no cryptography is needed: every
+ * sub_id in the session store is valid, and the store contains the click token of each session's last ranking.
  */
 function verifyClickLink(
   deps: FollowClickDeps,

@@ -36,8 +36,8 @@ export interface WidgetLink {
 }
 
 /**
- * Verifies a widget link (docs/contract.md#widget-tokens). Returns null for an invalid link. The request needs no API
- * key, and does not count towards the rate limits of a key.
+ * Verifies a widget link (docs/contract.md#widget-tokens). Returns null for an invalid link. Widget requests need no API key, and do not
+ * count towards the rate limits of a key.
  */
 export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, sub: string, token: string): WidgetLink | null {
   const resolved = resolveSubId(deps, sub);

@@ -178,8 +178,8 @@ export async function restoreReferrerTags(
 }
 
 /**
- * Restores the referrer tags once the aggregator has applied all ledger records. A query before that time would exceed its timeout and
- * still occupy the aggregator's queue.
+ * Restores the referrer tags once the aggregator has applied all ledger records. An earlier query would time out, and would still occupy
+ * the queue of the aggregator.
  */
 async function restoreTagsInBackground(
   analytics: ExperimentSource,

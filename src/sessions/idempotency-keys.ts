@@ -41,7 +41,7 @@ interface PendingRecord extends IdempotencyRecord {
  * Idempotency-Keys of live sessions (docs/contract.md#idempotency). A key is stored until its session expires, because a retry after an
  * earlier deletion would create a second session. If the store is full, the caller must reject new requests with a key.
  *
- * Keys and payloads are stored as HMACs, because the ledger stores these digests for months, and the text of an unkeyed digest could be
+ * The ledger stores digests of keys and payloads for months. The digests are HMACs, because the text of a digest without a secret could be
  * guessed. A lookup computes the digest with every secret of the service.
  *
  *     new --first request--> pending --record accepted--> recorded --retentionMs--> expired
@@ -109,7 +109,7 @@ export class IdempotencyKeys {
     this.#pending.set(toLatin1(key), { ...first, sub: Buffer.from(first.sub), payload });
   }
 
-  /** Ends the pending state of a request. `taken` means that the ledger has written the record or will write the record. */
+  /** Ends the state `pending` of a request. `taken` is true if the ledger has written the request's record or will write the record. */
   completePendingRequest({ key }: IdempotencyDigests, taken: boolean): void {
     const mapKey = toLatin1(key);
     const request = this.#pending.get(mapKey);

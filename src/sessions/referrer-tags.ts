@@ -142,7 +142,7 @@ export class ReferrerTags {
 
 class TenantTags {
   readonly #tags = new ReferrerTagSet();
-  /** For each tag that is not in the ledger yet, the number of sessions whose records are not durable yet. */
+  /** Number of open reservations of each tag that is not in the ledger yet. */
   readonly #pendingCounts = new Map<string, number>();
 
   reserveTag(tag: string, limit: number): TagReservation | null {

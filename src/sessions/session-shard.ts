@@ -227,7 +227,7 @@ export class SessionShard {
     this.#records[offset + rankingWord] = noRanking;
   }
 
-  /** Clears a slot of the hash index. Moves later entries back if a lookup could no longer find them. */
+  /** Clears a slot of the hash index. Moves later entries back if a lookup would end at the empty slot before these entries. */
   #removeIndexSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
@@ -260,7 +260,7 @@ export class SessionShard {
         position++;
         continue;
       }
-      // Copies adjacent records together, as long as they are contiguous in the old ring and in the new ring.
+      // Copies adjacent records at once, up to the next deleted session or the end of the old or the new memory.
       const to = nextPosition & (capacity - 1);
       const runMax = Math.min(this.#nextPosition - position, this.#capacity - offset / stride, capacity - to);
       let run = 1;

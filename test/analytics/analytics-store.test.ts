@@ -69,7 +69,7 @@ describe('AnalyticsStore', () => {
     );
   });
 
-  it('ignores a click on an offer that the same batch shows later or to another session', () => {
+  it('ignores a click on an offer if its view is later in the batch or belongs to another session', () => {
     const other = subIdBytes({ createdMs: noon, serial: 2 });
     apply(
       ...[sub, other].map((each) => sessionCreatedRecord(each)),

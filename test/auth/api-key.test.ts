@@ -28,7 +28,7 @@ test('the hash of an API key is the SHA-256 of its text', () => {
 
 const key = generateApiKey('svc_pl_', 'live');
 
-test('parses an API key after the Bearer scheme in any case and one or more spaces', () => {
+test('parses an API key after the word Bearer in upper or lower case and one or more spaces', () => {
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR ', 'Bearer  ']) {
     assert.equal(parseBearerKey(`${scheme} ${key}`), key);
   }

@@ -80,7 +80,7 @@ test('rejects an unknown, revoked or expired key of another vertical with UNAUTH
   }
 });
 
-test('does not count a request with a key of another vertical against a limit', (t) => {
+test('a request with a key of another vertical does not count towards the rate limits', (t) => {
   const { ask } = openAuthWithKey(t, { limits: { requestsPerMinute: 2 } });
   assertAdmitted(ask());
   for (let n = 0; n < 5; n++) {

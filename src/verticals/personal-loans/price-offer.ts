@@ -14,9 +14,9 @@ export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
  * number if the existing debts alone exceed the limit. `share` is in `debtToIncomeScale`; `annualIncome` and `monthlyDebt` are in whole
  * USD.
  *
- * All three parameters are integers, so the limit is computed exactly: 57 % of 60,000 USD a year is 2,850 USD a month. The payment that
- * is compared with the limit is not rounded and has a floating-point error in its last bits. Therefore the limit is increased by a few
- * units in the last place (as in `roundHalfUp`), so that a payment equal to the limit is allowed.
+ * All three parameters are integers, so the limit is computed exactly: 57 % of 60,000 USD a year is 2,850 USD a month. The payment that is
+ * compared with the limit is not rounded and has a floating-point error in its last bits. To allow a payment that equals the limit, the
+ * limit is increased by a few units in the last place (as in `roundHalfUp`).
  */
 export function maxMonthlyPayment(share: number, annualIncome: number, monthlyDebt: number): number {
   return (share * annualIncome - paymentUnitsPerUsd * monthlyDebt) * (1 + 4 * Number.EPSILON);

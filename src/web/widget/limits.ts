@@ -5,7 +5,7 @@ export const widgetLimits = {
   attemptsMax: 3,
   /** Delay before the second attempt to fetch offers, unless the server sends `Retry-After`. The delay doubles before the third attempt. */
   retryDelayMs: 500,
-  /** Maximum value that the widget accepts from a Retry-After header. A longer delay is reduced to this value. */
+  /** Maximum delay before a retry. A longer delay in a Retry-After header is reduced to this maximum. */
   retryAfterMsMax: 120_000,
   offersDefault: 5,
   offersMax: 20,
@@ -23,7 +23,7 @@ export const widgetLimits = {
   eventFailuresMax: 4,
   /** Delay after the first failed batch, unless the server sends `Retry-After`. The delay doubles after each further failure. */
   eventRetryDelayMs: 2_000,
-  /** Part of a card that must be visible for `impressionDurationMs` to count as an impression. */
+  /** A card counts as an impression if this part of the card was visible for `impressionDurationMs`. */
   impressionRatio: 0.5,
   impressionDurationMs: 1_000,
   /** Maximum delay of `setTimeout` in milliseconds. A timer whose delay exceeds this maximum fires immediately. */
