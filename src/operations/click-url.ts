@@ -21,7 +21,7 @@ export function parseClickUrl(url: string | URL, userAgent: string, method: stri
   return parseClickQuery(question < 0 ? '' : text.slice(question + 1), userAgent, method);
 }
 
-/** Parses the query of a click URL. A repeated or badly encoded parameter makes the URL invalid. Only a GET counts as a click. */
+/** Parses the query of a click URL. A repeated or badly encoded parameter makes the URL invalid. Only GET requests count as clicks. */
 export function parseClickQuery(query: string, userAgent: string, method: string): ClickRequest {
   const parsed = parseQueryParameters(query, clickParameters);
   const { sub = '', offer = '', v = '' } = parsed.ok ? parsed.values : {};

@@ -122,7 +122,7 @@ export async function createSession(
   }
 }
 
-/** Whether an earlier request used this Idempotency-Key. A further request with a used key creates no session, whatever its payload. */
+/** Whether an earlier request used this Idempotency-Key. A repeated Idempotency-Key never creates a session, whatever the payload. */
 export function isIdempotentRepeat(
   { idempotencyKeys }: Pick<CreateSessionDeps, 'idempotencyKeys'>,
   tenant: Tenant,
@@ -141,8 +141,8 @@ function tenantScopedKey({ account, vertical, mode }: Tenant, idempotencyKey: st
 }
 
 /**
- * Returns the session of the first request once its record is durable, even if the first response was 503. The referrer
- * tag is taken from the repeated request, whose payload equals that of the first request.
+ * Returns the session of the first request once the session's record is durable, even if the first response was 503. The referrer tag is
+ * taken from the repeated request, whose payload equals that of the first request.
  */
 async function replaySession(
   { ledger, sessionTtlMs }: CreateSessionDeps,

@@ -39,8 +39,8 @@ export type AnalyticsRequest = RequestParameters<'query_analytics'>;
 export type AnalyticsView = SummaryView | DailyView | RowsView;
 
 /**
- * GET /analytics (docs/contract.md#analytics): returns the figures of the sessions with a referrer tag, of listed sessions, or of those
- * listed sessions that have the tag. The result is one summary, or a page of days or sessions.
+ * GET /analytics (docs/contract.md#analytics): returns the figures of the sessions with a referrer tag, the sessions in a list, or the
+ * sessions that match both. The result is one summary, or a page of days or sessions.
  */
 export async function queryAnalytics(
   deps: QueryAnalyticsDeps,

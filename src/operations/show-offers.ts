@@ -27,7 +27,7 @@ import { type FieldVector, fieldIndex } from '../verticals/field-vector.ts';
 import type { MatchReadiness } from '../verticals/pocket-fields.ts';
 import { type OfferList, productOf } from '../verticals/products.ts';
 
-/** Selected and priced offers of one response. HTTP routes render this result as JSON; the embedded API converts it to objects. */
+/** Selected and priced offers of one response. HTTP routes render the result as JSON; the embedded API converts the result to objects. */
 export interface OffersResult extends OfferList {
   readonly sort: SortOrder;
   readonly matchQuality: 'high' | 'partial' | 'none';

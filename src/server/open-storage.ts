@@ -145,7 +145,7 @@ export async function openStorage(
   return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics };
 }
 
-/** Creates the callbacks that report written groups and incidents of a log as metrics and log lines. */
+/** Creates the callbacks that report the incidents and the written record groups of a log as metrics and log lines. */
 function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
   return {
     onGroupStored: metrics.createGroupCommitObserver(name),

@@ -22,7 +22,7 @@ export interface OriginalRequest extends Omit<IdempotencyRecord, 'payload'> {
 type IdempotencyLookup =
   | { readonly kind: 'new'; readonly digests: IdempotencyDigests }
   | { readonly kind: 'repeat'; readonly first: OriginalRequest }
-  /** An earlier request used the same key with another payload. */
+  /** An earlier request had the same Idempotency-Key and a different payload. */
   | { readonly kind: 'mismatch' };
 
 interface IdempotencyKeysOptions {
