@@ -8,7 +8,7 @@ import { readRecordedExamples } from './recorded-examples.ts';
 import { sharedErrorResponses } from './responses.ts';
 import type { OpenApiDocument } from './schema-parts.ts';
 
-/** Replaces every schema that has a title with a `$ref`, and returns the replaced schemas by title. */
+/** Replaces every titled schema by a `$ref`, and returns the replaced schemas by title. */
 export function extractComponents<Parts extends object>(
   parts: Parts,
 ): { readonly described: Parts; readonly schemas: Readonly<Record<string, unknown>> } {

@@ -38,8 +38,8 @@ interface PendingRecord extends IdempotencyRecord {
 }
 
 /**
- * Idempotency-Keys of live sessions (docs/contract.md#idempotency). A key is stored until its session expires, because a retry after an
- * earlier deletion would create a second session. If the store is full, the caller must reject new requests with a key.
+ * Idempotency-Keys of live sessions (docs/contract.md#idempotency). An Idempotency-Key is stored until its session expires, because a retry
+ * after the deletion of the key would create a second session. If the store is full, the caller must reject new requests with a key.
  *
  * The ledger stores digests of keys and payloads for months. The digests are HMACs, because the text of a digest without a secret could be
  * guessed. A lookup computes the digest with every secret of the service.
@@ -51,7 +51,7 @@ export class IdempotencyKeys {
   readonly #clock: Clock;
   readonly #retentionMs: number;
   readonly #keysMax: number;
-  /** One HMAC for each secret, newest secret first. The newest secret is used for new requests. */
+  /** One HMAC for each secret, newest secret first. Digests of new requests are computed with the newest secret. */
   readonly #hmacs: readonly Hmac[];
   /** Requests whose record is not durable yet. The map key is the digest of the Idempotency-Key as a Latin-1 string. */
   readonly #pending = new Map<string, PendingRecord>();
@@ -100,7 +100,10 @@ export class IdempotencyKeys {
     return this.#pending.size + this.#records.size < this.#keysMax;
   }
 
-  /** Adds the first request with a key before its record is durable. Call `tryMakeRoom` before, and `completePendingRequest` afterwards. */
+  /**
+   * Adds the first request with a key while the request's record is not durable. Call `tryMakeRoom` before, and `completePendingRequest`
+   * afterwards.
+   */
   addPendingRequest(
     { key, payload }: IdempotencyDigests,
     first: OriginalRequest & { readonly durable: Promise<void> },
@@ -117,7 +120,7 @@ export class IdempotencyKeys {
     if (taken && request !== undefined) this.#records.add(key, request);
   }
 
-  /** Adds the key of a live session that was read from the ledger. Has no effect if the store is full. */
+  /** Adds the Idempotency-Key of a live session; the ledger contained both. Has no effect if the store is full. */
   restoreKey({ key, payload }: IdempotencyDigests, sub: Uint8Array): void {
     if (this.tryMakeRoom()) this.#records.add(key, { payload, sub, position: 0 });
   }

@@ -24,7 +24,7 @@ const deletedTenant = -1;
 const noRanking = -1;
 const deletedSerial = 0;
 const noPosition = -1;
-/** Index of the 32-bit word that serves as the hash of a sub_id, because the word consists of four random bytes. */
+/** Index of the 32-bit word of a sub_id that serves as the hash of the sub_id. The word consists of four random bytes. */
 const hashWord = 4;
 
 const capacityMin = 16;

@@ -60,8 +60,8 @@ export interface VerticalProduct {
   /** Creates the offers of a response as objects. */
   toOfferViews(list: OfferList, urls: OfferUrls): OfferView[];
   /**
-   * Returns a function that decides whether the borrower can get an offer that passed the filters. Returns null if the borrower's fields do
-   * not suffice to price offers.
+   * Returns a function that decides whether the borrower can get an offer that passed the filters; null if the borrower lacks required
+   * fields.
    */
   createPriceFilter(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
   /** Returns a function that reports every reason why the borrower cannot get an offer, except the criteria that the filters check. */

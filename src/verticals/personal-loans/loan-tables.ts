@@ -50,7 +50,7 @@ export interface LoanTables extends MatchTables, StateRuleTables {
   readonly paymentFactor: Float64Array;
 }
 
-/** Position of the field of each role in the field vector of a borrower, or -1 if the vertical has no field for the role. */
+/** For each role, the position of its field in a borrower's field vector, or -1 if the vertical has no field for the role. */
 type LoanRoleIndexes = MatchTables['roles'] &
   Readonly<Record<'amount' | 'creditBand' | 'annualIncome' | 'term' | 'monthlyDebt', number>>;
 
