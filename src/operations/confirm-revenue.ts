@@ -47,8 +47,8 @@ export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & 
  * Accepted rows are durable before the response. A repeated row has no effect and its outcome is `repeated`.
  *
  * Batches run one after the other, so each batch sees the rows that earlier batches recorded. The serial order ensures that two batches
- * cannot both confirm one payout, and that the analytics later accept the same rows from the ledger. A batch that is cancelled before it
- * runs has no effect.
+ * cannot confirm the same payout, and that the analytics later accept the same rows. A batch that is cancelled before it runs has no
+ * effect.
  *
  * @param text JSON text from which `body` was parsed; needed to reject rows in which a JSON member is repeated
  */

@@ -49,7 +49,7 @@ export type ClickResult =
 /**
  * GET /c (docs/contract.md#click-redirect): redirects a click once its record is durable. The landing URL comes from the catalog version
  * that contained the shown offer. If the ledger cannot store the record in time, the click redirects anyway, and a later confirmation with
- * its click_id recreates the record.
+ * the click's `click_id` recreates the record.
  *
  * The check of the daily cap (docs/contract.md#daily-caps) and the append to the ledger run in the same turn of the event loop, so that two
  * simultaneous clicks cannot both count as the last click of a cap.

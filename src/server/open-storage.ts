@@ -159,9 +159,9 @@ function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
 type ExperimentSource = Pick<ThreadAnalytics, 'listExperiments' | 'projectedPosition'>;
 
 /**
- * Restores the referrer tags of all sessions from the analytics store, usually within milliseconds. If the aggregator is rebuilding
- * its store, which can take minutes, the promise resolves after `bounds.analyticsQueryTimeoutMs` and the restore continues in the
- * background. The limit on the number of tags applies once the restore is complete.
+ * Restores the referrer tags of all sessions from the analytics store, usually within milliseconds. A rebuild of the analytics store can
+ * take minutes. During a rebuild, the promise resolves after `bounds.analyticsQueryTimeoutMs`, and the restore continues in the background.
+ * The limit on the number of tags applies once the restore is complete.
  *
  * @param upToPosition position of the last record in the ledger
  */

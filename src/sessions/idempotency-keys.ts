@@ -100,10 +100,7 @@ export class IdempotencyKeys {
     return this.#pending.size + this.#records.size < this.#keysMax;
   }
 
-  /**
-   * Adds the first request with a key while the request's record is not durable. Call `tryMakeRoom` before, and `completePendingRequest`
-   * afterwards.
-   */
+  /** Adds a first request whose record is not durable yet. Call `tryMakeRoom` before, and `completePendingRequest` afterwards. */
   addPendingRequest(
     { key, payload }: IdempotencyDigests,
     first: OriginalRequest & { readonly durable: Promise<void> },

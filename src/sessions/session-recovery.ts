@@ -20,8 +20,8 @@ interface SessionRecoveryOptions {
 }
 
 /**
- * Restores live sessions after a restart. The sessions, their Idempotency-Keys and widget usage, and the number of sessions that each API
- * key created today (docs/contract.md#sessions-per-day) come from the ledger. The pocket fields come from the journal.
+ * Restores live sessions after a restart. The ledger provides the sessions, their Idempotency-Keys and widget usage, and the number of
+ * sessions that each API key created today (docs/contract.md#sessions-per-day). The journal provides the pocket fields.
  */
 export class SessionRecovery implements LedgerSubscriber {
   /**

@@ -31,7 +31,7 @@ const capacityMin = 16;
 
 /**
  * Shard of the live sessions. The sessions are packed into a ring buffer outside the JavaScript heap, so that the garbage collector does
- * not visit them (docs/contributing/decisions/sessions.md).
+ * not visit the sessions (docs/contributing/decisions/sessions.md).
  *
  * The oldest sessions expire first, because all sessions have the same lifetime. Ring positions do not wrap around; the low bits of a
  * position are the record's index in memory. A hash index with open addressing maps each sub_id to its record. The hash consists of random

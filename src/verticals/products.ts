@@ -59,10 +59,7 @@ export interface VerticalProduct {
   ): PricedOffer[];
   /** Creates the offers of a response as objects. */
   toOfferViews(list: OfferList, urls: OfferUrls): OfferView[];
-  /**
-   * Returns a function that decides whether the borrower can get an offer that passed the filters; null if the borrower lacks required
-   * fields.
-   */
+  /** Returns a function that decides whether the borrower can get an offer that passed the filters; null if required fields are absent. */
   createPriceFilter(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
   /** Returns a function that reports every reason why the borrower cannot get an offer, except the criteria that the filters check. */
   createMismatchFinder(

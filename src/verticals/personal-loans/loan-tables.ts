@@ -159,7 +159,7 @@ export function offerPayoutModel(offer: LoanOffer, vertical: Vertical): Vertical
 }
 
 /**
- * Returns which share of a credit band's scores an offer accepts: 1 if the offer has no minimum score, 0 if all scores of the band are
+ * Returns the share of a credit band's scores that an offer accepts: 1 if the offer has no minimum score, 0 if all scores of the band are
  * below the minimum. Assumes that all scores of a band are equally likely.
  */
 export function shareOfAcceptedCreditScores(

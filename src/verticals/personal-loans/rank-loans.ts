@@ -175,8 +175,7 @@ export function createRanker(score: OfferScorer): Ranker {
 
   /**
    * Removes the offers whose debt-to-income limit the borrower would exceed. Adds the remaining offers with a debt-to-income limit to
-   * `highestAmount`, because the largest amounts of these offers depend on the borrower and no prebuilt sort order by amount contains these
-   * offers.
+   * `highestAmount`. No prebuilt sort order by amount contains these offers, because their largest amounts depend on the borrower.
    */
   function applyDebtLimits(
     tables: LoanTables,
