@@ -59,7 +59,7 @@ export const rateLimitHeaders: OpenApiHeaders = {
   ),
 };
 
-/** Rate limit headers as optional headers, for error responses that may be sent before the API key is checked. */
+/** Rate limit headers, declared as optional, for error responses that may be sent before the API key is checked. */
 const optionalLimitHeaders: OpenApiHeaders = Object.fromEntries(
   Object.entries(rateLimitHeaders).map(([name, header]) => [name, { ...header, required: false }]),
 );

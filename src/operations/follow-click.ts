@@ -119,7 +119,7 @@ function verifyClickLink(
 async function recordClick({ ledger, clickTimeout }: FollowClickDeps, click: OfferClicked): Promise<boolean> {
   const appended = ledger.append(click);
   if (appended === null) {
-    // While the ledger is unavailable, it still queues records that are appended without waiting.
+    // While the ledger is unavailable, `appendWithoutWaiting` still queues records.
     if (!ledger.healthy) ledger.appendWithoutWaiting(click);
     return false;
   }

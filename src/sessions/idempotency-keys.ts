@@ -139,7 +139,7 @@ function toLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
-/** Parses the digest members of a ledger record. Returns null unless both members are digests. */
+/** Parses the digest members of a ledger record. Returns null if one of the two digests is absent or invalid. */
 export function parseIdempotencyDigests(key: unknown, payload: unknown): IdempotencyDigests | null {
   const isDigest = (value: unknown): value is Uint8Array => value instanceof Uint8Array && value.length === digestBytes;
   return isDigest(key) && isDigest(payload) ? { key, payload } : null;

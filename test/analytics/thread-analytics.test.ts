@@ -122,7 +122,7 @@ describe('ThreadAnalytics', () => {
     assert.equal((await answer).sessions, 10);
   });
 
-  it('catches up after the store was locked, without buffering records in memory', async () => {
+  it('the aggregator catches up after the store was locked, without buffering records in memory', async () => {
     const { log, analytics } = await startOnLog();
     const append = async (count: number) => {
       for (let left = count; left > 0; left--) {

@@ -69,7 +69,7 @@ test('an account name has 1 to 64 printable characters', () => {
   }
 });
 
-test('an expiry applies at the end of the given UTC day or at the given time', () => {
+test('an API key expires at the end of the given UTC day or at the given time', () => {
   assert.equal(parseKeyExpiry('2030-12-31'), Date.UTC(2031, 0, 1));
   assert.equal(parseKeyExpiry('2028-02-29'), Date.UTC(2028, 2, 1));
   assert.equal(parseKeyExpiry('2030-12-31T18:30Z'), Date.UTC(2030, 11, 31, 18, 30));

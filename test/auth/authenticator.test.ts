@@ -196,7 +196,7 @@ test('deletes the request counts of idle keys but keeps their session counts', (
   assert.equal(authenticator.trackedKeyCount, 2);
 });
 
-test('deletes restored session counts when their days are over', (t) => {
+test('deletes the restored session counts of a day when the day is over', (t) => {
   const { authenticator, clock, ask } = openAuthWithKey(t);
   for (let number = 100; number < 105; number++) authenticator.restoreSessionsOfDay(number, dayNumberOf(noonMs), 1);
   clock.advance(dayMs);

@@ -174,8 +174,8 @@ export function shareOfAcceptedCreditScores(
 }
 
 /**
- * Returns the note rates and the origination fee of a credit band at one term, in percent. A price of the credit band for this term takes
- * precedence over the general price of the credit band.
+ * Returns the note rates and the origination fee of a credit band at one term, in percent. The credit band's prices for this term take
+ * precedence over its prices for all terms.
  */
 function priceAtTerm(band: LoanBand, months: number): { min: number; max: number; feePercent: number } {
   const own = band.terms?.[months];

@@ -272,7 +272,7 @@ export function createRanker(score: OfferScorer): Ranker {
 /** Ranks the offers of a loan catalog with the documented `recommended` score. */
 export const rankLoans = createRanker(recommendedScore);
 
-/** Builds the indexes that take longest in advance, so that the first requests are not slow. */
+/** Builds the slowest indexes in advance, so that the first requests are not slow. */
 export function buildRankingIndexes(tables: LoanTables): void {
   rankLoans.indexFor(tables).buildCommonIndexes();
 }

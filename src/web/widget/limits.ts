@@ -30,7 +30,7 @@ export const widgetLimits = {
   timerMsMax: 2 ** 31 - 1,
 } as const;
 
-/** Parses a Retry-After header in seconds. Returns milliseconds, or null if the header is absent or not a number. */
+/** Parses a Retry-After header in seconds. Returns the delay in milliseconds, or null if the header is absent or not a number. */
 export function parseRetryAfterMs(header: string | null): number | null {
   if (header === null || !/^\d{1,6}$/.test(header)) return null;
   return Math.min(Number(header) * 1_000, widgetLimits.retryAfterMsMax);
