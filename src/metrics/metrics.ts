@@ -47,7 +47,7 @@ const unauthorizedKinds = ['unauthorized', 'vertical_mismatch'] as const;
 
 type AuthRefusal = (typeof rateLimitKinds)[number] | (typeof unauthorizedKinds)[number];
 
-/** Metrics of one service. A scrape reads frequent events from arrays; only rare events use counters of prom-client. */
+/** Metrics of one service. Frequent events are counted in arrays, which a scrape reads; only rare events use counters of prom-client. */
 export class Metrics {
   readonly requests: RequestCounter;
   readonly registry = new MetricRegistry();

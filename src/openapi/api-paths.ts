@@ -36,7 +36,7 @@ const keyErrors = [
 /** Additional error codes of operations that have a request body. */
 const bodyErrors = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
-/** Returns the OpenAPI descriptions of the API operations. The keys are paths below `/v1/<vertical>`. */
+/** Returns the OpenAPI descriptions of the API operations, by path below `/v1/<vertical>`. */
 export function apiPaths(vertical: Vertical, samples: Samples): Readonly<Record<string, PathItem>> {
   return {
     '/session': createSession(samples),

@@ -11,7 +11,7 @@ import { openApiPath, openApiText, verticalTitle } from './openapi-document.ts';
 const gzipAsync = promisify(gzip);
 const brotliAsync = promisify(brotliCompress);
 
-/** Brotli quality. The maximum quality would take seconds to compress Swagger UI, but the files would only be a tenth smaller. */
+/** Brotli quality. At the maximum quality, compressing Swagger UI would take seconds, and make the files only a tenth smaller. */
 const brotliQuality = 6;
 
 /** Compresses a file in the thread pool, so that the compression does not block requests. */
@@ -85,7 +85,7 @@ export function docsFiles(verticals: readonly Vertical[], urls: PublicUrls): rea
     docsAsset('script', 'reference.js', './start-reference.js'),
   ];
   const base = new URL(urls.public).pathname.replace(/\/$/, '');
-  /** Returns the paths of all assets of a kind. The query parameter `v` of a path is the hash of the asset's content. */
+  /** Returns the URL paths of all assets of a kind. Each path has a query parameter `v` with the hash of the asset's content. */
   const pathsOf = (kind: DocsFile['kind']) => {
     const ofKind = assets.filter((each) => each.kind === kind);
     return Promise.all(ofKind.map(async ({ path, load }) => `${path}?v=${(await load()).hash}`));

@@ -8,7 +8,7 @@ import { readRecordedExamples } from './recorded-examples.ts';
 import { sharedErrorResponses } from './responses.ts';
 import type { OpenApiDocument } from './schema-parts.ts';
 
-/** Replaces every schema that has a title with a `$ref`, and returns the replaced schemas by title. */
+/** Replaces every titled schema by a `$ref`, and returns the replaced schemas by title. */
 export function extractComponents<Parts extends object>(
   parts: Parts,
 ): { readonly described: Parts; readonly schemas: Readonly<Record<string, unknown>> } {
@@ -18,7 +18,7 @@ export function extractComponents<Parts extends object>(
     if (typeof value !== 'object' || value === null) return value;
     const { title } = value as { readonly title?: unknown };
     if (typeof title !== 'string') return visitMembers(value);
-    // Null is a placeholder, so that this schema precedes the schemas that it contains.
+    // Adds null as a placeholder, so that the document lists this schema before the schemas that it contains.
     if (!Object.hasOwn(schemas, title)) schemas[title] = null;
     const schema = visitMembers(value);
     if (schemas[title] === null) schemas[title] = schema;

@@ -59,7 +59,7 @@ export const rateLimitHeaders: OpenApiHeaders = {
   ),
 };
 
-/** Rate limit headers as optional headers, for error responses that may be sent before the API key is checked. */
+/** Rate limit headers, declared as optional, for error responses that may be sent before the API key is checked. */
 const optionalLimitHeaders: OpenApiHeaders = Object.fromEntries(
   Object.entries(rateLimitHeaders).map(([name, header]) => [name, { ...header, required: false }]),
 );
@@ -154,8 +154,8 @@ interface ErrorExamples {
 const sampleRequestId = 'pC7ZkX0wQm2s-4f';
 
 /**
- * Returns the OpenAPI error responses of an operation by status (docs/contract.md#error-codes). If a status has only one error code, its
- * response is a reference to the shared response of this error code, unless the operation has its `own` descriptions and headers.
+ * Returns the OpenAPI error responses of an operation by status (docs/contract.md#error-codes). If a status has only one error code and
+ * `own` is undefined, the response is a reference to the shared response of this error code.
  */
 export function errorResponses(
   codes: readonly ErrorCode[],
@@ -186,7 +186,7 @@ const sharedCodes: readonly ErrorCode[] = [
   'SERVICE_UNAVAILABLE',
 ];
 
-/** Error responses by error code, which the results of {@link errorResponses} reference. */
+/** Shared error responses, by error code. The results of {@link errorResponses} refer to these responses. */
 export const sharedErrorResponses: Readonly<Record<string, OpenApiResponse>> = Object.fromEntries(
   sharedCodes.map((code) => [code, errorResponse(statuses, errorTable[code].status, [code], {})]),
 );

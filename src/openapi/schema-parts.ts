@@ -40,7 +40,7 @@ export const timestampSchema = (description: string) =>
 export const isoDateSchema = (description: string) => Type.String({ format: 'date', description });
 export const urlSchema = (description: string) => Type.String({ format: 'uri', description });
 
-/** Returns a copy of a schema that also allows null. The schema must have exactly one `type`. */
+/** Copies `schema` and allows null in the copy. `schema` must have exactly one `type`. */
 export function nullableSchema<Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> {
   const { type } = schema as { readonly type?: string };
   return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] });
@@ -127,7 +127,7 @@ export interface OpenApiParameter {
   readonly example?: unknown;
 }
 
-/** Responses of an operation. The keys are status codes or `default`. */
+/** Responses of an operation, by status code or `default`. */
 export type OpenApiResponses = Readonly<Record<string, OpenApiResponse | Reference>>;
 
 export interface Reference {
@@ -148,7 +148,7 @@ export interface OpenApiHeader {
   readonly schema: TSchema;
 }
 
-/** Contents of a request or response body. The keys are media types. */
+/** Contents of a request or response body, by media type. */
 export type OpenApiContent = Readonly<
   Record<string, { readonly schema: TSchema; readonly examples?: OpenApiExamples }>
 >;

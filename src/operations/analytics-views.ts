@@ -29,7 +29,7 @@ interface LenderView {
   readonly rev_confirmed: number;
 }
 
-/** Number of widget events by type (docs/contract.md#widget-events). An `offer_click` event is not a counted click. */
+/** Number of widget events by type (docs/contract.md#widget-events). The figure `offer_clicks` does not count `offer_click` events. */
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
 /** Summary of the sessions of a period (docs/contract.md#summary). */
@@ -40,7 +40,7 @@ export interface SummaryView extends MetricsView, IgnoredParameters {
   readonly date_from: string;
   readonly date_to: string;
   readonly ids_outside_dates: number;
-  /** First and last creation day of the sessions that `sessions_matured` counts; null if no day of the window is matured. */
+  /** First and last day that the matured figures cover; null if no day is matured. */
   readonly matured_from: string | null;
   readonly matured_to: string | null;
   readonly sessions_matured: number;

@@ -8,7 +8,7 @@ export const clickPath = '/c';
 
 const clickParameters = ['sub', 'offer', 'v'] as const;
 
-/** Returns the URLs in offers. `click` is the base URL of the redirect host, `cdn` the base URL of the logos. */
+/** Creates the prefixes of click URLs and logo URLs. `click` is the base URL of the redirect host, `cdn` the base URL of the logos. */
 export function createOfferUrls({ click, cdn }: { readonly click: string; readonly cdn: string }): OfferUrls {
   const clickPrefix = `${click}${clickPath}?sub=`;
   return { clickPrefix, clickPrefixJson: flattenString(JSON.stringify(clickPrefix).slice(1, -1)), logos: cdn };
@@ -21,7 +21,7 @@ export function parseClickUrl(url: string | URL, userAgent: string, method: stri
   return parseClickQuery(question < 0 ? '' : text.slice(question + 1), userAgent, method);
 }
 
-/** Parses the query of a click URL. A repeated or badly encoded parameter makes the URL invalid. Only a GET counts as a click. */
+/** Parses the query of a click URL. A repeated or badly encoded parameter makes the URL invalid. Only GET requests count as clicks. */
 export function parseClickQuery(query: string, userAgent: string, method: string): ClickRequest {
   const parsed = parseQueryParameters(query, clickParameters);
   const { sub = '', offer = '', v = '' } = parsed.ok ? parsed.values : {};

@@ -46,8 +46,9 @@ export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & 
  * Validates and records one confirmation or an array of confirmations (docs/contract.md#confirmations). Each row has its own outcome.
  * Accepted rows are durable before the response. A repeated row has no effect and its outcome is `repeated`.
  *
- * Batches run one after the other, so each batch sees the rows that earlier batches recorded. Serial processing ensures that the analytics
- * later accept the same rows, and that two batches cannot both confirm one payout. A batch that is cancelled before it runs has no effect.
+ * Batches run one after the other, so each batch sees the rows that earlier batches recorded. The serial order ensures that two batches
+ * cannot confirm the same payout, and that the analytics later accept the same rows. A batch that is cancelled before it runs has no
+ * effect.
  *
  * @param text JSON text from which `body` was parsed; needed to reject rows in which a JSON member is repeated
  */
@@ -114,7 +115,7 @@ async function processBatch(
       continue;
     }
     const appended = ledger.append(toLedgerRecord(row, lenderName, nowMs));
-    // Later rows are not processed, because they may depend on this row: a reversal needs the payout that it reverses.
+    // If the ledger refuses a row, later rows are not processed, because a later reversal may need the payout of the refused row.
     if (appended === null) break;
     lastRecord = appended;
     payoutStates.applyAcceptedConfirmation(row, lenderName);
@@ -123,7 +124,7 @@ async function processBatch(
   while (results.length < rows.length) results.push(unknownRow);
   // Records become durable in order, so all records are durable once the last record is durable.
   if (lastRecord === null || (await awaitDurable(ledger, lastRecord)).ok) return results;
-  // Repeated rows become `unknown` too, because the first occurrence of the row may be in this batch.
+  // Rows with the outcome `repeated` become `unknown` too, because their first occurrence may be an earlier row of this batch.
   return results.map((result) => (result.outcome === 'rejected' ? result : unknownRow));
 }
 

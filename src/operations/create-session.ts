@@ -100,8 +100,8 @@ export async function createSession(
       if (!deps.idempotencyKeys.tryMakeRoom()) return serviceUnavailable(bounds.retryAfterSeconds);
       digests = found.digests;
     }
-    // The Idempotency-Key was removed from the store after `isIdempotentRepeat` found it, so no session is reserved for this request in the
-    // daily session limit. If the client retries the request, a session will be reserved.
+    // No session is reserved in the daily session limit, because `isIdempotentRepeat` found the Idempotency-Key shortly before the key was
+    // removed. When the client retries, `isIdempotentRepeat` does not find the key, and a session is reserved.
     if (quota === null) return serviceUnavailable(bounds.retryAfterSeconds);
 
     tagReservation = deps.referrerTags.reserveTag(tenant, request.referrerTag);
@@ -122,7 +122,7 @@ export async function createSession(
   }
 }
 
-/** Whether an earlier request used this Idempotency-Key. A further request with a used key creates no session, whatever its payload. */
+/** Whether an earlier request used this Idempotency-Key. A repeated Idempotency-Key never creates a session, whatever the payload. */
 export function isIdempotentRepeat(
   { idempotencyKeys }: Pick<CreateSessionDeps, 'idempotencyKeys'>,
   tenant: Tenant,
@@ -141,8 +141,8 @@ function tenantScopedKey({ account, vertical, mode }: Tenant, idempotencyKey: st
 }
 
 /**
- * Returns the session of the first request once its record is durable, even if the first response was 503. The referrer
- * tag is taken from the repeated request, whose payload equals that of the first request.
+ * Returns the session of the first request once the session's record is durable, even if the first response was 503. The referrer tag is
+ * taken from the repeated request, whose payload equals that of the first request.
  */
 async function replaySession(
   { ledger, sessionTtlMs }: CreateSessionDeps,
@@ -190,8 +190,7 @@ function isTextWithin(value: unknown, charactersMax: number): value is string {
 }
 
 /**
- * Checks the number of metadata entries, and the types and lengths of their names and values. Only names and string
- * values need a length check.
+ * Checks the number of metadata entries, and the types and lengths of their names and values. Numbers and booleans need no length check.
  */
 function isMetadata(value: unknown): value is SessionMetadata {
   if (!isJsonObject(value)) return false;

@@ -37,7 +37,7 @@ export interface ClickRequest {
   readonly offer: string;
   readonly v: string;
   readonly userAgent: string;
-  /** True for all methods except GET, such as HEAD: such a request redirects, but is not recorded as a click and cannot be confirmed. */
+  /** True for all methods except GET, for example HEAD. The request redirects, but is not recorded as a click and cannot be confirmed. */
   readonly isRedirectOnly: boolean;
 }
 
@@ -49,7 +49,7 @@ export type ClickResult =
 /**
  * GET /c (docs/contract.md#click-redirect): redirects a click once its record is durable. The landing URL comes from the catalog version
  * that contained the shown offer. If the ledger cannot store the record in time, the click redirects anyway, and a later confirmation with
- * its click_id recreates the record.
+ * the click's `click_id` recreates the record.
  *
  * The check of the daily cap (docs/contract.md#daily-caps) and the append to the ledger run in the same turn of the event loop, so that two
  * simultaneous clicks cannot both count as the last click of a cap.
@@ -93,8 +93,8 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
 }
 
 /**
- * Verifies a click URL and returns its contents, or null if the service did not issue the URL. Usually no cryptography is needed, because
- * the session store contains only verified sessions, and the click token of each session's last ranking.
+ * Verifies a click URL and returns its contents, or null if the service did not issue the URL. Usually no cryptography is needed: every
+ * sub_id in the session store is valid, and the store contains the click token of each session's last ranking.
  */
 function verifyClickLink(
   deps: FollowClickDeps,
@@ -119,7 +119,7 @@ function verifyClickLink(
 async function recordClick({ ledger, clickTimeout }: FollowClickDeps, click: OfferClicked): Promise<boolean> {
   const appended = ledger.append(click);
   if (appended === null) {
-    // While the ledger is unavailable, it still queues records that are appended without waiting.
+    // While the ledger is unavailable, `appendWithoutWaiting` still queues records.
     if (!ledger.healthy) ledger.appendWithoutWaiting(click);
     return false;
   }

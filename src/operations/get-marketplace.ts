@@ -30,7 +30,7 @@ export function parseOfferSelection(request: Pick<MarketplaceRequest, 'max_offer
   return succeeded({ sort, maxOffers });
 }
 
-/** Parses `explain`. The value `true` is allowed only with a test key and `format=json`. */
+/** Parses the parameter `explain`, which may be `true` only with a test key and `format=json`. */
 function parseExplain({ format, explain }: MarketplaceRequest, mode: ApiKeyMode): Outcome<boolean> {
   if (explain === undefined || explain === 'false') return succeeded(false);
   return explain === 'true' && mode === 'test' && format === 'json' ? succeeded(true) : invalidRequest('explain');
@@ -40,7 +40,7 @@ type ResponseFormat = 'json' | 'iframe' | 'js';
 
 /**
  * Validates a GET /marketplace request, whose `format` must be one of `formats` (docs/contract.md#marketplace-parameters). Returns the
- * parsed parameters, and the session with its pocket fields (`borrower`) when the request arrived.
+ * parsed parameters, the session, and a copy of the session's current pocket fields (`borrower`).
  */
 export function validateMarketplaceRequest<Format extends ResponseFormat>(
   deps: FindSessionDeps,

@@ -39,8 +39,8 @@ export type AnalyticsRequest = RequestParameters<'query_analytics'>;
 export type AnalyticsView = SummaryView | DailyView | RowsView;
 
 /**
- * GET /analytics (docs/contract.md#analytics): returns the figures of the sessions with a referrer tag, of listed sessions, or of those
- * listed sessions that have the tag. The result is one summary, or a page of days or sessions.
+ * GET /analytics (docs/contract.md#analytics): returns the figures of the sessions with a referrer tag, the sessions in a list, or the
+ * sessions that match both. The result is one summary, or a page of days or sessions.
  */
 export async function queryAnalytics(
   deps: QueryAnalyticsDeps,
@@ -137,7 +137,7 @@ export interface AnalyticsPageRequest {
   readonly signal: CancelSignal | null;
 }
 
-/** One page of items. `nextAfter` is the `after` position of the next page, or null on the last page. */
+/** One page of items. `nextAfter` is the position after which the next page starts, or null on the last page. */
 export interface AnalyticsPage<Item> {
   readonly items: readonly Item[];
   readonly retainedFromDay: number;
@@ -202,7 +202,7 @@ export function resolveDayRange({ from, to }: RequestedDates, today: number): Da
   return fromDay > toDay ? null : { fromDay, toDay };
 }
 
-/** Whether the dates in the request equal the dates in the page cursor. A date that is absent from the request is not compared. */
+/** Whether each date in the request equals the date in the page cursor. A request with a page cursor may omit the dates. */
 function datesMatchCursor({ from, to }: RequestedDates, { fromDay, toDay }: DayRange): boolean {
   return (from === undefined || from === fromDay) && (to === undefined || to === toDay);
 }

@@ -33,7 +33,7 @@ export async function recordWidgetEvents(
   // Event IDs are claimed before the first await, so that only one of two simultaneous requests records an event.
   const events = beacon.value.events.filter(({ digest }) => usage.claimEvent(digest));
   const { ledger } = deps;
-  // Records become durable in order, so all earlier events are durable once the last report is durable.
+  // Records become durable in order, so all earlier events are durable once the last record of widget events is durable.
   if (events.length === 0) return usage.lastReport === null ? succeeded(null) : awaitDurable(ledger, usage.lastReport);
   const types = events.map(({ type }) => type);
   const report = ledger.append([

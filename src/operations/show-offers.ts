@@ -27,7 +27,7 @@ import { type FieldVector, fieldIndex } from '../verticals/field-vector.ts';
 import type { MatchReadiness } from '../verticals/pocket-fields.ts';
 import { type OfferList, productOf } from '../verticals/products.ts';
 
-/** Selected and priced offers of one response. HTTP routes render this result as JSON; the embedded API converts it to objects. */
+/** Selected and priced offers of one response. HTTP routes render the result as JSON; the embedded API converts the result to objects. */
 export interface OffersResult extends OfferList {
   readonly sort: SortOrder;
   readonly matchQuality: 'high' | 'partial' | 'none';
@@ -48,11 +48,11 @@ export interface ShowOffersDeps {
   readonly ledger: Ledger;
   /** Queue that runs one explanation at a time, so that requests with `explain` do not slow down requests without `explain`. */
   readonly explanations: SerialQueue;
-  /** Called if the ledger could not accept a view. Clicks on the offers of this view will not be counted. */
+  /** Called if the ledger could not accept a view. Clicks on the offers of a lost view are not counted. */
   readonly onViewLost: () => void;
 }
 
-/** A validated request for offers, with the borrower's fields when the request arrived. */
+/** A validated request for offers. `borrower` contains the session's pocket fields at the arrival of the request. */
 interface ShowOffersRequest {
   readonly subId: string;
   readonly borrower: Readonly<FieldVector>;
@@ -64,7 +64,7 @@ interface ShowOffersRequest {
   readonly explain: boolean;
   /** Whether the response counts as a view, which is recorded in the ledger (docs/contract.md#views). */
   readonly countsAsView: boolean;
-  /** Widget load of the request, which counts at most one view; null for API requests, where each response counts as a view. */
+  /** Widget load of the request; null for API requests. A widget load counts as at most one view, each API response as a separate view. */
   readonly load: WidgetLoad | null;
   /** Signal that cancels the request; null if the caller cannot cancel. */
   readonly signal: CancelSignal | null;
@@ -130,7 +130,7 @@ function selectOffers(
   return indexes.length === count ? indexes : null;
 }
 
-/** Returns the ranking with its total recounted for the unavailable offers; null if the offers must be ranked again. */
+/** Returns the ranking with a `total` that excludes the given unavailable offers; null if the offers must be ranked again. */
 function withUpdatedTotal(
   { tables }: CompiledCatalog,
   borrower: Readonly<FieldVector>,
@@ -217,9 +217,9 @@ function requestRanking(
 }
 
 /**
- * Caches the ranking if the session's fields have not changed meanwhile, and returns the offers that are available now.
- * If the set of available offers changed while the ranking was computed, updates the ranking. Ranks the offers again in
- * three cases: the catalog also changed, the ranking cannot be updated, or the request asks for an explanation.
+ * Caches the ranking unless the session's fields changed while the ranking was computed, and returns the offers that are available now. If
+ * the set of available offers changed in this time, updates the ranking. If an update is impossible, the catalog changed too, or the
+ * request asks for an explanation, ranks the offers again instead.
  */
 function cacheAndAnswer(
   deps: ShowOffersDeps,

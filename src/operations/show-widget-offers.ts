@@ -36,8 +36,8 @@ export interface WidgetLink {
 }
 
 /**
- * Verifies a widget link (docs/contract.md#widget-tokens). Returns null for an invalid link. The request needs no API
- * key, and does not count towards the rate limits of a key.
+ * Verifies a widget link (docs/contract.md#widget-tokens). Returns null for an invalid link. Widget requests need no API key, and do not
+ * count towards the rate limits of a key.
  */
 export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, sub: string, token: string): WidgetLink | null {
   const resolved = resolveSubId(deps, sub);
@@ -57,7 +57,7 @@ interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offers' | 's
   readonly load?: string | undefined;
 }
 
-/** The response of `GET /w/offers`: the members of an API response with offers except `explain`, and two members about the session. */
+/** The response of `GET /w/offers`: an API response with offers, without `explain` and `ignored`, and with two more members. */
 export interface WidgetOffersView extends Omit<MarketplaceView, 'explain' | 'ignored'> {
   /** Requested loan amount in USD. The monthly payments of all offers are calculated for this loan amount. */
   readonly loan_amount: number;

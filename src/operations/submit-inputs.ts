@@ -64,8 +64,8 @@ export async function submitInputs(
       return notDurableFailure(bounds.retryAfterSeconds, error.isRecordAppended);
     }
   }
-  // The changes are merged into the current fields, which may have changed since `findSession`. Changes take effect in
-  // the order of the journal.
+  // The changes are merged into the current fields, which may have changed since `findSession`. All field changes take effect in the order
+  // in which the journal contains them.
   const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.fieldsOfSession;
   if (merged === null) return failedWithCode('SUB_ID_EXPIRED');
   const readiness = computeMatchReadiness(tenant.vertical, merged);

@@ -4,8 +4,8 @@ const blockBytes = 64;
 const digestBytes = 32;
 
 /**
- * HMAC-SHA-256 with one key, computed as two one-shot hashes (RFC 2104). A `createHmac` object for each ID would take several times longer
- * than hashing the ID, which has about a hundred bytes. An `Hmac` object reuses its buffers.
+ * HMAC-SHA-256 with one key, computed as two one-shot hashes (RFC 2104). Creating a `createHmac` object takes several times longer than
+ * hashing an ID, which has about a hundred bytes. An `Hmac` object reuses its buffers.
  */
 export class Hmac {
   readonly #innerBlock: Buffer;
@@ -28,7 +28,7 @@ export class Hmac {
     target.write(digest, offset, macBytes, 'latin1');
   }
 
-  /** Returns whether the MAC of the first `messageBytes` bytes of `message` equals the MAC at `offset`. Compares in constant time. */
+  /** Returns, in constant time, whether the MAC of the first `messageBytes` bytes of `message` equals the MAC at `offset`. */
   verify(message: Buffer, messageBytes: number, mac: Buffer, offset: number, macBytes: number): boolean {
     const digest = this.#computeDigest(message, messageBytes);
     let difference = 0;

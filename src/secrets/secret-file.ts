@@ -6,7 +6,7 @@ import { OperatorError } from '../domain/operator-error.ts';
 import { writeFileDurably } from '../files/durable-files.ts';
 import { type Secret, SecretRing } from './secret-ring.ts';
 
-/** Largest number of a secret. Each token contains the number of its secret in one byte. */
+/** Largest number that a secret can have, because each token stores the number of its secret in one byte. */
 const secretNumberMax = 255;
 
 const secretFileValidator = Compile(
@@ -27,8 +27,8 @@ export class SecretFileError extends OperatorError {
 }
 
 /**
- * Reads the secrets from the secret file (docs/contract.md#secrets). Creates a missing file with one new secret. If there is already a
- * ledger, throws instead, because the ledger's IDs were signed with the missing secrets and would become invalid.
+ * Reads the secrets from the secret file (docs/contract.md#secrets). If the file is missing, creates it with one new secret. If the file is
+ * missing but the ledger is not empty, throws `SecretFileError`, because new secrets would invalidate the IDs in the ledger.
  */
 export function openOrCreateSecretFile(path: string, hasHistory: boolean): SecretRing {
   if (!existsSync(path)) {

@@ -34,9 +34,7 @@ export class CleanupStack {
 export interface DrainSettings {
   /** Time in which the service still accepts connections, so that load balancers can notice the stop. */
   readonly delayMs: number;
-  /**
-   * Maximum time after the delay for pending requests to complete. Connections whose requests are still pending after this time are closed.
-   */
+  /** Time after the delay in which pending requests can complete. Connections whose requests are still pending afterwards are closed. */
   readonly deadlineMs: number;
 }
 
@@ -66,7 +64,7 @@ export class ServiceLifecycle {
     return this.#drain.delayMs;
   }
 
-  /** Time until the drain deadline, in milliseconds. */
+  /** Remaining time for pending requests to complete, in milliseconds. */
   get drainRemainingMs(): number {
     const { delayMs, deadlineMs } = this.#drain;
     const elapsedMs = Math.max(0, this.#options.clock.monotonicMs() - this.#drainStartedMs - delayMs);
@@ -92,7 +90,7 @@ export class ServiceLifecycle {
     return reasons;
   }
 
-  /** Starts the drain and runs the cleanup callbacks. Idempotent. */
+  /** Starts the graceful stop and runs the cleanup callbacks. Idempotent. */
   stop(): Promise<void> {
     if (!this.isStopping) this.#drainStartedMs = this.#options.clock.monotonicMs();
     this.#state = 'stopping';

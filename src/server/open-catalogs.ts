@@ -35,7 +35,7 @@ export class CatalogStatusTracker {
     });
   }
 
-  /** Records the result of a reload. Returns true if the source failed to reload before and succeeded this time. */
+  /** Records the result of a reload. Returns true if the previous reload of the source failed and this reload succeeded. */
   recordCatalogReload(source: CatalogSource, { ok }: CatalogReloadResult): boolean {
     if (ok) return this.#failedSources.delete(source);
     this.#failedSources.add(source);

@@ -41,9 +41,9 @@ interface ListenerDeps {
 type Handlers = Readonly<Record<'public' | 'operations', RequestHandler>>;
 
 /**
- * Binds the operations listener and then the public listener. Call this function after all other `open` functions: the listeners
- * are then closed first, while pending requests can still use every other part of the service. The listeners reply 503 to every
- * request until `setHandlers` is called.
+ * Binds the operations listener and then the public listener. Call this function after all other `open` functions. The listeners are then
+ * closed first, and pending requests can still use all other parts of the service. The listeners reply 503 to every request until
+ * `setHandlers` is called.
  */
 export async function openListeners(
   { logger, clock }: ServiceOptions,

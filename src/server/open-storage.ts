@@ -145,7 +145,7 @@ export async function openStorage(
   return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics };
 }
 
-/** Creates the callbacks that report written groups and incidents of a log as metrics and log lines. */
+/** Creates the callbacks that report the incidents and the written record groups of a log as metrics and log lines. */
 function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
   return {
     onGroupStored: metrics.createGroupCommitObserver(name),
@@ -159,9 +159,9 @@ function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
 type ExperimentSource = Pick<ThreadAnalytics, 'listExperiments' | 'projectedPosition'>;
 
 /**
- * Restores the referrer tags of all sessions from the analytics store, usually within milliseconds. If the aggregator is rebuilding
- * its store, which can take minutes, the promise resolves after `bounds.analyticsQueryTimeoutMs` and the restore continues in the
- * background. The limit on the number of tags applies once the restore is complete.
+ * Restores the referrer tags of all sessions from the analytics store, usually within milliseconds. A rebuild of the analytics store can
+ * take minutes. During a rebuild, the promise resolves after `bounds.analyticsQueryTimeoutMs`, and the restore continues in the background.
+ * The limit on the number of tags applies once the restore is complete.
  *
  * @param upToPosition position of the last record in the ledger
  */
@@ -178,8 +178,8 @@ export async function restoreReferrerTags(
 }
 
 /**
- * Restores the referrer tags once the aggregator has applied all ledger records. A query before that time would exceed its timeout and
- * still occupy the aggregator's queue.
+ * Restores the referrer tags once the aggregator has applied all ledger records. An earlier query would time out, and would still occupy
+ * the queue of the aggregator.
  */
 async function restoreTagsInBackground(
   analytics: ExperimentSource,

@@ -66,13 +66,13 @@ export interface Service extends AsyncDisposable {
   confirmRevenue(rows: unknown, text?: string, signal?: CancelSignal): Promise<Outcome<ConfirmationsView>>;
   /** Path of the operator token file, and whether this start created the file; null without listeners. */
   readonly operatorToken: { readonly path: string; readonly created: boolean } | null;
-  /** Reloads every catalog file. If a file is invalid, its active catalog is unchanged. */
+  /** Reloads every catalog file. If a file is invalid, the catalog that was loaded from this file before stays active. */
   reloadCatalogs(): Promise<readonly CatalogReloadResult[]>;
-  /** Reloads the certificate. If the new certificate is invalid, the active one is unchanged. Returns null without TLS. */
+  /** Reloads the certificate. If the new certificate is invalid, the previous certificate stays active. Returns null without TLS. */
   reloadCertificate(): CertificateReload | null;
   /** Returns the reasons why the service does not accept requests; empty when the service is ready. */
   notReadyReasons(): readonly string[];
-  /** Returns true as soon as `close` is called. After `close` is called, new operations are rejected. */
+  /** Returns whether `close` has been called. After the call of `close`, new operations are rejected. */
   isStopping(): boolean;
   /** Number of HTTP requests on both listeners that are received and not yet answered. */
   requestsInFlight(): number;

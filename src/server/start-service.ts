@@ -52,7 +52,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     return await composeService(options, cleanup);
   } catch (error) {
-    await cleanup.close().catch(() => {}); // Cleanup errors are ignored, so that the error of the start is reported.
+    await cleanup.close().catch(() => {}); // Ignores cleanup errors, because the caller needs the error of the start.
     throw error;
   }
 }

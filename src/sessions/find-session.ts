@@ -12,7 +12,7 @@ interface ResolveSubIdDeps {
 export interface FindSessionDeps extends ResolveSubIdDeps {
   readonly clock: Clock;
   readonly sessionTtlMs: number;
-  /** Called for a session that is not in the store although its lifetime has not ended. The callback should alert the operators. */
+  /** Called if a session is not in the store although its lifetime has not ended, so that operators can be alerted. */
   readonly onSessionMissing: () => void;
 }
 

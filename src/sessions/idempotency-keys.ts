@@ -22,7 +22,7 @@ export interface OriginalRequest extends Omit<IdempotencyRecord, 'payload'> {
 type IdempotencyLookup =
   | { readonly kind: 'new'; readonly digests: IdempotencyDigests }
   | { readonly kind: 'repeat'; readonly first: OriginalRequest }
-  /** An earlier request used the same key with another payload. */
+  /** An earlier request had the same Idempotency-Key and a different payload. */
   | { readonly kind: 'mismatch' };
 
 interface IdempotencyKeysOptions {
@@ -38,10 +38,10 @@ interface PendingRecord extends IdempotencyRecord {
 }
 
 /**
- * Idempotency-Keys of live sessions (docs/contract.md#idempotency). A key is stored until its session expires, because a retry after an
- * earlier deletion would create a second session. If the store is full, the caller must reject new requests with a key.
+ * Idempotency-Keys of live sessions (docs/contract.md#idempotency). An Idempotency-Key is stored until its session expires, because a retry
+ * after the deletion of the key would create a second session. If the store is full, the caller must reject new requests with a key.
  *
- * Keys and payloads are stored as HMACs, because the ledger stores these digests for months, and the text of an unkeyed digest could be
+ * The ledger stores digests of keys and payloads for months. The digests are HMACs, because the text of a digest without a secret could be
  * guessed. A lookup computes the digest with every secret of the service.
  *
  *     new --first request--> pending --record accepted--> recorded --retentionMs--> expired
@@ -51,7 +51,7 @@ export class IdempotencyKeys {
   readonly #clock: Clock;
   readonly #retentionMs: number;
   readonly #keysMax: number;
-  /** One HMAC for each secret, newest secret first. The newest secret is used for new requests. */
+  /** One HMAC for each secret, newest secret first. Digests of new requests are computed with the newest secret. */
   readonly #hmacs: readonly Hmac[];
   /** Requests whose record is not durable yet. The map key is the digest of the Idempotency-Key as a Latin-1 string. */
   readonly #pending = new Map<string, PendingRecord>();
@@ -100,7 +100,7 @@ export class IdempotencyKeys {
     return this.#pending.size + this.#records.size < this.#keysMax;
   }
 
-  /** Adds the first request with a key before its record is durable. Call `tryMakeRoom` before, and `completePendingRequest` afterwards. */
+  /** Adds a first request whose record is not durable yet. Call `tryMakeRoom` before, and `completePendingRequest` afterwards. */
   addPendingRequest(
     { key, payload }: IdempotencyDigests,
     first: OriginalRequest & { readonly durable: Promise<void> },
@@ -109,7 +109,7 @@ export class IdempotencyKeys {
     this.#pending.set(toLatin1(key), { ...first, sub: Buffer.from(first.sub), payload });
   }
 
-  /** Ends the pending state of a request. `taken` means that the ledger has written the record or will write the record. */
+  /** Ends the state `pending` of a request. `taken` is true if the ledger has written the request's record or will write the record. */
   completePendingRequest({ key }: IdempotencyDigests, taken: boolean): void {
     const mapKey = toLatin1(key);
     const request = this.#pending.get(mapKey);
@@ -117,7 +117,7 @@ export class IdempotencyKeys {
     if (taken && request !== undefined) this.#records.add(key, request);
   }
 
-  /** Adds the key of a live session that was read from the ledger. Has no effect if the store is full. */
+  /** Adds the Idempotency-Key of a live session; the ledger contained both. Has no effect if the store is full. */
   restoreKey({ key, payload }: IdempotencyDigests, sub: Uint8Array): void {
     if (this.tryMakeRoom()) this.#records.add(key, { payload, sub, position: 0 });
   }
@@ -139,7 +139,7 @@ function toLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
-/** Parses the digest members of a ledger record. Returns null unless both members are digests. */
+/** Parses the digest members of a ledger record. Returns null if one of the two digests is absent or invalid. */
 export function parseIdempotencyDigests(key: unknown, payload: unknown): IdempotencyDigests | null {
   const isDigest = (value: unknown): value is Uint8Array => value instanceof Uint8Array && value.length === digestBytes;
   return isDigest(key) && isDigest(payload) ? { key, payload } : null;

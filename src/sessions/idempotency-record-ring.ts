@@ -3,7 +3,7 @@ import { subIdByteLength } from '../ids/sub-id.ts';
 /** Length, in bytes, of the digests of Idempotency-Keys and payloads. */
 export const digestBytes = 16;
 
-/** Stored request with an Idempotency-Key, whose session is in the ledger. */
+/** Stored request with an Idempotency-Key. The ledger contains the session that the request created. */
 export interface IdempotencyRecord {
   readonly payload: Uint8Array;
   readonly sub: Uint8Array;

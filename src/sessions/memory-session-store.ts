@@ -18,7 +18,7 @@ interface MemorySessionStoreOptions {
   readonly sweepIntervalMs: number;
 }
 
-/** Difference between the largest share and the smallest share of sessions in a shard, relative to the mean share. */
+/** Difference between the expected sizes of the largest shard and the smallest shard, divided by the mean size of a shard. */
 const shardSizeSpread = 0.3;
 /** Number of possible values of the last two random bytes of a sub_id, which select the shard of the session. */
 const shardHashCount = 2 ** 16;
@@ -96,7 +96,7 @@ export class MemorySessionStore implements SessionStore {
     this.#size = 0;
   }
 
-  /** Sweeps shards until the store has room for a session. Pauses after a failed sweep, so that rejecting many requests costs little. */
+  /** Sweeps shards until the store has room for a session. For some time after a failed attempt, returns false without a sweep. */
   #sweepUntilRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lastFailedSweepMs < bounds.sessionStoreFullCheckIntervalMs) return false;
@@ -113,7 +113,7 @@ export class MemorySessionStore implements SessionStore {
   }
 }
 
-/** Returns the fraction of all sessions that the shards with a lower index than `shard` receive. The first shards are the smallest. */
+/** Returns the fraction of all sessions that the shards before `shard` receive together. The first shards are the smallest. */
 function cumulativeShare(shard: number, shardCount: number): number {
   const x = shard / shardCount;
   return x * (1 - shardSizeSpread / 2) + (x * x * shardSizeSpread) / 2;

@@ -44,7 +44,7 @@ export class RankingArena {
   readonly #chunks: Chunk[] = [];
   /** Number of records allocated so far, including free records that can be reused. */
   #allocatedCount = 0;
-  /** Index of the last released record, or -1. Each free record contains the index of the record that was released before. */
+  /** Index of the last released record, or -1. Each released record contains the index of the record that was released before it. */
   #freeListHead = noRecord;
 
   /** Stores a ranking and returns its index. Throws a RangeError if the orders or the click token have an invalid length. */

@@ -91,7 +91,7 @@ function fnv1a(bytes: Buffer, start: number, end: number): number {
 
 /** Reservation of a referrer tag for a new session whose ledger record is not durable yet. */
 export interface TagReservation {
-  /** Ends the reservation; call once. `taken` means that the ledger has written the session's record or will write the record. */
+  /** Ends the reservation; call once. `taken` is true if the ledger has written the session's record or will write the record. */
   endReservation(taken: boolean): void;
 }
 
@@ -142,7 +142,7 @@ export class ReferrerTags {
 
 class TenantTags {
   readonly #tags = new ReferrerTagSet();
-  /** For each tag that is not in the ledger yet, the number of sessions whose records are not durable yet. */
+  /** Number of open reservations of each tag that is not in the ledger yet. */
   readonly #pendingCounts = new Map<string, number>();
 
   reserveTag(tag: string, limit: number): TagReservation | null {

@@ -20,8 +20,8 @@ interface SessionRecoveryOptions {
 }
 
 /**
- * Restores live sessions after a restart. The sessions, their Idempotency-Keys and widget usage, and the number of sessions that each API
- * key created today (docs/contract.md#sessions-per-day) come from the ledger. The pocket fields come from the journal.
+ * Restores live sessions after a restart. The ledger provides the sessions, their Idempotency-Keys and widget usage, and the number of
+ * sessions that each API key created today (docs/contract.md#sessions-per-day). The journal provides the pocket fields.
  */
 export class SessionRecovery implements LedgerSubscriber {
   /**
@@ -40,7 +40,7 @@ export class SessionRecovery implements LedgerSubscriber {
     this.today = dayNumberOf(this.#nowMs);
   }
 
-  /** Time of the oldest record that is needed, in Unix milliseconds, minus a margin for a wall clock that was set back. */
+  /** Unix time in milliseconds of the oldest record to replay. A margin is subtracted, because the wall clock may have been set back. */
   get replayStartMs(): number {
     const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
     return Math.min(dayStartMs(this.today), oldestLiveMs) - bounds.clockSetBackMsMax;

@@ -24,14 +24,14 @@ const deletedTenant = -1;
 const noRanking = -1;
 const deletedSerial = 0;
 const noPosition = -1;
-/** Index of the 32-bit word that serves as the hash of a sub_id, because the word consists of four random bytes. */
+/** Index of the 32-bit word of a sub_id that serves as the hash of the sub_id. The word consists of four random bytes. */
 const hashWord = 4;
 
 const capacityMin = 16;
 
 /**
  * Shard of the live sessions. The sessions are packed into a ring buffer outside the JavaScript heap, so that the garbage collector does
- * not visit them (docs/contributing/decisions/sessions.md).
+ * not visit the sessions (docs/contributing/decisions/sessions.md).
  *
  * The oldest sessions expire first, because all sessions have the same lifetime. Ring positions do not wrap around; the low bits of a
  * position are the record's index in memory. A hash index with open addressing maps each sub_id to its record. The hash consists of random
@@ -227,7 +227,7 @@ export class SessionShard {
     this.#records[offset + rankingWord] = noRanking;
   }
 
-  /** Clears a slot of the hash index. Moves later entries back if a lookup could no longer find them. */
+  /** Clears a slot of the hash index. Moves later entries back if a lookup would end at the empty slot before these entries. */
   #removeIndexSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
@@ -260,7 +260,7 @@ export class SessionShard {
         position++;
         continue;
       }
-      // Copies adjacent records together, as long as they are contiguous in the old ring and in the new ring.
+      // Copies adjacent records at once, up to the next deleted session or the end of the old or the new memory.
       const to = nextPosition & (capacity - 1);
       const runMax = Math.min(this.#nextPosition - position, this.#capacity - offset / stride, capacity - to);
       let run = 1;

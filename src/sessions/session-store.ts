@@ -30,7 +30,7 @@ export interface Session {
    * null if the store has deleted the session.
    */
   mergeFields(changes: readonly number[]): Readonly<FieldVector> | null;
-  /** Caches the ranking that was computed for a revision. Has no effect if `fieldsRevision` is no longer `revision`. */
+  /** Caches a ranking that was computed for the fields of `revision`. Has no effect if the fields have a newer revision now. */
   cacheRanking(ranked: CachedRanking, revision: number): void;
 }
 

@@ -4,7 +4,7 @@ const widgetDigestBytes = 8;
 
 /**
  * A small set of 8-byte digests. Each digest is stored as two integers in an array and uses 16 bytes, a quarter of its size in a Set of
- * strings. The small size matters because millions of sessions may have such a set. Lookups are linear.
+ * strings. The size matters, because millions of sessions may each have a `DigestSet`. Lookups are linear.
  */
 export class DigestSet {
   readonly #halves: number[] = [];
@@ -57,7 +57,7 @@ interface PendingWidgetReport {
 export class WidgetUsage {
   readonly #viewedLoads = new DigestSet();
   readonly #claimedEvents = new DigestSet();
-  /** Last ledger record of widget events if the record may not be durable yet; otherwise null. */
+  /** Last ledger record with widget events; null if there is no such record, or if the last record is durable. */
   lastReport: PendingWidgetReport | null = null;
   #remainingRequests: number = bounds.widgetRequestsPerMinute;
   #refilledAtMs = 0;

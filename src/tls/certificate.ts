@@ -30,9 +30,7 @@ export class InvalidCertificateError extends Error {
   override readonly name = 'InvalidCertificateError';
   readonly part: 'certificate' | 'key';
   readonly file: string;
-  /**
-   * Description of a valid file, such as `a private key in PEM`. Error messages contain the description after "<file> is not" or "must be".
-   */
+  /** Description of a valid file, such as `a private key in PEM`. The description completes messages such as "<file> is not ...". */
   readonly expected: string;
 
   constructor(part: 'certificate' | 'key', files: CertificateFiles, expected: string) {
@@ -123,7 +121,7 @@ export class CertificateStore {
     return this.#current;
   }
 
-  /** Time until the certificate expires in seconds; negative if the certificate has expired. */
+  /** Time in seconds until the certificate expires; negative if the certificate has expired. */
   get secondsUntilExpiry(): number {
     return Math.floor((this.#current.expiresAtMs - this.#options.clock.wallMs()) / 1000);
   }

@@ -12,8 +12,8 @@ const escapedMetacharacter = /\\([/.()+*?[\]{}|^$-])/g;
 const { words: crawlerWords, expressions: crawlerExpressions } = splitPatterns();
 
 /**
- * Recognizes bots that are not on the list of `crawler-user-agents`, by common words in the user agent. Excludes `Cubot`, which is a brand
- * of phones.
+ * Recognizes bots that are not on the list of `crawler-user-agents`, by common words in the user agent. `Cubot` is excluded, because it is
+ * a brand of phones.
  */
 const genericBotWords = /crawler|spider|(?<!cu)bot(?![a-z])/i;
 

@@ -7,7 +7,7 @@ import type { PocketField, Vertical } from './vertical.ts';
 interface FieldValidation {
   readonly accepted: readonly string[];
   readonly unknown: readonly string[];
-  /** Invalid fields. If this list is not empty, the caller rejects the whole submission. */
+  /** Invalid fields. If one field is invalid, the caller rejects the whole submission. */
   readonly invalid: readonly InvalidField[];
   /** Changes to the session's field vector, as a flat list of pairs: position, encoded value. */
   readonly changes: readonly number[];

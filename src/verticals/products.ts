@@ -59,9 +59,7 @@ export interface VerticalProduct {
   ): PricedOffer[];
   /** Creates the offers of a response as objects. */
   toOfferViews(list: OfferList, urls: OfferUrls): OfferView[];
-  /**
-   * Returns a function that decides whether the borrower can get an offer that passed the filters. Returns null if no offer can be priced.
-   */
+  /** Returns a function that decides whether the borrower can get an offer that passed the filters; null if required fields are absent. */
   createPriceFilter(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
   /** Returns a function that reports every reason why the borrower cannot get an offer, except the criteria that the filters check. */
   createMismatchFinder(
@@ -79,7 +77,7 @@ export type { CompiledOffer, OfferList, OfferRenderer, OfferUrls, OfferView };
 /** Compiled tables of a catalog for any product; the member `product` names the product. */
 export type ProductTables = LoanTables;
 
-/** Returns the product with the name in `product`. The argument can be a vertical or compiled tables. */
+/** Returns the product of a vertical or of compiled tables. The member `product` of the argument is the name of the product. */
 export function productOf({ product = 'installment_loan' }: { readonly product?: ProductName }): VerticalProduct {
   return products[product];
 }

@@ -1,6 +1,6 @@
 /**
  * Definition of a vertical (docs/contract.md#verticals). The definition is plain data, so that it can be sent to threads; `products.ts` has
- * the functions for the vertical's product. The rest of the service has no code for one particular vertical.
+ * the functions for the vertical's product. No other code of the service is specific to one vertical.
  */
 export interface Vertical {
   /** Number of the vertical, 1 to 127. The number is part of every sub_id, so it must never change or be reused. */

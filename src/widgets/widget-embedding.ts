@@ -10,8 +10,8 @@ const frameHeightPx = 138;
 /** Height of one offer in px, at the maximum width of the widget and the default font size. */
 const offerHeightPx = 206;
 /**
- * Minimum reserved height in px. A widget with one offer is 350 px tall at its maximum width and 630 px tall on a phone. The value is a
- * compromise, so that the layout shifts only a little on phones and on wide screens.
+ * Minimum reserved height in px. A widget with one offer is 350 px tall at its maximum width and 630 px tall on a phone. A height of 480 px
+ * is a compromise: the layout shifts only a little on phones and on wide screens.
  */
 const minHeightPx = 480;
 
@@ -37,7 +37,7 @@ export function widgetPageUrl(widgetUrl: string, { sub, token, sort, maxOffers }
 
 /** Returns the `<iframe>` element of the widget. The element has no style attribute, because a strict CSP would block the style. */
 export function iframeHtml(src: string): string {
-  // Does not escape ampersands, so that the URL can be copied from the HTML text. HTML allows unescaped ampersands in these attributes.
+  // Does not escape ampersands, so that the URL can be copied from the HTML text. HTML allows unescaped ampersands in attributes.
   return `<iframe src="${escapeAttribute(src)}" title="Offers for you" width="100%" height="680" frameborder="0"></iframe>`;
 }
 

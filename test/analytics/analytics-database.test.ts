@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { decodeVarints, encodeVarints } from '../../src/analytics/analytics-database.ts';
 
 describe('varints', () => {
-  it('decodeVarints returns the encoded numbers', () => {
+  it('decodeVarints returns the numbers that encodeVarints encoded', () => {
     const number = fc.oneof(fc.nat({ max: 300 }), fc.constantFrom(127, 128, 16_383, 16_384), fc.maxSafeNat());
     fc.assert(
       fc.property(fc.array(number), (numbers) => {

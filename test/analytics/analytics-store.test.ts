@@ -37,7 +37,7 @@ describe('AnalyticsStore', () => {
   const listRows = (page: Partial<SessionRowsQuery> = {}) =>
     projected.store.listRows({ ...window, referrerTag: 'tag-one', subs: null, afterPosition: 0, limit: 100, ...page });
 
-  it('summary, daily figures, rows and totals match the model for any ledger and any retention', () => {
+  it('summary, daily figures, rows and totals match a reference model for any ledger and any retention', () => {
     const step = fc.record({
       records: arbitraryRecords,
       next: fc.constantFrom('nothing', 'nothing', 'nothing', 'reopen', 'reopen', 'retain', 'prune'),
@@ -69,7 +69,7 @@ describe('AnalyticsStore', () => {
     );
   });
 
-  it('ignores a click on an offer that the same batch shows later or to another session', () => {
+  it('ignores a click on an offer if its view is later in the batch or belongs to another session', () => {
     const other = subIdBytes({ createdMs: noon, serial: 2 });
     apply(
       ...[sub, other].map((each) => sessionCreatedRecord(each)),
@@ -80,7 +80,7 @@ describe('AnalyticsStore', () => {
     assert.equal(query().clicks, 0);
   });
 
-  it('payouts, reversals and restored clicks match the model, in one batch and if the store is reopened after each record', () => {
+  it('payouts, reversals and restored clicks match a reference model, in one batch and if the store is reopened after each record', () => {
     const recordsOf = (sub: Buffer) => {
       const clickedMs = sub.readUIntBE(0, 6) + 2_000;
       const click = { clickedMs, valueMicros: 3_000_000 };

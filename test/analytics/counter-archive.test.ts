@@ -109,7 +109,7 @@ describe('counter archive', () => {
     assert.equal(new CounterArchive(folder).ledgerStartPosition, 9);
   });
 
-  it('rejects an archive without one of its older segments', () => {
+  it('rejects an archive if one of its older segments is missing', () => {
     for (const day of [100, 101, 102]) append(day, 1);
     const [first, second] = files();
     for (const file of [first!, second!]) {

@@ -164,7 +164,7 @@ describe('store retention', () => {
     assert.equal([...archive.readAll()].filter(([kind]) => kind === 11).length, 1);
   });
 
-  it('deletes nothing while the clock is far ahead, until sessions were created on two later days', () => {
+  it('if the clock is far ahead of the last session, deletes nothing until sessions were created on two later days', () => {
     const year = 365;
     projected.apply(created(1, old), created(2, noon));
     const retain = () =>
@@ -178,7 +178,7 @@ describe('store retention', () => {
     assert.equal(projected.store.listRows(rows).retainedFromDay, today + year - 140);
   });
 
-  it('the analytics store must read the whole ledger if a new ledger has replaced the archived ledger', () => {
+  it('after a new ledger has replaced the archived ledger, the analytics store must read the whole new ledger', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 5_000 };
     archive.append(archiveRange, []);
     projected.store.restoreArchivedCounters(archive);

@@ -108,7 +108,7 @@ describe('ThreadAnalytics', () => {
     await assert.rejects(analytics.listRows({ ...neither, afterPosition: 0, limit: 1 }), TypeError);
   });
 
-  it('a query waits for all appended records if the log is healthy, and otherwise only for the durable records', async () => {
+  it('a query waits for all appended records if the log is healthy, and only for durable records if the log is unhealthy', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
     const log = { durablePosition: 5, appendedPosition: 10, healthy: false };
     const analytics = await start(log);
@@ -122,7 +122,7 @@ describe('ThreadAnalytics', () => {
     assert.equal((await answer).sessions, 10);
   });
 
-  it('catches up after the store was locked, without buffering records in memory', async () => {
+  it('the aggregator catches up after the store was locked, without buffering records in memory', async () => {
     const { log, analytics } = await startOnLog();
     const append = async (count: number) => {
       for (let left = count; left > 0; left--) {
@@ -151,7 +151,7 @@ describe('ThreadAnalytics', () => {
     assert.equal(analytics.lagMs, 0);
   });
 
-  it('rejects a queued query that was aborted and a query when the queue is full, and executes the others', async (test) => {
+  it('rejects aborted queries in the queue and new queries while the queue is full, and executes the other queries', async (test) => {
     // Disables timeouts, because queries may take long on a busy machine.
     test.mock.timers.enable({ apis: ['setTimeout'] });
     await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));

@@ -28,7 +28,7 @@ test('the hash of an API key is the SHA-256 of its text', () => {
 
 const key = generateApiKey('svc_pl_', 'live');
 
-test('parses an API key after the Bearer scheme in any case and one or more spaces', () => {
+test('parses an API key after the word Bearer in upper or lower case and one or more spaces', () => {
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR ', 'Bearer  ']) {
     assert.equal(parseBearerKey(`${scheme} ${key}`), key);
   }
@@ -48,7 +48,7 @@ test('rejects Authorization headers without a bearer API key', () => {
   }
 });
 
-test('parsing any header throws no error and returns no key above the maximum length', () => {
+test('parsing a random header never throws, and never returns a key above the maximum length', () => {
   const mark = fc.constantFrom('Bearer ', 'bearer', ' ', 'live_', 'test_', 'svc_pl_', key, '0'.repeat(48), '\u00e9');
   const header = fc.oneof(
     fc.string(),
@@ -69,7 +69,7 @@ test('an account name has 1 to 64 printable characters', () => {
   }
 });
 
-test('an expiry applies at the end of the given UTC day or at the given time', () => {
+test('an API key expires at the end of the given UTC day or at the given time', () => {
   assert.equal(parseKeyExpiry('2030-12-31'), Date.UTC(2031, 0, 1));
   assert.equal(parseKeyExpiry('2028-02-29'), Date.UTC(2028, 2, 1));
   assert.equal(parseKeyExpiry('2030-12-31T18:30Z'), Date.UTC(2030, 11, 31, 18, 30));

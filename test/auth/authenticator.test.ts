@@ -80,7 +80,7 @@ test('rejects an unknown, revoked or expired key of another vertical with UNAUTH
   }
 });
 
-test('does not count a request with a key of another vertical against a limit', (t) => {
+test('a request with a key of another vertical does not count towards the rate limits', (t) => {
   const { ask } = openAuthWithKey(t, { limits: { requestsPerMinute: 2 } });
   assertAdmitted(ask());
   for (let n = 0; n < 5; n++) {
@@ -196,7 +196,7 @@ test('deletes the request counts of idle keys but keeps their session counts', (
   assert.equal(authenticator.trackedKeyCount, 2);
 });
 
-test('deletes restored session counts when their days are over', (t) => {
+test('deletes the restored session counts of a day when the day is over', (t) => {
   const { authenticator, clock, ask } = openAuthWithKey(t);
   for (let number = 100; number < 105; number++) authenticator.restoreSessionsOfDay(number, dayNumberOf(noonMs), 1);
   clock.advance(dayMs);

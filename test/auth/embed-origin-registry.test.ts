@@ -28,7 +28,7 @@ test('lists the origins of each account in alphabetical order', (t) => {
   assert.deepEqual(registry.list('acme'), acmeOrigins);
 });
 
-test('reports that a repeated change of an origin has no effect', (t) => {
+test('reports whether an origin was already allowed or already removed', (t) => {
   const registry = openRegistry(t);
   assert.deepEqual(registry.allow('acme', [shop, shop]), ['allowed', 'already_allowed']);
   assert.deepEqual(registry.allow('acme', [local, shop]), ['allowed', 'already_allowed']);
@@ -41,7 +41,7 @@ test('reports that a repeated change of an origin has no effect', (t) => {
   );
 });
 
-test('allow, remove and list reject an unknown account', (t) => {
+test('the methods allow, remove and list reject an unknown account', (t) => {
   const registry = openRegistry(t);
   assert.deepEqual(registry.list('acme'), []);
   for (const call of [

@@ -137,7 +137,7 @@ describe('SlidingWindow', () => {
     assert.throws(() => window.admit(1), RangeError);
   });
 
-  test('a sliding window frees its memory only when empty, and can be used again', () => {
+  test('a sliding window frees its memory only when empty, and can still be used afterwards', () => {
     const window = new SlidingWindow(2, minuteMs);
     window.admit(0);
     assert.equal(window.removeWindowIfEmpty(minuteMs - 1), false);

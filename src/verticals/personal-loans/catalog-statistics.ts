@@ -35,12 +35,12 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
     offers: offers.length,
     term_months: tables.termMonths,
     bands: bandNames.map((band, at) => computeBandStatistics(band, at, offers, tables, catalog.max_apr_percent)),
-    /** Number of offers that are open to a borrower, for each value of a field. The counts for states also apply the state rules. */
+    /** Number of offers that are open to a borrower, for each value of a field. For a state, the state rules must allow the offer. */
     coverage: vertical.fields
       .filter((field) => isCoverageField(field, vertical))
       .map((field) => {
         const position = fieldIndex(vertical, field.name);
-        // A field without a filter is a field on which no offer has a criterion.
+        // If no offer has a criterion on the field, the field has no filter.
         const filter = tables.choiceFilters.find((candidate) => candidate.field === position);
         const open = (code: number, shown: (at: number) => boolean) =>
           count((_offer, at) => shown(at) && (filter === undefined || hasOffer(filter.allowed.get(code)!, at)));

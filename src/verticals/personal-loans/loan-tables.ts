@@ -20,13 +20,13 @@ import { debtToIncomeScale } from './price-offer.ts';
 export interface LoanTables extends MatchTables, StateRuleTables {
   /** All loan terms in the catalog, in months, ascending. A set of terms is stored as a number with one bit per term of this list. */
   readonly termMonths: readonly number[];
-  /** Indexes of the terms in the order in which terms replace an unavailable requested term: nearest to 36 months first, then shortest. */
+  /** Indexes of the terms that can replace an unavailable requested term, best first: nearest to 36 months, then shortest. */
   readonly termPreference: readonly number[];
   readonly roles: LoanRoleIndexes;
 
   /** Minimum amount of each offer, in USD. */
   readonly amountMin: Float64Array;
-  /** Maximum share of income for existing debts and the new payment, by offer, in millionths; infinite if the offer has no limit. */
+  /** Maximum share of income for payments on existing debts and the new loan, in millionths, by offer; infinite without a limit. */
   readonly debtToIncomeMax: Float64Array;
   readonly stars: Float64Array;
 
@@ -50,7 +50,7 @@ export interface LoanTables extends MatchTables, StateRuleTables {
   readonly paymentFactor: Float64Array;
 }
 
-/** Position of the field of each role in the field vector of a borrower, or -1 if the vertical has no field for the role. */
+/** For each role, the position of its field in a borrower's field vector, or -1 if the vertical has no field for the role. */
 type LoanRoleIndexes = MatchTables['roles'] &
   Readonly<Record<'amount' | 'creditBand' | 'annualIncome' | 'term' | 'monthlyDebt', number>>;
 
@@ -159,7 +159,7 @@ export function offerPayoutModel(offer: LoanOffer, vertical: Vertical): Vertical
 }
 
 /**
- * Returns which share of a credit band's scores an offer accepts: 1 if the offer has no minimum score, 0 if all scores of the band are
+ * Returns the share of a credit band's scores that an offer accepts: 1 if the offer has no minimum score, 0 if all scores of the band are
  * below the minimum. Assumes that all scores of a band are equally likely.
  */
 export function shareOfAcceptedCreditScores(
@@ -174,8 +174,8 @@ export function shareOfAcceptedCreditScores(
 }
 
 /**
- * Returns the note rates and the origination fee of a credit band at one term, in percent. A price of the credit band for this term takes
- * precedence over the general price of the credit band.
+ * Returns the note rates and the origination fee of a credit band at one term, in percent. The credit band's prices for this term take
+ * precedence over its prices for all terms.
  */
 function priceAtTerm(band: LoanBand, months: number): { min: number; max: number; feePercent: number } {
   const own = band.terms?.[months];
@@ -201,7 +201,7 @@ function servesBand(offer: LoanOffer, band: string, field: PocketField, vertical
   return shareOfAcceptedCreditScores(offer, vertical, field.values.indexOf(band)) > 0;
 }
 
-/** Whether an offer accepts the value of the co-borrower field. No value means no co-borrower (docs/contract.md#eligibility). */
+/** Whether an offer accepts the value of the co-borrower field. An absent value means no co-borrower (docs/contract.md#eligibility). */
 function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): boolean {
   if (joint_applications === 'required') return value === true;
   return joint_applications !== 'not_accepted' || value !== true;

@@ -20,7 +20,7 @@ export interface CreditBandIndex {
   readonly terms: Int32Array;
   /** Index of the term that is quoted if the borrower requests no term, by offer number; -1 if the offer has no term in `terms`. */
   readonly defaultTerm: Int8Array;
-  /** Lowest payment factor among the terms in `terms`, by offer number. */
+  /** Lowest monthly payment per dollar among the terms in `terms`, by offer number. */
   readonly minPaymentFactor: Float64Array;
   /** The offers in `offers`, in the sort order `svc_revenue`. */
   readonly byRevenue: Uint16Array;
@@ -50,8 +50,8 @@ export interface UsStateIndex {
   /** Offers whose criteria allow this state and credit band and that have at least one available term. */
   readonly offered: OfferSet;
   /**
-   * For each requested term, the offers whose APR at the default term exceeds the state's APR cap. The position in the list is the index of
-   * the requested term plus 1, or 0 if no term is requested.
+   * For each requested term, the offers whose APR at the default term exceeds the state's APR cap. The array index is the index of the
+   * requested term plus 1, or 0 if no term is requested.
    */
   readonly nonDefaultTerm: readonly (OfferSet | undefined)[];
   /** Offers with a higher minimum amount in this state than elsewhere, and the lowest and highest of these minimum amounts, in USD. */
@@ -228,8 +228,8 @@ export class MatchIndex {
     const applicant = emptyApplicant();
     applicant.creditBand = band;
     applicant.termIndex = term;
-    // `term` is also -1 if no offer has the requested term. The best score without a requested term is never lower than the best score with
-    // a requested term that no offer has.
+    // `term` is -1 if no term is requested, or if no offer has the requested term. In both cases, no score exceeds the best score without a
+    // requested term.
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
     const price = emptyOfferPrice();
     const best = new Float64Array(tables.offerCount);
@@ -270,7 +270,7 @@ export class MatchIndex {
         highestRaisedMinimum = Math.max(highestRaisedMinimum, price.amountMin);
       }
       if (price.openTerms === terms[offer]!) continue;
-      // Whether the state excludes the term that is quoted if the offer does not have the requested term.
+      // Whether the state excludes `defaultTerm`, which is quoted if the offer does not have the requested term.
       const defaultClosed = (price.openTerms & (1 << defaultTerm[offer]!)) === 0;
       for (let place = 0; place < nonDefaultTerm.length; place++) {
         const bit = place === 0 ? 0 : 1 << (place - 1);

@@ -104,7 +104,7 @@ export interface OfferList {
   readonly clickToken: string;
 }
 
-/** URLs in the offers of all responses. */
+/** Parts of URLs that are the same in all offers. */
 export interface OfferUrls {
   /** Part of each click URL before the sub_id, such as `https://go.example/c?sub=`. */
   readonly clickPrefix: string;

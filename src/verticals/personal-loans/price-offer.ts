@@ -11,12 +11,12 @@ export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
 
 /**
  * Returns the largest monthly payment that a debt-to-income limit allows, in payment units (`paymentUnitsPerUsd`). Returns a negative
- * number if the existing debts alone exceed the limit. `share` is in `debtToIncomeScale`; `annualIncome` and `monthlyDebt` are in whole
- * USD.
+ * number if the existing debts alone exceed the limit. `share` is a fraction times `debtToIncomeScale`; `annualIncome` and `monthlyDebt`
+ * are in whole USD.
  *
- * All three parameters are integers, so the limit is computed exactly: 57 % of 60,000 USD a year is 2,850 USD a month. The payment that
- * is compared with the limit is not rounded and has a floating-point error in its last bits. Therefore the limit is increased by a few
- * units in the last place (as in `roundHalfUp`), so that a payment equal to the limit is allowed.
+ * All three parameters are integers, so the limit is computed exactly: 57 % of 60,000 USD a year is 2,850 USD a month. The payment that is
+ * compared with the limit is not rounded and has a floating-point error in its last bits. To allow a payment that equals the limit, the
+ * limit is increased by a few units in the last place (as in `roundHalfUp`).
  */
 export function maxMonthlyPayment(share: number, annualIncome: number, monthlyDebt: number): number {
   return (share * annualIncome - paymentUnitsPerUsd * monthlyDebt) * (1 + 4 * Number.EPSILON);
@@ -160,7 +160,7 @@ export function findPriceMismatches(
   };
 }
 
-/** Checks each rule of `priceOffer` separately. Skips the rules on prices if the offer does not serve the credit band. */
+/** Checks each rule of `priceOffer` separately. Skips the rules that need prices if the offer does not serve the credit band. */
 function checkPrice(tables: LoanTables, offer: number, applicant: Applicant, add: MismatchCallback): void {
   const { roles } = tables;
   const { amount } = applicant;

@@ -62,8 +62,8 @@ interface RankerState {
  *    of eligible offers is exact. `applyDebtLimits` also prices the offers that are not quoted at their default term (see `LoanTermIndex`).
  * 3. The offers that are quoted at their default term are read from prebuilt sort orders, until no further offer can be among the best.
  *
- * Unavailable offers are ranked like all other offers, but are not counted in the total. Therefore a ranking stays valid when an offer
- * becomes available or unavailable. If too few of the best offers are available, the ranking is repeated without unavailable offers.
+ * Unavailable offers are ranked like all other offers, but are not counted in the total. Therefore the order of offers stays valid when an
+ * offer becomes available or unavailable. If too few of the best offers are available, the ranking is repeated without unavailable offers.
  *
  * The score must be a whole number below 2^31 that depends only on the arguments of `score`. A higher `price.amountMax` or a lower
  * `applicant.amount` must never decrease the score. Requesting a term that no offer has must never give a higher score than requesting no
@@ -175,8 +175,7 @@ export function createRanker(score: OfferScorer): Ranker {
 
   /**
    * Removes the offers whose debt-to-income limit the borrower would exceed. Adds the remaining offers with a debt-to-income limit to
-   * `highestAmount`, because the largest amounts of these offers depend on the borrower and no prebuilt sort order by amount contains these
-   * offers.
+   * `highestAmount`. No prebuilt sort order by amount contains these offers, because their largest amounts depend on the borrower.
    */
   function applyDebtLimits(
     tables: LoanTables,
@@ -273,14 +272,14 @@ export function createRanker(score: OfferScorer): Ranker {
 /** Ranks the offers of a loan catalog with the documented `recommended` score. */
 export const rankLoans = createRanker(recommendedScore);
 
-/** Builds the indexes that take longest in advance, so that the first requests are not slow. */
+/** Builds the slowest indexes in advance, so that the first requests are not slow. */
 export function buildRankingIndexes(tables: LoanTables): void {
   rankLoans.indexFor(tables).buildCommonIndexes();
 }
 
 const emptyRanking: RankedOffers = { total: 0, availableOnly: false, orders: new Uint16Array(0) };
 
-/** Whether each sort order has enough available offers for the largest response, or all `count` available offers if there are fewer. */
+/** Whether each sort order has enough of the `count` available offers: all, or as many as the largest response needs. */
 function hasEnoughAvailable(orders: Uint16Array, available: OfferSet, count: number): boolean {
   const wanted = Math.min(count, bounds.offersShownMax);
   const places = orders.length / sortOrders.length;

@@ -115,7 +115,7 @@ export class EventQueue {
     while (this.#pendingEvents.length > 0) {
       const batch = this.#pendingEvents.splice(0, widgetLimits.eventsPerBatchMax);
       if (navigator.sendBeacon(this.#address, this.#serializeBatch(batch))) continue;
-      // `sendBeacon` failed because the browser limits the size of queued beacons. The events are sent together with the next event.
+      // `sendBeacon` failed because the browser limits the size of queued beacons. The unsent events are sent together with the next event.
       this.#pendingEvents.unshift(...batch);
       return;
     }

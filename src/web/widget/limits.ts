@@ -5,7 +5,7 @@ export const widgetLimits = {
   attemptsMax: 3,
   /** Delay before the second attempt to fetch offers, unless the server sends `Retry-After`. The delay doubles before the third attempt. */
   retryDelayMs: 500,
-  /** Maximum value that the widget accepts from a Retry-After header. A longer delay is reduced to this value. */
+  /** Maximum delay before a retry. A longer delay in a Retry-After header is reduced to this maximum. */
   retryAfterMsMax: 120_000,
   offersDefault: 5,
   offersMax: 20,
@@ -23,14 +23,14 @@ export const widgetLimits = {
   eventFailuresMax: 4,
   /** Delay after the first failed batch, unless the server sends `Retry-After`. The delay doubles after each further failure. */
   eventRetryDelayMs: 2_000,
-  /** Part of a card that must be visible for `impressionDurationMs` to count as an impression. */
+  /** A card counts as an impression if this part of the card was visible for `impressionDurationMs`. */
   impressionRatio: 0.5,
   impressionDurationMs: 1_000,
   /** Maximum delay of `setTimeout` in milliseconds. A timer whose delay exceeds this maximum fires immediately. */
   timerMsMax: 2 ** 31 - 1,
 } as const;
 
-/** Parses a Retry-After header in seconds. Returns milliseconds, or null if the header is absent or not a number. */
+/** Parses a Retry-After header in seconds. Returns the delay in milliseconds, or null if the header is absent or not a number. */
 export function parseRetryAfterMs(header: string | null): number | null {
   if (header === null || !/^\d{1,6}$/.test(header)) return null;
   return Math.min(Number(header) * 1_000, widgetLimits.retryAfterMsMax);

@@ -93,7 +93,7 @@ export class OffersClient {
       if (result.ok || !isRetryable(result.code) || attempt === widgetLimits.attemptsMax || signal.aborted)
         return result;
       const waitMs = result.waitMs || widgetLimits.retryDelayMs * 2 ** (attempt - 1);
-      // Does not retry after a long delay, because the widget shows a retry button with a countdown instead.
+      // If the delay would be long, does not retry; the widget then shows a retry button with a countdown.
       if (waitMs > widgetLimits.offersTimeoutMs / 4) return result;
       await sleep(waitMs, signal);
       if (signal.aborted) return result;

@@ -17,7 +17,8 @@ function newLoadId(): string {
 }
 
 /**
- * Name of the DOM event by which a new widget stops the previous widget in the same container. Widgets on one page share no other state.
+ * Name of the DOM event by which a new widget stops the previous widget in the same container. Apart from this event, widgets are
+ * independent.
  */
 const replacedEventName = 'svc-offers-replaced';
 

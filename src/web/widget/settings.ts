@@ -16,7 +16,7 @@ export function isSortOrder(name: string): name is SortOrder {
 
 /**
  * Returns the sort orders that the borrower can select. The sort order `svc_revenue` benefits the partner instead of the borrower, so
- * borrowers can select `svc_revenue` only if the partner configured this sort order as the initial one.
+ * borrowers can select `svc_revenue` only if the partner chose it as the initial sort order.
  */
 export function selectableSortOrders(first: SortOrder): readonly SortOrder[] {
   return first === 'svc_revenue'

@@ -69,7 +69,7 @@ function createMessage(
   );
 }
 
-/** Creates the disclosure above the offers, which explains how offers are chosen and that lenders pay for them. */
+/** Creates the disclosure above the offers, which explains how offers are chosen and what lenders pay for. */
 function createDisclosure(
   orders: readonly SortOrder[],
   catalogText: HTMLElement,

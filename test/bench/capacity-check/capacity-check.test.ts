@@ -52,7 +52,7 @@ function routeOf({ method, path }: PreparedRequest): RouteName {
 const subOf = (request: PreparedRequest) =>
   /sub_id=([\w-]+)/.exec(request.path)?.[1] ?? (JSON.parse(request.body!) as { sub_id: string }).sub_id;
 
-test('in every section of the load, each route has its share of the requests, and no click is sent twice', () => {
+test('each route has its planned share of all requests and of the first 200 requests, and no click is sent twice', () => {
   const { requests, order, scale } = loadOf(lifeCycle);
   assert(requests.length >= scale.perSecond * order.seconds);
   const clicks = requests.filter((request) => routeOf(request) === 'click').map(({ path }) => path);

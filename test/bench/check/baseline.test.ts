@@ -93,7 +93,7 @@ test('reports half the throughput and twice the cost as a loss of the same size'
 const micro = (name: string, medianNs: number) => ({ name, medianNs, p99Ns: 9_999 });
 const calibration = micro('calibration', 500);
 
-test('divides route figures by the figures of the bare server with the same client, and function times by the calibration time', () => {
+test('divides route figures by figures of the bare server from the same load client, and function times by the calibration time', () => {
   const better = 'higher';
   assert.deepEqual(extractRatios({ routes: [sessionRoute], micro: [calibration, micro('a/b: c', 1_500)] }), [
     { name: 'session: throughput ratio to bare (wrk)', part: 'session', better, value: 0.4 },

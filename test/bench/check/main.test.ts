@@ -61,7 +61,7 @@ test('warns about noisy runs, and exits with 2 if runs and baseline have no rati
   assert.match(stderr, /the baseline has none of the measured ratios/);
 });
 
-test('exits with 2 for a missing or invalid baseline, an invalid result file or an invalid option, and prints every option in the help text', async () => {
+test('exits with 2 if the baseline is missing, or if a file or an option is invalid, and prints every option in the help text', async () => {
   const missing = run('--baseline', join(folder, 'none.json'));
   assert.match(missing.stderr, /no baseline; .*bench\/check\/main\.ts --store/);
   const broken = join(folder, 'broken.json');

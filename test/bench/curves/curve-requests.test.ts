@@ -10,7 +10,7 @@ const borrower = drawBorrower(seededRandom(1));
 const sessionsOf = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ subId: `sub_${n}_`, key: `key_${n}`, borrower }));
 
-test('sends page loads equally often with every API key, and a fifth of the requests create a session', () => {
+test('sends page loads equally often with every API key, and creates a session in a fifth of the requests', () => {
   const sessions = sessionsOf(30);
   for (const count of [7, 1_000, 50_000]) {
     const keys = Array.from({ length: count }, (_, n) => `key_${n}`);
@@ -51,7 +51,7 @@ test('computes a share of the saturation rate as a whole number of requests per 
   );
 });
 
-test('computes the memory per session as the least-squares slope, and null for a single point', () => {
+test('computes the memory per session as the least-squares slope, and returns null for a single point', () => {
   const mebibyte = 2 ** 20;
   const points = [1_000, 10_000, 100_000].map((sessions) => ({
     sessions,

@@ -24,7 +24,7 @@ test('micro benchmarks have unique names that start with a folder of src', () =>
   }
 });
 
-test('the stored baseline contains the micro benchmarks of a check', async () => {
+test('the stored baseline contains exactly the micro benchmarks of the regression check', async () => {
   const stored = parseBaseline(await readFile(new URL('../../../bench/baseline.json', import.meta.url), 'utf8'));
   const measured = extractRatios({ routes: [], micro: micros.map(({ name }) => ({ name, medianNs: 1, p99Ns: 1 })) });
   assert.deepEqual(
