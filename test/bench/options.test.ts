@@ -24,7 +24,7 @@ test('rejects an unknown part, client or option, and lists the known names', () 
   assert.throws(() => parseBenchOptions(['--fast']), /--fast/);
 });
 
-test('appends to lists of a result and replaces other values, without changing the original result', () => {
+test('mergePartResult appends to arrays, replaces other values, and does not change the original result', () => {
   const micro = (name: string) => ({ name, medianNs: 1, p99Ns: 2 });
   const before = { quick: true, memory: null, micro: [micro('a')], history: [] } as unknown as BenchResult;
   const memory = { fields: 1, heapBytes: 2, residentBytes: 3, points: [], sessionsMax: 4 };

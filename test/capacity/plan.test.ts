@@ -142,7 +142,7 @@ test('computes the error of the prediction in percent of the measurement', () =>
   assert.deepEqual(errors, { rate: 0, p99, 'socket-thread': -50, 'all-threads': 100, memory: 0 });
 });
 
-test('a comparison has no error for values that the operating system does not report', () => {
+test('a value that the operating system does not report has no prediction error', () => {
   const unreported = { ...asPlanned, socketThreadCores: null, allThreadsCores: null, memoryMiB: null };
   const { rows, carried } = compareWithPlan(checkedPlan, unreported);
   assert.deepEqual(
@@ -265,7 +265,7 @@ for (const [name, makeHarder] of [
   });
 }
 
-test('one more key per server exceeds the bottleneck resource, and no other resource is exceeded first', () => {
+test('one more API key per server would exceed the bottleneck resource, and no other resource allows fewer API keys', () => {
   fc.assert(
     fc.property(measurementsArbitrary, mixes, requests, (measurements, of, request) => {
       const plan = planOrNull(measurements, of, request);

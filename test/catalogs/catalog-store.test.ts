@@ -162,7 +162,7 @@ test('a reload can activate an earlier catalog version again', async () => {
   assert.notEqual(open([live(textWith('c'))]).findCatalogByVersion(first), null);
 });
 
-test('a reload with an earlier catalog version that has expired keeps the archive file of the version', async () => {
+test('keeps the archive file of an expired catalog version if a reload activates this version again', async () => {
   const { store, old } = await openReplaced();
   clock.advance(bounds.replacedCatalogRetentionMs);
   await change(store, textWith('a'));
@@ -262,7 +262,7 @@ test('retains a replaced catalog after a restart until its original expiry', asy
   assert.equal(reopened.findCatalogByVersion(old), null);
 });
 
-test('treats a catalog as replaced if its file changed while the service was stopped', () => {
+test('if a catalog file changed while the service was stopped, the retention of the old catalog begins at the next start', () => {
   const old = open([live(textWith('a'))]).currentCatalog(1, 'live').version;
   clock.advance(bounds.replacedCatalogRetentionMs * 3);
   const store = open([live(textWith('b'))]);
@@ -273,7 +273,7 @@ test('treats a catalog as replaced if its file changed while the service was sto
   assert.equal(open([live(textWith('b'))]).findCatalogByVersion(old), null);
 });
 
-test('reports an archived catalog that is damaged or has changed content, and loads the others', async () => {
+test('reports an archived catalog that is unreadable or has changed, and loads the other archived catalogs', async () => {
   const { store, old: first } = await openReplaced();
   const second = store.currentCatalog(1, 'live').version;
   await change(store, textWith('c'));

@@ -39,7 +39,7 @@ describe('the logo cache', () => {
     assert.notEqual(cache.find('b.svg', undefined), null);
   });
 
-  test('prefers current logos to those of a replaced catalog', () => {
+  test('prefers current logos to the logos of a replaced catalog', () => {
     const cache = new LogoCache();
     const old = logo('old.svg', 'blue');
     cache.replaceCatalog('live', [red]);
@@ -98,7 +98,7 @@ describe('LogoService', () => {
     assert.deepEqual(service.logoProblems, [{ lenderIndex: 1, file: 'b.svg', problem: 'does not exist' }]);
   });
 
-  test('a refresh reloads changed logo files until the service is closed', async (t) => {
+  test('a refresh applies changed logo files, but has no effect after the service is closed', async (t) => {
     const { service, source, catalog, served, write } = await openService(t, 'A', 'B');
     await service.reloadLogos(source);
     assert.equal(catalog.hashes.length, 1);

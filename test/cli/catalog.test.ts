@@ -67,7 +67,7 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     assert.deepEqual(await validate(file), { code: 0, stdout: validLine(file, validCatalog) + note, stderr: '' });
   });
 
-  test('lists errors, including duplicate members, with line, column and path in the order of the file', async (t) => {
+  test('lists errors and duplicate members in the order of the file, with line, column and path', async (t) => {
     const text = pretty(validCatalog)
       .replace('"stars": 4', '"stars": 9')
       .replace('"features": []', '"feature": []')
@@ -104,7 +104,7 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     }
   });
 
-  test('prints the position of a syntax error, and the first position of a text that is nested too deeply', async (t) => {
+  test('prints the position of a syntax error, and line 1, column 1 for a text that is nested too deeply', async (t) => {
     for (const [text, line, column, problem] of [
       ['{\n  "format": 1,\n  "vertical": "perso', 3, 21, /^is not JSON: /],
       [`${'['.repeat(3_000)}${']'.repeat(3_000)}`, 1, 1, /^must be nested at most /],
@@ -117,7 +117,7 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     }
   });
 
-  test('lists errors, including duplicate members, up to a common limit, and prints the number of the other errors', async (t) => {
+  test('lists errors and duplicate members up to a common limit, and prints how many more there are', async (t) => {
     const lender = '{"name":"a","name":"b","logo":"a.svg","offers":[]},\n';
     const text = pretty(validCatalog)
       .replace('"lenders": [', `"lenders": [${lender.repeat(bounds.catalogErrorsReportedMax)}`)

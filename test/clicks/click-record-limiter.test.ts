@@ -75,7 +75,7 @@ describe('ClickRecordLimiter', () => {
     assert(!tryRecord(tomorrow, 'offer'));
   });
 
-  it('clears the click counts of a day at the first click of a session that was created two days later', () => {
+  it('the first click of a session clears the click counts of the day that is two days before its creation', () => {
     const tryRecord = newLimiter({ clicksRecordedPerSessionMax: 1, sessionClickCells: 1 });
     assert(tryRecord(newSession(noonMs), 'offer'));
     assert(!tryRecord(newSession(noonMs), 'offer'));

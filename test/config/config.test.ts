@@ -202,7 +202,7 @@ test('readDataDir and readOperationsEndpoint reject only misspellings of their o
   assert.throws(() => readOperationsEndpoint(readEnv({ SVC_OPS_HOTS: '::1' })), /did you mean SVC_OPS_HOST/);
 });
 
-test('warns about unknown variables with the prefixes of settings, except those of the documentation and of Kubernetes', () => {
+test('warns about unknown SVC_ and MARKETPLACE_ variables, except variables that the documentation or Kubernetes uses', () => {
   const unknown = ['SVC_FLAVOUR', 'MARKETPLACE_HEAP', 'MARKETPLACE_HOST'];
   const links = ['SERVICE_HOST', 'SERVICE_PORT', 'SERVICE_PORT_API', 'PORT', 'PORT_8080_TCP', 'PORT_8080_TCP_ADDR'];
   const ofKubernetes = ['SVC_MARKETPLACE', 'MARKETPLACE'].flatMap((service) =>

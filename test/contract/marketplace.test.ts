@@ -177,7 +177,7 @@ describeEveryVertical('GET /marketplace', (door) => {
   });
 
   describe('GET /marketplace with explain=true', () => {
-    test('adds only the member explain to the response, and counts one view, if the key is a test key', async () => {
+    test('with a test key, explain=true adds only the member explain to the response, and counts one view', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture, { mode: 'test' });
       const subId = await caller.createSessionWithFields('explain', fixture.complete);
@@ -223,7 +223,7 @@ describeEveryVertical('GET /marketplace', (door) => {
       assert.equal(sandbox.disclosure, fixture.catalogFiles.test.disclosure);
     });
 
-    test('responses to test keys list unknown members and parameters in `ignored`; responses to live keys do not', async () => {
+    test('the member ignored lists unknown members and parameters in responses to test keys, but not to live keys', async () => {
       const { market, fixture } = door;
       const listed = async (mode: ApiKeyMode): Promise<unknown[]> => {
         const caller = market.caller(fixture, { mode });

@@ -45,7 +45,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.deepEqual([sub, mount, sort, most], [subId, `#${id}`, 'lowest_apr', '3']);
     });
 
-    test('returns a new container id each time, and reserves the height of up to five offers without a style attribute', async () => {
+    test('each embed code has a new container id, and reserves the height of up to five offers without a style attribute', async () => {
       const { caller, subId } = await readySession();
       assert.notEqual((await caller.getEmbedCode(subId, 'js')).html, (await caller.getEmbedCode(subId, 'js')).html);
       const heights: number[] = [];

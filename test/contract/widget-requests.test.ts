@@ -62,7 +62,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.equal((await caller.summary({ sub_id_list: widget.subId })).marketplace_views, 1);
     });
 
-    test('returns offers with links whose clicks are counted, also after a change of the sort order', async () => {
+    test('clicks on widget offers are counted, also after a change of the sort order', async () => {
       const caller = running().caller(fixture);
       const widget = await caller.createWidget('clicks', fixture.complete);
       const { offers: first } = await widget.offers(widgetLoadId(1), { max_offers: 2 });
@@ -240,7 +240,7 @@ describeService('requests of the widget', ({ running }) => {
       assertError(await widget.sendEvents(' '.repeat(bounds.requestBodyBytesMax + 1)), 'PAYLOAD_TOO_LARGE');
     });
 
-    test('accepts events with the widget token until the session expires, within the rate limit of the session', async () => {
+    test('accepts events with the widget token until the session expires, up to the rate limit of the session', async () => {
       const market = running();
       const caller = market.caller(fixture, { mode: 'test' });
       const widget = await widgetOf(caller);

@@ -99,7 +99,7 @@ test('the documentation lists every log message with its levels and members', ()
   assert.deepEqual([...table.keys()].sort(), [...messages].sort());
 });
 
-test('only warnings about settings have a log message that is not a literal', () => {
+test('the message of every log line is a literal, except for warnings about settings', () => {
   const variableMessages = lines
     .filter((line) => messagesOf(line) === null)
     .map(({ path, message }) => `${path}: ${message}`);

@@ -94,7 +94,7 @@ describe('SharedTimeout', () => {
     await assert.rejects(timeout.wait(Promise.reject(new Error('broken'))), /broken/);
   });
 
-  it('waits at most one tick longer than the timeout, and shares one timer among the calls of a tick', async (t) => {
+  it('waits at most one tick longer than the timeout, and uses one timer for all calls during a tick', async (t) => {
     const { timeout, pass } = setUp(t);
     const first = timeout.wait(never());
     pass(19);

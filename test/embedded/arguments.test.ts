@@ -138,7 +138,7 @@ test('keys.create creates no key if an option is misspelled, or if the expiry or
   assert.deepEqual(keys.list(), before);
 });
 
-test('configured URLs lose their trailing slash', () => {
+test('a trailing slash of a configured URL is removed', () => {
   assert.equal(marketplace.urls.click, 'https://go.example.com');
   assert.equal(marketplace.urls.cdn, 'https://api.example.com/loans/cdn');
 });

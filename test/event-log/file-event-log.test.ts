@@ -87,7 +87,7 @@ test('reports the number of records and bytes of every stored group', async (t) 
   assert.equal(statSync(segmentFiles(folder)[0]!).size, bytes);
 });
 
-test('stores the records that arrive during a sync in one group', async (t) => {
+test('records that arrive during a sync are stored together in one group', async (t) => {
   const { files, log } = await openTestLog(t);
   await appendOneByOne(log, 1);
   const first = log.append(recordAt(2))!;
@@ -194,7 +194,7 @@ test('truncates the preallocated zeros when a segment is closed', async (t) => {
   assert.ok(reserved.subarray(closed.length).every((byte) => byte === 0));
 });
 
-test('with durability "write", a record is durable as soon as it is written, without a sync', async (t) => {
+test('with durability "write", a record is durable as soon as it is written, even without a sync', async (t) => {
   const { folder, files, log } = await openTestLog(t, { durability: 'write' });
   await appendOneByOne(log, 1);
   files.steps.length = 0;

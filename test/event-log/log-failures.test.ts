@@ -124,7 +124,7 @@ test('close waits for a pending write attempt and retries once if the attempt fa
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
 });
 
-test('a reader stops reading an abandoned segment at the first position of the next segment', async (t) => {
+test('a reader ignores records of an abandoned segment from the first position of the next segment on', async (t) => {
   const { folder, files, log } = await openTestLog(t);
   const reader = new LogReader(folder, null);
   const read: number[] = [];

@@ -207,7 +207,7 @@ test('a field that does not apply to the loan purpose is not submitted to the se
   assert.deepEqual(await missing(), ['monthly_debt_payments']);
 });
 
-test('a request for offers before the last question shows the first unanswered question', async (t) => {
+test('if a visitor requests offers before answering all questions, the page shows the first unanswered question', async (t) => {
   const { visitor } = await visiting(t, 'b');
   await visitor.answer('purpose', { loan_purpose: 'moving' });
   const early = await visitor.get('/offers');

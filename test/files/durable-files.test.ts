@@ -151,7 +151,7 @@ test('createPrivateFolder throws if a part of the path is not a folder', (t) => 
   assert.equal(createPrivateFolder(join(root, 'alias')), null);
 });
 
-test('createPrivateFolder does not loop on a path under /proc', {
+test('createPrivateFolder does not loop forever on a path under /proc', {
   skip: !fs.existsSync('/proc/self'),
 }, () => {
   const module = new URL('../../src/files/durable-files.ts', import.meta.url).href;

@@ -58,7 +58,7 @@ test('closes a connection with too many pipelined requests', async ({ start, ope
   assert(most <= bounds.pipelinedRequestsMax);
 });
 
-test('closes a connection that pipelines more requests than one turn of the event loop may answer', async ({
+test('closes a connection that pipelines more requests than the maximum number of replies per event-loop turn', async ({
   start,
   open,
 }) => {
@@ -73,7 +73,7 @@ test('closes a connection that pipelines more requests than one turn of the even
   assert(handled <= bounds.repliesPerTurnMax + 1, `${handled} requests`);
 });
 
-test('replies on many connections, also to more requests than one turn may answer', async ({ start, open }) => {
+test('replies on more connections than the maximum number of replies per event-loop turn', async ({ start, open }) => {
   const listener = await start(hello);
   const count = bounds.repliesPerTurnMax + 50;
   const connections = await Promise.all(Array.from({ length: count }, () => open(listener)));
@@ -105,7 +105,7 @@ test('handles no further request of a connection while a reply is unsent', async
   await until(() => listener.inFlightCount === 0);
 });
 
-test('if too many reply bytes are unsent, closes the connection that made no progress for the longest time', async ({
+test('if too many reply bytes are unsent, the listener closes the connection that was stalled for the longest time', async ({
   start,
   open,
 }) => {
@@ -129,7 +129,7 @@ test('if too many reply bytes are unsent, closes the connection that made no pro
   assert.deepEqual((await last.response()).body, unbufferedBody);
 });
 
-test('sends replies of other requests from a handler, a microtask and a later turn', async ({ start, open }) => {
+test('replies to other requests can be sent from a handler, a microtask and a later event-loop turn', async ({ start, open }) => {
   let waiting: RequestContext[] = [];
   const answerAll = (how: string): void => {
     const due = waiting;
@@ -258,7 +258,7 @@ testAlsoOverTls('drain: refuses new connections, and closes the others', async (
   await listener.close(0);
 });
 
-test('drain: keeps accepting connections during the delay, and closes each after its reply', async ({
+test('drain: keeps accepting connections during the delay, and closes each connection after its reply', async ({
   start,
   open,
 }) => {
@@ -277,7 +277,7 @@ test('drain: keeps accepting connections during the delay, and closes each after
   await assert.rejects(open(listener), { code: 'ECONNREFUSED' });
 });
 
-test('drain: handles a connection that the system had established before', async ({ start }) => {
+test('drain: handles a connection that was established but not yet accepted when the drain started', async ({ start }) => {
   const listener = await start(hello);
   const connecting = RawConnection.open(listener.port);
   // The system has established the connection by now, and the listener has not accepted it yet.
@@ -288,7 +288,7 @@ test('drain: handles a connection that the system had established before', async
   await Promise.all([connection.closed, closing]);
 });
 
-test('drain: sends HEAD and 204 replies', async ({ start, open }) => {
+test('drain: sends replies to HEAD requests and replies with status 204, and closes the connections', async ({ start, open }) => {
   const waiting: RequestContext[] = [];
   const listener = await start((x) => void waiting.push(x));
   const connections = await Promise.all([open(listener), open(listener)]);

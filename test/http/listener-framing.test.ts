@@ -37,7 +37,7 @@ test('reads a chunked body that is sent whole, in parts or byte by byte', async 
   assert.equal((await connection.response()).body.toString(), '0:');
 });
 
-test('replies 204 to a chunked body, and closes the connection or handles the next request', async ({
+test('replies 204 to a chunked body, and then, depending on the engine, closes the connection or handles the next request', async ({
   start,
   open,
   engine,
@@ -52,7 +52,7 @@ test('replies 204 to a chunked body, and closes the connection or handles the ne
   assert.equal(connection.rest, '');
 });
 
-test('accepts a body of exactly the maximum size, and replies 413 to one byte more, for chunked bodies before the body ends', async ({
+test('accepts a body of the maximum size, and replies 413 to a longer body, even before the end of a chunked body', async ({
   start,
   open,
 }) => {
@@ -198,7 +198,7 @@ test('replies 400 to a request whose length is ambiguous, and closes the connect
   }
 });
 
-test('handles no request that is hidden behind ambiguous framing or a body over the limit', async ({ start, open }) => {
+test('handles no request that is hidden in a body with ambiguous framing or in a body over the size limit', async ({ start, open }) => {
   const handled: string[] = [];
   const handler: RequestHandler = (x) => {
     handled.push(x.path);
@@ -260,7 +260,7 @@ test('replies 400 to a malformed request head without calling the handler, and c
   assert.equal(listener.inFlightCount, 0);
 });
 
-test('continues after bytes that are not HTTP, and passes no incomplete body to the handler', async ({
+test('serves requests after a client sent bytes that are not HTTP, and passes no incomplete body to the handler', async ({
   start,
   open,
   faults,
@@ -286,7 +286,7 @@ test('continues after bytes that are not HTTP, and passes no incomplete body to 
   assert.deepEqual(faults, []);
 });
 
-test('accepts a query of 500 ids, and replies 431 to a head over the limit', async ({ start, open }) => {
+test('accepts a query string with 500 ids, and replies 431 to a request head over the size limit', async ({ start, open }) => {
   const listener = await start((x) => x.reply(text(String(x.query.length))));
   const query = `sub_id_list=${Array.from({ length: bounds.subIdListMax }, () => 's'.repeat(68)).join('%2C')}`;
   const connection = await open(listener);

@@ -31,7 +31,7 @@ test('passes method, path and query to the handler undecoded', async ({ start, o
   assert.deepEqual(await seen('OPTIONS /x'), ['OPTIONS', '/x', '']);
 });
 
-test('parses an absolute request target, if the engine accepts it', async ({ start, open, engine }) => {
+test('parses an absolute request target, if the engine accepts absolute request targets', async ({ start, open, engine }) => {
   const listener = await start((x) => x.reply(text(JSON.stringify([x.path, x.query, x.requestHeader('host')]))));
   const seen = async (target: string): Promise<unknown> => {
     const response = await ask(await open(listener), `GET ${target} HTTP/1.1\r\nHost: other\r\n\r\n`);
@@ -151,7 +151,7 @@ testAlsoOverTls('reads a body that is sent whole or in parts, is empty or is abs
   assert.equal((await connection.response()).body.toString(), '0:');
 });
 
-test('lets a client that sends 10 MB read the 413 before it closes the connection', async ({ start, open }) => {
+test('a client that sends 10 MB can read the 413 reply before the listener closes the connection', async ({ start, open }) => {
   const listener = await start((x) => x.readBody(() => assert.fail('a body was read')));
   const bytes = Buffer.alloc(64 * 1024, 'x');
   const length = `POST / HTTP/1.1\r\nHost: test\r\nContent-Length: ${160 * bytes.length}\r\n\r\n`;
@@ -222,7 +222,7 @@ test('sends a reply before a small body is read or received, and keeps the conne
   assert.equal((await ask(connection, get('/3'))).body.toString(), 'GET /3');
 });
 
-test('calls onBodyUnavailable once: body too large, client disconnected, or deadline passed', async ({
+test('calls onBodyUnavailable once if the body is too large, the client disconnects or the deadline passes', async ({
   start,
   open,
 }) => {
@@ -391,7 +391,7 @@ test('reports an error of onBodyUnavailable, and still replies', async ({ start,
   assert.equal((await ask(await open(listener), get('/'))).status, 200);
 });
 
-test('adds the error headers of a request to its own replies to errors', async ({ start, open }) => {
+test('error replies of the listener contain the errorHeaders of the request', async ({ start, open }) => {
   const listener = await start(
     (x) => {
       x.errorHeaders = formatHeader('X-Cors', 'yes');
@@ -428,7 +428,7 @@ test('replies 500 if a header value contains a line break', async ({ start, open
   assert.equal(faults.length, 3);
 });
 
-test('reports a second or late call of readBody', async ({ start, open, faults }) => {
+test('reports a second call of readBody, and a call after the handler awaited', async ({ start, open, faults }) => {
   const listener = await start(async (x) => {
     if (x.path === '/late') await null;
     else x.readBody(() => {});

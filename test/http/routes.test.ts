@@ -63,7 +63,7 @@ describe('Cors', () => {
   });
 });
 
-test('JSON is preferred only if its weight in Accept is greater than the weight of HTML', () => {
+test('JSON is preferred only if it has a greater weight than HTML in the Accept header', () => {
   const yes = [
     'application/json',
     'APPLICATION/JSON',

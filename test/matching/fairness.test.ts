@@ -222,7 +222,7 @@ for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'ed
   }
 }
 
-test('ranks most borrowers of a large market with the prebuilt sort orders', () => {
+test('most rankings in a large market use the sort orders by loan term, and no ranking in a small market does', () => {
   for (const size of sizes) {
     const rank = createRanker(recommendedScore);
     let borrowers = 0;
@@ -258,7 +258,7 @@ async function assertNoDifference(market: Market, trait: string, size: Size): Pr
 
 for (const trait of ['education_level', 'address_zip']) {
   for (const size of sizes) {
-    test(`offers and explanations in a ${size} market do not depend on ${trait}, present or absent`, () =>
+    test(`offers and explanations in a ${size} market do not depend on ${trait} or on whether ${trait} is present`, () =>
       assertNoDifference(fairMarket, trait, size));
 
     selfCheck(`detects eligibility that depends on ${trait} in a ${size} market`, async () => {

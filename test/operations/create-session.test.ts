@@ -203,7 +203,7 @@ describe('createSession', () => {
     assert.equal(await bench.verdict({ referrer_tag }), 'ok');
   });
 
-  it('returns status 503 while the ledger cannot be written, and retains only sessions whose records are queued', async (t) => {
+  it('returns status 503 while the ledger cannot be written, and keeps a session only if its record is queued', async (t) => {
     const bench = await Bench.open(t, { sessionsMax: 4 });
     bench.ledger.breakFiles();
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -271,7 +271,7 @@ describe('createSession under a limit of referrer tags', () => {
     assert.equal(await create(closed, 'tag-2'), 'SERVICE_UNAVAILABLE');
   });
 
-  it('counts a referrer tag if the session record is still queued', async (t) => {
+  it('the limit of referrer tags includes a tag whose session record is still queued', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 1 });
     bench.ledger.breakFiles();
     assert.equal(await create(bench, 'tag-1'), 'SERVICE_UNAVAILABLE');
@@ -357,7 +357,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal(await attempt(bench, 'retry-1'), 'created');
   });
 
-  it('a retry returns the session of a first request whose record was written after the error response', async (t) => {
+  it('if the session record is written only after the error response, a retry of the request returns the session', async (t) => {
     const bench = await Bench.open(t);
     bench.ledger.breakFiles();
     const first = await bench.createWithKey({ referrer_tag }, 'retry-1');

@@ -92,7 +92,7 @@ test('npm packages are installed from the lock file only, without their install 
   assert.deepEqual(contentsOf(instructions, 'ADD'), []);
 });
 
-test('make install-production runs the commands of the build stage', () => {
+test('make install-production runs the commands of the build stage of the Dockerfile', () => {
   const makeOutput = execFileSync('make', ['-n', 'install-production'], { cwd: checkout, encoding: 'utf8' });
   const makeCommands = [...makeOutput.matchAll(/^bin\/with-node (.*?)( --loglevel=error)?$/gm)].map(
     ([, command]) => command,

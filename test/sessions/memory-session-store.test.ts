@@ -49,7 +49,7 @@ describe('MemorySessionStore', () => {
     [2_000, 256],
     [20_000, 16],
   ] as const) {
-    it(`limits ${shardCount} shards to ${sessionsMax} sessions, without deleting a session`, (t) => {
+    it(`a store with ${shardCount} shards rejects sessions above ${sessionsMax}, and deletes no live session`, (t) => {
       const { clock, store, newId } = openStore(t, { sessionsMax, shardCount });
       const ids = fill(store, newId);
       assert.equal(ids.length, sessionsMax);
@@ -84,7 +84,7 @@ describe('MemorySessionStore', () => {
   });
 
   for (const shardCount of [1, 64, 256]) {
-    it(`a full store with ${shardCount} shards replaces expired sessions at once`, (t) => {
+    it(`a full store with ${shardCount} shards accepts new sessions immediately after the old sessions expired`, (t) => {
       const { clock, store, newId } = openStore(t, { sessionsMax: 300, shardCount });
       fill(store, newId);
       clock.advance(sessionTtlMs + 1);

@@ -157,7 +157,7 @@ test('sends requests on schedule and in order, and repeats the list after its en
   assert.deepEqual([result.expected, result.answered, result.achievedPerSecond], [100, 100, 200]);
 });
 
-test('ends with the last request if each request may be sent only once, in an open and in a closed loop', async (t) => {
+test('if requests may not be repeated, the load ends after the last request, in an open loop and in a closed loop', async (t) => {
   for (const perSecond of [200, null]) {
     const { result, sent } = await scriptedLoad(t, { perSecond, singleUse: true, seconds: 30 });
     assert.deepEqual([result.due, result.expected, sent.length], [50, 50, 50]);
@@ -200,14 +200,14 @@ test('counts rejected and failed requests separately, and counts neither as thro
   assert.ok(result.achievedPerSecond <= 40, String(result.achievedPerSecond));
 });
 
-test('fails a request without a response at its deadline, reports the deadline as latency, and continues', async (t) => {
+test('counts a request that gets no response before its deadline as failed, with the deadline as latency', async (t) => {
   const plan = { connections: 2, deadlineMs: 3_000 };
   const { result } = await scriptedLoad(t, plan, { answerTo: (n) => (n === 10 ? null : at(200, 1)) });
   assert.deepEqual([result.failed, result.expected], [1, 99]);
   assert.ok(result.latencyMs.p999 >= 3_000 && result.latencyMs.p999 < 3_030, `p99.9 ${result.latencyMs.p999}`);
 });
 
-test('opens another connection after a request without a response', async (t) => {
+test('opens another connection after a request that got no response', async (t) => {
   const plan = { connections: 1, deadlineMs: 100, seconds: 1 };
   const { result } = await scriptedLoad(t, plan, { answerTo: (n) => (n === 10 ? null : at(200, 1)) });
   // Requests that were due in the meantime miss their deadlines too.
@@ -238,7 +238,7 @@ test('rejects if the server accepts no connection', async (t) => {
   await assert.rejects(scriptedLoad(t, {}, { listens: false }), /does not accept connections/);
 });
 
-test('schedules the arrivals in ascending order with the variance of independent visitors', () => {
+test('scheduled arrival times never decrease, and the gaps between arrivals are distributed exponentially', () => {
   const times = scheduleArrivals(1_000, 0, 50);
   assert.equal(times.length, 50_000);
   const gaps = times.map((ms, place) => ms - (times[place - 1] ?? 0));
@@ -249,7 +249,7 @@ test('schedules the arrivals in ascending order with the variance of independent
   assert.ok(Math.abs(deviation - 1) < 0.05, String(deviation));
 });
 
-test('schedules separate arrivals for the warm-up and the load', () => {
+test('schedules arrivals at the given rate during the warm-up, and then during the load', () => {
   const times = scheduleArrivals(30, 1, 2);
   assert.equal(times.filter((ms) => ms < 1_000).length, 30);
   assert.equal(times.filter((ms) => ms >= 1_000 && ms < 3_000).length, 60);

@@ -56,7 +56,7 @@ for (const [name, table, tolerance] of [
   ['education_level', tables.educationLevels, 0.02],
   ['state', tables.residencePlaces.map(([place, residents]) => [place.state, residents] as const), 0.01],
 ] as const) {
-  test(`draws ${name} with the shares of its table`, () => {
+  test(`generates each value of ${name} as often as its table specifies`, () => {
     assertShares(table, filled(name), tolerance);
   });
 }
@@ -121,7 +121,7 @@ test('generates a monthly debt of 5 to 60 percent of income, with the mean of th
   assert.ok(Math.abs(mean - (0.05 + 0.3 + 0.6) / 3) < 0.01, String(mean));
 });
 
-test('generates the numbers of mulberry32, so that a seed always generates the same borrowers', () => {
+test('generates the same random numbers as the mulberry32 algorithm, so a seed always generates the same borrowers', () => {
   const random = seededRandom(1);
   assert.deepEqual([random(), random(), random()], [0.6270739405881613, 0.002735721180215478, 0.5274470399599522]);
 });

@@ -43,7 +43,7 @@ test('the service restores sessions that were written before its start as live s
   }
 });
 
-test('gives every session different inputs, and spreads the returned sessions evenly over all sessions', async () => {
+test('every session has different inputs, and the returned sample is spread evenly over all sessions', async () => {
   const wanted = { keys: 1, fields: 'all' } as const;
   const all = await writeLiveSessions(await mkdtemp(join(folder, 'data-')), {
     ...wanted,
