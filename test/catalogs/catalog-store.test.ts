@@ -80,7 +80,7 @@ test('stores a separate catalog for each vertical and mode', () => {
   assert.equal(store.currentCatalogVersions.length, 3);
 });
 
-test('in test mode, the same offers have another catalog version and no revenue', () => {
+test('a test catalog with the offers of a live catalog has another catalog version and no revenue', () => {
   const store = open([live(textWith('a')), { vertical: personalLoans, mode: 'test', text: textWith('a') }]);
   const [liveVersion, testVersion] = store.currentCatalogVersions as [string, string];
   assert.ok(store.findCatalogByVersion(liveVersion)!.clickValueMicros(0, 4) > 0);
@@ -253,7 +253,7 @@ test('opening the store throws an error with all problems of an invalid catalog'
   }
 });
 
-test('retains a replaced catalog after a restart until its original expiry', async () => {
+test('after a restart, a replaced catalog is still retained until its original expiry time', async () => {
   const { old } = await openReplaced();
   clock.advance(bounds.replacedCatalogRetentionMs - 10);
   const reopened = open([live(textWith('b'))]);
@@ -322,7 +322,7 @@ test('neither activates nor archives a catalog version that cannot be prepared',
   assert.deepEqual(readdirSync(archiveFolder).sort(), files);
 });
 
-test('retains a replaced catalog after a failed attempt to activate it again', async () => {
+test('retains a replaced catalog if an attempt to activate this catalog again fails', async () => {
   const store = open([live(textWith('a'))]);
   const { version } = store.currentCatalog(1, 'live');
   await change(store, textWith('b'));
@@ -342,7 +342,7 @@ test('close aborts a pending reload, and later reloads fail', async () => {
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
 });
 
-test('rejects a reload while too many catalogs are retained, until the first of them expires', async () => {
+test('while too many catalogs are retained, a reload is rejected until the first retained catalog expires', async () => {
   const store = open([live(textWith('a'))]);
   for (let at = 0; at < bounds.replacedCatalogsMax; at++) {
     const text = textWith(`kept-${at}`);

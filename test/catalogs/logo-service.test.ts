@@ -21,7 +21,7 @@ describe('the logo cache', () => {
     for (const hash of [red.hash, blue.hash]) assert.equal(cache.find('a.svg', hash), blue);
   });
 
-  test('stores different images of two catalogs under the same file name', () => {
+  test('two catalogs can have different images with the same file name', () => {
     const cache = new LogoCache();
     cache.replaceCatalog('live', [red]);
     cache.replaceCatalog('test', [blue, logo('a.svg', 'red')]);
@@ -85,7 +85,7 @@ async function openService(t: TestContext, ...lenders: string[]) {
 }
 
 describe('LogoService', () => {
-  test('serves the loaded logos of a catalog only after its activation', async (t) => {
+  test('serves the loaded logos of a catalog only after the catalog is activated', async (t) => {
     const { service, source, served, write } = await openService(t, 'A');
     write('a.svg', image('blue'));
     const next = new RecordingCatalog('A', 'B');

@@ -111,7 +111,7 @@ describe('CSV files of confirmations', () => {
 });
 
 describe('NDJSON files of confirmations', () => {
-  it('reads one object per line of an NDJSON file, with the known members only', async () => {
+  it('reads one object per line of an NDJSON file, with only the known members of each object', async () => {
     const text = '{"txid":"t","amount":40.5,"note":"x"}\r\n\n  \n{"txid"\n[]\nnull\n{"__proto__":{"txid":"p"}}';
     assert.deepEqual(await readItems('ndjson', text), [
       { txid: 't', amount: 40.5 },

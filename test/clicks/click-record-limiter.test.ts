@@ -42,7 +42,7 @@ describe('ClickRecordLimiter', () => {
     assert(tryRecord(newSession(), 'offer'));
   });
 
-  it('retains the counter of a click link that is still clicked after its limit', () => {
+  it('retains the click counter of a link that visitors still click after the limit is reached', () => {
     const tryRecord = newLimiter({ clicksRecordedPerLinkMax: 1, clickCountersMax: 2 });
     const busy = newSession();
     tryRecord(busy, 'offer');

@@ -166,7 +166,7 @@ test('every error for an invalid setting is one line of at most 1,000 characters
   );
 });
 
-test('rejects the same port for both listeners on one address, and names the variable that was set', () => {
+test('rejects two listeners with the same address and port, and names the variable that was set', () => {
   const samePort = { SVC_PORT: '7000', SVC_OPS_PORT: '7000' };
   for (const [settings, setting] of [
     [{ ...samePort, SVC_HOST: '10.0.0.1', SVC_OPS_HOST: '10.0.0.1' }, 'SVC_OPS_PORT'],

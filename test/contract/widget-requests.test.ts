@@ -225,7 +225,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.equal(await takenBy(() => widget.sendEvents(rest, asJson)), events.length - 3);
     });
 
-    test('rejects a batch of widget events if one event is invalid, and a body above the maximum size', async () => {
+    test('rejects a batch of widget events if one event is invalid or the body is above the maximum size', async () => {
       const widget = await widgetOf(running().caller(fixture));
       const wrong: readonly (readonly [body: unknown, param: string])[] = [
         ['{', 'body'],

@@ -80,7 +80,7 @@ const ownMessages = [
   ),
 ].map(([, message]) => message!);
 
-test('the documentation lists every log message with its levels and members', () => {
+test('the documentation lists every log message with its log levels and JSON members', () => {
   const problems: string[] = [];
   const messages = new Set(ownMessages);
   for (const line of lines) {

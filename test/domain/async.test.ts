@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext, test } from 'node:test';
 import { memoizeAsync, SerialQueue, SharedTimeout } from '../../src/domain/async.ts';
 
-test('memoizeAsync shares one result, also while it is pending', async () => {
+test('concurrent and later calls of a function from memoizeAsync share one result', async () => {
   let calls = 0;
   const load = memoizeAsync(async () => ({ calls: ++calls }));
   const [one, other] = await Promise.all([load(), load()]);
@@ -119,7 +119,7 @@ describe('SharedTimeout', () => {
     await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('close clears all timers, can be called twice, and pending calls still settle with their promises', async () => {
+  it('close clears all timers and can be called twice; pending calls still settle with their promises', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();
     const timeout = new SharedTimeout(60_000, 1_000);

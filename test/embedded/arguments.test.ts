@@ -65,7 +65,7 @@ const wrongOptions: readonly (readonly [name: string, options: Partial<Marketpla
   ['listen.engine', { listen: { engine: 'apache' as never } }],
 ];
 
-test('createMarketplace rejects an invalid option with its name, before creating files', async (t) => {
+test('createMarketplace rejects an invalid option before creating files, and names the option', async (t) => {
   const dataDir = join(folderFor(t), 'data');
   for (const [name, options] of wrongOptions) {
     const isNamed = (error: unknown) => error instanceof RangeError && error.message.startsWith(`${name} must `);

@@ -164,7 +164,7 @@ test('throws for a record above the size limit, without assigning a position', a
   assert.equal(log.appendedPosition, 0);
 });
 
-test('starts a new segment when the current segment is full, and writes a larger group to a segment of its own', async (t) => {
+test('starts a new segment when the current segment is full; a group that exceeds the segment size gets its own segment', async (t) => {
   const { folder, log } = await openTestLog(t, { segmentBytesMax: 500 });
   await Promise.all(appendTogether(log, 30));
   await appendOneByOne(log, 40);

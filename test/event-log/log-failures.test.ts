@@ -97,7 +97,7 @@ test('limits the number of records that an unavailable log queues', async (t) =>
   assert.equal(log.durablePosition, queued + 1);
 });
 
-test('close of an unavailable log retries once and reports the lost records', async (t) => {
+test('close retries a failed write once, and then reports the lost records', async (t) => {
   const lost: number[] = [];
   const onIncident = (incident: LogIncident) => {
     if (incident.kind === 'records-lost') lost.push(incident.records);

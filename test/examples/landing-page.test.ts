@@ -430,7 +430,7 @@ function spawnLandingPage(settings: Readonly<Record<string, string>>) {
   return { child, ended: once(child, 'close').then(() => child.exitCode), log: text(child.stderr) };
 }
 
-test('the landing page prints the reason of a failed start on one line', async (t) => {
+test('if the start fails, the landing page prints the reason on one line', async (t) => {
   const { page } = await visiting(t, 'a');
   const url = apiUrlOf(page.market);
   const nobody = apiUrlAt(await findFreePort());

@@ -183,7 +183,7 @@ test('drops a reply if the client disconnects in the same event-loop turn', asyn
   await until(() => listener.inFlightCount === 0);
 });
 
-test('keeps a connection open for many requests with unique ids, and closes it on request', async ({ start, open }) => {
+test('keeps a connection open for many requests with unique ids, and closes the connection if a client requests it', async ({ start, open }) => {
   const listener = await start((x) => x.reply(text(x.requestId)));
   const connection = await open(listener);
   const ids = new Set<string | undefined>();

@@ -221,7 +221,7 @@ for (const kind of kinds) {
       assert.equal(ours.verify(kind.create(secretRingOf('theirs'), random).issue()), null);
     });
 
-    it('a token is accepted as long as the secrets include its secret', () => {
+    it('a token is accepted as long as the service has the secret with which the token was issued', () => {
       const before = kind.create(secretRingOf('first'), random);
       const rotated = kind.create(secretRingOf('first', 'second'), random);
       assert.deepEqual(rotated.verify(before.issue()), kind.payload);

@@ -51,7 +51,7 @@ function epochs(temporary: TemporaryJournal): string[] {
   return readdirSync(temporary.folder).sort();
 }
 
-test('restores the largest number of field changes in one request', async (t) => {
+test('restores the largest number of field changes that one request can contain', async (t) => {
   const temporary = await openTemporaryJournal(t);
   const changes = Array.from({ length: 2 * bounds.fieldsMax }, (_, i) => i);
   await temporary.journal.append(subNumbered(1), changes);
@@ -397,7 +397,7 @@ test('translates field changes correctly after the order of the fields has chang
   );
 });
 
-test('translates choices to their new positions and skips removed choices', () => {
+test('if the choices of a field change, translates stored values to the new positions and skips removed choices', () => {
   const moved = withFields(
     fields.map((field) =>
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,

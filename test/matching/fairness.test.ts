@@ -274,7 +274,7 @@ for (const trait of ['education_level', 'address_zip']) {
   }
 }
 
-describe('retired borrowers', () => {
+describe('scores of retired borrowers', () => {
   const field = personalLoans.fields[fieldIndex(personalLoans, 'employment_status')] as { values: readonly string[] };
   const values = { one: field.values.indexOf('employed'), other: field.values.indexOf('retired') };
 
@@ -306,7 +306,7 @@ describe('retired borrowers', () => {
   });
 });
 
-describe('payouts and rankings', () => {
+describe('influence of payouts on rankings', () => {
   /** Compares sort orders before and after a change of payouts and confirm rates. Returns how often the order `svc_revenue` differed. */
   function assertNoInfluence(rank: RankLoans, size: Size): number {
     const random = seededRandom(11);

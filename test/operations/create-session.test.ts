@@ -256,7 +256,7 @@ describe('createSession under a limit of referrer tags', () => {
     }
   });
 
-  it('does not count a referrer tag if its session was rejected', async (t) => {
+  it('does not count the referrer tag of a rejected session', async (t) => {
     const bench = await Bench.open(t, { sessionsMax: 1, tagsMax: 2 });
     await create(bench, 'tag-1');
     assert.equal(await create(bench, 'tag-2'), 'SERVICE_UNAVAILABLE');

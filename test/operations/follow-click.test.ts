@@ -277,7 +277,7 @@ describe('followClick', () => {
     assert.equal((await bench.ledger.records()).length, 3);
   });
 
-  it('redirects if the ledger is closed or its write times out, and counts the click as unrecorded', async (t) => {
+  it('redirects if the ledger is closed or a ledger write times out, and counts the click as unrecorded', async (t) => {
     const bench = await openBench(t);
     const clickTimeout = new SharedTimeout(1, 1);
     runAfterTest(t, () => clickTimeout.close());

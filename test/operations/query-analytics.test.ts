@@ -483,7 +483,7 @@ describe('pages of an analytics query', () => {
     assert.equal(await bench.outcome({ referrer_tag, granularity: 'summary', cursor }), 'INVALID_REQUEST cursor');
   });
 
-  it('later pages use the dates of the first page, also after midnight, and reject other dates', async () => {
+  it('later pages use the dates of the first page, also after midnight, and reject requests with other dates', async () => {
     for (const granularity of paged) {
       const bench = new Bench();
       const cursor = await cursorOf(bench, { referrer_tag, granularity });

@@ -20,7 +20,7 @@ function fill(store: MemorySessionStore, newId: () => string): string[] {
 }
 
 describe('MemorySessionStore', () => {
-  it('ignores a repeated add of the same session', (t) => {
+  it('adding a session again has no effect', (t) => {
     const { store, newId } = openStore(t, { sessionsMax: 2 });
     const id = newId();
     assert(store.add(id, liveTenant));
@@ -32,7 +32,7 @@ describe('MemorySessionStore', () => {
     assert(store.add(newId(), liveTenant));
   });
 
-  it('deletes a session once, so that a full store accepts one more session', (t) => {
+  it('deleting a session twice frees the space of one session', (t) => {
     const { store, newId } = openStore(t, { sessionsMax: 5 });
     const [first] = fill(store, newId);
     store.delete(first!);

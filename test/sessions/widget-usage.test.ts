@@ -98,7 +98,7 @@ test('DigestSet behaves like a Set in random operations', () => {
   );
 });
 
-test('DigestSet copies its items, and throws for a digest of another length', () => {
+test('DigestSet copies its items, and throws for a digest of the wrong length', () => {
   const set = new DigestSet();
   const item = Buffer.alloc(8, 1);
   set.add(item);

@@ -150,7 +150,7 @@ const closed: Connection = { isIdle: false, send: () => {}, abandonPendingReques
 
 const at = (status: number, afterMs: number): ScriptedAnswer => ({ status, afterMs });
 
-test('sends requests on schedule and in order, and repeats the list after its end', async (t) => {
+test('sends requests on schedule and in the order of the list, and repeats the list after its end', async (t) => {
   const { result, sent } = await scriptedLoad(t, {});
   const lap = Array.from({ length: 50 }, (_, n) => `request ${n}`);
   assert.deepEqual(sent, [...lap, ...lap]);
@@ -185,7 +185,7 @@ test('includes a stall of the server in the latency of every request that is sch
   assert.ok(result.latencyMs.p99 >= 0.95 * stallMs, `p99 ${result.latencyMs.p99}`);
 });
 
-test('includes the time that a request waits for a free connection in its latency', async (t) => {
+test('the latency of a request includes the time for which the request waits for a free connection', async (t) => {
   // One connection with 10 ms per response handles 100 of 200 requests per second: the last request waits for half a second.
   const { result } = await scriptedLoad(t, { connections: 1 }, { answerTo: () => at(200, 10) });
   assert.equal(result.expected, 100);
@@ -215,7 +215,7 @@ test('opens another connection after a request that got no response', async (t) 
   assert.equal(result.failed, 200 - result.expected);
 });
 
-test('fails a request if no connection is free and the queue is full', async (t) => {
+test('a request fails if no connection is free and the queue is full', async (t) => {
   const plan = { connections: 2, queueMax: 5, deadlineMs: 3_000 };
   const { result, sent } = await scriptedLoad(t, plan, { answerTo: () => null });
   // Two requests are pending and five requests wait until their deadlines.
@@ -234,7 +234,7 @@ test('sends the next request after each response in a closed loop, with one pend
   assert.deepEqual([underWayMax, result.expected, sent.length, result.achievedPerSecond], [3, 150, 150, 300]);
 });
 
-test('rejects if the server accepts no connection', async (t) => {
+test('a load run fails if the server accepts no connection', async (t) => {
   await assert.rejects(scriptedLoad(t, {}, { listens: false }), /does not accept connections/);
 });
 

@@ -31,7 +31,7 @@ test('generates the same borrowers for the same seed, and different borrowers fo
   assert.notDeepEqual(draw(50, 1), draw(50, 2));
 });
 
-test('fills in every required field, and generates only valid values', () => {
+test('generates a value for every required field, and generates only valid values', () => {
   for (const person of people) {
     for (const name of personalLoans.required) assert.ok(name in person, name);
     const { accepted, invalid } = validatePocketFields(personalLoans, person, 20260101);
@@ -39,7 +39,7 @@ test('fills in every required field, and generates only valid values', () => {
   }
 });
 
-test('fills in conditional fields for most borrowers whose condition is true, but not for all of them', () => {
+test('fills in a conditional field for most, but not all, borrowers who meet the condition of the field', () => {
   for (const { field, when } of personalLoans.conditional) {
     const concerned = people.filter((person) => person[when.field as keyof Borrower] === when.is);
     const share = concerned.filter((person) => field in person).length / concerned.length;

@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-test('the service restores sessions that were written before its start as live sessions with inputs', async () => {
+test('the service restores live sessions, with inputs, that the benchmark wrote before the start of the service', async () => {
   const dataDir = await mkdtemp(join(folder, 'data-'));
   const sample = await writeLiveSessions(dataDir, {
     count: 2_500,
@@ -63,7 +63,7 @@ test('every session has different inputs, and the returned sample is spread even
   assert.deepEqual(places, [0, 500, 1_000, 1_500, 2_000]);
 });
 
-test('creates many valid API keys of one account in one call', async () => {
+test('creates many valid API keys for one account in one call', async () => {
   const dataDir = await mkdtemp(join(folder, 'data-'));
   const keys = createApiKeys(dataDir, 3_000);
   assert.equal(new Set(keys.map(hashApiKey)).size, 3_000);
