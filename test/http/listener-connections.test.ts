@@ -129,7 +129,7 @@ test('if too many reply bytes are unsent, the listener closes the connection tha
   assert.deepEqual((await last.response()).body, unbufferedBody);
 });
 
-test('replies to other requests can be sent from a handler, a microtask and a later event-loop turn', async ({ start, open }) => {
+test('handlers, microtasks and later turns can send replies to other requests', async ({ start, open }) => {
   let waiting: RequestContext[] = [];
   const answerAll = (how: string): void => {
     const due = waiting;
@@ -183,7 +183,7 @@ test('drops a reply if the client disconnects in the same event-loop turn', asyn
   await until(() => listener.inFlightCount === 0);
 });
 
-test('keeps a connection open for many requests with unique ids, and closes the connection if a client requests it', async ({ start, open }) => {
+test('serves many requests with unique ids on a connection, and closes it on request', async ({ start, open }) => {
   const listener = await start((x) => x.reply(text(x.requestId)));
   const connection = await open(listener);
   const ids = new Set<string | undefined>();
@@ -277,7 +277,7 @@ test('drain: keeps accepting connections during the delay, and closes each conne
   await assert.rejects(open(listener), { code: 'ECONNREFUSED' });
 });
 
-test('drain: handles a connection that was established but not yet accepted when the drain started', async ({ start }) => {
+test('drain: handles a connection that is established but not yet accepted', async ({ start }) => {
   const listener = await start(hello);
   const connecting = RawConnection.open(listener.port);
   // The system has established the connection by now, and the listener has not accepted it yet.
@@ -288,7 +288,7 @@ test('drain: handles a connection that was established but not yet accepted when
   await Promise.all([connection.closed, closing]);
 });
 
-test('drain: sends replies to HEAD requests and replies with status 204, and closes the connections', async ({ start, open }) => {
+test('drain: sends replies to HEAD requests and replies with status 204', async ({ start, open }) => {
   const waiting: RequestContext[] = [];
   const listener = await start((x) => void waiting.push(x));
   const connections = await Promise.all([open(listener), open(listener)]);

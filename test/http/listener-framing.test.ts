@@ -198,7 +198,7 @@ test('replies 400 to a request whose length is ambiguous, and closes the connect
   }
 });
 
-test('handles no request that is hidden in a body with ambiguous framing or in a body over the size limit', async ({ start, open }) => {
+test('handles no request hidden in a body that has ambiguous framing or is too large', async ({ start, open }) => {
   const handled: string[] = [];
   const handler: RequestHandler = (x) => {
     handled.push(x.path);
@@ -286,7 +286,7 @@ test('serves requests after a client sent bytes that are not HTTP, and passes no
   assert.deepEqual(faults, []);
 });
 
-test('accepts a query string with 500 ids, and replies 431 to a request head over the size limit', async ({ start, open }) => {
+test('accepts a query of 500 ids, and replies 431 to a request head over the size limit', async ({ start, open }) => {
   const listener = await start((x) => x.reply(text(String(x.query.length))));
   const query = `sub_id_list=${Array.from({ length: bounds.subIdListMax }, () => 's'.repeat(68)).join('%2C')}`;
   const connection = await open(listener);

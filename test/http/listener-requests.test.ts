@@ -31,7 +31,7 @@ test('passes method, path and query to the handler undecoded', async ({ start, o
   assert.deepEqual(await seen('OPTIONS /x'), ['OPTIONS', '/x', '']);
 });
 
-test('parses an absolute request target, if the engine accepts absolute request targets', async ({ start, open, engine }) => {
+test('parses absolute request targets, if the engine accepts them', async ({ start, open, engine }) => {
   const listener = await start((x) => x.reply(text(JSON.stringify([x.path, x.query, x.requestHeader('host')]))));
   const seen = async (target: string): Promise<unknown> => {
     const response = await ask(await open(listener), `GET ${target} HTTP/1.1\r\nHost: other\r\n\r\n`);
@@ -151,7 +151,7 @@ testAlsoOverTls('reads a body that is sent whole or in parts, is empty or is abs
   assert.equal((await connection.response()).body.toString(), '0:');
 });
 
-test('a client that sends 10 MB can read the 413 reply before the listener closes the connection', async ({ start, open }) => {
+test('a client that sends 10 MB can read the 413 reply before the connection closes', async ({ start, open }) => {
   const listener = await start((x) => x.readBody(() => assert.fail('a body was read')));
   const bytes = Buffer.alloc(64 * 1024, 'x');
   const length = `POST / HTTP/1.1\r\nHost: test\r\nContent-Length: ${160 * bytes.length}\r\n\r\n`;
