@@ -60,7 +60,7 @@ test('predicts the load of the server to which the plan assigns the most API key
   near(plan.predicted.memoryMiB, 120 + (plan.load.liveSessions * 1_536) / 2 ** 20);
 });
 
-test('a traffic mix of twice the cost halves the request rate of a server', () => {
+test('a server can serve half the request rate if a traffic mix costs twice as much', () => {
   const expensive: CapacityMeasurements = {
     ...sample,
     costs: { session: { socketThreadMicros: 80, allThreadsMicros: 120 } },

@@ -37,7 +37,7 @@ describe('validate', () => {
     assert.deepEqual(await validate(file), { code: 0, stdout: validLine(file, validCatalog), stderr: '' });
   });
 
-  test('lists the lenders of a valid file whose logo is missing or unusable', async (t) => {
+  test('lists lenders with a missing or unusable logo in a valid file', async (t) => {
     const lenders = ['missing', 'page', 'valid'].map((name, index) => {
       const [lender] = catalogOf([plainOffer({ id: name })]).lenders;
       return { ...lender!, name: `Lender ${index}`, logo: `${name}.svg` };

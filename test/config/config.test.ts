@@ -228,7 +228,7 @@ test('errors hide the password of a URL, and suggest a similar value for a missp
   }
 });
 
-test('warns if fetch blocks the operations port, or if the heap is too small for SVC_MAX_SESSIONS', () => {
+test('warns about an operations port that fetch blocks, and about a heap that is too small for SVC_MAX_SESSIONS', () => {
   for (const [settings, warning] of [
     [{ SVC_OPS_PORT: '6000' }, /^SVC_OPS_PORT is 6000, a port that fetch blocks,.*$/],
     [{ SVC_MAX_SESSIONS: '1000' }, /^$/],

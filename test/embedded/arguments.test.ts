@@ -195,7 +195,7 @@ const wrongArguments: readonly (readonly [param: string, call: Call])[] = [
   ['cursor', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'daily', cursor: nothing })],
 ];
 
-test('an argument of the wrong type causes an error result that names the argument, not an exception', async () => {
+test('an argument of the wrong type causes an error result that names the argument, and causes no exception', async () => {
   const partner = partnerWith();
   const { sub_id } = ok(await partner.createSession({ referrer_tag: 'arguments' }));
   for (const [param, call] of wrongArguments) {

@@ -61,7 +61,7 @@ test('records that are appended in one turn of the event loop share one promise 
   assert.deepEqual(files.steps, ['store']);
 });
 
-test('syncs the segment header before renaming the file, and the rename before writing the first record', async (t) => {
+test('syncs the segment header before renaming the file, and syncs the rename before writing the first record', async (t) => {
   const { files, log } = await openTestLog(t);
   await appendOneByOne(log, 1);
   const [header, reserve, group] = ['write', 'write', 'write'];

@@ -155,7 +155,7 @@ test('recovers the groups before a group that is incomplete after a crash', asyn
   );
 });
 
-test('rejects damage before a later synced group, and reports the file and the offset', async (t) => {
+test('rejects a log with damage before a later synced group, and reports the file and the offset', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 3, 1, 2]);
   const whole = readFileSync(file);
@@ -294,7 +294,7 @@ async function fourSegments(folder: string): Promise<string[]> {
 const timeMsOf = (record: unknown): number => (record as number[])[1]!;
 const timeAt = (position: number): number => timeMsOf(recordAt(position));
 
-test('reads every record after a given time, and returns the same end position and CRC as a complete read', async (t) => {
+test('reads every record after a given time, and returns the same end position and CRC as a read of all records', async (t) => {
   const folder = scratchFolder(t);
   await fourSegments(folder);
   const whole = await recoverLog(fileSystemLogFiles, folder, () => {});

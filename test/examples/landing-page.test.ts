@@ -123,7 +123,7 @@ test('visitors may skip the last question, and going back retains all answers', 
   assert.match(textOf((await visitor.get('/offers')).text), /for \$9,000/);
 });
 
-test('variant A has one form, and shows the same number of offers in an iframe, with the widget script and as cards', async (t) => {
+test('variant A has one form, and shows equally many offers in an iframe, in a script widget and as cards', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'a');
   assert.equal(policyOf(landing.headers).get('script-src'), "'none'");
   assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');

@@ -150,7 +150,7 @@ describe('matcher pool of two threads', () => {
     assert.deepEqual(await ranking, expectedRanking(fixture.live()));
   });
 
-  test('rejects only the requests with an unknown catalog version, with errors whose messages are not logged', async () => {
+  test('rejects only requests with an unknown catalog version; the messages of these errors are not logged', async () => {
     const versions = ['000000000000', '../../secret', fixture.live().version];
     const settled = await Promise.allSettled(
       versions.map((catalogVersion) => fixture.pool.match({ ...fixture.request, catalogVersion })),
@@ -264,7 +264,7 @@ describe('matcher pool whose worker exits', () => {
     assert.notEqual(await pool.match(request), null);
   });
 
-  test('reports idle workers that exited, and sends the catalogs to a replacement before any batch', async (context) => {
+  test('reports idle workers that exited, and sends a replacement worker the catalogs before any batch', async (context) => {
     const { pool, catalogs, errors, batches, deleteArchive } = await openPoolFor(context, 2);
     deleteArchive();
     await terminate(pool.workers);

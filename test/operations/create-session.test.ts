@@ -373,7 +373,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal((await bench.ledger.records()).length, 1);
   });
 
-  it('returns status 503 for a repeated request whose Idempotency-Key has just been deleted', async (t) => {
+  it('returns status 503 if the Idempotency-Key of a repeated request has just been deleted', async (t) => {
     const bench = await Bench.open(t);
     const outcome = await createSession(bench.deps, liveTenant, keyNumber, { referrer_tag }, 'retry-1', null);
     assert.deepEqual(outcome, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });

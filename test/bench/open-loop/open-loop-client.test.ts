@@ -169,7 +169,7 @@ test('sends the warm-up requests and does not count them', async (t) => {
   assert.deepEqual([sent.length, result.due, result.answered], [100, 50, 100]);
 });
 
-test('includes a stall of the server in the latency of every request that is scheduled during the stall', async (t) => {
+test('a stall of the server increases the latency of every request that is scheduled during the stall', async (t) => {
   // The server sends no response for 400 ms from the 100th request on. At 400 arrivals per second, 160 requests are due in that time.
   const stallMs = 400;
   let stalledAtMs = 0;

@@ -100,7 +100,7 @@ for (const kind of kinds) {
   });
 }
 
-test('the synced server writes a record before each response, also for concurrent requests, and stops on close', async (t) => {
+test('the synced server writes a record before each response, also for concurrent requests; close stops the server', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-synced-'));
   t.after(() => rm(folder, { recursive: true }));
   const target = await startBaselineTarget('synced', answers, folder);

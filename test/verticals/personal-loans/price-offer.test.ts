@@ -146,7 +146,7 @@ describe('payments exactly at the debt-to-income limit', () => {
     );
   });
 
-  test('a payment exactly at the debt-to-income limit is allowed, even if rounding could make the largest amount too low', () => {
+  test('a payment exactly at the debt-to-income limit is allowed, even if rounding could reduce the largest loan amount', () => {
     const { tables } = compileLoans(catalogOf([plainOffer({ ...offer, max_debt_to_income_percent: 100 })]));
     const applicant = emptyApplicant();
     const price = emptyOfferPrice();
