@@ -12,7 +12,7 @@ test('without options, selects all parts at full scale with the default clients'
   assert.equal(selectBenchParts(only), benchParts);
 });
 
-test('accepts names of parts and groups, and runs the parts in their fixed order', () => {
+test('accepts names of benchmark parts and of groups, and selects the parts in a fixed order', () => {
   const { only } = parseBenchOptions(['--only', 'micro', '--only', 'click', '--client', 'wrk']);
   assert.deepEqual(selected(...only), ['click', 'micro']);
   assert.deepEqual(selected('curves'), ['offered-load', 'live-sessions']);
@@ -24,7 +24,7 @@ test('rejects an unknown part, client or option, and lists the known names', () 
   assert.throws(() => parseBenchOptions(['--fast']), /--fast/);
 });
 
-test('appends to lists of a result and replaces other values, without changing the original result', () => {
+test('mergePartResult appends to arrays, replaces other values, and does not change the original result', () => {
   const micro = (name: string) => ({ name, medianNs: 1, p99Ns: 2 });
   const before = { quick: true, memory: null, micro: [micro('a')], history: [] } as unknown as BenchResult;
   const memory = { fields: 1, heapBytes: 2, residentBytes: 3, points: [], sessionsMax: 4 };

@@ -60,7 +60,7 @@ test('predicts the load of the server to which the plan assigns the most API key
   near(plan.predicted.memoryMiB, 120 + (plan.load.liveSessions * 1_536) / 2 ** 20);
 });
 
-test('a traffic mix of twice the cost halves the request rate of a server', () => {
+test('a server can serve half the request rate if a traffic mix costs twice as much', () => {
   const expensive: CapacityMeasurements = {
     ...sample,
     costs: { session: { socketThreadMicros: 80, allThreadsMicros: 120 } },
@@ -142,7 +142,7 @@ test('computes the error of the prediction in percent of the measurement', () =>
   assert.deepEqual(errors, { rate: 0, p99, 'socket-thread': -50, 'all-threads': 100, memory: 0 });
 });
 
-test('a comparison has no error for values that the operating system does not report', () => {
+test('a value that the operating system does not report has no prediction error', () => {
   const unreported = { ...asPlanned, socketThreadCores: null, allThreadsCores: null, memoryMiB: null };
   const { rows, carried } = compareWithPlan(checkedPlan, unreported);
   assert.deepEqual(
@@ -265,7 +265,7 @@ for (const [name, makeHarder] of [
   });
 }
 
-test('one more key per server exceeds the bottleneck resource, and no other resource is exceeded first', () => {
+test('one more API key per server would exceed the bottleneck resource, and no other resource allows fewer API keys', () => {
   fc.assert(
     fc.property(measurementsArbitrary, mixes, requests, (measurements, of, request) => {
       const plan = planOrNull(measurements, of, request);

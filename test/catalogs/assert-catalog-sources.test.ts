@@ -14,7 +14,7 @@ const both = of(personalLoans);
 const [live, sandbox] = both as [CatalogSource, CatalogSource];
 const boats: Vertical = { ...personalLoans, number: 99, segment: 'boat-loans', keyPrefix: 'svc_bt_' };
 
-test('accepts a live and a test catalog for each vertical, also if the vertical objects are copies', () => {
+test('accepts a live and a test catalog for each vertical, also if each catalog has its own copy of the vertical object', () => {
   assertCatalogSources(allFixtures.flatMap(({ catalogs }) => catalogs));
   assertCatalogSources([...of(personalLoans), { ...live, vertical: boats }, { ...sandbox, vertical: { ...boats } }]);
 });
@@ -36,7 +36,7 @@ const wrong: readonly (readonly [told: RegExp, sources: unknown])[] = [
 ];
 
 for (const [at, [told, sources]] of wrong.entries()) {
-  test(`rejects invalid catalog sources: case ${at + 1}, ${told.source}`, () => {
+  test(`rejects invalid catalog sources (case ${at + 1}): ${told.source}`, () => {
     assert.throws(() => assertCatalogSources(sources as never), { name: 'RangeError', message: told });
   });
 }

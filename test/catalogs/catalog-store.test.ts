@@ -80,7 +80,7 @@ test('stores a separate catalog for each vertical and mode', () => {
   assert.equal(store.currentCatalogVersions.length, 3);
 });
 
-test('in test mode, the same offers have another catalog version and no revenue', () => {
+test('a test catalog with the offers of a live catalog has another catalog version and no revenue', () => {
   const store = open([live(textWith('a')), { vertical: personalLoans, mode: 'test', text: textWith('a') }]);
   const [liveVersion, testVersion] = store.currentCatalogVersions as [string, string];
   assert.ok(store.findCatalogByVersion(liveVersion)!.clickValueMicros(0, 4) > 0);
@@ -162,7 +162,7 @@ test('a reload can activate an earlier catalog version again', async () => {
   assert.notEqual(open([live(textWith('c'))]).findCatalogByVersion(first), null);
 });
 
-test('a reload with an earlier catalog version that has expired keeps the archive file of the version', async () => {
+test('keeps the archive file of an expired catalog version if a reload activates this version again', async () => {
   const { store, old } = await openReplaced();
   clock.advance(bounds.replacedCatalogRetentionMs);
   await change(store, textWith('a'));
@@ -253,7 +253,7 @@ test('opening the store throws an error with all problems of an invalid catalog'
   }
 });
 
-test('retains a replaced catalog after a restart until its original expiry', async () => {
+test('after a restart, a replaced catalog is still retained until its original expiry time', async () => {
   const { old } = await openReplaced();
   clock.advance(bounds.replacedCatalogRetentionMs - 10);
   const reopened = open([live(textWith('b'))]);
@@ -262,7 +262,7 @@ test('retains a replaced catalog after a restart until its original expiry', asy
   assert.equal(reopened.findCatalogByVersion(old), null);
 });
 
-test('treats a catalog as replaced if its file changed while the service was stopped', () => {
+test('if a catalog file changed while the service was stopped, the retention of the old catalog begins at the next start', () => {
   const old = open([live(textWith('a'))]).currentCatalog(1, 'live').version;
   clock.advance(bounds.replacedCatalogRetentionMs * 3);
   const store = open([live(textWith('b'))]);
@@ -273,7 +273,7 @@ test('treats a catalog as replaced if its file changed while the service was sto
   assert.equal(open([live(textWith('b'))]).findCatalogByVersion(old), null);
 });
 
-test('reports an archived catalog that is damaged or has changed content, and loads the others', async () => {
+test('reports an archived catalog that is unreadable or has changed, and loads the other archived catalogs', async () => {
   const { store, old: first } = await openReplaced();
   const second = store.currentCatalog(1, 'live').version;
   await change(store, textWith('c'));
@@ -322,7 +322,7 @@ test('neither activates nor archives a catalog version that cannot be prepared',
   assert.deepEqual(readdirSync(archiveFolder).sort(), files);
 });
 
-test('retains a replaced catalog after a failed attempt to activate it again', async () => {
+test('retains a replaced catalog if an attempt to activate this catalog again fails', async () => {
   const store = open([live(textWith('a'))]);
   const { version } = store.currentCatalog(1, 'live');
   await change(store, textWith('b'));
@@ -342,7 +342,7 @@ test('close aborts a pending reload, and later reloads fail', async () => {
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
 });
 
-test('rejects a reload while too many catalogs are retained, until the first of them expires', async () => {
+test('while too many catalogs are retained, a reload is rejected until the first retained catalog expires', async () => {
   const store = open([live(textWith('a'))]);
   for (let at = 0; at < bounds.replacedCatalogsMax; at++) {
     const text = textWith(`kept-${at}`);

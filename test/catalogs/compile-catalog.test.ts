@@ -31,7 +31,7 @@ test('encodes the click_id in every placeholder of the landing URL', () => {
   );
 });
 
-test('the value of a click is the payout times the confirm rate of the credit band; 0 in a test catalog', () => {
+test('the value of a click is the payout times the confirm rate of the credit band, or 0 in a test catalog', () => {
   const bands = { '660-699': plainBand({ confirm_rate: 0.02 }), '700-749': plainBand({ confirm_rate: 0.05 }) };
   const catalog = compileLoans(catalogOf([plainOffer({ payout_usd: 150, bands })]));
   assert.equal(catalog.clickValueMicros(0, band('700-749')), 7_500_000);
@@ -41,7 +41,7 @@ test('the value of a click is the payout times the confirm rate of the credit ba
   assert.equal(sandbox.clickValueMicros(0, band('700-749')), 0);
 });
 
-test('applies the payout model of the vertical, or that of the offer if the offer has one', () => {
+test('applies the payout model of the offer, or of the vertical if the offer has none', () => {
   const click = plainOffer({ payout_model: 'cost_per_click', payout_usd: 2.25 });
   assert.equal(compileLoans(catalogOf([click])).clickValueMicros(0, band('700-749')), 2_250_000);
   const leases = JSON.parse(equipmentLeaseCatalog('live')) as LoanCatalog;

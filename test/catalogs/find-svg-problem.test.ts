@@ -84,7 +84,7 @@ describe('namespaces', () => {
     assert.equal(findSvgProblem(around('<g xmlns:x="y"/>'.repeat(most))), tooMany);
   });
 
-  test('does not copy the namespaces of an element for each of its children', () => {
+  test('child elements share the namespaces of their parent element without a copy', () => {
     const text = `<svg ${xmlns}${declarations(most - 1)}>${'<a/>'.repeat(10_000)}</svg>`;
     assert.ok(text.length <= bounds.logoFileBytesMax);
     const written = entriesWritten(() => assert.equal(findSvgProblem(text), null));

@@ -21,7 +21,7 @@ describe('the logo cache', () => {
     for (const hash of [red.hash, blue.hash]) assert.equal(cache.find('a.svg', hash), blue);
   });
 
-  test('stores different images of two catalogs under the same file name', () => {
+  test('two catalogs can have different images with the same file name', () => {
     const cache = new LogoCache();
     cache.replaceCatalog('live', [red]);
     cache.replaceCatalog('test', [blue, logo('a.svg', 'red')]);
@@ -39,7 +39,7 @@ describe('the logo cache', () => {
     assert.notEqual(cache.find('b.svg', undefined), null);
   });
 
-  test('prefers current logos to those of a replaced catalog', () => {
+  test('prefers current logos to the logos of a replaced catalog', () => {
     const cache = new LogoCache();
     const old = logo('old.svg', 'blue');
     cache.replaceCatalog('live', [red]);
@@ -85,7 +85,7 @@ async function openService(t: TestContext, ...lenders: string[]) {
 }
 
 describe('LogoService', () => {
-  test('serves the loaded logos of a catalog only after its activation', async (t) => {
+  test('serves the loaded logos of a catalog only after the catalog is activated', async (t) => {
     const { service, source, served, write } = await openService(t, 'A');
     write('a.svg', image('blue'));
     const next = new RecordingCatalog('A', 'B');
@@ -98,7 +98,7 @@ describe('LogoService', () => {
     assert.deepEqual(service.logoProblems, [{ lenderIndex: 1, file: 'b.svg', problem: 'does not exist' }]);
   });
 
-  test('a refresh reloads changed logo files until the service is closed', async (t) => {
+  test('a refresh applies changed logo files, but has no effect after the service is closed', async (t) => {
     const { service, source, catalog, served, write } = await openService(t, 'A', 'B');
     await service.reloadLogos(source);
     assert.equal(catalog.hashes.length, 1);

@@ -163,7 +163,7 @@ describe('invalid criteria of a catalog', () => {
     });
   }
 
-  test('rejects a criterion on a field of kind digits', () => {
+  test('rejects a criterion for a field of the kind "digits"', () => {
     const catalog = JSON.parse(equipmentLeaseCatalog('live')) as LoanCatalog;
     catalog.lenders[0]!.offers[0]!.criteria = [{ field: 'site_code', min: 1 }];
     assert.deepEqual(errorsOf(catalog, equipmentLeases), [
@@ -230,7 +230,7 @@ test('rejects a text that is not a catalog', () => {
   }
 });
 
-test('limits names and payouts to what the ledger can store', () => {
+test('names and payouts of the maximum size fit into ledger records', () => {
   const name = '\u{1F3E6}'.repeat(bounds.lenderNameCodePointsMax);
   const id = 'x'.repeat(bounds.offerIdCharactersMax);
   const bands = { '700-749': plainBand({ confirm_rate: 1 }) };
@@ -259,7 +259,7 @@ test('rejects a catalog with too many different loan terms', () => {
   ]);
 });
 
-describe('an error quotes the file in one short line without control characters', () => {
+describe('errors quote the text of a catalog file in one short line, without control characters', () => {
   const hostile = '\u001b]0;owned\u0007\r\n\u009b2J\u202eabc\u{e0041}\ud83c';
   const nothingHidden = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
   const shownMost = bounds.catalogNameCharactersShown;
@@ -350,7 +350,7 @@ test('reports errors of the file, of lenders and of offers with the paths of the
   );
 });
 
-test('rejects a text over the size limit or with a byte order mark without parsing it', () => {
+test('rejects a text without parsing it if the text is too long or has a byte order mark', () => {
   assert.deepEqual(errorsOf('\ufeff{}'), ['catalog: must not begin with a byte order mark']);
   assert.deepEqual(errorsOf(' '.repeat(bounds.catalogFileBytesMax + 1)), [
     `catalog: must be at most ${bounds.catalogFileBytesMax} bytes long`,

@@ -13,12 +13,12 @@ import { image, logoFolderOf } from './logo-folder.ts';
 const lender = (name: string, logo = `${name.toLowerCase()}.svg`) => ({ name, logo });
 
 describe('readLogos', () => {
-  test('the logo folder is named logos and is in the folder of the catalog file', () => {
+  test('the logo folder is the folder named logos beside the catalog file', () => {
     assert.equal(logoFolder('/etc/offers/live.json'), '/etc/offers/logos');
     assert.equal(logoFolder('live.json'), 'logos');
   });
 
-  test('reads and hashes logo files, also for several lenders, and renders a monogram for a missing file', async (t) => {
+  test('reads and hashes logo files, also if several lenders share a file, and renders a monogram for a missing file', async (t) => {
     const folder = logoFolderOf(t, { 'a.svg': image('red'), 'b.svg': image('blue') });
     const lenders = [lender('A'), lender('B'), lender('A2', 'a.svg'), lender('C', 'no.svg'), lender('D', 'no.svg')];
     const { logos, problems, folderFound } = await readLogos(folder, lenders);

@@ -31,7 +31,7 @@ test('analytics commands on the data folder of a service', async (t) => {
     assert.deepEqual([none.stdout, none.stderr], ['', 'No sessions found, as of record 7 of the ledger.\n']);
   });
 
-  await t.test('the commands print the figures of the API, also after the service has stopped', async () => {
+  await t.test('the commands print the same figures as the API, also after the service has stopped', async () => {
     const query = { referrer_tag: 'hero-short' };
     const expected = {
       summary: ok(await partner.queryAnalytics(query)),

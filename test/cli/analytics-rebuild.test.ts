@@ -47,7 +47,7 @@ test('the command analytics rebuild', async (t) => {
     assert.ok(!existsSync(`${store}.rebuilt`));
   });
 
-  await t.test('an interrupted rebuild leaves the store unchanged and no temporary file', async () => {
+  await t.test('an interrupted rebuild does not change the store, and leaves no temporary file', async () => {
     const bytesBefore = readFileSync(store);
     const stop = new AbortController();
     const onProgress = () => stop.abort(new Error('stopped'));

@@ -37,7 +37,7 @@ describe('validate', () => {
     assert.deepEqual(await validate(file), { code: 0, stdout: validLine(file, validCatalog), stderr: '' });
   });
 
-  test('lists the lenders of a valid file whose logo is missing or unusable', async (t) => {
+  test('lists lenders with a missing or unusable logo in a valid file', async (t) => {
     const lenders = ['missing', 'page', 'valid'].map((name, index) => {
       const [lender] = catalogOf([plainOffer({ id: name })]).lenders;
       return { ...lender!, name: `Lender ${index}`, logo: `${name}.svg` };
@@ -67,7 +67,7 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     assert.deepEqual(await validate(file), { code: 0, stdout: validLine(file, validCatalog) + note, stderr: '' });
   });
 
-  test('lists errors, including duplicate members, with line, column and path in the order of the file', async (t) => {
+  test('lists errors and duplicate members in the order of the file, with line, column and path', async (t) => {
     const text = pretty(validCatalog)
       .replace('"stars": 4', '"stars": 9')
       .replace('"features": []', '"feature": []')
@@ -93,7 +93,7 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     );
   });
 
-  test('escapes control characters when it prints names and excerpts of the file', async (t) => {
+  test('escapes control characters in printed names and excerpts of the file', async (t) => {
     const member = '"\\u001b[2J\\u009b1m":1';
     for (const text of [`{${member},${member}}`, '{"format": \u001b[2J']) {
       const { code, stdout, stderr } = await validate(writeCatalog(t, text));
@@ -104,7 +104,7 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     }
   });
 
-  test('prints the position of a syntax error, and the first position of a text that is nested too deeply', async (t) => {
+  test('prints the position of a syntax error, and line 1, column 1 for a text that is nested too deeply', async (t) => {
     for (const [text, line, column, problem] of [
       ['{\n  "format": 1,\n  "vertical": "perso', 3, 21, /^is not JSON: /],
       [`${'['.repeat(3_000)}${']'.repeat(3_000)}`, 1, 1, /^must be nested at most /],
@@ -117,7 +117,7 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     }
   });
 
-  test('lists errors, including duplicate members, up to a common limit, and prints the number of the other errors', async (t) => {
+  test('lists errors and duplicate members up to a common limit, and prints how many more there are', async (t) => {
     const lender = '{"name":"a","name":"b","logo":"a.svg","offers":[]},\n';
     const text = pretty(validCatalog)
       .replace('"lenders": [', `"lenders": [${lender.repeat(bounds.catalogErrorsReportedMax)}`)

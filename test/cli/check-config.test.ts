@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { settingNames } from '../../src/config/env.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
-test('prints every setting with its value and whether it is a default', async () => {
+test('prints every setting with its value, and whether the value is the default', async () => {
   const { code, stdout, stderr } = await runMarketplace(['check-config'], { SVC_PORT: '8181' });
   assert.deepEqual([code, stderr], [0, '']);
   const rows = stdout.trimEnd().split('\n').slice(1);

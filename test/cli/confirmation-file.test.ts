@@ -26,7 +26,7 @@ async function readItems(format: ConfirmationFormat, ...chunks: readonly string[
 const header = 'click_id,txid,status,amount,occurred_at\n';
 
 describe('CSV files of confirmations', () => {
-  it('CSV files may contain the columns in any order, and additional columns', async () => {
+  it('CSV files may contain the columns in any order, and may contain additional columns', async () => {
     const text = 'note,amount,status,txid,occurred_at,svc_offer_id,sub_id,click_id\nx,40.5,funded,t,now,o,s,\n';
     const item = { amount: 40.5, status: 'funded', txid: 't', occurred_at: 'now', svc_offer_id: 'o', sub_id: 's' };
     assert.deepEqual(await readItems('csv', text), [item]);
@@ -96,7 +96,7 @@ describe('CSV files of confirmations', () => {
     });
   }
 
-  it('every error for an invalid CSV file is a CommandLineError without text of the file', async () => {
+  it('every error for an invalid CSV file is a CommandLineError and contains no text of the file', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: fc.constantFrom('secret', '"', ',', '\r', '\n') }), async (text) => {
         try {
@@ -111,7 +111,7 @@ describe('CSV files of confirmations', () => {
 });
 
 describe('NDJSON files of confirmations', () => {
-  it('reads one object per line of an NDJSON file, with the known members only', async () => {
+  it('reads one object per line of an NDJSON file, with only the known members of each object', async () => {
     const text = '{"txid":"t","amount":40.5,"note":"x"}\r\n\n  \n{"txid"\n[]\nnull\n{"__proto__":{"txid":"p"}}';
     assert.deepEqual(await readItems('ndjson', text), [
       { txid: 't', amount: 40.5 },
@@ -132,7 +132,7 @@ describe('NDJSON files of confirmations', () => {
     assert.deepEqual(accepted!.parsed, { ok: true, item: {} });
   });
 
-  it('NDJSON files may be read in chunks of any size', async () => {
+  it('an NDJSON file can be parsed in chunks of one character', async () => {
     assert.deepEqual(await readItems('ndjson', ...'{"txid":"one"}\n{"txid":"two"}'), [
       { txid: 'one' },
       { txid: 'two' },

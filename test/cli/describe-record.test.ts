@@ -16,7 +16,7 @@ const createdMs = Date.UTC(2026, 4, 20, 12);
 const sub = subIdBytes({ createdMs, serial: 7 });
 const common = { at: '2026-05-20T12:00:00.000Z', sub_id: formatSubId(sub) };
 
-test('describes records with the names of their members, of devices and of event types, and with hexadecimal ids', () => {
+test('describes records with named members, devices and event types, and with hexadecimal ids', () => {
   const shown = { kind: 'offers_viewed', catalog_version: 'catalog-1' };
   const widget = { load: 5, wallMs: createdMs };
   const load = '0000000000000005';
@@ -52,7 +52,7 @@ test('describes records with the names of their members, of devices and of event
   }
 });
 
-test('describes unexpected member values as they are, with bytes in hexadecimal', () => {
+test('prints unexpected member values unchanged, and bytes as hexadecimal digits', () => {
   const [kind, wallMs, id] = widgetEventsRecord(sub, ['widget_loaded']);
   const { load, event_ids, types, offer_ids } = describeRecord([kind, wallMs, id, 5, new Uint8Array(9), 'length', -1]);
   assert.deepEqual([load, event_ids, types, offer_ids], [5, '000000000000000000', 'length', -1]);

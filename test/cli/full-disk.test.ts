@@ -70,7 +70,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-test('on a full disk, only operations that must be durable fail, and the service recovers once there is space', {
+test('on a full disk, only operations that must be durable fail; the service recovers as soon as there is space', {
   skip,
 }, async (t) => {
   const { folder, key } = await issueKey(t);
@@ -128,7 +128,7 @@ test('on a full disk, only operations that must be durable fail, and the service
 });
 
 for (const engine of ['uws', 'node']) {
-  test(`inputs that got status 503 on a full disk are applied once there is space, also after a kill, on ${engine}`, {
+  test(`inputs that got status 503 on a full disk are applied as soon as there is space, also after a kill, on ${engine}`, {
     skip,
   }, async (t) => {
     const { folder, key } = await issueKey(t);

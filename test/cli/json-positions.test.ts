@@ -18,7 +18,7 @@ test('an object member is located by its name, an array item by its first charac
   assert.deepEqual(duplicates, noDuplicates);
 });
 
-test('locates the last occurrence of a duplicate member, and only values inside the last occurrence', () => {
+test('locates the last occurrence of a duplicate member, and no values inside earlier occurrences', () => {
   const text = '{"a":{"b":1,"c":[1]},\n"a":{"b":2,\n"\\u0062":3}}';
   const { positions, duplicates } = locateJsonPaths(text, [['a'], ['a', 'b'], ['a', 'c'], ['a', 'c', 0]], 10);
   assert.deepEqual(positions, [{ line: 2, column: 1 }, { line: 3, column: 1 }, null, null]);
@@ -54,7 +54,7 @@ test('jsonErrorPosition returns a position for a syntax error after deeply neste
   assert.equal(jsonErrorPosition(text, 'cut short').line, 1);
 });
 
-test('ignores a position that is part of the JSON text quoted in the error message', () => {
+test('ignores text such as "at position 1" that the error message quotes from the JSON text', () => {
   const text = '{"a": at position 1';
   assert.equal(jsonErrorPosition(text, jsonParseMessage(text)).column, 7);
   assert.equal(jsonErrorPosition(text, `"${text}" is not valid JSON`).column, 7);

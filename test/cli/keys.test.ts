@@ -6,7 +6,7 @@ import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
 const createAcme = 'keys create --account acme --vertical personal-loans --mode test'.split(' ');
 const keyPattern = /^svc_pl_test_[0-9a-f]{48}\n$/;
 
-test('create prints the key to standard output, and notices about the key and a new key file to standard error', async (t) => {
+test('create prints the key to standard output, and prints notices to standard error', async (t) => {
   const { run } = marketplaceOnFreshFolder(t);
   const { code, stdout, stderr } = await run(...createAcme);
   assert.equal(code, 0);
@@ -62,7 +62,7 @@ test('several processes can concurrently create keys and allow origins in a new 
   assert.equal(JSON.parse((await run('origins', 'list', '--json')).stdout).length, 3);
 });
 
-test('list prints all keys by id, including revoked ones; revoke succeeds again for a revoked key', async (t) => {
+test('list prints all keys in the order of their ids, including revoked keys; a key can be revoked again', async (t) => {
   const { run } = marketplaceOnFreshFolder(t);
   const first = JSON.parse((await run(...createAcme, '--json')).stdout);
   const second = JSON.parse((await run(...createAcme, '--json')).stdout);

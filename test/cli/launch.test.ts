@@ -38,7 +38,7 @@ test('commands other than serve and check-config ignore MARKETPLACE_HEAP_MB', as
   assert.equal(code, 0);
 });
 
-test('the launcher fails on an older Node.js version and names the required version', async () => {
+test('if the Node.js version is too old, the launcher fails and names the required version', async () => {
   const { engines } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
   const [major = 0, minor = 0] = /^>=(\d+)\.(\d+)\.0$/.exec(engines.node)!.slice(1).map(Number);
   const runOn = (version: string) => {

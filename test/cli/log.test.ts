@@ -67,7 +67,7 @@ test('verify prints the contents of an intact log, also while a server uses the 
   ]);
 });
 
-test('verify accepts any log folder and an incomplete record at the end of the log, and --json prints one object', async (t) => {
+test('verify accepts any log folder and an incomplete last record, and --json prints one object', async (t) => {
   const { dataFolder, ledger, run, second } = await sixSessions(t);
   const other = join(dataFolder, 'other');
   symlinkSync(ledger, other);

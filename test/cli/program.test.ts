@@ -85,7 +85,7 @@ test('a line break in an option is escaped in the error', async () => {
   assert.match(stderr, /^marketplace: unknown option '--x\\u000a\(Did you mean\\u001b\[2J'\nTry: /);
 });
 
-test('a misspelt setting or value of a setting is an error with a suggestion', async () => {
+test('a misspelled setting, or a misspelled value of a setting, is an error with a suggestion', async () => {
   for (const [command, settings, message] of [
     ['check-config', { SVC_LISTENER: 'nod' }, /^marketplace: SVC_LISTENER .*did you mean node\?\n$/],
     ['serve', { SVC_PROT: '1' }, /^marketplace: SVC_PROT is set, .*did you mean SVC_PORT\?\n$/],

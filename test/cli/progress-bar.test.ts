@@ -54,7 +54,7 @@ test('shows 100% if there is more work than expected, or no work', () => {
   assert.match(setUp(0).advance(2_000, 0), /^100% .* 0 bytes of 0 bytes, 0 s left$/);
 });
 
-test('draws no progress bar for work that finishes quickly, or if the stream is not a terminal', () => {
+test('draws no progress bar if the work finishes quickly or the stream is not a terminal', () => {
   for (const [isTTY, ms] of [
     [true, bounds.progressBarDelayMs / 10],
     [false, 10_000],

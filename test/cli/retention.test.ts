@@ -192,7 +192,7 @@ test('retention deletes old records and preserves all analytics by tag, also aft
   assert.deepEqual([code, /state +intact$/m.test(stdout)], [0, true]);
 });
 
-test('a deleted archive is written again from the analytics store', async (t) => {
+test('the service recreates a deleted archive from the analytics store', async (t) => {
   const { folder, run, open, runUntilDeleted, store } = copyHistory(t);
   const sealed = join(folder, 'sealed');
   await runUntilDeleted(3);
@@ -245,7 +245,7 @@ test('a damaged archive causes an error that names the file, and the store remai
   assert.deepEqual(figuresInStore(store), stored);
 });
 
-test('a backup that copies the ledger before the archive has complete analytics even if retention runs meanwhile', async (t) => {
+test('a backup has complete analytics, even if retention runs between the copy of the ledger and the copy of the archive', async (t) => {
   const { folder, open } = copyHistory(t);
   const backup = join(folder, '..', 'backup');
   mkdirSync(backup);
@@ -263,7 +263,7 @@ test('a backup that copies the ledger before the archive has complete analytics 
   await restored.close();
 });
 
-test('if the ledger ends before the deleted records, the service logs the gap and retention deletes no further records', async (t) => {
+test('if the end of the ledger is missing, the service logs the gap and retention deletes no further records', async (t) => {
   const { folder, open, runUntilDeleted, key, store } = copyHistory(t);
   await runUntilDeleted(3);
   // Simulates a repair that removed all segments, because the oldest segment header was damaged.

@@ -114,7 +114,7 @@ test('serve prints one line and exits with code 1 if the start fails', async (t)
 // These errors are simulated, because the tests may run as root, which can access every file.
 const { config } = loadConfig(readEnv({ SVC_DATA_DIR: '/srv/data', SVC_SECRET_FILE: '/srv/secrets/ours.json' }));
 
-test('the error for a path without access names the setting of the path, if there is one', () => {
+test('the error for an inaccessible path names the setting of the path, if the path comes from a setting', () => {
   const errorAt = (path: string, code: string) =>
     toStartError(Object.assign(new Error(code), { code, path, syscall: 'open' }), config);
   for (const [path, setting] of [

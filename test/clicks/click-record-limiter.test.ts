@@ -42,7 +42,7 @@ describe('ClickRecordLimiter', () => {
     assert(tryRecord(newSession(), 'offer'));
   });
 
-  it('retains the counter of a click link that is still clicked after its limit', () => {
+  it('retains the click counter of a link that visitors still click after the limit is reached', () => {
     const tryRecord = newLimiter({ clicksRecordedPerLinkMax: 1, clickCountersMax: 2 });
     const busy = newSession();
     tryRecord(busy, 'offer');
@@ -75,7 +75,7 @@ describe('ClickRecordLimiter', () => {
     assert(!tryRecord(tomorrow, 'offer'));
   });
 
-  it('clears the click counts of a day at the first click of a session that was created two days later', () => {
+  it('the first click of a session clears the click counts of the day that is two days before its creation', () => {
     const tryRecord = newLimiter({ clicksRecordedPerSessionMax: 1, sessionClickCells: 1 });
     assert(tryRecord(newSession(noonMs), 'offer'));
     assert(!tryRecord(newSession(noonMs), 'offer'));

@@ -150,7 +150,7 @@ describe('DailyCaps', () => {
     assert.equal(closed(), noUnavailableOffers);
   });
 
-  it('counts clicks on the offers of a refreshed widget, and does not count click events from widgets', () => {
+  it('counts clicks on offers that a widget showed after a refresh, and does not count click events of widgets', () => {
     const bench = new Bench({ a: 1, b: 1 });
     const sub = bench.shown(['c']);
     bench.append(widgetViewedRecord(sub, ['a'], { wallMs: bench.nowMs }));
@@ -203,7 +203,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), noUnavailableOffers);
   });
 
-  it('treats a click restored by a confirmation as the first click, without counting the click', () => {
+  it('a click that a confirmation restores does not count, and a later click on the same offer is a repeated click', () => {
     const bench = new Bench({ a: 1 });
     const sub = bench.shown();
     bench.append(revenueConfirmedRecord(sub, 'a', { click: { clickedMs: bench.nowMs, valueMicros: 1 } }));
@@ -216,7 +216,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(open), true);
   });
 
-  it('the last cap of a removed offer limits the clicks on earlier links, also after restarts', async () => {
+  it('after an offer is removed, its last cap still limits clicks on its earlier links, also after restarts', async () => {
     const bench = new Bench({ a: 9 });
     const subs = Array.from({ length: 4 }, () => bench.shown());
     bench.click(subs[0]!);
@@ -265,7 +265,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), closed);
   });
 
-  it('a new cap includes earlier clicks of the day and clicks while the ledger is read', async () => {
+  it('a new cap counts clicks from earlier in the day, and clicks that arrive while the ledger is read', async () => {
     const bench = new Bench({});
     const subs = Array.from({ length: 4 }, () => bench.shown());
     assert.equal(bench.click(subs[0]!), undefined);
@@ -293,7 +293,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a', 'b']);
   });
 
-  it('counts the clicks of sessions whose session-offer pairs were evicted, so the daily cap still applies', () => {
+  it('the daily cap counts clicks of a session even if its session-offer pairs were evicted', () => {
     const bench = new Bench({ a: 2 });
     bench.caps = new DailyCaps(bench.nowMs, 2);
     bench.caps.activateCatalog(bench.catalog, bench.nowMs);

@@ -20,7 +20,7 @@ function session(serial: number): Buffer {
 }
 
 describe('SessionOfferPairs', () => {
-  it('returns the same states as a Map from session and offer to state', () => {
+  it('SessionOfferPairs behaves like a Map whose keys are pairs of session and offer', () => {
     const step = fc.record({ serial: fc.nat(400), offer: fc.nat(2), clicked: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 600, size: 'max' }), (steps) => {

@@ -166,7 +166,7 @@ test('every error for an invalid setting is one line of at most 1,000 characters
   );
 });
 
-test('rejects the same port for both listeners on one address, and names the variable that was set', () => {
+test('rejects two listeners with the same address and port, and names the variable that was set', () => {
   const samePort = { SVC_PORT: '7000', SVC_OPS_PORT: '7000' };
   for (const [settings, setting] of [
     [{ ...samePort, SVC_HOST: '10.0.0.1', SVC_OPS_HOST: '10.0.0.1' }, 'SVC_OPS_PORT'],
@@ -202,7 +202,7 @@ test('readDataDir and readOperationsEndpoint reject only misspellings of their o
   assert.throws(() => readOperationsEndpoint(readEnv({ SVC_OPS_HOTS: '::1' })), /did you mean SVC_OPS_HOST/);
 });
 
-test('warns about unknown variables with the prefixes of settings, except those of the documentation and of Kubernetes', () => {
+test('warns about unknown SVC_ and MARKETPLACE_ variables, except variables that the documentation or Kubernetes uses', () => {
   const unknown = ['SVC_FLAVOUR', 'MARKETPLACE_HEAP', 'MARKETPLACE_HOST'];
   const links = ['SERVICE_HOST', 'SERVICE_PORT', 'SERVICE_PORT_API', 'PORT', 'PORT_8080_TCP', 'PORT_8080_TCP_ADDR'];
   const ofKubernetes = ['SVC_MARKETPLACE', 'MARKETPLACE'].flatMap((service) =>
@@ -228,7 +228,7 @@ test('errors hide the password of a URL, and suggest a similar value for a missp
   }
 });
 
-test('warns if fetch blocks the operations port, or if the heap is too small for SVC_MAX_SESSIONS', () => {
+test('warns about an operations port that fetch blocks, and about a heap that is too small for SVC_MAX_SESSIONS', () => {
   for (const [settings, warning] of [
     [{ SVC_OPS_PORT: '6000' }, /^SVC_OPS_PORT is 6000, a port that fetch blocks,.*$/],
     [{ SVC_MAX_SESSIONS: '1000' }, /^$/],

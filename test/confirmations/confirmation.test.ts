@@ -91,7 +91,7 @@ const cases: readonly Case[] = [
 
 describe('checkConfirmation', () => {
   for (const [name, expected, confirmation, state, now = nowMs] of cases) {
-    it(`returns ${expected} for ${name}`, () => {
+    it(`checkConfirmation returns ${expected} for ${name}`, () => {
       assert.equal(checkConfirmation({ ...funded, ...confirmation }, { ...clicked, ...state }, now), expected);
     });
   }

@@ -130,7 +130,7 @@ describe('findDuplicateMembers', () => {
     ['"amount"', []],
     ['[]', []],
   ] as const) {
-    it(`finds ${expected.length === 0 ? 'nothing' : String(expected[0])} in ${text.trim()}`, () => {
+    it(`in ${text.trim()}, finds ${expected.length === 0 ? 'no duplicate member' : String(expected[0])}`, () => {
       assert.deepEqual([...findDuplicateMembers(text)], expected);
     });
   }

@@ -63,7 +63,7 @@ describePersonalLoans('GET /analytics', (door) => {
     for (const name of Object.keys(fixture.complete)) assert.ok(!answer.text.includes(`"${name}"`), name);
   });
 
-  test('summary, daily and row queries and pages include every event whose response was sent before the query', async () => {
+  test('summary, daily and row queries include every event whose response was sent before the query', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const filter = { referrer_tag: 'at-once' };

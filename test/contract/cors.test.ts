@@ -34,7 +34,7 @@ describePersonalLoans(
       assert.match(headers.get('vary') ?? '', /\bOrigin\b/i);
     });
 
-    test('responds to preflight requests without an API key, and does not count them against a limit', async () => {
+    test('responds to preflight requests without an API key, and does not count them towards a rate limit', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture, { limits: { requestsPerMinute: 1 } });
       for (const [operation, method] of [

@@ -25,7 +25,7 @@ describePersonalLoans('documentation', (door) => {
     assert.equal(packed.text, bytes.toString());
   });
 
-  test('the reference page loads no external resources, and its file names contain content hashes', async () => {
+  test('the reference page loads only files of the service, and the URLs of these files contain content hashes', async () => {
     const { http } = door.market;
     for (const path of ['/docs', '/docs/personal-loans', '/docs/equipment-leases']) {
       const { status, headers, text } = await http.send({ path });

@@ -152,7 +152,7 @@ describe('logos in the folder of a catalog file', () => {
     return { catalogs, market, ask };
   };
 
-  test('a reload applies a changed logo file, with a new URL and the same catalog version', async (t) => {
+  test('a reload applies a changed logo file: the logo URL changes, and the catalog version does not change', async (t) => {
     const { catalogs, market, ask } = await start(t);
     const before = await ask();
     const { url, logo, lender } = someOffer(before);

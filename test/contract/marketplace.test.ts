@@ -151,7 +151,7 @@ describeEveryVertical('GET /marketplace', (door) => {
   });
 
   // The rules of each sort order are tested in test/matching.
-  test('returns offers in each sort order, and the same offers for another session with the same fields', async () => {
+  test('returns offers in each sort order, and returns the same offers to sessions with the same fields', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const views = async () => {
@@ -177,7 +177,7 @@ describeEveryVertical('GET /marketplace', (door) => {
   });
 
   describe('GET /marketplace with explain=true', () => {
-    test('adds only the member explain to the response, and counts one view, if the key is a test key', async () => {
+    test('with a test key, explain=true adds only the member explain to the response, and counts one view', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture, { mode: 'test' });
       const subId = await caller.createSessionWithFields('explain', fixture.complete);
@@ -194,7 +194,7 @@ describeEveryVertical('GET /marketplace', (door) => {
       assert.equal((await caller.summary({ sub_id_list: subId })).marketplace_views, 3);
     });
 
-    test('rejects explain=true with a live key, and any value other than true and false', async () => {
+    test('rejects explain=true for a live key, and rejects values of explain other than true and false', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture);
       const subId = await caller.createSessionWithFields('explain-live', fixture.complete);
@@ -208,7 +208,7 @@ describeEveryVertical('GET /marketplace', (door) => {
   });
 
   describe('GET /marketplace with a test key', () => {
-    test('returns only offers of the sandbox catalog, and the same offers for every session with the same fields', async () => {
+    test('returns only offers of the sandbox catalog, and returns the same offers to sessions with the same fields', async () => {
       const { market, fixture } = door;
       const shown = async (mode: ApiKeyMode) => {
         const caller = market.caller(fixture, { mode });
@@ -223,7 +223,7 @@ describeEveryVertical('GET /marketplace', (door) => {
       assert.equal(sandbox.disclosure, fixture.catalogFiles.test.disclosure);
     });
 
-    test('responses to test keys list unknown members and parameters in `ignored`; responses to live keys do not', async () => {
+    test('the member ignored lists unknown members and parameters in responses to test keys, but not to live keys', async () => {
       const { market, fixture } = door;
       const listed = async (mode: ApiKeyMode): Promise<unknown[]> => {
         const caller = market.caller(fixture, { mode });

@@ -15,7 +15,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PURG
 
 describePersonalLoans('routes:', (door) => {
   for (const [operation, answered] of Object.entries(allowed)) {
-    test(`${operation} supports ${answered.join(', ')}, and returns 405 with an Allow header for other methods`, async () => {
+    test(`${operation} returns 405 with an Allow header for methods other than ${answered.join(', ')}`, async () => {
       const { market, fixture } = door;
       const { key } = market.issueKey(fixture);
       const path = `/v1/${fixture.vertical.segment}/${operation}`;
@@ -101,7 +101,7 @@ describeService('other paths', ({ running }) => {
     }
   });
 
-  test('other paths respond to their methods and to OPTIONS, and return 405 for other methods', async () => {
+  test('document, click, widget and logo paths respond to their methods and to OPTIONS, and return 405 for other methods', async () => {
     const market = running();
     const caller = market.caller(personalLoansFixture, { mode: 'test' });
     const widget = await caller.createWidget('methods', personalLoansFixture.complete);

@@ -45,7 +45,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.deepEqual([sub, mount, sort, most], [subId, `#${id}`, 'lowest_apr', '3']);
     });
 
-    test('returns a new container id each time, and reserves the height of up to five offers without a style attribute', async () => {
+    test('each embed code has a new container id, and reserves the height of up to five offers without a style attribute', async () => {
       const { caller, subId } = await readySession();
       assert.notEqual((await caller.getEmbedCode(subId, 'js')).html, (await caller.getEmbedCode(subId, 'js')).html);
       const heights: number[] = [];
@@ -78,7 +78,7 @@ describeService('pages of the widget', ({ running }) => {
       }
     });
 
-    test('a request for an embed code has the same errors as a request with format=json, and counts no view', async () => {
+    test('a request for an embed code fails with the same errors as a request with format=json, and counts no view', async () => {
       const { caller, subId } = await readySession();
       const { sub_id: empty } = await caller.createSession('nothing-told');
       const stranger = running().caller(fixture);
@@ -185,7 +185,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal((await http.send({ path: `/w/?sub=${subId}&token=${token}` })).status, 200);
     });
 
-    test('the iframe page counts no view and no request of the API key, and returns 400 for an expired session', async () => {
+    test('the iframe page counts no view and no request towards API key limits, and returns 400 for an expired session', async () => {
       const market = running();
       const account = 'the late ones';
       const caller = market.caller(fixture, { account, limits: { requestsPerMinute: 5 } });

@@ -21,7 +21,7 @@ const loaded = (id: string): WidgetEventBody => ({ event_id: id, type: 'widget_l
 
 describeService('requests of the widget', ({ running }) => {
   describe('GET /w/offers', () => {
-    test('GET /w/offers returns the members of GET /marketplace, and additionally loan_amount and expires_at', async () => {
+    test('GET /w/offers returns the members of GET /marketplace, plus loan_amount and expires_at', async () => {
       const caller = running().caller(fixture);
       const widget = await caller.createWidget('envelope', fixture.complete);
       for (const query of [{}, { sort: 'lowest_apr', max_offers: 20 }, { sort: 'svc_revenue', max_offers: 1 }]) {
@@ -62,7 +62,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.equal((await caller.summary({ sub_id_list: widget.subId })).marketplace_views, 1);
     });
 
-    test('returns offers with links whose clicks are counted, also after a change of the sort order', async () => {
+    test('clicks on widget offers are counted, also after a change of the sort order', async () => {
       const caller = running().caller(fixture);
       const widget = await caller.createWidget('clicks', fixture.complete);
       const { offers: first } = await widget.offers(widgetLoadId(1), { max_offers: 2 });
@@ -225,7 +225,7 @@ describeService('requests of the widget', ({ running }) => {
       assert.equal(await takenBy(() => widget.sendEvents(rest, asJson)), events.length - 3);
     });
 
-    test('rejects a batch of widget events if one event is invalid, and a body above the maximum size', async () => {
+    test('rejects a batch of widget events if one event is invalid or the body is above the maximum size', async () => {
       const widget = await widgetOf(running().caller(fixture));
       const wrong: readonly (readonly [body: unknown, param: string])[] = [
         ['{', 'body'],
@@ -240,7 +240,7 @@ describeService('requests of the widget', ({ running }) => {
       assertError(await widget.sendEvents(' '.repeat(bounds.requestBodyBytesMax + 1)), 'PAYLOAD_TOO_LARGE');
     });
 
-    test('accepts events with the widget token until the session expires, within the rate limit of the session', async () => {
+    test('accepts events with the widget token until the session expires, up to the rate limit of the session', async () => {
       const market = running();
       const caller = market.caller(fixture, { mode: 'test' });
       const widget = await widgetOf(caller);

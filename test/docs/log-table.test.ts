@@ -77,7 +77,7 @@ function messagesOf({ message }: LoggedLine): string[] | null {
 const ownLog = readFileSync(new URL('../../src/logging/standard-error-log.ts', import.meta.url), 'utf8');
 const ownMessages = [...ownLog.matchAll(/\bmsg: '(.*)'/g)].map(([, message]) => message!);
 
-test('the documentation lists every log message with its levels and members', () => {
+test('the documentation lists every log message with its log levels and JSON members', () => {
   const problems: string[] = [];
   const messages = new Set(ownMessages);
   for (const line of lines) {
@@ -96,7 +96,7 @@ test('the documentation lists every log message with its levels and members', ()
   assert.deepEqual([...table.keys()].sort(), [...messages].sort());
 });
 
-test('only warnings about settings have a log message that is not a literal', () => {
+test('the message of every log line is a literal, except for warnings about settings', () => {
   const variableMessages = lines
     .filter((line) => messagesOf(line) === null)
     .map(({ path, message }) => `${path}: ${message}`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext, test } from 'node:test';
 import { memoizeAsync, SerialQueue, SharedTimeout } from '../../src/domain/async.ts';
 
-test('memoizeAsync shares one result, also while it is pending', async () => {
+test('concurrent and later calls of a function from memoizeAsync share one result', async () => {
   let calls = 0;
   const load = memoizeAsync(async () => ({ calls: ++calls }));
   const [one, other] = await Promise.all([load(), load()]);
@@ -94,7 +94,7 @@ describe('SharedTimeout', () => {
     await assert.rejects(timeout.wait(Promise.reject(new Error('broken'))), /broken/);
   });
 
-  it('waits at most one tick longer than the timeout, and shares one timer among the calls of a tick', async (t) => {
+  it('waits at most one tick longer than the timeout, and uses one timer for all calls during a tick', async (t) => {
     const { timeout, pass } = setUp(t);
     const first = timeout.wait(never());
     pass(19);
@@ -119,7 +119,7 @@ describe('SharedTimeout', () => {
     await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('close clears all timers, can be called twice, and pending calls still settle with their promises', async () => {
+  it('close clears all timers and can be called twice; pending calls still settle with their promises', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();
     const timeout = new SharedTimeout(60_000, 1_000);

@@ -65,7 +65,7 @@ const wrongOptions: readonly (readonly [name: string, options: Partial<Marketpla
   ['listen.engine', { listen: { engine: 'apache' as never } }],
 ];
 
-test('createMarketplace rejects an invalid option with its name, before creating files', async (t) => {
+test('createMarketplace rejects an invalid option before creating files, and names the option', async (t) => {
   const dataDir = join(folderFor(t), 'data');
   for (const [name, options] of wrongOptions) {
     const isNamed = (error: unknown) => error instanceof RangeError && error.message.startsWith(`${name} must `);
@@ -138,7 +138,7 @@ test('keys.create creates no key if an option is misspelled, or if the expiry or
   assert.deepEqual(keys.list(), before);
 });
 
-test('configured URLs lose their trailing slash', () => {
+test('a trailing slash of a configured URL is removed', () => {
   assert.equal(marketplace.urls.click, 'https://go.example.com');
   assert.equal(marketplace.urls.cdn, 'https://api.example.com/loans/cdn');
 });
@@ -195,7 +195,7 @@ const wrongArguments: readonly (readonly [param: string, call: Call])[] = [
   ['cursor', (partner) => partner.queryAnalytics({ referrer_tag: 'abc', granularity: 'daily', cursor: nothing })],
 ];
 
-test('an argument of the wrong type causes an error result that names the argument, not an exception', async () => {
+test('an argument of the wrong type causes an error result that names the argument, and causes no exception', async () => {
   const partner = partnerWith();
   const { sub_id } = ok(await partner.createSession({ referrer_tag: 'arguments' }));
   for (const [param, call] of wrongArguments) {

@@ -61,7 +61,7 @@ test('records that are appended in one turn of the event loop share one promise 
   assert.deepEqual(files.steps, ['store']);
 });
 
-test('syncs the segment header before renaming the file, and the rename before writing the first record', async (t) => {
+test('syncs the segment header before renaming the file, and syncs the rename before writing the first record', async (t) => {
   const { files, log } = await openTestLog(t);
   await appendOneByOne(log, 1);
   const [header, reserve, group] = ['write', 'write', 'write'];
@@ -87,7 +87,7 @@ test('reports the number of records and bytes of every stored group', async (t) 
   assert.equal(statSync(segmentFiles(folder)[0]!).size, bytes);
 });
 
-test('stores the records that arrive during a sync in one group', async (t) => {
+test('records that arrive during a sync are stored together in one group', async (t) => {
   const { files, log } = await openTestLog(t);
   await appendOneByOne(log, 1);
   const first = log.append(recordAt(2))!;
@@ -164,7 +164,7 @@ test('throws for a record above the size limit, without assigning a position', a
   assert.equal(log.appendedPosition, 0);
 });
 
-test('starts a new segment when the current segment is full, and writes a larger group to a segment of its own', async (t) => {
+test('starts a new segment when the current segment is full; a group that exceeds the segment size gets its own segment', async (t) => {
   const { folder, log } = await openTestLog(t, { segmentBytesMax: 500 });
   await Promise.all(appendTogether(log, 30));
   await appendOneByOne(log, 40);
@@ -194,7 +194,7 @@ test('truncates the preallocated zeros when a segment is closed', async (t) => {
   assert.ok(reserved.subarray(closed.length).every((byte) => byte === 0));
 });
 
-test('with durability "write", a record is durable as soon as it is written, without a sync', async (t) => {
+test('with durability "write", a record is durable as soon as it is written, even without a sync', async (t) => {
   const { folder, files, log } = await openTestLog(t, { durability: 'write' });
   await appendOneByOne(log, 1);
   files.steps.length = 0;

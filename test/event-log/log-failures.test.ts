@@ -97,7 +97,7 @@ test('limits the number of records that an unavailable log queues', async (t) =>
   assert.equal(log.durablePosition, queued + 1);
 });
 
-test('close of an unavailable log retries once and reports the lost records', async (t) => {
+test('close retries a failed write once, and then reports the lost records', async (t) => {
   const lost: number[] = [];
   const onIncident = (incident: LogIncident) => {
     if (incident.kind === 'records-lost') lost.push(incident.records);
@@ -124,7 +124,7 @@ test('close waits for a pending write attempt and retries once if the attempt fa
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
 });
 
-test('a reader stops reading an abandoned segment at the first position of the next segment', async (t) => {
+test('a reader ignores records of an abandoned segment from the first position of the next segment on', async (t) => {
   const { folder, files, log } = await openTestLog(t);
   const reader = new LogReader(folder, null);
   const read: number[] = [];

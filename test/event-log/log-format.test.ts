@@ -69,7 +69,7 @@ test('segment names sort in the order of their first sequence numbers', () => {
   );
 });
 
-test('does not parse other file names as segment names', () => {
+test('names of other files are not parsed as segment names', () => {
   const names = [
     segmentFileName(20),
     temporaryFileName(segmentFileName(3)),

@@ -168,14 +168,14 @@ const scenarios: Readonly<Record<string, Scenario>> = {
 
 for (const [index, [name, scenario]] of Object.entries(scenarios).entries()) {
   const isComplete = isLongSearch || scenario === withoutErrors;
-  test(`a crash at ${isComplete ? 'any' : 'every tenth'} point of a log ${name} loses and adds no record`, async () => {
+  test(`a log ${name} neither loses nor adds a record after a crash at ${isComplete ? 'any' : 'every tenth'} point`, async () => {
     const points = await recordCrashPoints(scenario);
     const recoveries = await checkCrashes(points.filter((_, at) => isComplete || at % 10 === index));
     assert.ok(recoveries > (isComplete ? 1_000 : 100), `${recoveries}`);
   });
 }
 
-test('without a sync per group, a killed process loses no record, and the log opens after a power failure', async () => {
+test('with durability "write", a killed process loses no record, and the log opens after a power failure', async () => {
   const options = { durability: 'write' } as const;
   const points = await recordCrashPoints(withoutErrors, options);
   await checkCrashes(isLongSearch ? points : points.filter((_, at) => at % 5 === 0), options);

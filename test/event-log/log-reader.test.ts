@@ -79,7 +79,7 @@ test('a reader stops at the given position and number of records', async (t) => 
   assert.deepEqual(read, upTo(20));
 });
 
-test('a reader of an empty log waits for its first record', async (t) => {
+test('a reader of an empty log waits for the first record of the log', async (t) => {
   const { folder, log } = await openTestLog(t);
   const reader = openReader(t, folder);
   assert.equal(
@@ -124,7 +124,7 @@ test('rejects a cursor beyond the end of the log', async (t) => {
   assert.throws(() => new LogReader(folder, cursor), CursorBeyondLogError);
 });
 
-test('rejects a cursor on a log that continued with other records', async (t) => {
+test('rejects a cursor if the log has other records before the cursor than when the cursor was stored', async (t) => {
   const [one, other] = [scratchFolder(t), scratchFolder(t)];
   for (const [folder, shift] of [
     [one, 0],
@@ -158,7 +158,7 @@ for (const [what, at] of [
   ['a record', segmentHeaderBytes + 30],
   ['the header', 3],
 ] as const) {
-  test(`damage to ${what} before the cursor does not stop a reader from reading later records`, async (t) => {
+  test(`a reader reads the records after its cursor, even if ${what} before the cursor is damaged`, async (t) => {
     const folder = scratchFolder(t);
     const [file] = await writeLog(folder, [1, 1, 1, 1, 1]);
     const cursor = readUpTo(folder, 3);
@@ -225,7 +225,7 @@ test('readOpenLog reads the records that were appended to an open log before the
   }
 });
 
-test('readOpenLog skips segments whose records are all older than the requested ones', async (t) => {
+test('readOpenLog skips segments that contain only records older than the requested records', async (t) => {
   // A segment for each record.
   const { folder, log } = await openTestLog(t, { segmentBytesMax: 1 });
   await appendOneByOne(log, 20);

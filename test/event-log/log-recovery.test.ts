@@ -74,7 +74,7 @@ test('cuts a log after the last complete record, and copies the bytes of an inco
   }
 });
 
-test('keeps two different torn tails from the same offset, but stores identical torn tails once', async (t) => {
+test('stores different torn tails from the same offset separately, and identical torn tails once', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 2]);
   for (const tail of ['one', 'other', 'one']) {
@@ -109,7 +109,7 @@ test('rejects a closed log if any byte is damaged or the tail is missing', async
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(6)));
 });
 
-test('detects damage in a closed log, even if the next process was killed', async (t) => {
+test('detects damage in a closed log, even if the next process that opened the log was killed', async (t) => {
   const folder = scratchFolder(t);
   await writeLog(folder, [1, 1, 1]);
   const next = await openLog(folder);
@@ -155,7 +155,7 @@ test('recovers the groups before a group that is incomplete after a crash', asyn
   );
 });
 
-test('rejects damage before a later synced group, and reports the file and the offset', async (t) => {
+test('rejects a log with damage before a later synced group, and reports the file and the offset', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 3, 1, 2]);
   const whole = readFileSync(file);
@@ -177,7 +177,7 @@ test('rejects damage before a later synced group, and reports the file and the o
   }
 });
 
-test('recovery writes and syncs the last group again before its records count as durable', async (t) => {
+test('recovery writes and syncs the last group again before the records of the group count as durable', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [2, 3]);
   const files = new FailingLogFiles();
@@ -294,7 +294,7 @@ async function fourSegments(folder: string): Promise<string[]> {
 const timeMsOf = (record: unknown): number => (record as number[])[1]!;
 const timeAt = (position: number): number => timeMsOf(recordAt(position));
 
-test('reads every record after a given time, and returns the same end position and CRC as a complete read', async (t) => {
+test('reads every record after a given time, and returns the same end position and CRC as a read of all records', async (t) => {
   const folder = scratchFolder(t);
   await fourSegments(folder);
   const whole = await recoverLog(fileSystemLogFiles, folder, () => {});

@@ -133,7 +133,7 @@ class StoppingLogFiles extends FailingLogFiles {
 }
 
 for (const [name, damage, recordsBefore, readable] of damages) {
-  test(`damage to ${name}: repair keeps earlier records and copies later records, also after an interruption at any step`, async (t) => {
+  test(`repair of damage to ${name} keeps earlier records and copies later records, even if the repair is interrupted`, async (t) => {
     let isComplete = false;
     let stepsMax = 0;
     for (; !isComplete; stepsMax++) {

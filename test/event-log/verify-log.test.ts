@@ -117,7 +117,7 @@ describe('verifyLog', () => {
     assert.ok(reads > 2);
   });
 
-  test('throws if the writer moved records that were already verified', async (t) => {
+  test('throws if a new segment starts at a record that was already verified', async (t) => {
     const { folder, log } = await openTestLog(t);
     await appendOneByOne(log, 3);
     const scanner = new LogScanner(fileSystemLogFiles, folder, { decode: true });

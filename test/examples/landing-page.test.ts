@@ -120,7 +120,7 @@ test('visitors may skip only the last question, and going back retains all answe
   assert.match(textOf((await visitor.get('/offers')).text), /for \$9,000/);
 });
 
-test('variant A has one form, and shows the same number of offers in an iframe, with the widget script and as cards', async (t) => {
+test('variant A has one form, and shows equally many offers in an iframe, in a script widget and as cards', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'a');
   assert.equal(policyOf(landing.headers).get('script-src'), "'none'");
   assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
@@ -385,7 +385,7 @@ function spawnLandingPage(settings: Readonly<Record<string, string>>) {
   return { child, ended: once(child, 'close').then(() => child.exitCode), log: text(child.stderr) };
 }
 
-test('the landing page prints the reason of a failed start on one line', async (t) => {
+test('if the start fails, the landing page prints the reason on one line', async (t) => {
   const { page } = await visiting(t, 'a');
   const url = apiUrlOf(page.market);
   const nobody = apiUrlAt(await findFreePort());

@@ -44,7 +44,7 @@ async function keyStates(settings: Readonly<Record<string, string>>): Promise<st
   return keys.filter(({ account }) => account === 'visitor').map(({ state }) => state);
 }
 
-test('the demo works with a server on a custom port and data folder, and revokes its API key', async () => {
+test('the demo works with a server on a custom port and data folder, and revokes the API key of the demo', async () => {
   const settings = served();
   const { ended, stdout, stderr } = withDemoKey(settings, process.execPath, demo, '--borrowers', '2');
   assert.deepEqual([await ended, await stderr], [0, '']);

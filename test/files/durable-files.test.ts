@@ -87,7 +87,7 @@ function createFolder(t: TestContext, mode: number): string {
   return folder;
 }
 
-test('restrictFolderToOwner removes the permissions of others, but not from a folder with the sticky bit', (t) => {
+test('restrictFolderToOwner removes the permissions of other users, unless the folder has the sticky bit', (t) => {
   for (const [mode, isPrivate, modeAfter] of [
     [0o755, true, 0o700],
     [0o750, true, 0o700],
@@ -130,7 +130,7 @@ test('createPrivateFile creates a private file, and does not change an existing 
   assert.throws(() => createPrivateFile(join(path, 'none', 'file')), { code: 'ENOTDIR' });
 });
 
-test('createPrivateFolder creates private folders and returns the first one that was missing', (t) => {
+test('createPrivateFolder creates missing folders as private folders, and returns the first missing folder', (t) => {
   const root = scratchFolder(t);
   assert.equal(createPrivateFolder(join(root, 'a/b/c')), join(root, 'a'));
   for (const path of ['a', 'a/b', 'a/b/c']) assert.equal(fs.statSync(join(root, path)).mode & 0o777, 0o700);
@@ -151,7 +151,7 @@ test('createPrivateFolder throws if a part of the path is not a folder', (t) => 
   assert.equal(createPrivateFolder(join(root, 'alias')), null);
 });
 
-test('createPrivateFolder does not loop on a path under /proc', {
+test('createPrivateFolder does not loop forever on a path under /proc', {
   skip: !fs.existsSync('/proc/self'),
 }, () => {
   const module = new URL('../../src/files/durable-files.ts', import.meta.url).href;

@@ -54,7 +54,7 @@ test('rejects a folder that another thread has locked, until that thread ends', 
   lockFolder(folder).release();
 });
 
-test('reports why a folder cannot be locked if no other process has locked the folder', (t) => {
+test('locking a missing folder throws an error other than FolderInUseError', (t) => {
   assert.throws(
     () => lockFolder(`${scratchFolder(t)}/missing`),
     (error) => error instanceof Error && !(error instanceof FolderInUseError),

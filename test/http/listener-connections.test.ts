@@ -117,7 +117,7 @@ test('closes the connection that has stalled longest if too many bytes are unsen
   assert.deepEqual((await last.response()).body, unbufferedBody);
 });
 
-test('sends replies of other requests from a handler, a microtask and a later turn', async ({ start, open }) => {
+test('handlers, microtasks and later turns can send replies to other requests', async ({ start, open }) => {
   let waiting: RequestContext[] = [];
   const answerAll = (how: string): void => {
     const due = waiting;
@@ -258,7 +258,7 @@ test('drain: accepts connections during the delay, and closes each after its rep
   await assert.rejects(open(), { code: 'ECONNREFUSED' });
 });
 
-test('drain: handles a connection that the system had established before', async ({ start }) => {
+test('drain: handles a connection that is established but not yet accepted', async ({ start }) => {
   const listener = await start(hello);
   const connecting = RawConnection.open(listener.port);
   // The system has established the connection by now, and the listener has not accepted it yet.
@@ -269,7 +269,7 @@ test('drain: handles a connection that the system had established before', async
   await Promise.all([connection.closed, closing]);
 });
 
-test('drain: sends HEAD and 204 replies', async ({ start, open }) => {
+test('drain: sends replies to HEAD requests and replies with status 204', async ({ start, open }) => {
   const waiting: RequestContext[] = [];
   const listener = await start((x) => void waiting.push(x));
   const connections = await Promise.all([open(), open()]);

@@ -187,7 +187,7 @@ test('replies 400 to a request whose length is ambiguous, and closes the connect
   }
 });
 
-test('handles no request that is hidden behind ambiguous framing or a body over the limit', async ({ start, open }) => {
+test('handles no request hidden in a body that has ambiguous framing or is too large', async ({ start, open }) => {
   const handled: string[] = [];
   const handler: RequestHandler = (x) => {
     handled.push(x.path);

@@ -134,7 +134,7 @@ testAlsoOverTls('reads a body that is sent whole or in parts, is empty or is abs
   assert.equal((await connection.response()).body.toString(), '0:');
 });
 
-test('lets a client that sends 10 MB read the 413 before it closes the connection', async ({ start, open }) => {
+test('a client that sends 10 MB can read the 413 reply before the connection closes', async ({ start, open }) => {
   const listener = await start((x) => x.readBody(() => assert.fail('a body was read')));
   const bytes = Buffer.alloc(64 * 1024, 'x');
   const length = `POST / HTTP/1.1\r\nHost: test\r\nContent-Length: ${160 * bytes.length}\r\n\r\n`;

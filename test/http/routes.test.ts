@@ -94,7 +94,7 @@ test('a JSON body must have the type application/json, with or without parameter
   assert.equal(isJsonMediaType('multipart/form-data; boundary=application/json'), false);
 });
 
-test('parseJsonBody rejects a body that is not JSON, not UTF-8 or has another content type', () => {
+test('parseJsonBody rejects a body that is not JSON or not UTF-8, or has another content type', () => {
   const errorOf = (isJson: boolean, text: string | Buffer) => {
     const body = parseJsonBody(isJson, Buffer.from(text as string));
     return body.ok ? body.value : [body.error.code, body.error.param];

@@ -221,7 +221,7 @@ for (const kind of kinds) {
       assert.equal(ours.verify(kind.create(secretRingOf('theirs'), random).issue()), null);
     });
 
-    it('a token is accepted as long as the secrets include its secret', () => {
+    it('a token is accepted as long as the service has the secret with which the token was issued', () => {
       const before = kind.create(secretRingOf('first'), random);
       const rotated = kind.create(secretRingOf('first', 'second'), random);
       assert.deepEqual(rotated.verify(before.issue()), kind.payload);
@@ -233,7 +233,7 @@ for (const kind of kinds) {
       for (const verify of ours.verifyInOtherContexts ?? []) assert.equal(verify(token), null);
     });
 
-    it('a token of one kind is rejected as a token of another kind', () => {
+    it('a token is rejected by the verifier of another kind of token', () => {
       for (const other of kinds) {
         const haveSameClass = kind.name.startsWith('click_id') && other.name.startsWith('click_id');
         if (other === kind || haveSameClass) continue;
@@ -265,7 +265,7 @@ describe('PageCursors', () => {
     { fromDay: day, toDay: day, after: fc.integer({ min: 0, max: 2 ** 48 - 1 }) },
     { noNullPrototype: true },
   );
-  it('a page cursor returns any position that it was issued for', () => {
+  it('verifying a page cursor returns the position for which the cursor was issued', () => {
     fc.assert(
       fc.property(anyPosition, (each) => {
         const cursor = cursors.issue('daily', query, each);
@@ -292,7 +292,7 @@ describe('ClickIds', () => {
     countable: fc.boolean(),
   });
 
-  it('a click_id returns the click, and its length depends on the length of the offer id only', () => {
+  it('verifying a click_id returns the click, and the length of a click_id depends only on the length of the offer id', () => {
     fc.assert(
       fc.property(anyClick, (each) => {
         const clickId = clickIds.issue(each);
@@ -303,7 +303,7 @@ describe('ClickIds', () => {
     );
   });
 
-  it('verify returns a click that later calls do not change', () => {
+  it('verify returns a click that later calls of verify do not change', () => {
     const first = clickIds.verify(clickIds.issue(click));
     clickIds.verify(clickIds.issue({ ...click, sub: otherSub, offerId: 'another' }));
     assert.deepEqual(first, click);
@@ -335,7 +335,7 @@ describe('ClickIds', () => {
 describe('ClickTokenCipher', () => {
   const cipher = new ClickTokenCipher(secretRingOf('ours'), random);
 
-  it('decrypts any payload, and tokens reveal neither the payload nor that two payloads are equal', () => {
+  it('decrypts any payload; a token does not reveal its payload, or whether another token has the same payload', () => {
     const anyPayload = fc.record({ creditBand: fc.nat(255), catalogVersion: fc.stringMatching(/^[0-9a-f]{4,31}$/) });
     fc.assert(
       fc.property(anyPayload, anySub, (payload, session) => {

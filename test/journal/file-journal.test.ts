@@ -51,7 +51,7 @@ function epochs(temporary: TemporaryJournal): string[] {
   return readdirSync(temporary.folder).sort();
 }
 
-test('restores the largest number of field changes in one request', async (t) => {
+test('restores the largest number of field changes that one request can contain', async (t) => {
   const temporary = await openTemporaryJournal(t);
   const changes = Array.from({ length: 2 * bounds.fieldsMax }, (_, i) => i);
   await temporary.journal.append(subNumbered(1), changes);
@@ -339,7 +339,7 @@ test('close stores all queued changes, rejects later changes and is idempotent',
 const secret = randomBytes(32);
 const salt = randomBytes(16);
 
-test('decryption of a batch fails with a wrong number, salt or secret, or a changed or missing byte', () => {
+test('decrypting a batch fails if its number, the salt or the secret is wrong, or if a byte is changed or missing', () => {
   const cipher = new JournalCipher(secret, salt);
   const ciphertext = cipher.encryptBatch(7, Buffer.from('field changes'));
   assert.deepEqual(new JournalCipher(secret, salt).decryptBatch(7, ciphertext), Buffer.from('field changes'));
@@ -362,7 +362,7 @@ function withFields(changed: Vertical['fields']): Vertical {
   return { ...personalLoans, fields: changed };
 }
 
-test('parses serialized field encodings, and creates no change translator if they are equal to the current ones', () => {
+test('parses serialized field encodings, and creates no change translator for unchanged field encodings', () => {
   const parsed = parseFieldEncodings(serializeFieldEncodings([personalLoans, equipmentLeases]));
   for (const vertical of [personalLoans, equipmentLeases]) {
     const encodings = parsed.get(vertical.number)!;
@@ -377,7 +377,7 @@ test('rejects invalid field encodings', () => {
   }
 });
 
-test('translates values between field encodings with different orders of fields', () => {
+test('translates field changes correctly after the order of the fields has changed', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray([...fields], { minLength: fields.length }), (shuffled) => {
       const today = withFields(shuffled);
@@ -397,7 +397,7 @@ test('translates values between field encodings with different orders of fields'
   );
 });
 
-test('translates choices to their new positions and skips removed choices', () => {
+test('if the choices of a field change, translates stored values to the new positions and skips removed choices', () => {
   const moved = withFields(
     fields.map((field) =>
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,

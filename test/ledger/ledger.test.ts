@@ -28,7 +28,7 @@ async function writeRecords(folder: string, ...records: readonly unknown[]): Pro
   await log.close();
 }
 
-test('delivers stored and new records to subscribers, but only stored records to the subscribers in the recoveries list', async (t) => {
+test('subscribers receive stored and new records, and recovery subscribers receive only stored records', async (t) => {
   const folder = scratchFolder(t);
   await writeRecords(folder, sessionCreatedRecord(sub), offersViewedRecord(sub, ['a']));
   const [subscriber, recovery] = [new RecordingSubscriber(), new RecordingSubscriber()];

@@ -222,7 +222,7 @@ for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'ed
   }
 }
 
-test('ranks most borrowers of a large market with the prebuilt sort orders', () => {
+test('most rankings in a large market use the sort orders by loan term, and no ranking in a small market does', () => {
   for (const size of sizes) {
     const rank = createRanker(recommendedScore);
     let borrowers = 0;
@@ -258,7 +258,7 @@ async function assertNoDifference(market: Market, trait: string, size: Size): Pr
 
 for (const trait of ['education_level', 'address_zip']) {
   for (const size of sizes) {
-    test(`offers and explanations in a ${size} market do not depend on ${trait}, present or absent`, () =>
+    test(`offers and explanations in a ${size} market do not depend on ${trait} or on whether ${trait} is present`, () =>
       assertNoDifference(fairMarket, trait, size));
 
     selfCheck(`detects eligibility that depends on ${trait} in a ${size} market`, async () => {
@@ -274,7 +274,7 @@ for (const trait of ['education_level', 'address_zip']) {
   }
 }
 
-describe('retired borrowers', () => {
+describe('scores of retired borrowers', () => {
   const field = personalLoans.fields[fieldIndex(personalLoans, 'employment_status')] as { values: readonly string[] };
   const values = { one: field.values.indexOf('employed'), other: field.values.indexOf('retired') };
 
@@ -306,7 +306,7 @@ describe('retired borrowers', () => {
   });
 });
 
-describe('payouts and rankings', () => {
+describe('influence of payouts on rankings', () => {
   /** Compares sort orders before and after a change of payouts and confirm rates. Returns how often the order `svc_revenue` differed. */
   function assertNoInfluence(rank: RankLoans, size: Size): number {
     const random = seededRandom(11);

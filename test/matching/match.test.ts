@@ -114,7 +114,7 @@ describe('eligibility', () => {
     ['required', ['not_told co_borrower', 'not_accepted co_borrower', '']],
     ['not_accepted', ['', '', 'not_accepted co_borrower']],
   ] as const) {
-    test(`applies joint_applications ${joint_applications} to borrowers with absent, false and true co_borrower`, async () => {
+    test(`applies joint_applications ${joint_applications} to borrowers whose co_borrower is absent, false or true`, async () => {
       const catalog = catalogOf([plainOffer({ joint_applications })]);
       const reasons = [{}, { co_borrower: false }, { co_borrower: true }].map((fields) => reasonsFor(catalog, fields));
       assert.deepEqual(await Promise.all(reasons), expected);

@@ -86,7 +86,7 @@ function expectedRanking({ version, tables }: CompiledCatalog, who = borrower, u
 const terminate = (workers: readonly Worker[]) => Promise.all(workers.map((worker) => worker.terminate()));
 
 describe('startMatcher', () => {
-  test('ranks with a small catalog in the calling thread and with a larger one in a worker', async (context) => {
+  test('ranks the offers of a small catalog in the calling thread, and the offers of a larger catalog in a worker', async (context) => {
     const { catalogs, remove } = openCatalogs();
     const matcher = await startMatcher({ threads: 1, inThreadOffersMax: smallOffers, catalogs, verticals });
     context.after(remove);
@@ -150,7 +150,7 @@ describe('matcher pool of two threads', () => {
     assert.deepEqual(await ranking, expectedRanking(fixture.live()));
   });
 
-  test('rejects only the requests with an unknown catalog version, with errors whose messages are not logged', async () => {
+  test('rejects only requests with an unknown catalog version; the messages of these errors are not logged', async () => {
     const versions = ['000000000000', '../../secret', fixture.live().version];
     const settled = await Promise.allSettled(
       versions.map((catalogVersion) => fixture.pool.match({ ...fixture.request, catalogVersion })),
@@ -253,7 +253,7 @@ describe('matcher pool whose worker exits', () => {
     assert.ok(errors.length > 0);
   });
 
-  test('returns null for a request after two workers in turn exited during the ranking', async (context) => {
+  test('returns null for a request if two workers, one after the other, exit while they rank the request', async (context) => {
     const { pool, request } = await openPoolFor(context);
     const pending = Array.from({ length: 10 }, () => pool.match(request));
     while (pool.pendingRequestCount > 0) {
@@ -264,7 +264,7 @@ describe('matcher pool whose worker exits', () => {
     assert.notEqual(await pool.match(request), null);
   });
 
-  test('reports idle workers that exited, and sends the catalogs to a replacement before any batch', async (context) => {
+  test('reports idle workers that exited, and sends a replacement worker the catalogs before any batch', async (context) => {
     const { pool, catalogs, errors, batches, deleteArchive } = await openPoolFor(context, 2);
     deleteArchive();
     await terminate(pool.workers);

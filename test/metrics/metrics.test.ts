@@ -53,7 +53,7 @@ test('each scrape returns the current values of the gauges', async () => {
   assert.match(text, /^marketplace_event_loop_active_seconds_total [0-9.]*[1-9][0-9]*$/m);
 });
 
-test('counts responses by route and status and durations by route, and a scrape does not reset the counts', async () => {
+test('counts responses by route and status, and measures durations by route; a scrape does not reset the counts', async () => {
   const metrics = createMetrics();
   metrics.requests.record(1, 200, 120);
   metrics.requests.record(1, 200, 80);

@@ -202,7 +202,7 @@ describe('confirmRevenue', () => {
     assert.deepEqual((await bench.booked())[0]?.slice(1, 3), ['shown', 'Lender of today']);
   });
 
-  it('rejects clicks on unshown offers, late clicks, sandbox clicks, and clicks of an unknown lender or session', async (t) => {
+  it('rejects late clicks, sandbox clicks, clicks on offers that were not shown, and clicks of an unknown lender or session', async (t) => {
     const bench = await Bench.open(t);
     const lost = (click_id: string) => bench.row({ sub_id: undefined, svc_offer_id: undefined, click_id });
     const outcomes = await bench.outcomes(
@@ -226,7 +226,7 @@ describe('confirmRevenue', () => {
     }
   });
 
-  it('reports rows whose write is pending as unknown, and a retry records these rows once', async (t) => {
+  it('reports rows as unknown while their write is pending, and a retry records these rows once', async (t) => {
     const bench = await Bench.open(t);
     bench.ledger.breakFiles();
     const rows = [bench.row(), bench.row(), 'nonsense'];

@@ -203,7 +203,7 @@ describe('createSession', () => {
     assert.equal(await bench.verdict({ referrer_tag }), 'ok');
   });
 
-  it('returns status 503 while the ledger cannot be written, and retains only sessions whose records are queued', async (t) => {
+  it('returns status 503 while the ledger cannot be written, and keeps a session only if its record is queued', async (t) => {
     const bench = await Bench.open(t, { sessionsMax: 4 });
     bench.ledger.breakFiles();
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -256,7 +256,7 @@ describe('createSession under a limit of referrer tags', () => {
     }
   });
 
-  it('does not count a referrer tag if its session was rejected', async (t) => {
+  it('does not count the referrer tag of a rejected session', async (t) => {
     const bench = await Bench.open(t, { sessionsMax: 1, tagsMax: 2 });
     await create(bench, 'tag-1');
     assert.equal(await create(bench, 'tag-2'), 'SERVICE_UNAVAILABLE');
@@ -271,7 +271,7 @@ describe('createSession under a limit of referrer tags', () => {
     assert.equal(await create(closed, 'tag-2'), 'SERVICE_UNAVAILABLE');
   });
 
-  it('counts a referrer tag if the session record is still queued', async (t) => {
+  it('the limit of referrer tags includes a tag whose session record is still queued', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 1 });
     bench.ledger.breakFiles();
     assert.equal(await create(bench, 'tag-1'), 'SERVICE_UNAVAILABLE');
@@ -357,7 +357,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal(await attempt(bench, 'retry-1'), 'created');
   });
 
-  it('a retry returns the session of a first request whose record was written after the error response', async (t) => {
+  it('if the session record is written only after the error response, a retry of the request returns the session', async (t) => {
     const bench = await Bench.open(t);
     bench.ledger.breakFiles();
     const first = await bench.createWithKey({ referrer_tag }, 'retry-1');
@@ -373,7 +373,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal((await bench.ledger.records()).length, 1);
   });
 
-  it('returns status 503 for a repeated request whose Idempotency-Key has just been deleted', async (t) => {
+  it('returns status 503 if the Idempotency-Key of a repeated request has just been deleted', async (t) => {
     const bench = await Bench.open(t);
     const outcome = await createSession(bench.deps, liveTenant, keyNumber, { referrer_tag }, 'retry-1', null);
     assert.deepEqual(outcome, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });

@@ -277,7 +277,7 @@ describe('followClick', () => {
     assert.equal((await bench.ledger.records()).length, 3);
   });
 
-  it('redirects if the ledger is closed or its write times out, and counts the click as unrecorded', async (t) => {
+  it('redirects if the ledger is closed or a ledger write times out, and counts the click as unrecorded', async (t) => {
     const bench = await openBench(t);
     const clickTimeout = new SharedTimeout(1, 1);
     runAfterTest(t, () => clickTimeout.close());
@@ -297,7 +297,7 @@ describe('followClick', () => {
 });
 
 describe('followClick after a new ranking for the session', () => {
-  it('records the click value of the ranking for which the link was issued', async (t) => {
+  it('the recorded value of a click comes from the ranking for which the click link was issued', async (t) => {
     const bench = await openBench(t);
     const link = bench.link();
     const session = bench.sessions.get(link.sub)!;
@@ -348,7 +348,7 @@ describe('followClick for an offer with a daily cap', () => {
     ]);
   });
 
-  it('clicks of HEAD requests and bots do not count towards the daily cap, and have no value above the cap', async (t) => {
+  it('clicks of HEAD requests and bots do not count towards the daily cap, and have no value after the cap is reached', async (t) => {
     const bench = await capped(t, 1);
     const [link, other] = [shownLink(bench), shownLink(bench)];
     const worthOf = async (request: Partial<ClickRequest>) =>

@@ -214,7 +214,7 @@ describe('getMarketplace if the availability of offers changes', () => {
     }
   });
 
-  it('after random availability changes, the updated ranking equals a new ranking in every sort order', async (t) => {
+  it('after random availability changes, the updated ranking equals a newly computed ranking in every sort order', async (t) => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     const random = seededRandom(1);
     const steps = 400;

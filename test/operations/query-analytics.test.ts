@@ -196,7 +196,7 @@ describe('dates of an analytics query', () => {
     assert.deepEqual([matured_from, matured_to], [null, null]);
   });
 
-  it('rejects invalid dates, and a date_from after the given or default date_to', async () => {
+  it('rejects invalid dates, and a date_from that is later than the given or default date_to', async () => {
     const bench = new Bench();
     const invalid = ['', '2026-02-30', '2026-5-1', '20260501', 'today', '2026-05-01T00:00:00Z', '2026-05-01 '];
     for (const text of [...invalid, '0000-01-01']) {
@@ -287,7 +287,7 @@ describe('summary of an analytics query', () => {
     });
   });
 
-  it('a summary contains the revenue per matured session, and the confidence interval if there are at least 30', async () => {
+  it('a summary contains the revenue per matured session, and its confidence interval for at least 30 matured sessions', async () => {
     const bench = new Bench();
     // Ten of 30 sessions have a revenue of 30 USD: the mean is 10, the sum of squares 9,000, and the sample variance 6,000 / 29.
     const matured = { sessions: 30, confirmedMicros: 300_000_000, confirmedUsdSquared: 9_000 };
@@ -483,7 +483,7 @@ describe('pages of an analytics query', () => {
     assert.equal(await bench.outcome({ referrer_tag, granularity: 'summary', cursor }), 'INVALID_REQUEST cursor');
   });
 
-  it('later pages use the dates of the first page, also after midnight, and reject other dates', async () => {
+  it('later pages use the dates of the first page, also after midnight, and reject requests with other dates', async () => {
     for (const granularity of paged) {
       const bench = new Bench();
       const cursor = await cursorOf(bench, { referrer_tag, granularity });

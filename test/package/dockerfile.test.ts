@@ -83,7 +83,7 @@ test('the data folder is the only volume, the operations port is not exposed, an
   assert.doesNotMatch(finalContent('ENV'), /SVC_OPS_HOST/);
 });
 
-test('npm packages are installed from the lock file only, without their install scripts', () => {
+test('npm packages are installed from the lock file only, and their install scripts do not run', () => {
   const commands = contentsOf(instructions, 'RUN');
   const npmCommands = commands.filter((command) => command.startsWith('npm '));
   assert.ok(npmCommands.length > 0);
@@ -92,7 +92,7 @@ test('npm packages are installed from the lock file only, without their install 
   assert.deepEqual(contentsOf(instructions, 'ADD'), []);
 });
 
-test('make install-production runs the commands of the build stage', () => {
+test('make install-production runs the commands of the build stage of the Dockerfile', () => {
   const makeOutput = execFileSync('make', ['-n', 'install-production'], { cwd: checkout, encoding: 'utf8' });
   const makeCommands = [...makeOutput.matchAll(/^bin\/with-node (.*?)( --loglevel=error)?$/gm)].map(
     ([, command]) => command,

@@ -5,7 +5,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 
 const healthy = { ledger: { healthy: true }, journal: { healthy: true }, analytics: { healthy: true } };
 
-test('the drain deadline starts after the drain delay, and stopNow sets both to 0', async () => {
+test('the drain deadline starts after the drain delay, and stopNow sets the delay and the deadline to 0', async () => {
   const clock = new ManualClock();
   const drain = { delayMs: 3_000, deadlineMs: 5_000 };
   const lifecycle = new ServiceLifecycle({ clock, drain, cleanup: new CleanupStack(), ...healthy });

@@ -78,7 +78,7 @@ describe('findSession', () => {
     assert.equal(alerts(), 0);
   });
 
-  it('rejects a session from the millisecond of its expiry on, by the wall clock', (t) => {
+  it('rejects a session from the millisecond of its expiry on, measured by the wall clock', (t) => {
     const { clock, create, find } = setUp(t);
     const { id, session } = create();
     const expiryMs = session.createdMs + sessionTtlMs;

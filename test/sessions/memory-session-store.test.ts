@@ -20,7 +20,7 @@ function fill(store: MemorySessionStore, newId: () => string): string[] {
 }
 
 describe('MemorySessionStore', () => {
-  it('ignores a repeated add of the same session', (t) => {
+  it('adding a session again has no effect', (t) => {
     const { store, newId } = openStore(t, { sessionsMax: 2 });
     const id = newId();
     assert(store.add(id, liveTenant));
@@ -32,7 +32,7 @@ describe('MemorySessionStore', () => {
     assert(store.add(newId(), liveTenant));
   });
 
-  it('deletes a session once, so that a full store accepts one more session', (t) => {
+  it('deleting a session twice frees the space of one session', (t) => {
     const { store, newId } = openStore(t, { sessionsMax: 5 });
     const [first] = fill(store, newId);
     store.delete(first!);
@@ -49,7 +49,7 @@ describe('MemorySessionStore', () => {
     [2_000, 256],
     [20_000, 16],
   ] as const) {
-    it(`limits ${shardCount} shards to ${sessionsMax} sessions, without deleting a session`, (t) => {
+    it(`a store with ${shardCount} shards rejects sessions above ${sessionsMax}, and deletes no live session`, (t) => {
       const { clock, store, newId } = openStore(t, { sessionsMax, shardCount });
       const ids = fill(store, newId);
       assert.equal(ids.length, sessionsMax);
@@ -84,7 +84,7 @@ describe('MemorySessionStore', () => {
   });
 
   for (const shardCount of [1, 64, 256]) {
-    it(`a full store with ${shardCount} shards replaces expired sessions at once`, (t) => {
+    it(`a full store with ${shardCount} shards accepts new sessions immediately after the old sessions expired`, (t) => {
       const { clock, store, newId } = openStore(t, { sessionsMax: 300, shardCount });
       fill(store, newId);
       clock.advance(sessionTtlMs + 1);

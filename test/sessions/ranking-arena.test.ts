@@ -98,7 +98,7 @@ describe('RankingArena', () => {
     assert.equal(rankings.readRanking(places[0]!).clickToken, rankedOf().clickToken);
   });
 
-  it('frees unavailable offers and catalog versions when the last ranking that uses them is released', async () => {
+  it('frees sets of unavailable offers and catalog versions when the last ranking that uses them is released', async () => {
     const rankings = new RankingArena();
     // Node.js stores much longer strings outside the heap.
     const length = 2 ** 19;

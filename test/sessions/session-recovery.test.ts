@@ -83,7 +83,7 @@ describe('SessionRecovery', () => {
     assert.equal(sessions.size, 1);
   });
 
-  it('does not restore a session from the millisecond of its expiry on', (t) => {
+  it('does not restore a session at or after its expiry time', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
     const dead = subIdBytes({ createdMs: nowMs - sessionTtlMs, serial: 1 });
     const dying = subIdBytes({ createdMs: nowMs - sessionTtlMs + 1, serial: 2 });
@@ -92,7 +92,7 @@ describe('SessionRecovery', () => {
     assert(sessions.get(formatSubId(dying)) !== undefined);
   });
 
-  it('reads the ledger records of the current day and of live sessions, plus one hour', (t) => {
+  it('reads the ledger from one hour before the start of the day, or before the oldest live session if that is earlier', (t) => {
     const hourMs = 60 * 60 * 1000;
     const { clock, newRecovery } = setUp(t);
     const replaySinceMsAt = (wallMs: number): number => {
@@ -132,7 +132,7 @@ describe('SessionRecovery', () => {
     );
   });
 
-  it('restores no session from records of another vertical, of a view or of a click', (t) => {
+  it('restores no session from the record of a view, of a click or of a session in an unknown vertical', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
     const sub = subIdBytes({ createdMs: nowMs, serial: 1 });
     recovery.applyLedgerRecord(sessionCreatedRecord(subIdBytes({ createdMs: nowMs, serial: 2, vertical: 99 })));

@@ -12,7 +12,7 @@ const idOf = (number: number): Buffer => {
 };
 
 describe('WidgetUsage', () => {
-  it('admits at most twice the limit per minute in any minute, and returns the exact time to wait', () => {
+  it('admits at most twice the limit in any 60 seconds, and returns the exact time to wait', () => {
     const pauses = fc.array(fc.nat({ max: 2_000 }), { minLength: 300, maxLength: 600 });
     fc.assert(
       fc.property(pauses, fc.nat({ max: 1e9 }), (waits, startMs) => {
@@ -98,7 +98,7 @@ test('DigestSet behaves like a Set in random operations', () => {
   );
 });
 
-test('DigestSet copies its items, and throws for a digest of another length', () => {
+test('DigestSet copies its items, and throws for a digest of the wrong length', () => {
   const set = new DigestSet();
   const item = Buffer.alloc(8, 1);
   set.add(item);

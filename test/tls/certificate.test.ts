@@ -97,7 +97,7 @@ test('a reload applies a changed certificate once', (t) => {
   assert.deepEqual(used, [store.currentCertificate]);
 });
 
-test('continues with the current certificate until a reload reads a valid one, new or unchanged', (t) => {
+test('continues with the current certificate until a reload reads a valid certificate, new or unchanged', (t) => {
   const { store, files, write, used } = createStore(t, 90);
   const { currentCertificate: current } = store;
   assert.equal(store.lastReloadFailed, false);

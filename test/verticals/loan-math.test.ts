@@ -40,7 +40,7 @@ test('without interest, a payment is the amount divided by the term; without a f
   assert.equal(computeAprPercent(13.94, 0, 36), 13.94);
 });
 
-test('the APR is 0 if the payments add up to no more than the received amount', () => {
+test('the APR is 0 if the sum of the payments does not exceed the received amount', () => {
   assert.equal(solveAprPercent(1_200, 100, 12), 0);
   assert.equal(solveAprPercent(1_200, 50, 12), 0);
 });
@@ -51,7 +51,7 @@ test('the APR is 0 if the payments add up to no more than the received amount', 
  * from the pages that the tests name.
  */
 describe('published loan examples', () => {
-  test('loan example of the lender Upgrade, "Are there any fees?" (upgrade.zendesk.com/hc/en-us/articles/115000319507)', () => {
+  test('the payment and APR equal the loan example of the lender Upgrade (upgrade.zendesk.com/hc/en-us/articles/115000319507)', () => {
     // 10,000 USD over 36 months at 13.94 % with a fee of 5 %: 9,500 received, 341.48 a month, 12,293.46 in all, 17.59 % APR.
     const payment = monthlyPayment(10_000, 13.94, 36);
     assert.equal(roundHalfUp(payment, 2), 341.48);

@@ -315,7 +315,7 @@ describe('requests of a widget in a browser', () => {
   }
 
   for (const format of ['js', 'iframe'] as const) {
-    test(`the requests of a widget with format=${format} conform to the OpenAPI document and count one view and one click, and the browser stores no data`, async (t) => {
+    test(`the requests of a widget with format=${format} conform to the OpenAPI document, and the browser stores no data`, async (t) => {
       const { caller, tag, subId } = await pages.widget({ mode: 'test', allowed: true });
       const { html } = await caller.getEmbedCode(subId, format);
       const page = await pages.newPage(t, { viewport: { width: 800, height: 2_000 } });
@@ -436,7 +436,7 @@ describe('widget while the page, the script or the offers load', () => {
     assert.equal(await countedViews(widget), 1);
   });
 
-  test('a widget remains unchanged and counts no view when its page is restored from the back-forward cache', async () => {
+  test('a widget remains unchanged and counts no second view when its page is restored from the back-forward cache', async () => {
     const widget = await pages.widget();
     const browser = await startChromium({ keepsPagesInMemory: true });
     try {

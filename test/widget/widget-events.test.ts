@@ -40,7 +40,7 @@ describe('widget events', () => {
       .filter(({ type }) => type === 'offer_impression')
       .map(({ svc_offer_id: id }) => id);
 
-  test('widget events are sent once, with a unique id, in batches, as plain text without a preflight request', async (t) => {
+  test('widget events are sent once, in batches, with unique ids, as plain text and without a preflight request', async (t) => {
     const widget = await pages.widget({ maxOffers: 3 });
     const { page, batches } = await newRecordedPage(t, tall);
     let preflights = 0;

@@ -197,7 +197,7 @@ describe('a widget that cannot show offers', () => {
     assert.equal(await retryButton(page).count(), 0);
   });
 
-  test('shows a message if the session is expired, at the start and after a change of the sort order', async (t) => {
+  test('shows a message if the session is expired when the page opens or when the sort order changes', async (t) => {
     const { html } = await pages.widget();
     const early = await pages.open(t, html);
     await offerLink(early).waitFor();
@@ -211,7 +211,7 @@ describe('a widget that cannot show offers', () => {
     }
   });
 
-  test('the widget logs how to allow the origin of the page, and that data-token was not issued for data-sub', async (t) => {
+  test('the widget logs how to allow the origin of the page, and logs that data-token was not issued for data-sub', async (t) => {
     const [live, one, other] = [await pages.widget({ mode: 'live' }), await pages.widget(), await pages.widget()];
     const { origin } = pages.partner;
     for (const [html, hint] of [

@@ -8,7 +8,7 @@ const own = 'https://widget.example';
 const home = 'https://shop.example';
 
 describe('createEmbedPolicy', () => {
-  it('allows the listed origins to embed a widget, and these origins and the widget host to send requests', () => {
+  it('only the listed origins may embed a widget, and only these origins and the widget host may send requests', () => {
     for (const mode of ['live', 'test'] as const) {
       const policy = createEmbedPolicy(mode, [home, 'http://localhost:3000'], own);
       assert.equal(policy.frameAncestors, `${home} http://localhost:3000`);

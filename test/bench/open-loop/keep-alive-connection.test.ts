@@ -102,7 +102,7 @@ function parse(chunks: Iterable<Buffer>): (readonly [number, boolean])[] {
   return found;
 }
 
-test('parses the same responses for every chunk size', () => {
+test('returns the same parsed responses, whatever the size of the received chunks', () => {
   const bytes = Buffer.from(answers);
   for (let size = 1; size <= bytes.length; size++) {
     const chunks: Buffer[] = [];

@@ -145,13 +145,13 @@ const closed: Connection = { isIdle: false, send: () => {}, abandonPendingReques
 
 const at = (status: number, afterMs: number): ScriptedAnswer => ({ status, afterMs });
 
-test('sends requests on schedule and in order, and repeats the list after its end', async (t) => {
+test('sends requests on schedule and in the order of the list, and repeats the list after its end', async (t) => {
   const { result, sent } = await scriptedLoad(t, {});
   assert.deepEqual(sent, [...requests, ...requests].map(String));
   assert.deepEqual([result.expected, result.answered, result.achievedPerSecond], [100, 100, 200]);
 });
 
-test('ends with the last request if each request may be sent only once, in an open and in a closed loop', async (t) => {
+test('if requests may not be repeated, the load ends after the last request, in an open loop and in a closed loop', async (t) => {
   for (const perSecond of [200, null]) {
     const { result, sent } = await scriptedLoad(t, { perSecond, singleUse: true, seconds: 30 });
     assert.deepEqual([result.due, result.expected, sent.length], [50, 50, 50]);
@@ -163,7 +163,7 @@ test('sends the warm-up requests and does not count them', async (t) => {
   assert.deepEqual([sent.length, result.due, result.answered], [100, 50, 100]);
 });
 
-test('includes a stall of the server in the latency of every request that is scheduled during the stall', async (t) => {
+test('a stall of the server increases the latency of every request that is scheduled during the stall', async (t) => {
   // The server sends no response for 400 ms from the 100th request on. At 400 arrivals per second, 160 requests are due in that time.
   const stallMs = 400;
   let stalledAtMs = 0;
@@ -179,7 +179,7 @@ test('includes a stall of the server in the latency of every request that is sch
   assert.ok(result.latencyMs.p99 >= 0.95 * stallMs, `p99 ${result.latencyMs.p99}`);
 });
 
-test('includes the time that a request waits for a free connection in its latency', async (t) => {
+test('the latency of a request includes the time for which the request waits for a free connection', async (t) => {
   // One connection with 10 ms per response handles 100 of 200 requests per second: the last request waits for half a second.
   const { result } = await scriptedLoad(t, { connections: 1 }, { answerTo: () => at(200, 10) });
   assert.equal(result.expected, 100);
@@ -194,14 +194,14 @@ test('counts rejected and failed requests separately, and counts neither as thro
   assert.ok(result.achievedPerSecond <= 40, String(result.achievedPerSecond));
 });
 
-test('fails a request without a response at its deadline, reports the deadline as latency, and continues', async (t) => {
+test('counts a request that gets no response before its deadline as failed, with the deadline as latency', async (t) => {
   const plan = { connections: 2, deadlineMs: 3_000 };
   const { result } = await scriptedLoad(t, plan, { answerTo: (n) => (n === 10 ? null : at(200, 1)) });
   assert.deepEqual([result.failed, result.expected], [1, 99]);
   assert.ok(result.latencyMs.p999 >= 3_000 && result.latencyMs.p999 < 3_030, `p99.9 ${result.latencyMs.p999}`);
 });
 
-test('opens another connection after a request without a response', async (t) => {
+test('opens another connection after a request that got no response', async (t) => {
   const plan = { connections: 1, deadlineMs: 100, seconds: 1 };
   const { result } = await scriptedLoad(t, plan, { answerTo: (n) => (n === 10 ? null : at(200, 1)) });
   // Requests that were due in the meantime miss their deadlines too.
@@ -209,7 +209,7 @@ test('opens another connection after a request without a response', async (t) =>
   assert.equal(result.failed, 200 - result.expected);
 });
 
-test('fails a request if no connection is free and the queue is full', async (t) => {
+test('a request fails if no connection is free and the queue is full', async (t) => {
   const plan = { connections: 2, queueMax: 5, deadlineMs: 3_000 };
   const { result, sent } = await scriptedLoad(t, plan, { answerTo: () => null });
   // Two requests are pending and five requests wait until their deadlines.
@@ -228,11 +228,11 @@ test('sends the next request after each response in a closed loop, with one pend
   assert.deepEqual([underWayMax, result.expected, sent.length, result.achievedPerSecond], [3, 150, 150, 300]);
 });
 
-test('rejects if the server accepts no connection', async (t) => {
+test('a load run fails if the server accepts no connection', async (t) => {
   await assert.rejects(scriptedLoad(t, {}, { listens: false }), /does not accept connections/);
 });
 
-test('schedules the arrivals in ascending order with the variance of independent visitors', () => {
+test('scheduled arrival times never decrease, and the gaps between arrivals are distributed exponentially', () => {
   const times = scheduleArrivals(1_000, 0, 50);
   assert.equal(times.length, 50_000);
   const gaps = times.map((ms, place) => ms - (times[place - 1] ?? 0));

@@ -34,7 +34,7 @@ test('fills in every required field, and generates only valid values', () => {
   }
 });
 
-test('fills in conditional fields for most borrowers whose condition is true, but not for all of them', () => {
+test('fills in a conditional field for most, but not all, borrowers who meet the condition of the field', () => {
   for (const { field, when } of personalLoans.conditional) {
     const concerned = people.filter((person) => person[when.field as keyof Borrower] === when.is);
     const share = concerned.filter((person) => field in person).length / concerned.length;
@@ -52,7 +52,7 @@ for (const [name, table, tolerance] of [
   ['employment_status', [...tables.workingStatuses, ['retired', 19]], 0.012],
   ['state', tables.residencePlaces.map(([place, residents]) => [place.state, residents] as const), 0.01],
 ] as const) {
-  test(`draws ${name} with the shares of its table`, () => {
+  test(`generates each value of ${name} as often as its table specifies`, () => {
     assertShares(table, filled(name), tolerance);
   });
 }
@@ -104,7 +104,7 @@ test('generates a monthly debt of 5 to 60 percent of income, with the mean of th
   assert.ok(Math.abs(mean - (0.05 + 0.3 + 0.6) / 3) < 0.01, String(mean));
 });
 
-test('generates the numbers of mulberry32, so that a seed always generates the same borrowers', () => {
+test('generates the same random numbers as the mulberry32 algorithm, so a seed always generates the same borrowers', () => {
   const random = seededRandom(1);
   assert.deepEqual([random(), random(), random()], [0.6270739405881613, 0.002735721180215478, 0.5274470399599522]);
 });

@@ -9,8 +9,8 @@ import { curvePoint, measurement, sessionRoute, smallResult } from '../support/s
 
 const empty: BenchResult = { ...smallResult, routes: [], curves: [], memory: null, micro: [], history: [] };
 
-describe('ratios between two servers in a route result', () => {
-  test('compares the throughput within each round, and reports the median of the rounds', () => {
+describe('throughput and CPU ratios of two servers', () => {
+  test('computes the throughput ratio of two servers in each round, and returns the median, lowest and highest ratio', () => {
     assert.deepEqual(throughputRatios(sessionRoute, 'bare'), { median: 0.4, lowest: 0.3, highest: 0.5 });
     assert.deepEqual(throughputRatios(sessionRoute, 'bare', 'synced'), { median: 0.8, lowest: 0.45, highest: 0.8 });
     assert.equal(throughputRatios(sessionRoute, 'fastify'), null);
@@ -29,7 +29,7 @@ describe('toMarkdown', () => {
     assert.equal(toMarkdown(smallResult), wanted);
   });
 
-  test('the report omits parts that were not run, and calls the figures of a quick run indicative', () => {
+  test('the report omits parts that were not run, and marks the figures of a quick run as indicative only', () => {
     assert.equal(toMarkdown(empty).split('\n').filter(Boolean).length, 1);
     assert.match(toMarkdown(smallResult), /indicative only/);
     assert.doesNotMatch(toMarkdown({ ...smallResult, quick: false }), /indicative only/);
@@ -40,7 +40,7 @@ describe('toMarkdown', () => {
     assert.match(toMarkdown({ ...empty, routes }), /\| 0\.41 +\| missed +\|/);
   });
 
-  test('names the routes and points at which the client was saturated', () => {
+  test('the report names each route and load point at which the client was saturated', () => {
     const [curve] = smallResult.curves;
     const [first, ...others] = curve!.points;
     assert.doesNotMatch(toMarkdown(smallResult), /client was saturated/);
@@ -57,7 +57,7 @@ describe('toMarkdown', () => {
   });
 });
 
-test('the sustained rate is the last rate before the service falls behind or rejects requests, or the client is saturated', () => {
+test('the sustained rate is below the first rate at which requests fail, throughput is too low or the client is saturated', () => {
   const fine = curvePoint(1_000, 995);
   const beyond = [
     curvePoint(2_000, 1_900),

@@ -34,7 +34,7 @@ test('runs the load of a scenario on every server, and deletes all files and pro
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('returns one result for each client, and omits the synced server if responses need not be durable', async () => {
+test('for a scenario without durable writes, returns one result per client and does not run the synced server', async () => {
   const wrk = { ...countedClient, name: 'wrk' } as const;
   const results = await runScenario({ ...sessionScenario, durable: false }, { ...options, crossCheck: wrk });
   assert.deepEqual(
@@ -46,7 +46,7 @@ test('returns one result for each client, and omits the synced server if respons
   );
 });
 
-test('aborts the run after an unexpected response, and deletes all files and processes', async () => {
+test('aborts the run after an unexpected response, stops all processes and deletes all files', async () => {
   let prepared = 0;
   const scenario: Scenario = {
     ...sessionScenario,
@@ -61,7 +61,7 @@ test('aborts the run after an unexpected response, and deletes all files and pro
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('runs every server once per round, makes each server equally often the first, and varies the order', () => {
+test('runs each server once per round, starts with a different server in each round, and varies the order', () => {
   for (const count of [1, 2, 3, 5]) {
     for (let round = 0; round < 9; round++) {
       const servers = Array.from({ length: count }, (_, at) => at);

@@ -31,7 +31,7 @@ after(async () => {
 for (const scenario of [...routeScenarios, lifecycleScenario]) {
   // Click redirects need no key.
   if (scenario === clickScenario) continue;
-  test(`uses every key in a round of ${scenario.name}, even with few sessions`, async () => {
+  test(`the requests of each round of ${scenario.name} use all API keys, even if there are few sessions`, async () => {
     const stage = createScenarioContext(caller, service.keys, roundRequests);
     for (const round of [0, 1]) {
       const requests = await scenario.prepareRequests(stage, round);
@@ -55,7 +55,7 @@ test('every request changes the income of a session to a value that the session 
   }
 });
 
-test('keeps the ratios between the routes in a large mix, and includes every route in a small mix', () => {
+test('divides a large number of requests among the routes in fixed ratios, and includes every route in a small number', () => {
   assert.deepEqual(lifecycleRequestCounts(36_900), {
     session: 10_000,
     inputs: 13_000,

@@ -62,7 +62,7 @@ for (const kind of kinds) {
     after(() => target.close());
     const url = (path: string) => `http://127.0.0.1:${target.port}${path}`;
 
-    test('returns the preset response to a query with its status, headers and body', async () => {
+    test('returns the preset response to a query, with the preset status, headers and body', async () => {
       const long = await fetch(url('/v1/y?a=b&way=long'));
       assert.equal(long.status, 200);
       assert.equal(long.headers.get('x-request-id'), 'r-1');
@@ -150,7 +150,7 @@ describe('sampleResponses', () => {
     }
   });
 
-  test('samples both the summary and a full page of rows from the analytics path', async () => {
+  test('samples an analytics summary and an analytics page of 100 rows', async () => {
     const [summary, rows] = await sampleResponses(analyticsScenario, stage);
     assert.equal(JSON.parse(summary!.body).granularity, 'summary');
     assert.equal(JSON.parse(rows!.body).data.length, 100);

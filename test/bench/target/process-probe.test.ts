@@ -27,7 +27,7 @@ const commandProgram = `
     process.stdout.write('done\\n');
   }`;
 
-test('measures event loop delay, garbage collection and memory separately for each measurement', async () => {
+test('the process probe reports event loop delay, garbage collection and memory of each measurement separately', async () => {
   const { child, probe, ended } = start(commandProgram);
   await once(child.stdout!, 'data');
   const runCommand = async (line: string) => {
@@ -50,7 +50,7 @@ test('measures event loop delay, garbage collection and memory separately for ea
   assert.deepEqual(await ended, [0, null]);
 });
 
-test('reports no figures if a measurement ends before it begins', async () => {
+test('returns no figures if no measurement was started', async () => {
   const { child, probe, ended } = start(commandProgram);
   assert.equal(await probe.stop(), null);
   child.stdin!.end();
@@ -58,7 +58,7 @@ test('reports no figures if a measurement ends before it begins', async () => {
   assert.equal(await probe.stop(), null);
 });
 
-test('the probe does not keep a process alive, and does not run in worker threads and child processes', async () => {
+test('the process probe does not keep its process alive, and does not run in worker threads or child processes', async () => {
   const program = `
     import { spawnSync } from 'node:child_process';
     import { Worker } from 'node:worker_threads';
@@ -84,7 +84,7 @@ test('parses user and system time of a process whose name contains spaces and br
   assert.equal(parseCpuSeconds(stat), 3.25);
 });
 
-test('reads the growing CPU time of a busy process, and null for a process that has ended', {
+test('returns the increasing CPU time of a busy process, and null for a process that does not exist', {
   skip: !existsSync('/proc/self/stat'),
 }, () => {
   const before = readProcessUsage(process.pid)!;

@@ -36,7 +36,7 @@ describe('the example catalog', () => {
     for (const { landing_url } of offersOf(catalog)) assert.match(new URL(landing_url).hostname, /\.example$/);
   });
 
-  test('matches many offers to a good borrower, some without optional fields, and few to a poor borrower', () => {
+  test('a good borrower gets many offers, and at least five without optional fields; a poor borrower gets few', () => {
     assert.ok(totalFor(goodBorrower) >= 15);
     const { monthly_debt_payments: _, ...required } = goodBorrower;
     assert.ok(totalFor(required) >= 5);
@@ -105,7 +105,7 @@ describe('sandbox-catalog.json', () => {
     ['sandbox-lima-age-21', { birthdate: '2005-08-01' }, { birthdate: '2005-08-02' }],
     ['sandbox-kilo-debt-ratio', { monthly_debt_payments: 500 }, { monthly_debt_payments: 3_500 }],
   ] as const) {
-    test(`the sandbox offer ${id} is available only if the borrower meets its condition`, () => {
+    test(`the sandbox offer ${id} is available only to borrowers who meet the condition of the offer`, () => {
       const offer = compiled.offerIndex(id);
       const isShown = (fields: object) => {
         const { total, orders } = rankLoans(compiled.tables, borrowerOf({ ...goodBorrower, ...fields }), today);

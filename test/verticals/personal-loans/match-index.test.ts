@@ -14,7 +14,7 @@ import { generateCatalog, randomBorrower, seededRandom } from '../../support/ran
 
 const tables = compileLoanTables(generateCatalog(3, 400), personalLoans);
 
-test('the first ranking of a credit band with a prepared index builds no sort orders and only the index of the requested state', () => {
+test('with a prepared index, the first ranking of a credit band builds only the index of the requested state', () => {
   const random = seededRandom(1);
   const rank = createRanker(recommendedScore);
   const index = rank.indexFor(tables);
@@ -39,7 +39,7 @@ test('the first ranking of a credit band with a prepared index builds no sort or
   assert.ok(matched > 20 * tables.bandCount, `only ${matched} offers were ranked`);
 });
 
-test('the memory usage includes every stored index, including the indexes of credit bands and of ranges', () => {
+test('the memory usage includes every stored index, such as the indexes of credit bands and of ranges', () => {
   const index = new MatchIndex(tables, recommendedScore);
   const bytesOf = (columns: object) =>
     Object.values(columns).reduce((sum, column) => sum + (ArrayBuffer.isView(column) ? column.byteLength : 0), 0);

@@ -56,7 +56,7 @@ describe('a quoted payment', () => {
     });
   }
 
-  test('prices a term with its own note rate and fee if the credit band defines them', () => {
+  test('prices a loan term with the note rate and fee that the credit band defines for this term', () => {
     const terms = {
       24: { origination_fee_percent: 0 },
       36: { note_rate_percent: { min: 13.94, max: 13.94 } },
@@ -99,7 +99,7 @@ describe('payments exactly at the debt-to-income limit', () => {
     monthly_debt_payments,
   });
 
-  test('a payment exactly at the debt-to-income limit is allowed, but not with one dollar more of debt or loan amount', () => {
+  test('a payment exactly at the debt-to-income limit is allowed, but not with one more dollar of debt or of loan amount', () => {
     assert.notEqual(quoteOf(offer, owing(1_850)), null);
     assert.equal(quoteOf(offer, owing(1_851)), null);
     assert.equal(quoteOf(offer, owing(1_850, 12_001)), null);
@@ -146,7 +146,7 @@ describe('payments exactly at the debt-to-income limit', () => {
     );
   });
 
-  test('a payment exactly at the debt-to-income limit is allowed, even if rounding could make the largest amount too low', () => {
+  test('a payment exactly at the debt-to-income limit is allowed, even if rounding could reduce the largest loan amount', () => {
     const { tables } = compileLoans(catalogOf([plainOffer({ ...offer, max_debt_to_income_percent: 100 })]));
     const applicant = emptyApplicant();
     const price = emptyOfferPrice();
