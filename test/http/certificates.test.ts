@@ -105,7 +105,7 @@ for (const engine of ['uws', 'node'] as const) {
       await Promise.all([silent.closed, busy.closed]);
     });
 
-    test('closes a plain HTTP connection to the TLS port without a response', async (t) => {
+    test('sends no response to plain HTTP on the TLS port, and closes the connection', async (t) => {
       const { open, openPlain } = await secured(t);
       const plain = await openPlain();
       plain.send(request);

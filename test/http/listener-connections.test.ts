@@ -54,7 +54,7 @@ test('closes a connection with too many pipelined requests', async ({ serve }) =
   assert(most <= bounds.pipelinedRequestsMax);
 });
 
-test('closes a connection that pipelines more requests than one turn may answer', async ({ serve }) => {
+test('closes a connection that pipelines more requests than the maximum per event-loop turn', async ({ serve }) => {
   let handled = 0;
   const { connection } = await serve((x) => {
     handled += 1;
@@ -96,7 +96,7 @@ test('handles no further request of a connection while a reply is unsent', async
   await until(() => listener.inFlightCount === 0);
 });
 
-test('closes the connection that has stalled longest if too many bytes are unsent', async ({ start, open }) => {
+test('if too many reply bytes are unsent, closes the connection that was stalled longest', async ({ start, open }) => {
   let handled = 0;
   await start((x) => {
     handled += 1;
@@ -168,7 +168,7 @@ test('drops a reply if the client disconnects in the same event-loop turn', asyn
   await until(() => listener.inFlightCount === 0);
 });
 
-test('keeps a connection open for many requests with unique ids, and closes it on request', async ({ serve }) => {
+test('serves many requests with unique ids on a connection, and closes it on request', async ({ serve }) => {
   const { connection } = await serve((x) => x.reply(text(x.requestId)));
   const ids = new Set<string | undefined>();
   for (let count = 0; count < 200; count += 1) {
@@ -242,7 +242,10 @@ testAlsoOverTls('drain: refuses new connections, and closes the others', async (
   await listener.close(0);
 });
 
-test('drain: accepts connections during the delay, and closes each after its reply', async ({ start, open }) => {
+test('drain: accepts connections during the delay, and closes each connection after its reply', async ({
+  start,
+  open,
+}) => {
   const listener = await start(hello);
   const kept = await open();
   assert.equal((await ask(kept, get('/'))).headers.get('connection') === 'close', false);

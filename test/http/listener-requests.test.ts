@@ -184,7 +184,7 @@ test('sends a reply before a small body is read or received, and keeps the conne
   assert.equal((await ask(connection, get('/3'))).body.toString(), 'GET /3');
 });
 
-test('calls onBodyUnavailable once for each body that is not received', async ({ start, open }) => {
+test('calls onBodyUnavailable once if a body is too large, late or cut off', async ({ start, open }) => {
   const calls: string[] = [];
   const listener = await start(
     (x) =>
@@ -361,7 +361,7 @@ test('adds the error headers of a request to its own replies to errors', async (
   }
 });
 
-test('reports a second or late call of readBody', async ({ serve, open, faults }) => {
+test('reports a second call of readBody, and a call after an await', async ({ serve, open, faults }) => {
   const { connection } = await serve(async (x) => {
     if (x.path === '/late') await null;
     else x.readBody(() => {});

@@ -59,7 +59,7 @@ test('for an origin that is not allowed, Cors returns only the Vary header', () 
   }
 });
 
-test('JSON is preferred only if its weight in Accept is greater than the weight of HTML', () => {
+test('JSON is preferred only if it has a greater weight than HTML in the Accept header', () => {
   const yes = ['APPLICATION/JSON', 'application/json;q=0.9, text/html;q=0.8', ' application/json ,*/*'];
   const html = ['text/html', 'text/html,application/json', 'application/json;q=0'];
   const no = ['', '*/*', 'application/*', ...html, 'a, b;q=, ;'];

@@ -26,7 +26,7 @@ function filled<Name extends keyof Borrower>(name: Name): NonNullable<Borrower[N
   return people.map((person) => person[name]).filter((value) => value !== undefined) as NonNullable<Borrower[Name]>[];
 }
 
-test('fills in every required field, and generates only valid values', () => {
+test('generates a value for every required field, and generates only valid values', () => {
   for (const person of people) {
     for (const name of personalLoans.required) assert.ok(name in person, name);
     const { accepted, invalid } = validatePocketFields(personalLoans, person, 20260101);

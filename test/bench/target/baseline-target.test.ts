@@ -99,7 +99,7 @@ for (const kind of kinds) {
   });
 }
 
-test('the synced server writes a record before each response, also for concurrent requests, and stops on close', async (t) => {
+test('the synced server writes a record before each response, also for concurrent requests; close stops the server', async (t) => {
   const ownFolder = createFolder(t);
   const target = await startBaselineTarget('synced', answers, ownFolder);
   const url = `http://127.0.0.1:${target.port}/v1/y?way=short`;

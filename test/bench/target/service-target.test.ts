@@ -11,7 +11,7 @@ import { KeyRegistry } from '../../../src/auth/key-registry.ts';
 import { createMarketplace } from '../../../src/index.ts';
 import { createFolder } from '../../cli/sample-data-folder.ts';
 
-test('the service restores sessions that were written before its start as live sessions with inputs', async (t) => {
+test('the service restores live sessions, with inputs, that the benchmark wrote before the start of the service', async (t) => {
   const dataDir = createFolder(t);
   const sample = await writeLiveSessions(dataDir, {
     count: 2_500,
@@ -36,7 +36,7 @@ test('the service restores sessions that were written before its start as live s
   }
 });
 
-test('gives every session different inputs, and spreads the returned sessions evenly over all sessions', async (t) => {
+test('every session has different inputs, and the returned sample is spread evenly over all sessions', async (t) => {
   const wanted = { count: 2_500, keys: 1, fields: 'all' } as const;
   const all = await writeLiveSessions(createFolder(t), { ...wanted, sampleSize: 2_500 });
   assert.equal(new Set(all.map(({ borrower }) => JSON.stringify(borrower))).size, 2_500);
