@@ -50,7 +50,7 @@ export function logarithmicSpread(values: readonly number[]): number {
 }
 
 /** Returns the loss threshold for a spread of runs. A loss of speed is reported if the lost share is above the threshold. */
-export function lossThreshold(spread: number): number {
+export function slowdownThreshold(spread: number): number {
   return Math.min(Math.max(1 - Math.exp(-noiseSigmas * spread), lossThresholdMin), lossThresholdMax);
 }
 

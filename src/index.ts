@@ -5,9 +5,9 @@ import type { IssuedKey, RevokeKeyResult } from './auth/api-key.ts';
 import {
   assertRateLimits,
   defaultKeyLimits,
-  effectiveLimits,
   type KeyLimitOverrides,
   type KeyLimits,
+  resolveRateLimits,
 } from './auth/rate-limits.ts';
 import type { AllowedOrigin, AllowOriginResult, RemoveOriginResult } from './auth/web-origin.ts';
 import { bounds } from './bounds.ts';
@@ -173,7 +173,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       ttlMs: options.sessionTtlMs ?? bounds.sessionTtlMs,
       tagsMax: options.maxReferrerTags ?? bounds.referrerTagLimitDefault,
     },
-    limits: effectiveLimits(toLimitOverrides(options.limits), defaultKeyLimits),
+    limits: resolveRateLimits(toLimitOverrides(options.limits), defaultKeyLimits),
     corsOrigins: options.corsOrigins ?? [],
     listen: listen && {
       public: { host, port: listen.port ?? 0 },

@@ -4,10 +4,10 @@ import { mapRouteNames, type RouteName, routeNames } from '../../src/capacity/tr
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import {
   analyticsRequest,
-  annualIncomeMax,
   type BorrowerSession,
   inputsRequest,
   marketplaceRequest,
+  maxAnnualIncome,
   referrerTags,
   sessionRequest,
 } from '../scenarios/requests.ts';
@@ -121,7 +121,7 @@ export function buildMixedLoad(
   const inputs = (): PreparedRequest => {
     const session = changed[sent.inputs % changed.length]!;
     const lap = 1 + Math.floor(sent.inputs / changed.length);
-    return inputsRequest(withKey(session), { annual_income: (session.borrower.annual_income + lap) % annualIncomeMax });
+    return inputsRequest(withKey(session), { annual_income: (session.borrower.annual_income + lap) % maxAnnualIncome });
   };
   const unknown = (): PreparedRequest => {
     // New inputs invalidate the ranking of the earlier inputs of a session.

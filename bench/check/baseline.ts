@@ -1,5 +1,5 @@
 import type { Machine } from '../machine.ts';
-import { computeLossShare, logarithmicSpread, lossThreshold, median } from '../statistics.ts';
+import { computeLossShare, logarithmicSpread, median, slowdownThreshold } from '../statistics.ts';
 import type { MeasuredRatio, RatioOfAllRuns } from './ratios.ts';
 
 const baselineFormat = 1;
@@ -33,7 +33,7 @@ export function createBenchBaseline(
       ...figure,
       median: roundToFourDigits(median(values)),
       spread: roundToFourDigits(spread),
-      threshold: roundToFourDigits(lossThreshold(spread)),
+      threshold: roundToFourDigits(slowdownThreshold(spread)),
     };
   });
   return { format: baselineFormat, ...conditions, figures };

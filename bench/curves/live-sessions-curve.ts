@@ -7,7 +7,7 @@ import { runChildProcess } from '../target/owned-resources.ts';
 import { curveScale } from './curve.ts';
 import { steadyLoadRequests } from './curve-requests.ts';
 import { measureSaturation, requestRateAtSaturationShare } from './load-point.ts';
-import { withBareServer, withSeededService } from './seeded-service.ts';
+import { withBaselineServer, withSeededService } from './seeded-service.ts';
 
 type MemoryPoint = MemoryMeasurement['points'][number];
 
@@ -89,7 +89,7 @@ export const liveSessionsCurve = {
         const saturation = await measureSaturation(sender, target, closedLoop);
         perSecond ||= requestRateAtSaturationShare(saturationShare, saturation, scale.seconds);
         progress.showStep(`live-sessions: ${perSecond} requests per second with ${count} sessions`);
-        await withBareServer(target, sender, scale, requests, async (measure) => {
+        await withBaselineServer(target, sender, scale, requests, async (measure) => {
           points.push(await measure(count, perSecond, saturationShare, points.length));
         });
       });

@@ -3,7 +3,7 @@ import type { LoadCurvePoint } from '../result/bench-result.ts';
 import { curveScale } from './curve.ts';
 import { pageLoadRequests, uncachedOfferRequests } from './curve-requests.ts';
 import { measureSaturation, requestRateAtSaturationShare, sendEachRequestOnce } from './load-point.ts';
-import { withBareServer, withSeededService } from './seeded-service.ts';
+import { withBaselineServer, withSeededService } from './seeded-service.ts';
 
 const sessionCount = 2_000;
 /** Minimum share of the offered requests that the service must answer to count as not saturated. */
@@ -30,7 +30,7 @@ export const offeredLoadCurve = {
       const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
       const saturation = await measureSaturation(sender, target, closedLoop);
       const points: LoadCurvePoint[] = [];
-      await withBareServer(target, sender, scale, requests, async (measure) => {
+      await withBaselineServer(target, sender, scale, requests, async (measure) => {
         const offer = async (share: number): Promise<boolean> => {
           const perSecond = requestRateAtSaturationShare(share, saturation, scale.seconds);
           const percent = Math.round(share * 100);

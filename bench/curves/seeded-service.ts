@@ -61,7 +61,7 @@ const sampleConnections = 8;
  * share `bareServerShareMax` of the saturation rate, `measure` also measures the point on the baseline server. At
  * points with an odd index, the baseline server is measured before the service.
  */
-export async function withBareServer<Result>(
+export async function withBaselineServer<Result>(
   service: LoadTarget,
   sender: RequestSender,
   { warmUpSeconds, seconds, bareServerShareMax }: CurveSettings,

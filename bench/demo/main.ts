@@ -22,7 +22,7 @@ import {
   formatVariantsTable,
   printNote,
   printRequestAndResponse,
-  printTitle,
+  printStepTitle,
 } from './print.ts';
 
 const usage = `Usage: make demo [ARGS="options"], or bin/with-node node bench/demo/main.ts --key KEY [options]
@@ -95,13 +95,13 @@ async function run(client: MarketplaceClient, count: number, seed: number, full:
     const follows = chance(random, variant.followsOffer) || number === 1;
     const verbose = full || number === 1;
     const plan: BorrowerPlan = { borrower, tag, sort, follows, incremental: number % 3 === 1, verbose, random };
-    if (verbose) printTitle(`Borrower ${number}, step by step: ${describeBorrower(borrower)}`);
-    else if (number === 2) printTitle(`Borrowers 2 to ${count}`);
+    if (verbose) printStepTitle(`Borrower ${number}, step by step: ${describeBorrower(borrower)}`);
+    else if (number === 2) printStepTitle(`Borrowers 2 to ${count}`);
     const outcome = await walkBorrower(client, plan);
     if (!verbose) console.log(formatBorrowerLine(number, variant.name, borrower, outcome));
   }
 
-  printTitle('Analytics of the two variants');
+  printStepTitle('Analytics of the two variants');
   const summaries: SummaryResponse[] = [];
   for (const tag of tags) {
     const query = { referrer_tag: tag, granularity: 'summary' };

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import type { Borrower } from '../population/borrower.ts';
 import type { MarketplaceResponse, Offer, SummaryResponse } from './marketplace-client.ts';
 
-export function printTitle(text: string): void {
+export function printStepTitle(text: string): void {
   console.log(`\n${styleText(['bold', 'cyan'], text)}`);
 }
 

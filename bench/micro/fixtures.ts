@@ -44,14 +44,14 @@ export function randomRecords(count: number): LedgerRecord[] {
 }
 
 /** Fixed current day, from which ages are computed. */
-export const fixedToday = 20260101;
+export const fixedCurrentDate = 20260101;
 
 /** Returns borrowers of the population as field vectors, in the format of a session. */
 export function randomBorrowerVectors(count: number, seed: number): FieldVector[] {
   const random = seededRandom(seed);
   return Array.from({ length: count }, () => {
     const vector = emptyFieldVector(personalLoans);
-    const { changes } = validatePocketFields(personalLoans, drawBorrower(random), fixedToday);
+    const { changes } = validatePocketFields(personalLoans, drawBorrower(random), fixedCurrentDate);
     for (let i = 0; i < changes.length; i += 2) vector[changes[i]!] = changes[i + 1]!;
     return vector;
   });

@@ -7,7 +7,7 @@ import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { RecordDecoder } from '../../src/event-log/log-format.ts';
 import { FrameGroup } from '../../src/event-log/segment-writer.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
-import type { SessionCreated } from '../../src/ledger/ledger-record.ts';
+import type { SessionCreatedRecord } from '../../src/ledger/ledger-record.ts';
 import { oneMonthLedger, writeSampleLedger } from '../history/sample-ledger.ts';
 import { createTemporaryFolder } from '../target/owned-resources.ts';
 import { randomRecords } from './fixtures.ts';
@@ -49,7 +49,7 @@ export const ledgerAppendBenchmarks: readonly MicroBenchmark[] = [64, 1_024].map
   prepare: async ({ folder }) => {
     const owned = await createTemporaryFolder(folder, 'log-');
     const log = await openEventLog({ folder: join(owned.path, 'ledger'), durability: 'write' });
-    const record: SessionCreated = [1, 1_760_000_000_000, randomBytes(32), 'bench_variant-a', 12, 1, null];
+    const record: SessionCreatedRecord = [1, 1_760_000_000_000, randomBytes(32), 'bench_variant-a', 12, 1, null];
     return {
       calls,
       run: async () => {

@@ -16,7 +16,7 @@ import { personalLoans } from '../../src/verticals/personal-loans/personal-loans
 import { createRanker, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { recommendedScore } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog } from '../../test/support/random-catalog.ts';
-import { fixedToday, randomBorrowerVectors } from './fixtures.ts';
+import { fixedCurrentDate, randomBorrowerVectors } from './fixtures.ts';
 import type { MicroBenchmark } from './micro-benchmark.ts';
 
 const catalogSizes = [40, 200, 1_000, 10_000];
@@ -35,14 +35,15 @@ const warmBenchmark = (offers: number): MicroBenchmark => ({
   prepare: () => {
     const tables = compileTables(offers);
     const borrowers = randomBorrowerVectors(population, 5);
-    for (let pass = 0; pass < 3; pass++) for (const borrower of borrowers) rankLoans(tables, borrower, fixedToday);
+    for (let pass = 0; pass < 3; pass++)
+      for (const borrower of borrowers) rankLoans(tables, borrower, fixedCurrentDate);
     let next = 0;
     return {
       calls: warmCalls,
       run: () => {
         let total = 0;
         for (let i = 0; i < warmCalls; i++) {
-          total += rankLoans(tables, borrowers[next]!, fixedToday).total;
+          total += rankLoans(tables, borrowers[next]!, fixedCurrentDate).total;
           next = (next + 1) % population;
         }
         return total;
@@ -62,7 +63,7 @@ const coldBenchmark = (offers: number, calls: number): MicroBenchmark => ({
       run: () => {
         const rank = createRanker(recommendedScore);
         let total = 0;
-        for (const borrower of borrowers) total += rank(tables, borrower, fixedToday).total;
+        for (const borrower of borrowers) total += rank(tables, borrower, fixedCurrentDate).total;
         return total;
       },
     };
@@ -81,14 +82,14 @@ const batchCalls = bounds.matchBatchRequestsMax;
 
 function createBatch(): MatchBatch {
   const requests = randomBorrowerVectors(batchCalls, 5).map(
-    (borrower): MatchRequestMessage => ['0123456789abcdef', fixedToday, ...borrower],
+    (borrower): MatchRequestMessage => ['0123456789abcdef', fixedCurrentDate, ...borrower],
   );
   return { requests, unavailable: [] };
 }
 
 function createBatchResults(): WorkerMatchResult[] {
   const tables = compileTables(200);
-  return randomBorrowerVectors(batchCalls, 5).map((borrower) => rankLoans(tables, borrower, fixedToday));
+  return randomBorrowerVectors(batchCalls, 5).map((borrower) => rankLoans(tables, borrower, fixedCurrentDate));
 }
 
 /** Benchmarks one message between the main thread and a matching thread. */
@@ -124,7 +125,7 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
       mode: 'live',
     });
     const ranked = randomBorrowerVectors(1_000, 7)
-      .map((borrower) => ({ borrower, orders: rankLoans(catalog.tables, borrower, fixedToday).orders }))
+      .map((borrower) => ({ borrower, orders: rankLoans(catalog.tables, borrower, fixedCurrentDate).orders }))
       .filter(({ orders }) => orders.length >= 4 * offersShown);
     const urls = createOfferUrls({ click: 'http://127.0.0.1:8080', cdn: 'http://127.0.0.1:8080/cdn' });
     const subId = `sub_${'0'.repeat(64)}`;

@@ -50,7 +50,7 @@ const fullTimes = { warmupTime: 50, warmupIterations: 1, time: 200, iterations: 
 const quickTimes = { warmupTime: 30, warmupIterations: 1, time: 50, iterations: 2 };
 
 /** Runs a benchmark repeatedly with tinybench. Throws if a run returns a value that is not positive, which means that the run failed. */
-export async function measureRepeatedly(
+export async function runMicroBenchmarkRepeatedly(
   micro: MicroBenchmark,
   context: MicroBenchmarkContext,
 ): Promise<MicroBenchmarkResult> {
@@ -94,7 +94,7 @@ export const microPart: BenchPart = {
     const micro: MicroBenchmarkResult[] = [];
     for (const benchmark of listMicroBenchmarks(quick, scale.sessionsMax)) {
       progress.showStep(`micro: ${benchmark.name}`);
-      micro.push(await measureRepeatedly(benchmark, { quick, folder }));
+      micro.push(await runMicroBenchmarkRepeatedly(benchmark, { quick, folder }));
     }
     return { micro };
   },

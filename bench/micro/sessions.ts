@@ -1,5 +1,5 @@
 import { bounds } from '../../src/bounds.ts';
-import { parseSubIdWords, subIdWordCount } from '../../src/ids/sub-id.ts';
+import { parseSubIdWords, subIdInt32Count } from '../../src/ids/sub-id.ts';
 import { InternTable } from '../../src/sessions/intern-table.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { RankingArena } from '../../src/sessions/ranking-arena.ts';
@@ -10,7 +10,7 @@ import type { Tenant } from '../../src/verticals/tenant.ts';
 import { subIdsAt } from '../../test/support/identities.ts';
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
-import { fixedToday } from './fixtures.ts';
+import { fixedCurrentDate } from './fixtures.ts';
 import type { MicroBenchmark, PreparedBenchmark } from './micro-benchmark.ts';
 
 const tenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
@@ -22,13 +22,15 @@ export const mergeFieldsBenchmark: MicroBenchmark = {
   prepare: () => {
     const random = seededRandom(3);
     const shard = new SessionShard({ tenants: new InternTable(), rankings: new RankingArena(), fieldsMax });
-    const id = new Int32Array(subIdWordCount);
+    const id = new Int32Array(subIdInt32Count);
     const sessions = subIdsAt(Date.now(), mergeCalls).map((text) => {
       parseSubIdWords(text, id);
       shard.add(id, tenant);
       return shard.get(id, text)!;
     });
-    const submitted = sessions.map(() => validatePocketFields(personalLoans, drawBorrower(random), fixedToday).changes);
+    const submitted = sessions.map(
+      () => validatePocketFields(personalLoans, drawBorrower(random), fixedCurrentDate).changes,
+    );
     return {
       calls: mergeCalls,
       run: () => {

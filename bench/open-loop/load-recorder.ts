@@ -51,7 +51,7 @@ export class LoadRecorder {
   }
 
   /** Ends the schedule. Replies after `endMs` do not count towards the throughput. */
-  setEndTime(endMs: number): void {
+  setMeasurementEnd(endMs: number): void {
     this.#endMs = endMs;
   }
 

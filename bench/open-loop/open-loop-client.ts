@@ -241,7 +241,7 @@ export class OpenLoopClient {
   #stopScheduling(endMs: number): void {
     if (this.#busy !== null) return;
     this.#endMs = Math.min(this.#endMs, endMs);
-    this.#recorder.setEndTime(this.#endMs);
+    this.#recorder.setMeasurementEnd(this.#endMs);
     this.#busy = performance.eventLoopUtilization(this.#loopAtStart ?? undefined).utilization;
   }
 }

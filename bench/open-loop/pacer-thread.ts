@@ -1,11 +1,11 @@
 /** Thread of `startPacer`. Sleeps until the next scheduled time, wakes the client, and waits until the client has sent the requests. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { monotonicMs, type PacerData, pacerStateIndexes } from './pacer.ts';
+import { monotonicMs, type PacerWorkerData, pacerStateIndexes } from './pacer.ts';
 
 /** Minimum interval between two wake-ups of the client. At high rates, the client sends several requests after a wake-up. */
 const callSpacingMs = 0.25;
 
-const { dueMs, state } = workerData as PacerData;
+const { dueMs, state } = workerData as PacerWorkerData;
 const sleeping = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 let calledMs = Number.NEGATIVE_INFINITY;
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 /** Memory that the client and the pacer thread share. Times are values of `monotonicMs`, which is the same clock in both threads. */
-export interface PacerData {
+export interface PacerWorkerData {
   readonly dueMs: Float64Array;
   /** Values that both threads read and write, at the indexes in `pacerStateIndexes`. */
   readonly state: Int32Array;
@@ -34,7 +34,7 @@ export async function startPacer(dueMs: readonly number[], onDue: () => number):
   const shared = new Float64Array(new SharedArrayBuffer(dueMs.length * Float64Array.BYTES_PER_ELEMENT));
   shared.set(dueMs);
   const state = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
-  const workerData: PacerData = { dueMs: shared, state };
+  const workerData: PacerWorkerData = { dueMs: shared, state };
   const worker = new Worker(new URL('./pacer-thread.ts', import.meta.url), { workerData });
   worker.on('message', () => {
     Atomics.store(state, pacerStateIndexes.handled, onDue());

@@ -4,7 +4,7 @@ import { type MeasurementSummary, median, summarizeMeasurements } from '../stati
 type MeasuredServers = Pick<RouteResult, 'servers'>;
 
 /** Returns the rounds of one server; empty if the server was not measured. */
-export function roundsOfServer(route: MeasuredServers, kind: BenchServerKind): readonly ServerMeasurement[] {
+export function measurementsOfServer(route: MeasuredServers, kind: BenchServerKind): readonly ServerMeasurement[] {
   return route.servers.find((server) => server.kind === kind)?.rounds ?? [];
 }
 
@@ -49,8 +49,8 @@ function summarizeRatios(
   over: BaselineServerKind,
   ratio: (server: ServerMeasurement, baseline: ServerMeasurement) => number | null,
 ): MeasurementSummary | null {
-  const baselines = roundsOfServer(route, over);
-  const ratios = roundsOfServer(route, of).flatMap((server, round) => {
+  const baselines = measurementsOfServer(route, over);
+  const ratios = measurementsOfServer(route, of).flatMap((server, round) => {
     const baseline = baselines[round];
     return baseline === undefined ? [] : (ratio(server, baseline) ?? []);
   });

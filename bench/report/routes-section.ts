@@ -1,6 +1,6 @@
 import type { BenchServerKind, RouteResult, ServerMeasurement, ServerUsage } from '../result/bench-result.ts';
 import { formatNumber, formatSummary, joinWords, type ReportSection, type ReportTable } from './markdown.ts';
-import { cpuRatios, measuredBaselines, medianOverRounds, roundsOfServer, throughputRatios } from './ratios.ts';
+import { cpuRatios, measuredBaselines, measurementsOfServer, medianOverRounds, throughputRatios } from './ratios.ts';
 
 /** Names of the servers in the report. */
 const serverNames: Readonly<Record<BenchServerKind, string>> = {
@@ -104,7 +104,7 @@ function absoluteTable(routes: readonly RouteResult[]): ReportTable {
 
 function processTable(routes: readonly RouteResult[]): ReportTable {
   const rows = routes.flatMap((route) => {
-    const rounds = roundsOfServer(route, 'service');
+    const rounds = measurementsOfServer(route, 'service');
     if (rounds.every(({ process }) => process === null)) return [];
     const figure = (of: (process: ServerUsage) => number, decimals: number) =>
       formatNumber(

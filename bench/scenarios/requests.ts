@@ -6,7 +6,7 @@ import type { ScenarioContext } from './scenario.ts';
 export const basePath = '/v1/personal-loans';
 
 /** Largest income that the service accepts, in USD. */
-export const annualIncomeMax = 10_000_000;
+export const maxAnnualIncome = 10_000_000;
 
 /** Live session of a borrower, with an API key of the same account. */
 export interface BorrowerSession {
@@ -94,7 +94,7 @@ export function requestsWithChangedIncome(
     const session = sessions[at % sessions.length]!;
     const change = 1 + changesPerRoundMax * round + Math.floor(at / sessions.length);
     // Incomes above the maximum of ten million start again from 0, so that all incomes of a session remain distinct.
-    return inputsRequest(session, { annual_income: (session.borrower.annual_income + change) % annualIncomeMax });
+    return inputsRequest(session, { annual_income: (session.borrower.annual_income + change) % maxAnnualIncome });
   });
 }
 

@@ -10,7 +10,7 @@ export interface AggregatorWorkerData {
   readonly progress: SharedArrayBuffer;
 }
 
-export type StoreQueryName =
+export type AnalyticsQueryName =
   | 'getSummary'
   | 'listDays'
   | 'listRows'
@@ -18,7 +18,7 @@ export type StoreQueryName =
   | 'listExperiments'
   | 'getTotals';
 
-type QueryMethods = Pick<AnalyticsStore, StoreQueryName> & Pick<LedgerFollower, 'applyRetention'>;
+type QueryMethods = Pick<AnalyticsStore, AnalyticsQueryName> & Pick<LedgerFollower, 'applyRetention'>;
 export type QueryName = keyof QueryMethods;
 
 export type QueryParameters = { readonly [Name in QueryName]: Parameters<QueryMethods[Name]>[0] };

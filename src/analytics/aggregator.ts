@@ -80,13 +80,13 @@ export class Aggregator {
       this.#batchTimer = null;
       // `setImmediate` lets the aggregator handle the messages that arrived during the last batch before it runs the
       // next batch.
-      this.#batchImmediate = setImmediate(() => this.#runBatch());
+      this.#batchImmediate = setImmediate(() => this.#projectLedgerBatch());
     } else if (this.#batchTimer === null && (lagRecords > 0 || !this.#progress.tryMarkAsleep())) {
-      this.#batchTimer = setTimeout(() => this.#runBatch(), bounds.projectionLingerMs);
+      this.#batchTimer = setTimeout(() => this.#projectLedgerBatch(), bounds.projectionLingerMs);
     }
   }
 
-  #runBatch(): void {
+  #projectLedgerBatch(): void {
     this.#batchImmediate = null;
     this.#batchTimer = null;
     const { durablePosition } = this.#progress;

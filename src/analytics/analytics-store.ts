@@ -2,9 +2,15 @@ import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
-import type { DailyResult, SessionRowsPage, SessionRowsQuery, SummaryQuery, SummaryResult } from './analytics.ts';
+import type {
+  DailyAnalyticsResult,
+  SessionRowsPage,
+  SessionRowsQuery,
+  SummaryQuery,
+  SummaryResult,
+} from './analytics.ts';
 import { openAnalyticsDatabase, prepareRaw } from './analytics-database.ts';
-import { BatchWriter } from './batch-writer.ts';
+import { AnalyticsBatchWriter } from './batch-writer.ts';
 import { CohortReader } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import { DailyCounters } from './daily-counters.ts';
@@ -41,7 +47,7 @@ export class AnalyticsStore {
   readonly pruner: SessionPruner;
   readonly #retention: AnalyticsRetention;
   readonly #projectionState: SqliteProjectionState;
-  readonly #batchWriter: BatchWriter;
+  readonly #batchWriter: AnalyticsBatchWriter;
   readonly #cohortReader: CohortReader;
   readonly #rowsReader: RowsReader;
   readonly #selectExperiments: Statement<[number, number], ExperimentRow>;
@@ -58,7 +64,7 @@ export class AnalyticsStore {
       const counters = new DailyCounters(this.#database);
       this.#retention = new AnalyticsRetention(this.#database, this.#retainedSessions, counters);
       this.#projectionState = new SqliteProjectionState(this.#database, this.#retainedSessions);
-      this.#batchWriter = new BatchWriter(this.#database, counters);
+      this.#batchWriter = new AnalyticsBatchWriter(this.#database, counters);
       const sessions = new SessionReader(this.#database, this.#retainedSessions);
       this.#cohortReader = new CohortReader(this.#database, sessions);
       this.#rowsReader = new RowsReader(this.#database, sessions);
@@ -119,7 +125,7 @@ export class AnalyticsStore {
     return this.#inTransaction(() => this.#cohortReader.getSummary(query));
   }
 
-  listDays(query: SummaryQuery): DailyResult {
+  listDays(query: SummaryQuery): DailyAnalyticsResult {
     return this.#inTransaction(() => this.#cohortReader.listDays(query));
   }
 

@@ -11,7 +11,7 @@ import type { ApiKeyMode } from '../domain/mode.ts';
 export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
   /** Returns one entry per day of the window, in ascending order. To list one page, pass a query for the days of that page. */
-  listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyResult>;
+  listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyAnalyticsResult>;
   /** Returns a page of sessions in ledger order. */
   listRows(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
   /** Position of the last ledger record that is included in the figures. */
@@ -79,7 +79,7 @@ interface RetentionCoverage {
   readonly retainedFromDay: number;
 }
 
-export interface DailyResult extends RetentionCoverage {
+export interface DailyAnalyticsResult extends RetentionCoverage {
   readonly days: readonly DayMetrics[];
 }
 

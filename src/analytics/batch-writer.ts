@@ -7,7 +7,7 @@ import type { LedgerProjection } from './ledger-projection.ts';
 import { projectionTotalsColumns, projectionTotalsFieldNames } from './projection-state.ts';
 
 /** Writes all changes of a projected batch to the store. Requires an open transaction. */
-export class BatchWriter {
+export class AnalyticsBatchWriter {
   readonly #sessionWriter: RowWriter;
   readonly #cohortPieceWriter: RowWriter;
   readonly #clickWriter: RowWriter;

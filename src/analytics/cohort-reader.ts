@@ -4,7 +4,7 @@ import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type {
   CohortMetrics,
   CohortQuery,
-  DailyResult,
+  DailyAnalyticsResult,
   LenderMetrics,
   SummaryQuery,
   SummaryResult,
@@ -122,7 +122,7 @@ export class CohortReader {
     };
   }
 
-  listDays(query: SummaryQuery): DailyResult {
+  listDays(query: SummaryQuery): DailyAnalyticsResult {
     const { fromDay, toDay, today, subs } = query;
     let groups = new MetricsByGroup();
     if (subs === null) {

@@ -13,7 +13,7 @@ import { LogDamagedError } from '../event-log/segment-reader.ts';
  * A record is a msgpack array whose first element is the kind of the record. The numbers of the kinds of archive records differ from the
  * numbers of the kinds of ledger records. New members are added only at the end of a record.
  */
-export type ArchiveRecord = ArchiveHeader | ArchivedExperiment | ArchivedDay | ArchivedLender | ArchiveFooter;
+export type ArchiveRecord = ArchiveHeader | ArchivedExperimentCounters | ArchivedDay | ArchivedLender | ArchiveFooter;
 
 export const archiveRecordKind = { header: 11, experiment: 12, day: 13, lender: 14, footer: 15 } as const;
 
@@ -28,7 +28,7 @@ type ArchiveHeader = readonly [
 ];
 
 /** Experiment of all day counters and lender counters between this record and the next experiment record. */
-export type ArchivedExperiment = readonly [
+export type ArchivedExperimentCounters = readonly [
   kind: 12,
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
 ];
@@ -90,7 +90,7 @@ function isInt64(digits: string): boolean {
 }
 
 /** Counters of a range of days, grouped by experiment. An experiment record precedes the counters of the experiment. */
-export type ArchivedCounters = Iterable<ArchivedExperiment | ArchivedDay | ArchivedLender>;
+export type ArchivedCounters = Iterable<ArchivedExperimentCounters | ArchivedDay | ArchivedLender>;
 
 /**
  * Archive of the daily counters of days whose sessions and ledger records have been deleted. The archive and the
@@ -194,7 +194,7 @@ export class CounterArchive {
       for (; scanner.nextRecord(); isEmpty = false) {
         if (isEmpty && scanner.position !== segment) throw damaged(`record ${segment} is missing`);
         const { record } = scanner;
-        if (!isArchiveRecord(record) || !order.isValidNext(record)) {
+        if (!isArchiveRecord(record) || !order.isValidNextRecord(record)) {
           throw damaged(`unexpected archive record at position ${scanner.position}`);
         }
         yield record;
@@ -216,7 +216,7 @@ class ArchiveRecordOrder {
   /** Whether the header of an archive segment has been read, but not its footer. */
   isOpen = false;
 
-  isValidNext(record: ArchiveRecord): boolean {
+  isValidNextRecord(record: ArchiveRecord): boolean {
     if (this.isOpen === (record[0] === archiveRecordKind.header)) return false;
     switch (record[0]) {
       case archiveRecordKind.header:

@@ -5,7 +5,7 @@ import { addColumnsAssignments, prepareRaw, RowWriter } from './analytics-databa
 import {
   type ArchivedCounters,
   type ArchivedDay,
-  type ArchivedExperiment,
+  type ArchivedExperimentCounters,
   type ArchivedLender,
   type ArchiveRecord,
   archiveRecordKind,
@@ -13,7 +13,7 @@ import {
 import type { LedgerProjection } from './ledger-projection.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
-type ExperimentRow = [number: number, ...experiment: ArchivedExperiment[1]];
+type ExperimentRow = [number: number, ...experiment: ArchivedExperimentCounters[1]];
 /** Row of one day: the counters of an archive record, then the widget counts, which are null for a day without widget events. */
 type DayRow = [...counter: ArchivedDay[1], ...widgetEvents: (number | null)[]];
 type LenderRow = ArchivedLender[1];
@@ -120,7 +120,7 @@ export class DailyCounters {
         }
         case archiveRecordKind.lender: {
           const [day, name, clicks, confirmedMicros] = record[1];
-          this.#lenderWriter.add([experiment, day, numbers.lenders.findOrInsert(name), clicks, confirmedMicros]);
+          this.#lenderWriter.add([experiment, day, numbers.lenders.findOrInsertRow(name), clicks, confirmedMicros]);
           break;
         }
       }

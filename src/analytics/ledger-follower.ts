@@ -5,7 +5,7 @@ import { fileSystemLogFiles } from '../event-log/log-files.ts';
 import { parseSegmentFileNames } from '../event-log/log-format.ts';
 import { CursorBeyondLogError, LogReader } from '../event-log/log-reader.ts';
 import type { DataPaths } from '../files/data-paths.ts';
-import type { AggregatorQuery, QueryExecutors, QueryResults, StoreQueryName } from './aggregator-protocol.ts';
+import type { AggregatorQuery, AnalyticsQueryName, QueryExecutors, QueryResults } from './aggregator-protocol.ts';
 import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatchError } from './analytics-database.ts';
 import { AnalyticsStore } from './analytics-store.ts';
 import { CounterArchive } from './counter-archive.ts';
@@ -98,8 +98,8 @@ export class LedgerFollower {
     this.#closeOnError(() => this.#store.pruner.pruneRows());
   }
 
-  execute<Name extends StoreQueryName>({ name, parameter }: AggregatorQuery<Name>): QueryResults[Name] {
-    const store: QueryExecutors<StoreQueryName> = this.#store;
+  execute<Name extends AnalyticsQueryName>({ name, parameter }: AggregatorQuery<Name>): QueryResults[Name] {
+    const store: QueryExecutors<AnalyticsQueryName> = this.#store;
     return this.#closeOnError(() => store[name](parameter));
   }
 

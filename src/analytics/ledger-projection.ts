@@ -4,12 +4,12 @@ import { checkConfirmation } from '../confirmations/confirmation.ts';
 import { dayNumberOf } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type {
-  OfferClicked,
-  OffersViewed,
-  RevenueConfirmed,
-  RevenueReversed,
-  SessionCreated,
-  WidgetEventsReported,
+  OfferClickedRecord,
+  OffersViewedRecord,
+  RevenueConfirmedRecord,
+  RevenueReversedRecord,
+  SessionCreatedRecord,
+  WidgetEventsReportedRecord,
 } from '../ledger/ledger-record.ts';
 import { ledgerRecordKind, parseLedgerRecord, widgetEventTypes } from '../ledger/ledger-record.ts';
 import { zeroWidgetCounts } from './counting-rules.ts';
@@ -29,7 +29,7 @@ import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
  * Applies ledger records in ledger order by the rules of docs/contract.md#counting-clicks and docs/contract.md#cohorts. Collects the
- * changes of one batch, so that `BatchWriter` writes each counter and session only once per batch.
+ * changes of one batch, so that `AnalyticsBatchWriter` writes each counter and session only once per batch.
  *
  * Every figure belongs to the session's cohort: the UTC day of the creation time in its sub_id.
  */
@@ -106,7 +106,7 @@ export class LedgerProjection {
     position: number,
     segment: number,
     key: SubIdSortKey,
-    [, wallMs, sub, tag, , device, metadata]: SessionCreated,
+    [, wallMs, sub, tag, , device, metadata]: SessionCreatedRecord,
   ): void {
     const { account, vertical, mode, createdMs } = decodeSubId(sub);
     const experiment = this.#state.assignExperimentNumber(account, vertical, mode === 'test', tag);
@@ -130,10 +130,10 @@ export class LedgerProjection {
     this.#createdSessionsOfCohort(delta).push(session);
   }
 
-  #applyOffersViewed(session: ProjectedSession, [, wallMs, sub, , offerIds, , isRefresh]: OffersViewed): void {
+  #applyOffersViewed(session: ProjectedSession, [, wallMs, sub, , offerIds, , isRefresh]: OffersViewedRecord): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     for (const offerId of offerIds) {
-      const offer = this.#state.offers.findOrInsert(offerId);
+      const offer = this.#state.offers.findOrInsertRow(offerId);
       if (!session.shownOffers.includes(offer)) session.shownOffers.push(offer);
     }
     this.changedSessions.set(session.key, session);
@@ -144,7 +144,7 @@ export class LedgerProjection {
   }
 
   /** Counts widget events. The ledger contains no repeated events, because the main thread removes them before it appends a record. */
-  #applyWidgetEvents(session: ProjectedSession, [, wallMs, sub, , , types]: WidgetEventsReported): void {
+  #applyWidgetEvents(session: ProjectedSession, [, wallMs, sub, , , types]: WidgetEventsReportedRecord): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);
     const delta = this.#findOrAddDayDelta(session.experiment, dayNumberOf(decodeSubId(sub).createdMs), session.device);
@@ -157,7 +157,7 @@ export class LedgerProjection {
 
   #applyOfferClicked(
     session: ProjectedSession,
-    [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClicked,
+    [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClickedRecord,
   ): void {
     const { createdMs } = decodeSubId(sub);
     // The number -1 represents an offer that is not in the store.
@@ -174,7 +174,7 @@ export class LedgerProjection {
   }
 
   /** Applies a confirmation or a reversal. A confirmation can restore a click that has no ledger record. */
-  #applyConfirmation(session: ProjectedSession, record: RevenueConfirmed | RevenueReversed): void {
+  #applyConfirmation(session: ProjectedSession, record: RevenueConfirmedRecord | RevenueReversedRecord): void {
     const confirmation = toConfirmation(record);
     const { sub, offerId, txid } = confirmation;
     const offer = this.#state.offers.find(offerId);
@@ -225,7 +225,7 @@ export class LedgerProjection {
     const { createdMs, mode } = decodeSubId(sub);
     // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox), even if its record has a value.
     const attributedMicros = mode === 'test' ? 0 : valueMicros;
-    const lender = this.#state.lenders.findOrInsert(lenderName);
+    const lender = this.#state.lenders.findOrInsertRow(lenderName);
     const day = dayNumberOf(createdMs);
     session.clickedOffers.push(offer);
     this.newClicks.push({ session: session.position, offer, lender, clickedMs, attributedMicros });
@@ -287,7 +287,7 @@ function countWidgetEvent(counter: { widgetEvents: number[] | null }, type: numb
   counter.widgetEvents[type]!++;
 }
 
-function toConfirmation(record: RevenueConfirmed | RevenueReversed): Confirmation {
+function toConfirmation(record: RevenueConfirmedRecord | RevenueReversedRecord): Confirmation {
   const [kind, , sub, offerId, , txid, amountMicros, occurredMs, clickedMs = null, valueMicros = null] = record;
   return {
     status: kind === ledgerRecordKind.revenueConfirmed ? 'funded' : 'reversed',

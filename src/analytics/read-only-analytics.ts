@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type {
   Analytics,
-  DailyResult,
+  DailyAnalyticsResult,
   SessionRowsPage,
   SessionRowsQuery,
   SummaryQuery,
@@ -37,7 +37,7 @@ export class ReadOnlyAnalytics implements Analytics {
     return this.#inTransaction((sessions) => new CohortReader(this.#database, sessions).getSummary(query));
   }
 
-  async listDays(query: SummaryQuery): Promise<DailyResult> {
+  async listDays(query: SummaryQuery): Promise<DailyAnalyticsResult> {
     return this.#inTransaction((sessions) => new CohortReader(this.#database, sessions).listDays(query));
   }
 

@@ -9,7 +9,7 @@ import type { RetainedSessionDays } from './store-retention.ts';
 export class LenderAccumulator {
   readonly #lenders = new Map<number, { clicks: number; confirmedMicros: number }>();
 
-  addClick(lender: number, confirmedMicros: number): void {
+  countClick(lender: number, confirmedMicros: number): void {
     const sum = this.#lenders.get(lender);
     if (sum === undefined) {
       this.#lenders.set(lender, { clicks: 1, confirmedMicros });
@@ -133,7 +133,7 @@ export class SessionReader {
     for (const [lender, attributedMicros, confirmedMicros] of this.#selectClicks.all(position)) {
       sum.attributedMicros += attributedMicros;
       sum.confirmedMicros += confirmedMicros;
-      lenders?.addClick(lender, confirmedMicros);
+      lenders?.countClick(lender, confirmedMicros);
     }
     return sum;
   }

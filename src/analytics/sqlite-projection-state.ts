@@ -53,7 +53,7 @@ class NumberTable {
   }
 
   /** Returns the row ID of the row with these column values. Inserts the row if the row does not exist. */
-  findOrInsert(key: string, values: readonly SqlValue[] = [key]): number {
+  findOrInsertRow(key: string, values: readonly SqlValue[] = [key]): number {
     const existing = this.find(key, values);
     if (existing !== null) return existing;
     const number = Number(this.#insert.run(...values).lastInsertRowid);
@@ -185,7 +185,7 @@ export class SqliteProjectionState {
 
   /** Returns the number of an experiment (docs/contract.md#tenants). Creates an experiment that does not exist yet. */
   assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
-    return this.#experiments.findOrInsert(`${account} ${vertical} ${test} ${tag}`, [
+    return this.#experiments.findOrInsertRow(`${account} ${vertical} ${test} ${tag}`, [
       account,
       vertical,
       test ? 1 : 0,

@@ -16,7 +16,7 @@ import {
 import {
   type Analytics,
   AnalyticsUnavailableError,
-  type DailyResult,
+  type DailyAnalyticsResult,
   type SessionRowsPage,
   type SessionRowsQuery,
   type SummaryQuery,
@@ -119,7 +119,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'getSummary', parameter: packSubIds(query) }, { signal });
   }
 
-  async listDays(query: SummaryQuery, signal: CancelSignal | null = null): Promise<DailyResult> {
+  async listDays(query: SummaryQuery, signal: CancelSignal | null = null): Promise<DailyAnalyticsResult> {
     return this.#query({ name: 'listDays', parameter: packSubIds(query) }, { signal });
   }
 

@@ -34,7 +34,7 @@ export interface IssuedKey {
 export type RevokeKeyResult = 'revoked' | 'already_revoked' | 'unknown';
 
 /** Names of the rate limits of a key, here and in the operations API. */
-export const limitParams = [
+export const limitParameters = [
   ['requestsPerMinute', 'requests_per_minute'],
   ['analyticsPerMinute', 'analytics_per_minute'],
   ['sessionsPerDay', 'sessions_per_day'],
@@ -44,7 +44,7 @@ export const limitParams = [
  * Returns the name of the first invalid member, in the spelling of the operations API, or null if all members are valid. The members of
  * `newKey` can have any type, because `newKey` may come from untyped code.
  */
-export function findInvalidKeyMember(
+export function findInvalidApiKeyMember(
   newKey: { readonly [Name in keyof NewKey]: unknown },
   nowMs: number,
 ): RequestParam | null {
@@ -56,7 +56,7 @@ export function findInvalidKeyMember(
   const expires = Number.isInteger(expiresAtMs) ? (expiresAtMs as number) : Number.NaN;
   if (expiresAtMs !== null && !(expires > nowMs && expires <= bounds.timestampMsMax)) return 'expires';
   const limits = newKey.limits as Record<string, unknown>;
-  return limitParams.find(([name]) => !isValidLimitOverride(name, limits[name]))?.[1] ?? null;
+  return limitParameters.find(([name]) => !isValidLimitOverride(name, limits[name]))?.[1] ?? null;
 }
 
 /** Whether a text is a valid account name: 1 to 64 printable characters without leading or trailing spaces. */

@@ -9,12 +9,12 @@ import type { Caller } from './key-usage.ts';
 import { DailyCounter, KeyUsage, type Operation, type QuotaReservation } from './key-usage.ts';
 import {
   createKeyPolicies,
-  effectiveLimits,
   hasLimitOverrides,
   type KeyLimits,
   type KeyPolicies,
   type LimitName,
   type RateLimitStatus,
+  resolveRateLimits,
 } from './rate-limits.ts';
 
 export interface Admission {
@@ -157,7 +157,7 @@ export class Authenticator {
   #createKeyUsage(key: ApiKey): KeyUsage {
     const counter = this.#restoredCounters.get(key.number) ?? new DailyCounter();
     this.#restoredCounters.delete(key.number);
-    const limits = effectiveLimits(key.limits, this.#options.defaultLimits);
+    const limits = resolveRateLimits(key.limits, this.#options.defaultLimits);
     const policies = hasLimitOverrides(key.limits) ? createKeyPolicies(limits) : this.#defaultPolicies;
     const usage = new KeyUsage(limits, policies, counter);
     this.#usageByKey.set(key.number, usage);

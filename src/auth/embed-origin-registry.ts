@@ -70,7 +70,7 @@ export class EmbedOriginRegistry extends KeyFileWriter {
   }
 
   #accountNumber(name: unknown): number {
-    const account = typeof name === 'string' ? this.findAccountNumber(name) : undefined;
+    const account = typeof name === 'string' ? this.findAccountNumberByName(name) : undefined;
     if (account === undefined) {
       throw new EmbedOriginError('account', 'unknown account; an account is created with its first API key');
     }

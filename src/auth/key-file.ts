@@ -146,7 +146,7 @@ export class KeyFileWriter {
     this.database.close();
   }
 
-  protected findAccountNumber(name: string): number | undefined {
+  protected findAccountNumberByName(name: string): number | undefined {
     return this.database.prepare<[string], number>('SELECT number FROM accounts WHERE name = ?').pluck().get(name);
   }
 }

@@ -5,11 +5,11 @@ import { requestParamRules } from '../domain/errors.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
 import {
-  findInvalidKeyMember,
+  findInvalidApiKeyMember,
   generateApiKey,
   hashApiKey,
   type IssuedKey,
-  limitParams,
+  limitParameters,
   type NewKey,
   parseKeyExpiry,
   type RevokeKeyResult,
@@ -23,7 +23,7 @@ export class KeyRegistry extends KeyFileWriter {
    * Issues a key and returns the text of the key, which cannot be read again later. Throws a RangeError if a member of `newKey` is invalid.
    */
   create(newKey: NewKey, nowMs: number): { readonly key: string; readonly issued: IssuedKey } {
-    const invalid = findInvalidKeyMember(newKey, nowMs);
+    const invalid = findInvalidApiKeyMember(newKey, nowMs);
     if (invalid !== null) throw new RangeError(`${invalid} ${requestParamRules[invalid]}`);
     const key = generateApiKey(newKey.vertical.keyPrefix, newKey.mode);
     const id = `key_${randomBytes(6).toString('hex')}`;
@@ -76,7 +76,7 @@ export class KeyRegistry extends KeyFileWriter {
 
   #accountNumberOf(name: string): number {
     return (
-      this.findAccountNumber(name) ??
+      this.findAccountNumberByName(name) ??
       Number(this.database.prepare('INSERT INTO accounts (name) VALUES (?)').run(name).lastInsertRowid)
     );
   }
@@ -120,9 +120,9 @@ export function parseKeyRequest(body: unknown, verticals: readonly KeyVertical[]
     vertical: verticals.find(({ segment }) => segment === body.vertical),
     mode: body.mode,
     expiresAtMs: parseExpiryMember(body.expires),
-    limits: Object.fromEntries(limitParams.map(([name, param]) => [name, body[param] ?? null])),
+    limits: Object.fromEntries(limitParameters.map(([name, param]) => [name, body[param] ?? null])),
   };
-  const invalid = findInvalidKeyMember(newKey, nowMs);
+  const invalid = findInvalidApiKeyMember(newKey, nowMs);
   return invalid === null ? succeeded(newKey as unknown as NewKey) : invalidRequest(invalid);
 }
 
@@ -131,7 +131,7 @@ const memberNames: readonly string[] = [
   'vertical',
   'mode',
   'expires',
-  ...limitParams.map(([, param]) => param),
+  ...limitParameters.map(([, param]) => param),
 ];
 
 /** Parses the body member `expires`. Returns null if the key never expires, and NaN for an invalid value. */

@@ -38,7 +38,7 @@ export function hasLimitOverrides(own: KeyLimitOverrides): boolean {
   return own.requestsPerMinute !== null || own.analyticsPerMinute !== null || own.sessionsPerDay !== null;
 }
 
-export function effectiveLimits(own: KeyLimitOverrides, defaults: KeyLimits): KeyLimits {
+export function resolveRateLimits(own: KeyLimitOverrides, defaults: KeyLimits): KeyLimits {
   return {
     requestsPerMinute: own.requestsPerMinute ?? defaults.requestsPerMinute,
     analyticsPerMinute: own.analyticsPerMinute ?? defaults.analyticsPerMinute,
@@ -183,10 +183,10 @@ export class SlidingWindow {
   remainingRequests(nowMs: number): number {
     const times = this.#admittedMs;
     if (times !== null && this.#count > 0) {
-      if (this.#isExpired(this.#newestRequestMs(times), nowMs)) {
+      if (this.#isOutsideWindow(this.#newestRequestMs(times), nowMs)) {
         this.#count = 0;
       } else {
-        while (this.#isExpired(times[this.#oldestIndex] as number, nowMs)) {
+        while (this.#isOutsideWindow(times[this.#oldestIndex] as number, nowMs)) {
           this.#oldestIndex = this.#oldestIndex + 1 === times.length ? 0 : this.#oldestIndex + 1;
           this.#count--;
         }
@@ -224,7 +224,7 @@ export class SlidingWindow {
     return true;
   }
 
-  #isExpired(admittedMs: number, nowMs: number): boolean {
+  #isOutsideWindow(admittedMs: number, nowMs: number): boolean {
     return nowMs - admittedMs >= this.#windowMs;
   }
 

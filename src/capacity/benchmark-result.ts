@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { escapeInvisible } from '../domain/text.ts';
 import type { CapacityMeasurements, LoadCurve, RouteCost, SessionMemory } from './measurements.ts';
 import {
-  CapacityError,
+  CapacityPlanError,
   firstSchemaError,
   parseJsonText,
   type RouteName,
@@ -85,7 +85,7 @@ export function trimBenchmarkResult(text: string): string {
   return JSON.stringify({ ...result, routes });
 }
 
-/** Reads the measurements that a capacity plan for a traffic mix uses. Throws a `CapacityError` if a measurement is missing. */
+/** Reads the measurements that a capacity plan for a traffic mix uses. Throws a `CapacityPlanError` if a measurement is missing. */
 export function readMeasurements(text: string, mix: TrafficMix): CapacityMeasurements {
   const value = parseBenchmarkResult(text);
   const usedRoutes = routeNames.filter((name) => mix.perSession[name] > 0);
@@ -114,10 +114,10 @@ function parseBenchmarkResult(text: string): BenchmarkResult {
   if (format !== supportedFormat) {
     const problem =
       typeof format === 'number' ? `has format ${format}, not ${supportedFormat}` : 'is not a benchmark result';
-    throw new CapacityError(`${problem}; run ${benchCommand} to create a benchmark result`);
+    throw new CapacityPlanError(`${problem}; run ${benchCommand} to create a benchmark result`);
   }
   if (!resultValidator.Check(value)) {
-    throw new CapacityError(
+    throw new CapacityPlanError(
       `is not a benchmark result: ${firstSchemaError(resultValidator, value)}; run ${benchCommand} to create a benchmark result`,
     );
   }
@@ -180,10 +180,10 @@ function medianOrNull(values: readonly (number | null)[]): number | null {
   return sorted.length === 0 ? null : (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;
 }
 
-function missingMeasurementError(what: string): CapacityError {
-  return new CapacityError(`lacks ${what}; run ${benchCommand}, or use another result with --result`);
+function missingMeasurementError(what: string): CapacityPlanError {
+  return new CapacityPlanError(`lacks ${what}; run ${benchCommand}, or use another result with --result`);
 }
 
-function missingCpuTimeError(where: string): CapacityError {
-  return new CapacityError(`lacks the CPU time ${where}; run ${benchCommand} on Linux, which measures CPU time`);
+function missingCpuTimeError(where: string): CapacityPlanError {
+  return new CapacityPlanError(`lacks the CPU time ${where}; run ${benchCommand} on Linux, which measures CPU time`);
 }

@@ -9,7 +9,7 @@ import {
   wasClientSaturated,
 } from './measurements.ts';
 import {
-  CapacityError,
+  CapacityPlanError,
   calculateLoadPerKey,
   mapRouteNames,
   type RequestRatesPerKey,
@@ -81,7 +81,7 @@ interface Prediction {
 }
 
 /**
- * Computes the bottleneck and the number of servers for the requested number of API keys. Throws `CapacityError` if one server cannot serve
+ * Computes the bottleneck and the number of servers for the requested number of API keys. Throws `CapacityPlanError` if one server cannot serve
  * a single API key, or cannot meet the latency target at any rate.
  */
 export function planCapacity(
@@ -97,7 +97,7 @@ export function planCapacity(
   const { name: bottleneck, keys: most } = resources.reduce((least, one) => (one.keys < least.keys ? one : least));
   const keysPerBox = Math.floor(most);
   if (keysPerBox < 1)
-    throw new CapacityError(
+    throw new CapacityPlanError(
       `one server cannot serve a single API key with this traffic mix; bottleneck: ${bottleneck}`,
     );
   const boxes = Math.ceil(request.keys / keysPerBox);
@@ -155,7 +155,7 @@ function assertLatencyTargetReachable(
 ): void {
   if (perSecond > 0) return;
   const { offeredPerSecond, p99Ms } = curve.points[0]!;
-  throw new CapacityError(
+  throw new CapacityPlanError(
     `p99 exceeds ${sloP99Ms} ms at every measured rate: p99 is ${p99Ms.toFixed(1)} ms at the lowest measured rate, ${Math.round(offeredPerSecond)} requests/s`,
   );
 }

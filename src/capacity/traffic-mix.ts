@@ -89,12 +89,12 @@ export const defaultTrafficMixFile: TrafficMixFile = {
   session_hours: 4,
 };
 
-/** Parses the text of a traffic mix file. Throws `CapacityError` if the text is invalid. */
+/** Parses the text of a traffic mix file. Throws `CapacityPlanError` if the text is invalid. */
 export function parseTrafficMix(text: string): TrafficMix {
   const value = parseJsonText(text);
   assertKnownMixMembers(value);
   if (!trafficMixValidator.Check(value))
-    throw new CapacityError(`is not a traffic mix: ${firstSchemaError(trafficMixValidator, value)}`);
+    throw new CapacityPlanError(`is not a traffic mix: ${firstSchemaError(trafficMixValidator, value)}`);
   return toTrafficMix(value);
 }
 
@@ -115,14 +115,14 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   };
 }
 
-/** Throws `CapacityError` for an unknown member and suggests the nearest valid name. Schema validation alone would not suggest a name. */
+/** Throws `CapacityPlanError` for an unknown member and suggests the nearest valid name. Schema validation alone would not suggest a name. */
 function assertKnownMixMembers(value: unknown): void {
   if (!isJsonObject(value)) return;
   assertKnownMemberNames(value, Object.keys(TrafficMixSchema.properties), 'the mix');
   const { per_100_sessions: shares, limits } = value;
   if (isJsonObject(shares)) {
     if ('session' in shares)
-      throw new CapacityError(
+      throw new CapacityPlanError(
         'is not a traffic mix: per_100_sessions must not contain session, because there are always 100 sessions',
       );
     assertKnownMemberNames(shares, routesAfterSession, 'per_100_sessions');
@@ -137,7 +137,7 @@ function assertKnownMemberNames(value: object, known: readonly string[], where: 
     if (known.includes(name)) continue;
     const nearest = nearestWord(name, known);
     const hint = nearest === null ? `its members are ${known.join(', ')}` : `did you mean ${nearest}?`;
-    throw new CapacityError(`is not a traffic mix: ${where} has an unknown member; ${hint}`);
+    throw new CapacityPlanError(`is not a traffic mix: ${where} has an unknown member; ${hint}`);
   }
 }
 
@@ -188,16 +188,16 @@ export function calculateLoadPerKey(mix: TrafficMix): RequestRatesPerKey {
 }
 
 /** Error: no capacity plan is possible, because a file is invalid or one server is too small. The error message is a single line. */
-export class CapacityError extends Error {
+export class CapacityPlanError extends Error {
   override readonly name = 'CapacityError';
 }
 
-/** Parses JSON that may start with a byte order mark. Throws `CapacityError` with a message that does not quote the file. */
+/** Parses JSON that may start with a byte order mark. Throws `CapacityPlanError` with a message that does not quote the file. */
 export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
-    throw new CapacityError('is not JSON');
+    throw new CapacityPlanError('is not JSON');
   }
 }
 

@@ -6,7 +6,7 @@ import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { dayNumberOf, dayStartMs } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
-import { type LedgerRecord, ledgerRecordKind, type OfferClicked } from '../ledger/ledger-record.ts';
+import { type LedgerRecord, ledgerRecordKind, type OfferClickedRecord } from '../ledger/ledger-record.ts';
 import { noUnavailableOffers, type UnavailableOffers } from '../matching/matcher.ts';
 import { classifyClick } from './click-rules.ts';
 import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts';
@@ -79,7 +79,7 @@ function applyRecord(
 }
 
 function applyClick(
-  [, clickedMs, sub, , , , , withinDailyCap]: OfferClicked,
+  [, clickedMs, sub, , , , , withinDailyCap]: OfferClickedRecord,
   offer: OfferCapState,
   pairs: SessionOfferPairs,
 ): boolean {

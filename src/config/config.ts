@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { getHeapStatistics } from 'node:v8';
-import { defaultKeyLimits, effectiveLimits, type KeyLimits } from '../auth/rate-limits.ts';
+import { defaultKeyLimits, type KeyLimits, resolveRateLimits } from '../auth/rate-limits.ts';
 import { bounds } from '../bounds.ts';
 import { escapeInvisible, truncateText } from '../domain/text.ts';
 import { type CertificateFiles, type TlsVersion, tlsMinVersionDefault, tlsVersions } from '../tls/certificate.ts';
@@ -93,8 +93,8 @@ export type HttpEngineSetting = (typeof engineChoices)[number];
  * Durability of acknowledged records. Records written with `fsync` survive a power failure; records written with `write` survive only a
  * crash of the process.
  */
-export const durabilityChoices = ['fsync', 'write'] as const;
-export type Durability = (typeof durabilityChoices)[number];
+export const durabilityModes = ['fsync', 'write'] as const;
+export type Durability = (typeof durabilityModes)[number];
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 type LogLevel = (typeof logLevels)[number];
@@ -174,7 +174,7 @@ export function loadConfig(
     catalog:
       catalog === undefined ? { kind: 'example' } : { kind: 'file', path: resolve(machine.workingFolder, catalog) },
     matcher: threads === 0 ? { kind: 'in_thread' } : { kind: 'workers', threads },
-    durability: parseChoiceSetting(env, 'SVC_DURABILITY', durabilityChoices) ?? 'fsync',
+    durability: parseChoiceSetting(env, 'SVC_DURABILITY', durabilityModes) ?? 'fsync',
     retentionDays: parseIntegerSetting(env, 'SVC_RETENTION_DAYS', bounds.retentionDaysMin, bounds.retentionDaysMax),
     sessions: {
       max: parseIntegerSetting(env, 'SVC_MAX_SESSIONS', 1, bounds.sessionLimitMax) ?? sessionsMaxByHeap,
@@ -183,7 +183,7 @@ export function loadConfig(
         parseIntegerSetting(env, 'SVC_LIMIT_REFERRER_TAGS', 1, bounds.referrerTagLimitMax) ??
         bounds.referrerTagLimitDefault,
     },
-    limits: effectiveLimits(
+    limits: resolveRateLimits(
       {
         requestsPerMinute: perMinute('SVC_LIMIT_REQUESTS_PER_MINUTE'),
         analyticsPerMinute: perMinute('SVC_LIMIT_ANALYTICS_PER_MINUTE'),

@@ -5,7 +5,7 @@ import { assertCatalogSources } from '../catalogs/assert-catalog-sources.ts';
 import type { CatalogSource } from '../catalogs/catalog-store.ts';
 import {
   type Durability,
-  durabilityChoices,
+  durabilityModes,
   engineChoices,
   type HttpEngineSetting,
   type PublicUrls,
@@ -177,7 +177,7 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   assertIntegerOption('retentionDays', options.retentionDays ?? retentionDaysMin, retentionDaysMin, retentionDaysMax);
   if (options.limits) assertObject('limits', options.limits);
   assertRateLimits(options.limits ?? {});
-  assertChoice('durability', options.durability, durabilityChoices);
+  assertChoice('durability', options.durability, durabilityModes);
   if (options.catalogs !== undefined) assertCatalogSources(options.catalogs);
   const { corsOrigins = [] } = options;
   if (!Array.isArray(corsOrigins) || corsOrigins.length > bounds.corsOriginsMax || !corsOrigins.every(isHttpOrigin)) {

@@ -2,7 +2,7 @@ import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { AppendedRecord, EventLog } from './event-log.ts';
 import { fileSystemLogFiles, type LogFiles } from './log-files.ts';
-import { frameHeaderBytes, markedFrameFieldsBytes } from './log-format.ts';
+import { frameHeaderBytes, markedFrameHeaderBytes } from './log-format.ts';
 import {
   type ReadProgressListener,
   type RecordVisitor,
@@ -35,7 +35,7 @@ export interface FileEventLogOptions<Item> {
    * Called for write errors, recovered writes and incomplete records at the end of the log, so that the caller can report them to the
    * operator.
    */
-  readonly onIncident?: ((incident: LogIncident) => void) | undefined;
+  readonly onIncident?: ((incident: EventLogIncident) => void) | undefined;
   /**
    * Called after each group of records is stored, with the number of records, their size in bytes, and the time of writing and syncing in
    * microseconds.
@@ -48,7 +48,7 @@ export interface FileEventLogOptions<Item> {
   readonly files?: LogFiles | undefined;
 }
 
-export type LogIncident =
+export type EventLogIncident =
   /** The log was not closed before and ended with an incomplete record. The bytes of the incomplete record were moved to another file. */
   | ({ readonly kind: 'torn-tail-removed' } & RemovedTail)
   /** A write or sync failed, so the log continues in a new segment. */
@@ -182,7 +182,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const payload = this.#encoder.encodeSharedRef(record);
     if (payload.length > bounds.logRecordBytesMax) throw new RangeError('record is larger than logRecordBytesMax');
     const group = this.#pendingGroup;
-    const frameBytesMax = payload.length + frameHeaderBytes + markedFrameFieldsBytes;
+    const frameBytesMax = payload.length + frameHeaderBytes + markedFrameHeaderBytes;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
     // A frame with the mark bit proves that all earlier groups of frames are durable (see log-format.ts). A group is written only after all
     // earlier groups were synced, so the first frame of each group gets the mark bit.

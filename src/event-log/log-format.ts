@@ -33,7 +33,7 @@ import { bounds } from '../bounds.ts';
  */
 export const segmentHeaderBytes = 32;
 export const frameHeaderBytes = 8;
-export const markedFrameFieldsBytes = 12;
+export const markedFrameHeaderBytes = 12;
 export const syncMarkBit = 0x8000_0000;
 
 const magic = Buffer.from('svc-log\n', 'latin1');
@@ -115,15 +115,15 @@ export function parseSegmentFileNames(names: readonly string[]): number[] {
     .sort((a, b) => a - b);
 }
 
-const sequenceFieldsScratch = Buffer.alloc(markedFrameFieldsBytes);
+const sequenceFieldsScratch = Buffer.alloc(markedFrameHeaderBytes);
 
 export function computeFrameCrc(sequence: number, previousCrc: number, payload: Uint8Array): number {
-  writeMarkedFrameFields(sequenceFieldsScratch, 0, sequence, previousCrc);
+  writeMarkedFrameHeader(sequenceFieldsScratch, 0, sequence, previousCrc);
   return crc32(payload, crc32(sequenceFieldsScratch));
 }
 
 /** Writes the two fields that only a marked frame contains: sequence u64, previous CRC u32. */
-export function writeMarkedFrameFields(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
+export function writeMarkedFrameHeader(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
   target.writeUInt32BE(Math.floor(sequence / 2 ** 32), offset);
   target.writeUInt32BE(sequence >>> 0, offset + 4);
   target.writeUInt32BE(previousCrc, offset + 8);

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import type { LogFiles } from './log-files.ts';
 import {
   frameHeaderBytes,
-  markedFrameFieldsBytes,
+  markedFrameHeaderBytes,
   parseSegmentFileNames,
   RecordDecoder,
   readSequence,
@@ -151,7 +151,7 @@ function readRemainingFrames(
     }
     const { markOffset } = segment.inspectSegmentTail(sequence);
     if (markOffset === null) return;
-    const chain = segment.readBytes(markOffset + frameHeaderBytes, markedFrameFieldsBytes);
+    const chain = segment.readBytes(markOffset + frameHeaderBytes, markedFrameHeaderBytes);
     sequence = readSequence(chain, 0);
     crc = chain.readUInt32BE(8);
     segment.offset = markOffset;

@@ -6,7 +6,7 @@ import {
   computeFrameCrc,
   decodeSegmentHeader,
   frameHeaderBytes,
-  markedFrameFieldsBytes,
+  markedFrameHeaderBytes,
   readSequence,
   segmentHeaderBytes,
   syncMarkBit,
@@ -67,13 +67,13 @@ export class SegmentReader {
 
   /** Reads the frame at `offset` and advances `offset`. Returns false, and does not advance, if the frame is incomplete or invalid. */
   readFrame(sequence: number, previousCrc: number): boolean {
-    const head = this.readBytes(this.offset, frameHeaderBytes + markedFrameFieldsBytes);
+    const head = this.readBytes(this.offset, frameHeaderBytes + markedFrameHeaderBytes);
     if (head.length < frameHeaderBytes) return false;
     const lengthWord = head.readUInt32BE(0);
     const hasSyncMark = lengthWord >= syncMarkBit;
     const length = hasSyncMark ? lengthWord - syncMarkBit : lengthWord;
     if (length === 0 || length > bounds.logRecordBytesMax) return false;
-    const start = hasSyncMark ? frameHeaderBytes + markedFrameFieldsBytes : frameHeaderBytes;
+    const start = hasSyncMark ? frameHeaderBytes + markedFrameHeaderBytes : frameHeaderBytes;
     if (hasSyncMark) {
       if (head.length < start || readSequence(head, frameHeaderBytes) !== sequence) return false;
       if (head.readUInt32BE(frameHeaderBytes + 8) !== previousCrc) return false;
@@ -97,7 +97,7 @@ export class SegmentReader {
    */
   inspectSegmentTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
-    const markedHead = frameHeaderBytes + markedFrameFieldsBytes;
+    const markedHead = frameHeaderBytes + markedFrameHeaderBytes;
     let tornBytes = 0;
     for (let at = this.offset; at < size; ) {
       const chunk = this.readBytes(at, Math.min(bounds.logReadChunkBytes, size - at));

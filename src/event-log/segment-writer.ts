@@ -6,12 +6,12 @@ import {
   computeFrameCrc,
   encodeSegmentHeader,
   frameHeaderBytes,
-  markedFrameFieldsBytes,
+  markedFrameHeaderBytes,
   segmentFileName,
   segmentHeaderBytes,
   syncMarkBit,
   temporaryFileName,
-  writeMarkedFrameFields,
+  writeMarkedFrameHeader,
 } from './log-format.ts';
 
 /** Group of frames that are written and synced together. The frames are contiguous in a buffer, which later groups reuse. */
@@ -32,14 +32,14 @@ export class FrameGroup {
   }
 
   add(payload: Uint8Array, sequence: number, previousCrc: number, hasSyncMark: boolean): void {
-    const start = this.length + frameHeaderBytes + (hasSyncMark ? markedFrameFieldsBytes : 0);
+    const start = this.length + frameHeaderBytes + (hasSyncMark ? markedFrameHeaderBytes : 0);
     const end = start + payload.length;
     if (end > this.#buffer.length) this.#growBuffer(end);
     const buffer = this.#buffer;
     const crc = computeFrameCrc(sequence, previousCrc, payload);
     buffer.writeUInt32BE(hasSyncMark ? syncMarkBit + payload.length : payload.length, this.length);
     buffer.writeUInt32BE(crc, this.length + 4);
-    if (hasSyncMark) writeMarkedFrameFields(buffer, this.length + frameHeaderBytes, sequence, previousCrc);
+    if (hasSyncMark) writeMarkedFrameHeader(buffer, this.length + frameHeaderBytes, sequence, previousCrc);
     buffer.set(payload, start);
     if (this.records === 0) {
       this.firstSequence = sequence;

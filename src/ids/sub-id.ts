@@ -64,7 +64,7 @@ export class SubIds {
   readonly #issueBuffer = Buffer.alloc(subIdByteLength);
   readonly #verifyBuffer = Buffer.alloc(subIdByteLength);
   readonly #conversionBuffer = Buffer.alloc(subIdByteLength);
-  readonly #words = new Int32Array(subIdWordCount);
+  readonly #words = new Int32Array(subIdInt32Count);
 
   constructor(secrets: SecretRing, random: RandomBytesPool) {
     this.#random = random;
@@ -94,7 +94,7 @@ export class SubIds {
   verify(text: string): Buffer | null {
     if (!parseSubIdWords(text, this.#words)) return null;
     const sub = this.#verifyBuffer;
-    for (let i = 0; i < subIdWordCount; i++) sub.writeInt32BE(this.#words[i]!, 4 * i);
+    for (let i = 0; i < subIdInt32Count; i++) sub.writeInt32BE(this.#words[i]!, 4 * i);
     return this.#signer.verify(sub, macOffset) ? sub : null;
   }
 
@@ -106,7 +106,7 @@ export class SubIds {
 }
 
 /** Number of 32-bit words in a sub_id. Hash tables hash and compare sub_ids as big-endian 32-bit words. */
-export const subIdWordCount = subIdByteLength / 4;
+export const subIdInt32Count = subIdByteLength / 4;
 const hexDigitsPerWord = 8;
 
 /** Maps the character code of a lower-case hex digit to the digit's value, and other character codes to -1. */
@@ -127,7 +127,7 @@ export function parseSubIdWords(text: string, words: Int32Array): boolean {
   textBuffer.write(text, 0, 'utf8');
   // `allDigits` is negative after the loop if any digit was invalid.
   let allDigits = 0;
-  for (let word = 0, i = subIdPrefix.length; word < subIdWordCount; word++, i += hexDigitsPerWord) {
+  for (let word = 0, i = subIdPrefix.length; word < subIdInt32Count; word++, i += hexDigitsPerWord) {
     const a = hexDigitValues[textBuffer[i]!]!;
     const b = hexDigitValues[textBuffer[i + 1]!]!;
     const c = hexDigitValues[textBuffer[i + 2]!]!;

@@ -7,9 +7,9 @@ import type { Clock } from '../domain/clock.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
 import {
   createEventLog,
+  type EventLogIncident,
   type FileEventLog,
   type FileEventLogOptions,
-  type LogIncident,
   openEventLog,
 } from '../event-log/file-event-log.ts';
 import { fileSystemLogFiles } from '../event-log/log-files.ts';
@@ -36,7 +36,7 @@ export interface FileJournalOptions
 }
 
 export type JournalIncident =
-  | LogIncident
+  | EventLogIncident
   /** A new epoch of the journal could not be created, or an old epoch could not be deleted. The journal retries the failed operation. */
   | { readonly kind: 'maintenance-failed'; readonly error: unknown }
   | { readonly kind: 'maintenance-recovered' };
@@ -138,7 +138,7 @@ export class FileJournal implements Journal {
 
   append(sub: Uint8Array, changes: readonly number[]): Promise<void> {
     if (this.#closing) return Promise.reject(new LogUnavailableError('the journal is closed', null));
-    this.#pendingBatch ??= this.#startBatch();
+    this.#pendingBatch ??= this.#startWriteBatch();
     const { items, durable } = this.#pendingBatch;
     items.push(Uint8Array.from(sub), changes);
     if (items.length >= bounds.logRecordItemsMax) this.#writePendingBatch();
@@ -162,7 +162,7 @@ export class FileJournal implements Journal {
   }
 
   /** Creates a batch that is written at the end of this turn of the event loop. */
-  #startBatch(): FieldChangesBatch {
+  #startWriteBatch(): FieldChangesBatch {
     const batch: FieldChangesBatch = { items: [], durable: Promise.withResolvers() };
     setImmediate(() => {
       if (this.#pendingBatch === batch) this.#writePendingBatch();

@@ -8,12 +8,12 @@ import { subIdByteLength } from '../ids/sub-id.ts';
  * may add new members to a record only at the end of the array.
  */
 export type LedgerRecord =
-  | SessionCreated
-  | OffersViewed
-  | OfferClicked
-  | RevenueConfirmed
-  | RevenueReversed
-  | WidgetEventsReported;
+  | SessionCreatedRecord
+  | OffersViewedRecord
+  | OfferClickedRecord
+  | RevenueConfirmedRecord
+  | RevenueReversedRecord
+  | WidgetEventsReportedRecord;
 
 export const ledgerRecordKind = {
   sessionCreated: 1,
@@ -25,7 +25,7 @@ export const ledgerRecordKind = {
 } as const;
 
 /** A new session. The members `idempotencyKey` and `payload` are present if the request had an Idempotency-Key. */
-export type SessionCreated = readonly [
+export type SessionCreatedRecord = readonly [
   kind: 1,
   /** Creation time of the session, which the sub_id also contains. */
   wallMs: number,
@@ -45,7 +45,7 @@ export type SessionCreated = readonly [
 ];
 
 /** One response with offers (docs/contract.md#views). The members `load` and `again` are present for a widget render. */
-export type OffersViewed = readonly [
+export type OffersViewedRecord = readonly [
   kind: 2,
   wallMs: number,
   sub: Uint8Array,
@@ -58,7 +58,7 @@ export type OffersViewed = readonly [
 ];
 
 /** A click (docs/contract.md#counting-clicks). `withinDailyCap` is present if the offer had a daily cap (docs/contract.md#daily-caps). */
-export type OfferClicked = readonly [
+export type OfferClickedRecord = readonly [
   kind: 3,
   wallMs: number,
   sub: Uint8Array,
@@ -92,7 +92,7 @@ type Booking = readonly [
  * A lender confirms a payout (docs/contract.md#confirmations). The members `clickedMs` and `clickValueMicros` come from the click_id, and
  * restore a click whose record is missing. `clickedMs` and `clickValueMicros` are null if the confirmation contains no click_id.
  */
-export type RevenueConfirmed = readonly [
+export type RevenueConfirmedRecord = readonly [
   kind: 4,
   ...booking: Booking,
   clickedMs: number | null,
@@ -100,13 +100,13 @@ export type RevenueConfirmed = readonly [
 ];
 
 /** A lender reverses a payout or a part of a payout. */
-export type RevenueReversed = readonly [kind: 5, ...booking: Booking];
+export type RevenueReversedRecord = readonly [kind: 5, ...booking: Booking];
 
 /**
  * Events that a widget reported (docs/contract.md#widget-events). The lists `eventIds`, `types` and `offerIds` contain one item per event.
  * An event ID is recorded at most once for a session.
  */
-export type WidgetEventsReported = readonly [
+export type WidgetEventsReportedRecord = readonly [
   kind: 6,
   wallMs: number,
   sub: Uint8Array,

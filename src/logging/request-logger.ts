@@ -80,7 +80,7 @@ export class RequestLogger {
     if (code === 'INTERNAL_ERROR') return;
     const level = refusalLevel(code, status);
     // The kind of an error is its code, or the status of a page without an error code, so there are few kinds.
-    if (this.#isWithinLineLimit(level, code ?? `status ${status}`)) {
+    if (this.#isLogLineAllowed(level, code ?? `status ${status}`)) {
       const reason = code === undefined ? `status ${status}` : errorTable[code].phrase;
       this.#options.logger[level](this.#fields(request, status, error), `request rejected: ${reason}`);
     }
@@ -88,7 +88,7 @@ export class RequestLogger {
 
   /** Logs an exception of a request handler. The client receives status 500 unless the service has already responded. */
   readonly logError = (error: unknown, request: LoggedRequest): void => {
-    if (!this.#isWithinLineLimit('error', 'INTERNAL_ERROR')) return;
+    if (!this.#isLogLineAllowed('error', 'INTERNAL_ERROR')) return;
     const line = this.#fields(request, 500, { code: 'INTERNAL_ERROR' });
     this.#options.logger.error({ ...line, err: describeError(error) }, 'request failed');
   };
@@ -99,7 +99,7 @@ export class RequestLogger {
     this.#logDroppedLines();
   }
 
-  #isWithinLineLimit(level: Level, kind: string): boolean {
+  #isLogLineAllowed(level: Level, kind: string): boolean {
     const { logger, clock } = this.#options;
     if (!logger.isLevelEnabled(level)) return false;
     if (this.logSuccess !== undefined) return true;

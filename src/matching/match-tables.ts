@@ -159,7 +159,7 @@ function ageFilter(field: number, criteria: readonly (readonly CatalogCriterion[
  * Whether a borrower is old enough for a contract in the borrower's state of residence. The result is also true if the birthdate or the
  * state is missing (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
  */
-export function hasMinContractAge(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
+export function hasMinAgeInState(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
   const state = borrower[tables.roles.state]!;
   const born = tables.roles.birthdate < 0 ? absentValue : borrower[tables.roles.birthdate]!;
   if (state === absentValue || born === absentValue) return true;

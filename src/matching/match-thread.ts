@@ -98,7 +98,7 @@ export class MatchThread {
    * Sends a catalog to the worker. Sends nothing before the worker is ready, because `start` sends all catalogs that `requiredTables`
    * returns. Rejects if the worker exits or cannot use the catalog; a worker that cannot use the catalog continues to rank other catalogs.
    */
-  async sendTables(tables: VersionedTables): Promise<void> {
+  async sendMatchTables(tables: VersionedTables): Promise<void> {
     if (this.isReady) await this.#sendMessage(this.#worker!, tables);
   }
 

@@ -138,7 +138,8 @@ export class PoolMatcher implements Matcher {
   async sendCatalog({ version, tables }: VersionedTables): Promise<void> {
     this.#activating = { version, tables };
     try {
-      for (const { thread } of this.#threads) if (this.#closing === null) await thread.sendTables(this.#activating);
+      for (const { thread } of this.#threads)
+        if (this.#closing === null) await thread.sendMatchTables(this.#activating);
     } catch (error) {
       this.#activating = null;
       if (this.#closing === null) throw error;

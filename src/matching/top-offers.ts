@@ -42,7 +42,7 @@ export class TopOffers {
     offers[index] = offer;
   }
 
-  copyTo(orders: Uint16Array, from: number): void {
+  copyRankedOffersTo(orders: Uint16Array, from: number): void {
     for (let index = 0; index < this.#size; index++) orders[from + index] = this.#offers[index]!;
   }
 }

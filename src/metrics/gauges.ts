@@ -11,7 +11,7 @@ export type EventLogName = (typeof eventLogNames)[number];
  * Kinds of incidents that the event logs report. Only the journal reports `maintenance-failed` (an epoch could not be created or deleted)
  * and `maintenance-recovered`.
  */
-export const logIncidentKinds = [
+export const eventLogIncidentKinds = [
   'torn-tail-removed',
   'segment-abandoned',
   'unavailable',
@@ -20,7 +20,7 @@ export const logIncidentKinds = [
   'maintenance-failed',
   'maintenance-recovered',
 ] as const;
-export type LogIncidentKind = (typeof logIncidentKinds)[number];
+export type EventLogIncidentKind = (typeof eventLogIncidentKinds)[number];
 
 export interface CatalogStatus {
   readonly vertical: string;

@@ -84,4 +84,4 @@ export const groupCommitBytesBuckets = countBuckets([
   256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
 ]);
 /** Number of requests in a matching batch, up to `bounds.matchBatchRequestsMax`. */
-export const matchBatchRequestsBuckets = countBuckets([1, 2, 4, 8, 16, 32, 64]);
+export const matchBatchSizeBuckets = countBuckets([1, 2, 4, 8, 16, 32, 64]);

@@ -1,10 +1,10 @@
-import { type EventLogName, eventLogNames, type LogIncidentKind, logIncidentKinds } from './gauges.ts';
+import { type EventLogIncidentKind, type EventLogName, eventLogIncidentKinds, eventLogNames } from './gauges.ts';
 import {
   BucketHistogram,
   groupCommitBytesBuckets,
   groupCommitRecordsBuckets,
   logWriteDurationBuckets,
-  matchBatchRequestsBuckets,
+  matchBatchSizeBuckets,
   requestDurationBuckets,
 } from './histogram.ts';
 import { MetricRegistry } from './metric-registry.ts';
@@ -61,7 +61,7 @@ export class Metrics {
   readonly #groupRecords = new BucketHistogram(groupCommitRecordsBuckets, eventLogNames.length);
   readonly #groupBytes = new BucketHistogram(groupCommitBytesBuckets, eventLogNames.length);
   readonly #logWriteDurations = new BucketHistogram(logWriteDurationBuckets, eventLogNames.length);
-  readonly #batchRequests = new BucketHistogram(matchBatchRequestsBuckets);
+  readonly #batchRequests = new BucketHistogram(matchBatchSizeBuckets);
   readonly #widgetEvents = this.registry.createCounter(
     'marketplace_widget_events_total',
     'Recorded widget events, by type.',
@@ -123,7 +123,7 @@ export class Metrics {
   };
   readonly observeMatchBatch = (requests: number): void => this.#batchRequests.observe(requests);
 
-  countLogIncident(log: EventLogName, kind: LogIncidentKind): void {
+  countEventLogIncident(log: EventLogName, kind: EventLogIncidentKind): void {
     this.#logIncidents.inc({ log, kind });
   }
 
@@ -186,6 +186,6 @@ export class Metrics {
       this.registry.registerHistogram(name, help, histogram, series);
     }
     // Every counter starts at 0, because Prometheus detects no increase if a counter first appears with its first event.
-    for (const log of eventLogNames) for (const kind of logIncidentKinds) this.#logIncidents.inc({ log, kind }, 0);
+    for (const log of eventLogNames) for (const kind of eventLogIncidentKinds) this.#logIncidents.inc({ log, kind }, 0);
   }
 }

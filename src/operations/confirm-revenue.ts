@@ -13,7 +13,7 @@ import type { AppendedRecord } from '../event-log/event-log.ts';
 import type { ClickIds } from '../ids/click-tokens.ts';
 import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { ledgerRecordKind, type RevenueConfirmed, type RevenueReversed } from '../ledger/ledger-record.ts';
+import { ledgerRecordKind, type RevenueConfirmedRecord, type RevenueReversedRecord } from '../ledger/ledger-record.ts';
 import { awaitDurable } from './await-durable.ts';
 
 export interface ConfirmRevenueDeps {
@@ -138,7 +138,7 @@ function toLedgerRecord(
   { status, sub, offerId, txid, amountMicros, occurredMs, click }: Confirmation,
   lenderName: string,
   nowMs: number,
-): RevenueConfirmed | RevenueReversed {
+): RevenueConfirmedRecord | RevenueReversedRecord {
   const booking = [nowMs, sub, offerId, lenderName, txid, amountMicros, occurredMs] as const;
   if (status === 'reversed') return [ledgerRecordKind.revenueReversed, ...booking];
   return [ledgerRecordKind.revenueConfirmed, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];

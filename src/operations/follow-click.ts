@@ -8,7 +8,7 @@ import { LogUnavailableError } from '../event-log/event-log.ts';
 import type { ClickIds, ClickTokenCipher, ClickTokenPayload } from '../ids/click-tokens.ts';
 import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { ledgerRecordKind, type OfferClicked } from '../ledger/ledger-record.ts';
+import { ledgerRecordKind, type OfferClickedRecord } from '../ledger/ledger-record.ts';
 import { resolveSubId } from '../sessions/find-session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
@@ -116,7 +116,7 @@ function verifyClickLink(
  * Appends the record of a click to the ledger. Returns whether the record became durable in time. A record that did not become durable in
  * time stays in the queue of the ledger if the queue has space.
  */
-async function recordClick({ ledger, clickTimeout }: FollowClickDeps, click: OfferClicked): Promise<boolean> {
+async function recordClick({ ledger, clickTimeout }: FollowClickDeps, click: OfferClickedRecord): Promise<boolean> {
   const appended = ledger.append(click);
   if (appended === null) {
     // While the ledger is unavailable, `appendWithoutWaiting` still queues records.

@@ -9,7 +9,7 @@ import { type Outcome, serviceUnavailable, succeeded } from '../domain/outcome.t
 import type { ClickTokenCipher } from '../ids/click-tokens.ts';
 import type { SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { ledgerRecordKind, type OffersViewed } from '../ledger/ledger-record.ts';
+import { ledgerRecordKind, type OffersViewedRecord } from '../ledger/ledger-record.ts';
 import { recountAvailableOffers } from '../matching/eligibility.ts';
 import { explainOffers, type MatchExplanation } from '../matching/explain-offers.ts';
 import {
@@ -263,7 +263,7 @@ function recordView(
   const offerIds = indexes.map((index) => catalog.offers[index]!.id);
   const sub = deps.subIds.toBytes(subId);
   const shown = [ledgerRecordKind.offersViewed, nowMs, sub, catalog.version, offerIds] as const;
-  const view: OffersViewed = load === null ? shown : [...shown, load.id, !load.usage.shouldCountView(load.id)];
+  const view: OffersViewedRecord = load === null ? shown : [...shown, load.id, !load.usage.shouldCountView(load.id)];
   if (deps.ledger.appendWithoutWaiting(view) !== null) {
     load?.usage.markViewCounted(load.id);
   } else {

@@ -13,11 +13,11 @@ export class CleanupStack {
 
   /** Runs every callback, even if one of them fails, and then throws the first error. Idempotent. */
   close(): Promise<void> {
-    this.#closePromise ??= this.#runCallbacks();
+    this.#closePromise ??= this.#runCleanupCallbacks();
     return this.#closePromise;
   }
 
-  async #runCallbacks(): Promise<void> {
+  async #runCleanupCallbacks(): Promise<void> {
     const errors: unknown[] = [];
     for (const callback of this.#callbacks.reverse()) {
       try {

@@ -12,7 +12,11 @@ import type { Service, ServiceOptions } from './service.ts';
 /**
  * Opens the key file. Requests are authenticated with keys in memory. Only the key registry and the origin registry write to the key file.
  */
-export function openAuth({ dataDir, clock, logger, limits }: ServiceOptions, cleanup: CleanupStack, metrics: Metrics) {
+export function openAuthenticator(
+  { dataDir, clock, logger, limits }: ServiceOptions,
+  cleanup: CleanupStack,
+  metrics: Metrics,
+) {
   const path = keyFilePath(dataDir);
   const keyRegistry = KeyRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
   cleanup.defer(() => keyRegistry.close());

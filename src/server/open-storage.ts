@@ -8,7 +8,7 @@ import { bounds } from '../bounds.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import { formatIsoDate } from '../domain/calendar.ts';
-import type { LogIncident } from '../event-log/file-event-log.ts';
+import type { EventLogIncident } from '../event-log/file-event-log.ts';
 import { fileSystemLogFiles } from '../event-log/log-files.ts';
 import { deleteSegmentsBefore } from '../event-log/segment-files.ts';
 import { dataPaths } from '../files/data-paths.ts';
@@ -27,7 +27,7 @@ import { assertJournalFolder } from './open-data-folder.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
 
 /** Logs an incident at the log level of its kind. */
-function logIncident(logger: Logger, name: EventLogName, incident: LogIncident | JournalIncident): void {
+function logIncident(logger: Logger, name: EventLogName, incident: EventLogIncident | JournalIncident): void {
   if ('error' in incident) {
     logger.error({ log: name, kind: incident.kind, err: describeError(incident.error) }, `${name} incident`);
   } else if (incident.kind === 'recovered' || incident.kind === 'maintenance-recovered') {
@@ -149,8 +149,8 @@ export async function openStorage(
 function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
   return {
     onGroupStored: metrics.createGroupCommitObserver(name),
-    onIncident: (incident: LogIncident | JournalIncident) => {
-      metrics.countLogIncident(name, incident.kind);
+    onIncident: (incident: EventLogIncident | JournalIncident) => {
+      metrics.countEventLogIncident(name, incident.kind);
       logIncident(logger, name, incident);
     },
   };

@@ -26,7 +26,7 @@ import { RandomBytesPool } from '../secrets/random-pool.ts';
 import { DeviceClassifier } from '../user-agents/device-classifier.ts';
 import { readWidgetScript } from '../widgets/widget-embedding.ts';
 import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
-import { openAuth } from './open-auth.ts';
+import { openAuthenticator } from './open-auth.ts';
 import {
   CatalogStatusTracker,
   createDailyCaps,
@@ -64,7 +64,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   // Files
   const secrets = openDataFolder(options, cleanup);
   const metrics = new Metrics(publicRouteNames);
-  const { authenticator, keyDirectory, keys, embedOrigins } = openAuth(options, cleanup, metrics);
+  const { authenticator, keyDirectory, keys, embedOrigins } = openAuthenticator(options, cleanup, metrics);
   const catalogs = openCatalogStore(options);
   const caps = createDailyCaps(options, catalogs);
   const clickLimiter = new ClickRecordLimiter();

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { parseSubIdWords, subIdWordCount } from '../ids/sub-id.ts';
+import { parseSubIdWords, subIdInt32Count } from '../ids/sub-id.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { InternTable } from './intern-table.ts';
 import { RankingArena } from './ranking-arena.ts';
@@ -36,7 +36,7 @@ export class MemorySessionStore implements SessionStore {
   readonly #sessionTtlMs: number;
   readonly #sweepTimer: NodeJS.Timeout;
   readonly #clock: Clock;
-  readonly #lookupId = new Int32Array(subIdWordCount);
+  readonly #lookupId = new Int32Array(subIdInt32Count);
   /** Monotonic time, in milliseconds, at which the full store was last searched for expired sessions without finding one. */
   #lastFailedSweepMs = Number.NEGATIVE_INFINITY;
   #size = 0;

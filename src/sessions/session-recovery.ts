@@ -4,7 +4,12 @@ import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { decodeSubId, formatSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
-import { type LedgerRecord, ledgerRecordKind, type SessionCreated, widgetIdBytes } from '../ledger/ledger-record.ts';
+import {
+  type LedgerRecord,
+  ledgerRecordKind,
+  type SessionCreatedRecord,
+  widgetIdBytes,
+} from '../ledger/ledger-record.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { type IdempotencyDigests, parseIdempotencyDigests } from './idempotency-keys.ts';
@@ -69,7 +74,7 @@ export class SessionRecovery implements LedgerSubscriber {
     this.#findSession(sub)?.mergeFields(changes);
   }
 
-  #applySessionCreated([, createdMs, sub, , keyNumber, , , key, payload]: SessionCreated): void {
+  #applySessionCreated([, createdMs, sub, , keyNumber, , , key, payload]: SessionCreatedRecord): void {
     if (dayNumberOf(createdMs) === this.today) {
       this.sessionCountsToday.set(keyNumber, (this.sessionCountsToday.get(keyNumber) ?? 0) + 1);
     }

@@ -1,4 +1,4 @@
-import { parseSubIdWords, subIdCreatedMs, subIdWordCount } from '../ids/sub-id.ts';
+import { parseSubIdWords, subIdCreatedMs, subIdInt32Count } from '../ids/sub-id.ts';
 import { absentValue, emptyFieldVector, type FieldVector } from '../verticals/field-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { InternTable } from './intern-table.ts';
@@ -14,11 +14,11 @@ interface ShardResources {
 }
 
 // Layout of a session record in 32-bit words: the sub_id, four numbers, and the pocket fields.
-const serialWord = subIdWordCount;
-const tenantWord = subIdWordCount + 1;
-const revisionWord = subIdWordCount + 2;
-const rankingWord = subIdWordCount + 3;
-const fieldsWord = subIdWordCount + 4;
+const serialWord = subIdInt32Count;
+const tenantWord = subIdInt32Count + 1;
+const revisionWord = subIdInt32Count + 2;
+const rankingWord = subIdInt32Count + 3;
+const fieldsWord = subIdInt32Count + 4;
 
 const deletedTenant = -1;
 const noRanking = -1;
@@ -70,12 +70,12 @@ export class SessionShard {
   }
 
   get(id: Int32Array, subId: string): Session | undefined {
-    const position = this.findPosition(id);
+    const position = this.findSessionPosition(id);
     if (position === noPosition) return undefined;
     return new SessionHandle(this, subId, position, subIdCreatedMs(id[0]!, id[1]!));
   }
 
-  findPosition(id: Int32Array): number {
+  findSessionPosition(id: Int32Array): number {
     const recordIndex = this.#index[this.#findIndexSlot(id)]! - 1;
     return recordIndex < 0
       ? noPosition
@@ -119,7 +119,7 @@ export class SessionShard {
       const records = this.#records;
       if (records[offset + tenantWord] === deletedTenant) continue;
       if (subIdCreatedMs(records[offset]!, records[offset + 1]!) > lastMs) break;
-      this.#deleteRecord(this.#findIndexSlot(records.subarray(offset, offset + subIdWordCount)), offset);
+      this.#deleteRecord(this.#findIndexSlot(records.subarray(offset, offset + subIdInt32Count)), offset);
     }
     if (this.#capacity > capacityMin && this.#nextPosition - this.#oldestPosition < this.#capacity / 4) {
       this.#resizeSessionRing(this.#capacity / 2);
@@ -203,7 +203,7 @@ export class SessionShard {
   }
 
   #hasSubIdAt(id: Int32Array, offset: number): boolean {
-    for (let word = 0; word < subIdWordCount; word++) if (this.#records[offset + word] !== id[word]) return false;
+    for (let word = 0; word < subIdInt32Count; word++) if (this.#records[offset + word] !== id[word]) return false;
     return true;
   }
 
@@ -302,43 +302,43 @@ class SessionHandle implements Session {
 
   get fieldsOfSession(): Readonly<FieldVector> {
     const count = this.tenant.vertical.fields.length;
-    return this.#updatePosition()
+    return this.#updateRecordPosition()
       ? this.#shard.fieldsAt(this.#position, count)
       : emptyFieldVector(this.tenant.vertical);
   }
 
   get fieldsRevision(): number {
-    return this.#updatePosition() ? this.#shard.fieldsRevisionAt(this.#position) : 0;
+    return this.#updateRecordPosition() ? this.#shard.fieldsRevisionAt(this.#position) : 0;
   }
 
   get cachedRanking(): CachedRanking | null {
-    return this.#updatePosition() ? this.#shard.cachedRankingAt(this.#position) : null;
+    return this.#updateRecordPosition() ? this.#shard.cachedRankingAt(this.#position) : null;
   }
 
   get widgetUsage(): WidgetUsage {
-    return this.#updatePosition() ? this.#shard.widgetUsageAt(this.#position) : new WidgetUsage();
+    return this.#updateRecordPosition() ? this.#shard.widgetUsageAt(this.#position) : new WidgetUsage();
   }
 
   mergeFields(changes: readonly number[]): Readonly<FieldVector> | null {
-    if (!this.#updatePosition()) return null;
+    if (!this.#updateRecordPosition()) return null;
     this.#shard.mergeFieldsAt(this.#position, changes);
     return this.fieldsOfSession;
   }
 
   cacheRanking(ranked: CachedRanking, revision: number): void {
-    if (!this.#updatePosition() || this.#shard.fieldsRevisionAt(this.#position) !== revision) return;
+    if (!this.#updateRecordPosition() || this.#shard.fieldsRevisionAt(this.#position) !== revision) return;
     this.#shard.cacheRankingAt(this.#position, ranked);
   }
 
   /** Updates `#position` if a rebuild moved the session's record. Returns false if the session was deleted. */
-  #updatePosition(): boolean {
+  #updateRecordPosition(): boolean {
     if (this.#shard.isSessionAt(this.#position, this.#serial)) return true;
     parseSubIdWords(this.#subId, handleLookupId);
-    const position = this.#shard.findPosition(handleLookupId);
+    const position = this.#shard.findSessionPosition(handleLookupId);
     if (position === noPosition || this.#shard.serialNumberAt(position) !== this.#serial) return false;
     this.#position = position;
     return true;
   }
 }
 
-const handleLookupId = new Int32Array(subIdWordCount);
+const handleLookupId = new Int32Array(subIdInt32Count);

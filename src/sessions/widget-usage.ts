@@ -4,9 +4,9 @@ const widgetDigestBytes = 8;
 
 /**
  * A small set of 8-byte digests. Each digest is stored as two integers in an array and uses 16 bytes, a quarter of its size in a Set of
- * strings. The size matters, because millions of sessions may each have a `DigestSet`. Lookups are linear.
+ * strings. The size matters, because millions of sessions may each have a `EventDigestSet`. Lookups are linear.
  */
-export class DigestSet {
+export class EventDigestSet {
   readonly #halves: number[] = [];
 
   get size(): number {
@@ -55,8 +55,8 @@ interface PendingWidgetReport {
 
 /** Widget usage of a live session (docs/contract.md#widget-limits): counted widget loads, recorded events, and the request limit. */
 export class WidgetUsage {
-  readonly #viewedLoads = new DigestSet();
-  readonly #claimedEvents = new DigestSet();
+  readonly #viewedLoads = new EventDigestSet();
+  readonly #claimedEvents = new EventDigestSet();
   /** Last ledger record with widget events; null if there is no such record, or if the last record is durable. */
   lastReport: PendingWidgetReport | null = null;
   #remainingRequests: number = bounds.widgetRequestsPerMinute;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type {
   CohortMetrics,
   CohortQuery,
-  DailyResult,
+  DailyAnalyticsResult,
   SessionRowsPage,
   SessionRowsQuery,
   SummaryQuery,
@@ -14,8 +14,8 @@ import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import {
   type LedgerRecord,
-  type RevenueConfirmed,
-  type RevenueReversed,
+  type RevenueConfirmedRecord,
+  type RevenueReversedRecord,
   type WidgetEventType,
   widgetEventTypes,
 } from '../../src/ledger/ledger-record.ts';
@@ -139,7 +139,7 @@ export class AnalyticsModel {
     };
   }
 
-  daily(query: SummaryQuery): DailyResult {
+  daily(query: SummaryQuery): DailyAnalyticsResult {
     const days = Array.from({ length: query.toDay - query.fromDay + 1 }, (_, index) => {
       const day = query.fromDay + index;
       const summary = this.summary({ ...query, fromDay: day, toDay: day });
@@ -201,7 +201,7 @@ export class AnalyticsModel {
 
 function confirm(
   session: ModelSession,
-  record: RevenueConfirmed | RevenueReversed,
+  record: RevenueConfirmedRecord | RevenueReversedRecord,
 ): 'accepted' | 'repeated' | 'unsound' {
   const [kind, wallMs, , offer, lender, txid, micros, occurredMs, evidenceMs = null, value = null] = record;
   const { transactions } = session;

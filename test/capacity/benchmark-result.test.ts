@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readMeasurements, trimBenchmarkResult } from '../../src/capacity/benchmark-result.ts';
 import {
-  CapacityError,
+  CapacityPlanError,
   defaultTrafficMixFile,
   routeNames,
   type TrafficMixFile,
@@ -14,10 +14,10 @@ const read = (changes: object = {}, mix: Partial<TrafficMixFile> = {}) =>
   readMeasurements(JSON.stringify(sampleResult(changes)), toTrafficMix({ ...defaultTrafficMixFile, ...mix }));
 const sessionsOnly = { per_100_sessions: {} };
 
-/** Asserts a `CapacityError` in one line that names the command to run. */
+/** Asserts a `CapacityPlanError` in one line that names the command to run. */
 function assertRefused(run: () => unknown, message: RegExp): void {
   assert.throws(run, (error: unknown) => {
-    assert(error instanceof CapacityError);
+    assert(error instanceof CapacityPlanError);
     assert.match(error.message, message);
     assert.match(error.message, /; (run )?make bench/);
     assert.match(error.message, /^\P{Cc}*$/u);

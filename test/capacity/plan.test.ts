@@ -12,7 +12,7 @@ import {
   type ServerResource,
 } from '../../src/capacity/plan.ts';
 import {
-  CapacityError,
+  CapacityPlanError,
   defaultTrafficMixFile,
   type RouteName,
   routeNames,
@@ -216,7 +216,7 @@ function planOrNull(...[measurements, of, request]: PlanArguments): CapacityPlan
   try {
     return planCapacity(measurements, of, request);
   } catch (error) {
-    if (error instanceof CapacityError) return null;
+    if (error instanceof CapacityPlanError) return null;
     throw error;
   }
 }

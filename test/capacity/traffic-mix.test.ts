@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import {
-  CapacityError,
+  CapacityPlanError,
   calculateLoadPerKey,
   defaultTrafficMixFile,
   parseTrafficMix,
@@ -45,7 +45,7 @@ describe('parseTrafficMix', () => {
     test(`rejects the traffic mix ${text}`, () => {
       assert.throws(
         () => parseTrafficMix(text),
-        (error: unknown) => error instanceof CapacityError && message.test(error.message),
+        (error: unknown) => error instanceof CapacityPlanError && message.test(error.message),
       );
     });
   }

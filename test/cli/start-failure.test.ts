@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { startServer } from '../../src/cli/commands/serve.ts';
-import { toStartError } from '../../src/cli/commands/start-error.ts';
+import { toStartupError } from '../../src/cli/commands/start-error.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { readEnv } from '../../src/config/env.ts';
 import { createSelfSignedCertificate, writeCertificate } from '../support/self-signed.ts';
@@ -116,7 +116,7 @@ const { config } = loadConfig(readEnv({ SVC_DATA_DIR: '/srv/data', SVC_SECRET_FI
 
 test('the error for an inaccessible path names the setting of the path, if the path comes from a setting', () => {
   const errorAt = (path: string, code: string) =>
-    toStartError(Object.assign(new Error(code), { code, path, syscall: 'open' }), config);
+    toStartupError(Object.assign(new Error(code), { code, path, syscall: 'open' }), config);
   for (const [path, setting] of [
     ['/srv', 'SVC_DATA_DIR'],
     ['/srv/data', 'SVC_DATA_DIR'],
@@ -138,7 +138,7 @@ test('the error for a full disk names the folder and the setting', () => {
     [{ code: 'SQLITE_IOERR_SHMSIZE' }, '/srv/data', 'SVC_DATA_DIR'],
     [{ code: 'SQLITE_FULL' }, '/srv/data', 'SVC_DATA_DIR'],
   ] as const) {
-    const message = String(toStartError(Object.assign(new Error('disk I/O error'), error), config));
+    const message = String(toStartupError(Object.assign(new Error('disk I/O error'), error), config));
     assert.match(message, new RegExp(`no space left on the device of ${folder}; .*${setting}`));
   }
 });

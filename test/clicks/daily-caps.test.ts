@@ -7,7 +7,7 @@ import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
 import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
-import type { LedgerRecord, OfferClicked } from '../../src/ledger/ledger-record.ts';
+import type { LedgerRecord, OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
 import { noUnavailableOffers } from '../../src/matching/matcher.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { catalogOf, plainOffer } from '../matching/loan-fixtures.ts';
@@ -67,7 +67,7 @@ class Bench {
   click(sub: Buffer, offer = 'a', taken = true): boolean | null | undefined {
     const { withinDailyCap } = this.caps.checkDailyCap(sub, offer, this.nowMs);
     const [...click] = offerClickedRecord(sub, offer, { wallMs: this.nowMs });
-    const record = (withinDailyCap === undefined ? click : [...click, withinDailyCap]) as unknown as OfferClicked;
+    const record = (withinDailyCap === undefined ? click : [...click, withinDailyCap]) as unknown as OfferClickedRecord;
     if (taken) this.append(record);
     return withinDailyCap;
   }

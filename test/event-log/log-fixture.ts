@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import type { FileEventLog, FileEventLogOptions } from '../../src/event-log/file-event-log.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
-import type { LedgerRecord, SessionCreated } from '../../src/ledger/ledger-record.ts';
+import type { LedgerRecord, SessionCreatedRecord } from '../../src/ledger/ledger-record.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { FailingLogFiles } from './failing-log-files.ts';
 
@@ -17,7 +17,7 @@ export function scratchFolder(t: TestContext): string {
 }
 
 /** Returns the record that tests append at a position. */
-export function recordAt(position: number): SessionCreated {
+export function recordAt(position: number): SessionCreatedRecord {
   const sub = new Uint8Array(32).fill(position % 251);
   return [
     1,
@@ -31,7 +31,7 @@ export function recordAt(position: number): SessionCreated {
 }
 
 export function positionOf(record: unknown): number {
-  return (record as SessionCreated)[1] - 1_700_000_000_000;
+  return (record as SessionCreatedRecord)[1] - 1_700_000_000_000;
 }
 
 export function openLog(
@@ -111,7 +111,7 @@ export async function recoveredRecords(
   return records;
 }
 
-export function recordsUpTo(count: number): SessionCreated[] {
+export function recordsUpTo(count: number): SessionCreatedRecord[] {
   return upTo(count).map(recordAt);
 }
 

@@ -7,12 +7,12 @@ import {
   decodeSegmentHeader,
   encodeSegmentHeader,
   isTemporaryFileName,
-  markedFrameFieldsBytes,
+  markedFrameHeaderBytes,
   parseSegmentFileNames,
   readSequence,
   segmentFileName,
   temporaryFileName,
-  writeMarkedFrameFields,
+  writeMarkedFrameHeader,
 } from '../../src/event-log/log-format.ts';
 
 const u32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
@@ -54,8 +54,8 @@ test('the CRC of a frame covers its sequence number, the previous CRC and its pa
 test('decodes every encoded sequence number up to the largest safe integer', () => {
   fc.assert(
     fc.property(sequence, (position) => {
-      const bytes = Buffer.alloc(markedFrameFieldsBytes);
-      writeMarkedFrameFields(bytes, 0, position, 0);
+      const bytes = Buffer.alloc(markedFrameHeaderBytes);
+      writeMarkedFrameHeader(bytes, 0, position, 0);
       assert.equal(readSequence(bytes, 0), position);
     }),
   );

@@ -5,12 +5,12 @@ import { test } from 'node:test';
 import { Encoder } from '@msgpack/msgpack';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import type { LogIncident } from '../../src/event-log/file-event-log.ts';
+import type { EventLogIncident } from '../../src/event-log/file-event-log.ts';
 import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
 import {
   computeFrameCrc,
   encodeSegmentHeader,
-  markedFrameFieldsBytes,
+  markedFrameHeaderBytes,
   segmentFileName,
   segmentHeaderBytes,
   temporaryFileName,
@@ -52,7 +52,7 @@ test('cuts a log after the last complete record, and copies the bytes of an inco
   for (let size = segmentHeaderBytes; size <= whole.length; size++) {
     if (size % 4 > 0 && !isNearEnd(size)) continue;
     writeFileSync(file, whole.subarray(0, size));
-    const incidents: LogIncident[] = [];
+    const incidents: EventLogIncident[] = [];
     const survivors = ends.filter((end) => end <= size).length;
     const end = ends[survivors - 1] ?? segmentHeaderBytes;
     const records = await recoveredRecords(folder, { onIncident: (incident) => incidents.push(incident) });
@@ -226,7 +226,7 @@ test('recovers a log larger than a read chunk, and distinguishes damage from a t
     const log = await openLog(folder);
     const wanted = bounds.logReadChunkBytes - before;
     const records = Math.floor(wanted / frameBytes) - 1;
-    const last = 9_000 + ((wanted - markedFrameFieldsBytes) % frameBytes);
+    const last = 9_000 + ((wanted - markedFrameHeaderBytes) % frameBytes);
     const group = Array.from({ length: records }, () => log.append(filler(9_000))!.durable);
     await Promise.all([...group, log.append(filler(last))!.durable]);
     await log.append(filler(1))!.durable;

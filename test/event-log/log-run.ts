@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
-import type { SessionCreated } from '../../src/ledger/ledger-record.ts';
+import type { SessionCreatedRecord } from '../../src/ledger/ledger-record.ts';
 import type { Fate, SimulatedDisk, UnsyncedChange } from './simulated-disk.ts';
 import { SimulatedLogFiles } from './simulated-disk.ts';
 
@@ -39,7 +39,7 @@ export class LogRun {
   readonly #before: Known;
   readonly #synced: boolean;
   readonly #history: string[] = [];
-  #log!: FileEventLog<SessionCreated>;
+  #log!: FileEventLog<SessionCreatedRecord>;
   #acknowledged = 0;
   #recovered = 0;
   #pending: Promise<void>[] = [];
@@ -56,7 +56,7 @@ export class LogRun {
     const run = new LogRun(disk, before, durability === 'fsync');
     changeFiles?.(run.files);
     const recovered: string[] = [];
-    run.#log = await openEventLog<SessionCreated>({
+    run.#log = await openEventLog<SessionCreatedRecord>({
       folder: '/data/ledger',
       ...{ durability, segmentBytesMax, retryMs: 1, files: run.files },
       onRecord: (_position, record) => recovered.push(nameOf(record)),
@@ -120,7 +120,7 @@ export class LogRun {
     this.#addCrashPoint('end');
   }
 
-  #nextRecord(): SessionCreated {
+  #nextRecord(): SessionCreatedRecord {
     const position = this.#log.appendedPosition + 1;
     const sub = new Uint8Array(32).fill(position);
     const size = [0, 20, 3, 130][position % 4]!;
@@ -134,7 +134,7 @@ export class LogRun {
 
 /** Returns the name of a record, which consists of the run and the position and is therefore unique. */
 function nameOf(record: unknown): string {
-  return (record as SessionCreated)[3];
+  return (record as SessionCreatedRecord)[3];
 }
 
 /** Checks that the records are a prefix of what one run appended, and include all acknowledged records. */

@@ -8,7 +8,7 @@ import {
   parseSubIdWords,
   SubIds,
   subIdCreatedMs,
-  subIdWordCount,
+  subIdInt32Count,
 } from '../../src/ids/sub-id.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { secretRingOf, subIdAt } from '../support/identities.ts';
@@ -56,7 +56,7 @@ describe('SubIds', () => {
 });
 
 function parseWords(text: string): number[] | null {
-  const words = new Int32Array(subIdWordCount);
+  const words = new Int32Array(subIdInt32Count);
   return parseSubIdWords(text, words) ? [...words] : null;
 }
 

@@ -94,7 +94,7 @@ test('the metrics count errors and rejected requests', async () => {
   metrics.countMissingSession();
   metrics.countAuthRefusal('minute');
   metrics.countAuthRefusal('unauthorized');
-  metrics.countLogIncident('ledger', 'segment-abandoned');
+  metrics.countEventLogIncident('ledger', 'segment-abandoned');
   // Another service of the same process has its own metrics.
   createMetrics().countRequestError();
   const text = await metrics.renderPrometheusText();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type AppendedRecord, LogUnavailableError } from '../../src/event-log/event-log.ts';
-import { parseSubIdWords, SubIds, subIdWordCount } from '../../src/ids/sub-id.ts';
+import { parseSubIdWords, SubIds, subIdInt32Count } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { LedgerRecord, WidgetEventsReported } from '../../src/ledger/ledger-record.ts';
+import type { LedgerRecord, WidgetEventsReportedRecord } from '../../src/ledger/ledger-record.ts';
 import { recordWidgetEvents } from '../../src/operations/record-widget-events.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { InternTable } from '../../src/sessions/intern-table.ts';
@@ -15,7 +15,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 
 /** A log whose failures a test controls. */
 class FailingLog implements Pick<Ledger, 'append' | 'durablePosition'> {
-  readonly records: WidgetEventsReported[] = [];
+  readonly records: WidgetEventsReportedRecord[] = [];
   isFull = false;
   error: LogUnavailableError | null = null;
   /** Records become durable after this promise resolves. */
@@ -24,7 +24,7 @@ class FailingLog implements Pick<Ledger, 'append' | 'durablePosition'> {
 
   append(record: LedgerRecord): AppendedRecord | null {
     if (this.isFull) return null;
-    const position = this.records.push(record as WidgetEventsReported);
+    const position = this.records.push(record as WidgetEventsReportedRecord);
     return { position, durable: this.error === null ? this.#store(position) : Promise.reject(this.error) };
   }
 
@@ -43,7 +43,7 @@ function setUp() {
     ...{ tenants: new InternTable(), rankings: new RankingArena() },
     fieldsMax: liveTenant.vertical.fields.length,
   });
-  const id = new Int32Array(subIdWordCount);
+  const id = new Int32Array(subIdInt32Count);
   parseSubIdWords(subId, id);
   part.add(id, liveTenant);
   const session = part.get(id, subId)!;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { dayMs } from '../../src/domain/calendar.ts';
 import { formatSubId } from '../../src/ids/sub-id.ts';
-import type { SessionCreated } from '../../src/ledger/ledger-record.ts';
+import type { SessionCreatedRecord } from '../../src/ledger/ledger-record.ts';
 import type { IdempotencyDigests } from '../../src/sessions/idempotency-keys.ts';
 import { SessionRecovery } from '../../src/sessions/session-recovery.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
@@ -48,7 +48,7 @@ describe('SessionRecovery', () => {
     const expired = subIdBytes({ createdMs: nowMs - sessionTtlMs, serial: 2 });
     const invalid = subIdBytes({ createdMs: nowMs, serial: 3 });
     const applyCreated = (sub: Buffer, key: Buffer, payload: Buffer) =>
-      recovery.applyLedgerRecord([...sessionCreatedRecord(sub), key, payload] as unknown as SessionCreated);
+      recovery.applyLedgerRecord([...sessionCreatedRecord(sub), key, payload] as unknown as SessionCreatedRecord);
     for (const sub of [live, expired]) applyCreated(sub, ...digests);
     applyCreated(invalid, Buffer.alloc(15), digests[1]);
     assert.equal(keyed.length, 1);
@@ -118,7 +118,7 @@ describe('SessionRecovery', () => {
     const { recovery, nowMs } = setUp(t);
     const midnight = nowMs - (nowMs % dayMs);
     const created = (createdMs: number, keyNumber: number, serial: number) =>
-      sessionCreatedRecord(subIdBytes({ createdMs, serial })).with(4, keyNumber) as unknown as SessionCreated;
+      sessionCreatedRecord(subIdBytes({ createdMs, serial })).with(4, keyNumber) as unknown as SessionCreatedRecord;
     recovery.applyLedgerRecord(created(midnight - 1, 7, 1));
     recovery.applyLedgerRecord(created(midnight, 7, 2));
     recovery.applyLedgerRecord(created(nowMs, 7, 3));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { DigestSet, WidgetUsage } from '../../src/sessions/widget-usage.ts';
+import { EventDigestSet, WidgetUsage } from '../../src/sessions/widget-usage.ts';
 
 const { widgetRequestsPerMinute: perMinute } = bounds;
 const idOf = (number: number): Buffer => {
@@ -79,7 +79,7 @@ test('DigestSet behaves like a Set in random operations', () => {
   const command = fc.tuple(fc.constantFrom('add', 'delete', 'has'), digest);
   fc.assert(
     fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
-      const set = new DigestSet();
+      const set = new EventDigestSet();
       const model = new Set<string>();
       for (const [name, item] of commands) {
         const text = item.toString('hex');
@@ -99,7 +99,7 @@ test('DigestSet behaves like a Set in random operations', () => {
 });
 
 test('DigestSet copies its items, and throws for a digest of the wrong length', () => {
-  const set = new DigestSet();
+  const set = new EventDigestSet();
   const item = Buffer.alloc(8, 1);
   set.add(item);
   item.fill(2);

@@ -1,7 +1,7 @@
 import type {
   Analytics,
   CohortMetrics,
-  DailyResult,
+  DailyAnalyticsResult,
   DayMetrics,
   SessionRowsPage,
   SessionRowsQuery,
@@ -44,7 +44,7 @@ export class CannedAnalytics implements Analytics {
     return this.figures;
   }
 
-  async listDays(query: SummaryQuery): Promise<DailyResult> {
+  async listDays(query: SummaryQuery): Promise<DailyAnalyticsResult> {
     this.lastQuery = query;
     if (this.error !== null) throw this.error;
     return { days: this.days, retainedFromDay: this.retainedFromDay };

@@ -2,12 +2,12 @@ import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import { subIdByteLength } from '../../src/ids/sub-id.ts';
 import type {
   DeviceClass,
-  OfferClicked,
-  OffersViewed,
-  RevenueConfirmed,
-  RevenueReversed,
-  SessionCreated,
-  WidgetEventsReported,
+  OfferClickedRecord,
+  OffersViewedRecord,
+  RevenueConfirmedRecord,
+  RevenueReversedRecord,
+  SessionCreatedRecord,
+  WidgetEventsReportedRecord,
   WidgetEventType,
 } from '../../src/ledger/ledger-record.ts';
 import { widgetEventTypes, widgetIdBytes } from '../../src/ledger/ledger-record.ts';
@@ -45,7 +45,7 @@ export function sessionCreatedRecord(
     device = 0,
     metadata = null as string | null,
   }: { tag?: string; device?: DeviceClass; metadata?: string | null } = {},
-): SessionCreated {
+): SessionCreatedRecord {
   return [1, sub.readUIntBE(0, 6), sub, tag, 1, device, metadata];
 }
 
@@ -54,7 +54,7 @@ export function offersViewedRecord(
   sub: Buffer,
   offerIds: readonly string[],
   wallMs = sub.readUIntBE(0, 6) + 1_000,
-): OffersViewed {
+): OffersViewedRecord {
   return [2, wallMs, sub, 'catalog-1', offerIds];
 }
 
@@ -63,8 +63,8 @@ export function widgetViewedRecord(
   sub: Buffer,
   offerIds: readonly string[],
   { load = 1, again = false, wallMs = sub.readUIntBE(0, 6) + 2_000 } = {},
-): OffersViewed {
-  return [...offersViewedRecord(sub, offerIds, wallMs), widgetId(load), again] as unknown as OffersViewed;
+): OffersViewedRecord {
+  return [...offersViewedRecord(sub, offerIds, wallMs), widgetId(load), again] as unknown as OffersViewedRecord;
 }
 
 /** Returns the record of widget events, by default three seconds after the session's creation. Types are names or numbers. */
@@ -72,7 +72,7 @@ export function widgetEventsRecord(
   sub: Buffer,
   types: readonly (WidgetEventType | number)[],
   { load = 1, firstEvent = 1, offerId = null, wallMs = sub.readUIntBE(0, 6) + 3_000 }: WidgetEventOptions = {},
-): WidgetEventsReported {
+): WidgetEventsReportedRecord {
   return [
     6,
     wallMs,
@@ -107,7 +107,7 @@ export function offerClickedRecord(
     valueMicros = 1_000_000,
     wallMs = sub.readUIntBE(0, 6) + 2_000,
   }: { lender?: string; valueMicros?: number; wallMs?: number } = {},
-): OfferClicked {
+): OfferClickedRecord {
   return [3, wallMs, sub, 'catalog-1', offerId, lender, valueMicros];
 }
 
@@ -125,12 +125,12 @@ export function revenueConfirmedRecord(
   sub: Buffer,
   offerId: string,
   { click = null, ...wanted }: PayoutOptions & { click?: { clickedMs: number; valueMicros: number } | null } = {},
-): RevenueConfirmed {
+): RevenueConfirmedRecord {
   const [wallMs, ...booking] = payoutMembers(sub, offerId, wanted);
   return [4, wallMs, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];
 }
 
-export function revenueReversedRecord(sub: Buffer, offerId: string, wanted: PayoutOptions = {}): RevenueReversed {
+export function revenueReversedRecord(sub: Buffer, offerId: string, wanted: PayoutOptions = {}): RevenueReversedRecord {
   const [wallMs, ...booking] = payoutMembers(sub, offerId, wanted);
   return [5, wallMs, ...booking];
 }

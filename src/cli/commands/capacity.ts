@@ -15,7 +15,7 @@ import {
   planCapacity,
 } from '../../capacity/plan.ts';
 import {
-  CapacityError,
+  CapacityPlanError,
   defaultTrafficMixFile,
   parseTrafficMix,
   type TrafficMix,
@@ -188,12 +188,12 @@ function makePlan({ keys, sloP99, headroom, result }: CapacityOptions, mix: Traf
   return measuredFile === undefined ? { ...plan, caveats: [otherMachineNotice, ...plan.caveats] } : plan;
 }
 
-/** Runs a function and adds the file name to the message of a `CapacityError`. */
+/** Runs a function and adds the file name to the message of a `CapacityPlanError`. */
 function withFileName<Value>(file: string | null, run: () => Value): Value {
   try {
     return run();
   } catch (error) {
-    if (!(error instanceof CapacityError)) throw error;
+    if (!(error instanceof CapacityPlanError)) throw error;
     throw new CommandLineError(file === null ? error.message : `${file} ${error.message}`, { cause: error });
   }
 }

@@ -11,8 +11,8 @@ import { computeCatalogVersions } from '../../catalogs/identifiers.ts';
 import { parseCatalogJson, readCatalogText, validateCatalogValue } from '../../catalogs/parse-catalog.ts';
 import { logoFolder, readLogos } from '../../catalogs/read-logos.ts';
 import {
-  type BandStatistics,
   type CatalogStatistics,
+  type CreditBandStatistics,
   computeCatalogStatistics,
   type FieldCoverage,
   type NumberSummary,
@@ -246,7 +246,7 @@ function formatCatalogStats(
   ].join('\n\n');
 }
 
-function bandCells(band: BandStatistics): string[] {
+function bandCells(band: CreditBandStatistics): string[] {
   return [
     band.band,
     String(band.offers),

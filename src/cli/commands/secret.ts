@@ -4,7 +4,7 @@ import { readEnv } from '../../config/env.ts';
 import { addSecret } from '../../secrets/secret-file.ts';
 import { createCommandGroup, defineCommand } from '../command.ts';
 import { printJson, printResult } from '../output.ts';
-import { toStartError } from './start-error.ts';
+import { toStartupError } from './start-error.ts';
 
 export function createCommand(): Command {
   return createCommandGroup(
@@ -36,6 +36,6 @@ function rotateSecret({ json }: { readonly json?: true }): void {
     if (json) printJson({ number, file: config.secretFile });
     else printResult(`added secret ${number}; the service uses it from its next start`);
   } catch (error) {
-    throw toStartError(error, config);
+    throw toStartupError(error, config);
   }
 }

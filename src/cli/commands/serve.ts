@@ -25,7 +25,7 @@ import { defineCommand } from '../command.ts';
 import { printResult } from '../output.ts';
 import { createRecoveryProgress } from '../progress-bar.ts';
 import { installServeSignalHandlers } from '../signals.ts';
-import { toStartError } from './start-error.ts';
+import { toStartupError } from './start-error.ts';
 
 export function createCommand(): Command {
   return defineCommand('serve', {
@@ -195,7 +195,7 @@ export async function startServer(
     });
   } catch (error) {
     if (startAbortSignal.aborted && error === startAbortSignal.reason) return null;
-    throw toStartError(error, config);
+    throw toStartupError(error, config);
   } finally {
     progress.clear();
   }

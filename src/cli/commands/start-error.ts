@@ -20,7 +20,7 @@ interface SystemErrorDetails {
 }
 
 /** Converts an error during the server start to an error that names the setting to fix. Returns the error itself if no setting matches. */
-export function toStartError(error: unknown, config: Config): unknown {
+export function toStartupError(error: unknown, config: Config): unknown {
   if (error instanceof InvalidCertificateError) {
     return ConfigError.invalidSettingError(
       error.part === 'key' ? 'SVC_TLS_KEY' : 'SVC_TLS_CERT',

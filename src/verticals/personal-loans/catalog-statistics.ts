@@ -12,7 +12,7 @@ export interface NumberSummary {
 }
 
 export type CatalogStatistics = ReturnType<typeof computeCatalogStatistics>;
-export type BandStatistics = CatalogStatistics['bands'][number];
+export type CreditBandStatistics = CatalogStatistics['bands'][number];
 export type FieldCoverage = CatalogStatistics['coverage'][number];
 
 /** Computes the statistics of a catalog that `parseCatalog` accepted for this vertical. */

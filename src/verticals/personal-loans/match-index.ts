@@ -135,7 +135,7 @@ export class MatchIndex {
    * Builds the parts of the index that take longest and that are needed in every state: for each credit band, the `CreditBandIndex` and the
    * `LoanTermIndex` without a requested term. Any other part of the index is built in a few milliseconds when the part is first used.
    */
-  buildCommonIndexes(): void {
+  buildSharedIndexes(): void {
     for (let band = 0; band < this.#tables.bandCount; band++) this.indexForLoanTerm(band, -1);
   }
 

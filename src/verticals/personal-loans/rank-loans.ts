@@ -1,5 +1,5 @@
 import { bounds } from '../../bounds.ts';
-import { hasMinContractAge } from '../../matching/match-tables.ts';
+import { hasMinAgeInState } from '../../matching/match-tables.ts';
 import { type RankedOffers, sortOrders } from '../../matching/matcher.ts';
 import {
   countOffers,
@@ -81,7 +81,7 @@ export function createRanker(score: OfferScorer): Ranker {
   const best = [recommended, lowestApr, highestAmount, revenue];
 
   const rank: RankLoans = (tables, borrower, today, unavailable = null) => {
-    if (!readApplicant(tables, borrower, applicant) || !hasMinContractAge(tables, borrower, today)) return emptyRanking;
+    if (!readApplicant(tables, borrower, applicant) || !hasMinAgeInState(tables, borrower, today)) return emptyRanking;
     const state = stateFor(tables);
     const { index, eligible } = state;
     const eligibleCount = selectEligibleOffers(tables, index, borrower, applicant, today, eligible);
@@ -121,7 +121,7 @@ export function createRanker(score: OfferScorer): Ranker {
   function bestOrders(tables: LoanTables, count: number): Uint16Array {
     const places = Math.min(count, tables.orderLength);
     const orders = new Uint16Array(places * best.length);
-    for (let at = 0; at < best.length; at++) best[at]!.copyTo(orders, at * places);
+    for (let at = 0; at < best.length; at++) best[at]!.copyRankedOffersTo(orders, at * places);
     return orders;
   }
 
@@ -274,7 +274,7 @@ export const rankLoans = createRanker(recommendedScore);
 
 /** Builds the slowest indexes in advance, so that the first requests are not slow. */
 export function buildRankingIndexes(tables: LoanTables): void {
-  rankLoans.indexFor(tables).buildCommonIndexes();
+  rankLoans.indexFor(tables).buildSharedIndexes();
 }
 
 const emptyRanking: RankedOffers = { total: 0, availableOnly: false, orders: new Uint16Array(0) };

@@ -13,8 +13,8 @@ import { seededRandom } from '../../../bench/population/random.ts';
 import {
   computeLossShare,
   logarithmicSpread,
-  lossThreshold,
   median,
+  slowdownThreshold,
   summarizeMeasurements,
 } from '../../../bench/statistics.ts';
 import { measurement, sessionRoute, smallResult } from '../support/small-result.ts';
@@ -53,7 +53,7 @@ for (const [title, place, at, expected] of [
 
 test('computes a spread of 0 and a positive threshold for equal runs, also if one run is an outlier', () => {
   for (const equal of [[2, 2, 2], [2], [1, 1, 1, 1, 90]]) assert.equal(logarithmicSpread(equal), 0);
-  assert.equal(lossThreshold(0), 0.08);
+  assert.equal(slowdownThreshold(0), 0.08);
 });
 
 test('computes the median without changing the order of the values', () => {
@@ -79,7 +79,7 @@ test('estimates the standard deviation of a distribution from any number of runs
 test('reports a loss of half the speed even if the runs differ widely', () => {
   fc.assert(
     fc.property(values, (some) => {
-      const threshold = lossThreshold(logarithmicSpread(some));
+      const threshold = slowdownThreshold(logarithmicSpread(some));
       assert.ok(threshold >= 0.08 && threshold <= 0.5);
     }),
   );

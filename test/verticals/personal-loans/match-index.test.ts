@@ -18,7 +18,7 @@ test('with a prepared index, the first ranking of a credit band builds only the 
   const random = seededRandom(1);
   const rank = createRanker(recommendedScore);
   const index = rank.indexFor(tables);
-  index.buildCommonIndexes();
+  index.buildSharedIndexes();
   const prepared = index.memoryUsage;
   assert.deepEqual(
     { ...prepared, bytes: 0 },
