@@ -37,12 +37,12 @@ export const bounds = {
   engineBufferBytesPerConnection: 16 * 1024,
   /**
    * Average number of response bytes after which the uWebSockets.js listener checks whether a client reads its responses. The number of
-   * response bytes between two read checks is random, so that a client cannot predict the next check.
+   * response bytes between two of these checks is random, so that a client cannot predict the next check.
    */
   bytesBetweenReadChecksMean: 32 * 1024,
   /**
-   * Maximum number of requests that the uWebSockets.js listener answers in one turn of the event loop. All other received requests wait for
-   * the next turn of the event loop.
+   * Maximum number of requests that the uWebSockets.js listener answers in one turn of the event loop. Received requests above this maximum
+   * wait for the next turn of the event loop.
    */
   repliesPerTurnMax: 256,
   /**
@@ -103,7 +103,7 @@ export const bounds = {
   idempotencyKeyCharactersMax: 255,
   /**
    * Maximum number of stored idempotency keys. Each stored idempotency key uses about 120 bytes outside the heap until the session of the
-   * key expires. When the maximum is stored, requests with a new idempotency key get 503.
+   * key expires. When this maximum is reached, requests with a new idempotency key get 503.
    */
   idempotencyKeysMax: 1_000_000,
   /** Maximum number of expired idempotency keys that are deleted (in a few microseconds) when a new idempotency key is stored. */
@@ -136,8 +136,8 @@ export const bounds = {
   /** Number of offers per sort order in a cached ranking. The ranking is recomputed when more than 12 of the offers are unavailable. */
   offersRankedMax: 32,
   /**
-   * Maximum number of offers that may reach their daily cap or become available again before a cached ranking is recomputed. If fewer
-   * offers changed, only the total number of offers in the ranking is updated, which takes about 5 microseconds.
+   * Maximum number of offers that may reach their daily cap or become available again before a cached ranking is recomputed. Up to this
+   * number, only the total number of offers in the ranking is updated, which takes about 5 microseconds.
    */
   offersRecountedMax: 64,
   /** Maximum number of offers in a catalog. Offer indices are 16-bit integers. */
@@ -225,25 +225,27 @@ export const bounds = {
    * durable.
    */
   clickDurabilityTimeoutMs: 500,
-  /** Maximum number of recorded clicks of one session on one offer. Further clicks on the offer are redirected but not recorded. */
+  /** Maximum number of recorded clicks of one session on one offer. Clicks above this maximum are redirected but not recorded. */
   clicksRecordedPerLinkMax: 10,
-  /** Maximum number of recorded clicks of one session on all offers. Further clicks of the session are redirected but not recorded. */
+  /** Maximum number of recorded clicks of one session on all offers. Clicks above this maximum are redirected but not recorded. */
   clicksRecordedPerSessionMax: 64,
-  /** Number of one-byte cells per row of the count-min sketch that counts clicks per session. The sketch of a day has four rows (4 MiB). */
+  /**
+   * Number of one-byte cells per row of the count-min sketch that counts clicks per session. The four rows of a day take 4 MiB in total.
+   */
   sessionClickCells: 1024 * 1024,
   /** Maximum number of click links whose recorded clicks are counted in memory. */
   clickCountersMax: 200_000,
   /**
-   * Maximum number of stored pairs of a session and an offer with a daily cap, at most 24 bytes each. If there are more pairs, the pairs of
-   * the oldest sessions are dropped. Later clicks of a session without stored pairs count towards the daily cap even if the clicks book no
-   * revenue.
+   * Maximum number of stored pairs of a session and an offer with a daily cap, at most 24 bytes each. If this maximum is exceeded, the
+   * pairs of the oldest sessions are dropped. Later clicks of a session whose pairs were dropped count towards the daily cap even if the
+   * clicks book no revenue.
    */
   sessionCappedOfferPairsMax: 4_000_000,
 
   // Widgets (docs/contract.md#widget)
   /** Maximum number of requests (for offers or with events) per minute from all widgets of a session. Further widget requests get 429. */
   widgetRequestsPerMinute: 120,
-  /** Maximum number of widget loads per session that are counted as views. Further widget loads still show offers. */
+  /** Maximum number of widget loads per session that are counted as views. Widget loads above this maximum still show offers. */
   widgetLoadsPerSessionMax: 256,
   widgetEventsPerBatchMax: 50,
   widgetEventsPerSessionMax: 1_000,
@@ -300,15 +302,15 @@ export const bounds = {
   /** Number of changed API keys and origins that are loaded in one event-loop turn (a few milliseconds). */
   apiKeyChangesPerTurn: 500,
   /**
-   * Maximum time that a reload of API keys waits for a lock on the key file. The wait blocks the event loop. After a timeout, the service
-   * keeps the API keys that it loaded earlier.
+   * Maximum time that a reload of API keys waits for a lock on the key file. During the reload, the event loop is blocked. After a timeout,
+   * the service keeps the API keys that it loaded earlier.
    */
   apiKeyReadLockTimeoutMs: 20,
   /** Maximum number of entries in the caches of key IDs and account names for the log. Each of the two caches uses a few hundred kB. */
   callerNameCacheEntriesMax: 4_096,
   /** Maximum time that a command waits for the lock on the key file. */
   apiKeyCommandLockTimeoutMs: 5_000,
-  /** Maximum time that the server waits for the write lock on the key file. The wait blocks the event loop. */
+  /** Maximum time that the server waits for the write lock on the key file, during which the event loop is blocked. */
   apiKeyServerLockTimeoutMs: 100,
   /** Delay between attempts to switch a new key file to WAL mode. */
   apiKeyWalRetryDelayMs: 5,
@@ -326,7 +328,7 @@ export const bounds = {
   // Analytics (docs/contract.md#analytics)
   subIdListMax: 500,
   analyticsDefaultDays: 30,
-  /** Default number of days for which an analytics summary reports final revenue. */
+  /** Number of days before today from which an analytics summary reports final revenue if the query contains no dates. */
   maturedDefaultDays: 180,
   topLendersMax: 20,
   /** Maximum and default number of items (days or rows) on one page of analytics. */
@@ -345,14 +347,14 @@ export const bounds = {
   analyticsQueryTimeoutMs: 2_000,
 
   // Operations
-  /** Maximum time that a metrics scrape waits for another thread or the disk. If there is no value in time, the scrape omits the metric. */
+  /** Maximum time that a metrics scrape waits for another thread or the disk. If the value arrives later, the scrape omits the metric. */
   scrapeReadTimeoutMs: 250,
   loopDelaySampleIntervalMs: 20,
   /** Maximum number of log positions that are stored to compute the analytics lag. */
   analyticsLagSamplesMax: 512,
   /**
-   * Initial interval between the log positions that are stored to compute the analytics lag. The interval doubles each time
-   * `analyticsLagSamplesMax` log positions are stored.
+   * Initial time between two log positions that are stored to compute the analytics lag. The time doubles whenever `analyticsLagSamplesMax`
+   * log positions are stored.
    */
   analyticsLagSampleIntervalMs: 100,
 
@@ -405,14 +407,14 @@ export const bounds = {
    * appended before the query are written.
    */
   logLingerMs: 5,
-  /** Maximum total size of the appended records that are not durable yet. At the maximum, requests that append a record get 503. */
+  /** Maximum total size of the appended records that are not durable yet. Above it, requests that append a record get 503. */
   logPendingBytesMax: 16 * 1024 * 1024,
   /**
-   * Duration of one journal epoch (see `FileJournal`). A journal epoch is deleted when all sessions that changed during the epoch have
-   * expired.
+   * Duration of one journal epoch, a separate event log (see `FileJournal`). A journal epoch is deleted when all sessions that changed
+   * during the epoch have expired.
    */
   journalEpochDurationMs: 15 * 60 * 1000,
-  /** Interval at which the journal checks whether to create a new epoch or delete old epochs. */
+  /** Interval at which the journal checks whether to create a new journal epoch or delete old journal epochs. */
   journalMaintenanceIntervalMs: 60_000,
   /**
    * Maximum time by which the wall clock may be set back before a restart. If the wall clock was set back by more than an hour, a restart
@@ -450,8 +452,8 @@ export const bounds = {
   /** Maximum heap of the aggregator thread. A batch of log records and the caches need only a small part of the heap. */
   aggregatorHeapMegabytes: 256,
   /**
-   * Delay before the aggregator thread is restarted after its first exit. Each further exit doubles the delay, up to the maximum. If the
-   * aggregator thread made progress before the exit, the delay starts at the minimum again.
+   * Delay before the aggregator thread is restarted after its first exit. Each further exit of the thread doubles the restart delay, up to
+   * the maximum. If the thread made progress before it exited, the restart delay starts at the minimum again.
    */
   aggregatorRestartDelayMinMs: 100,
   aggregatorRestartDelayMaxMs: 5_000,
@@ -491,7 +493,7 @@ assert(bounds.offerAmountUsdMax < 2 ** 37);
 // The last click or confirmation that can change the data of a day comes at least 30 days before the day is archived.
 assert(bounds.clickAttributionMs + bounds.confirmationWindowMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickDurabilityTimeoutMs < bounds.requestDeadlineMs);
-// The click sketch stores the click count of a session in one byte for two days. Up to 24 bits of a hash select a cell of the click sketch.
+// The count-min sketch has one byte per click count, for two days. Up to 24 bits of a hash select a cell of the count-min sketch.
 assert(bounds.clicksRecordedPerSessionMax <= 255 && bounds.clickAttributionMs <= 24 * 60 * 60 * 1000);
 assert(Number.isInteger(Math.log2(bounds.sessionClickCells)) && bounds.sessionClickCells <= 2 ** 24);
 // A metrics scrape completes before the request deadline even if several metrics time out.

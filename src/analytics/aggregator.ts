@@ -21,16 +21,16 @@ type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
  *        |                     +------------- the ledger has grown --------------+
  *        +------------------------------- all records applied -------------------+
  *
- * While waiting, the aggregator collects many groups of records for one transaction. The waiting state also saves `wake` messages, which
- * the main thread sends only while the aggregator sleeps. If a query is pending, the aggregator stops waiting and applies a batch
- * immediately. While the store has rows of deleted sessions, the aggregator does not wait or sleep. Instead, it deletes a limited number of
- * these rows after each batch.
+ * While waiting, the aggregator collects many groups of records for one transaction. The waiting state also avoids `wake` messages, because
+ * the main thread sends `wake` messages only while the aggregator sleeps. If a query is pending, the aggregator stops waiting and applies a
+ * batch immediately. While the store has rows of deleted sessions, the aggregator does not wait or sleep. Instead, the aggregator deletes a
+ * limited number of rows of deleted sessions after each batch.
  */
 export class Aggregator {
   readonly #port: MessagePort;
   readonly #progress: SharedProgress;
   readonly #follower: LedgerFollower;
-  /** Queries that wait until the ledger has been applied up to the query's position. The main thread limits the number of queries. */
+  /** Queries that wait until the ledger has been applied up to their position. The main thread limits the number of unanswered queries. */
   #pendingQueries: PendingQuery[] = [];
   #batchTimer: NodeJS.Timeout | null = null;
   #batchImmediate: NodeJS.Immediate | null = null;

@@ -98,7 +98,7 @@ export class AnalyticsStore {
     return this.#cursor?.position ?? 0;
   }
 
-  /** Applies a batch of records in one transaction. `read` applies the records and returns the ledger cursor after the last record. */
+  /** Applies a batch of records in one transaction. The callback `read` applies the records and returns the cursor after them. */
   applyBatch(read: (projection: LedgerProjection) => LogCursor): void {
     const projection = new LedgerProjection(this.#projectionState);
     this.#cursor = this.#database

@@ -10,7 +10,7 @@ import type { ApiKeyMode } from '../domain/mode.ts';
  */
 export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
-  /** Returns one entry per day of the window, in ascending order. To list one page, pass a query for the days of that page. */
+  /** Returns one entry per day of the queried period, in ascending order. To list one page, pass a query for the days of that page. */
   listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyAnalyticsResult>;
   /** Returns a page of sessions in ledger order. */
   listRows(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
@@ -24,7 +24,7 @@ export class AnalyticsUnavailableError extends Error {
   override readonly name = 'AnalyticsUnavailableError';
 }
 
-/** Selects sessions of one tenant. At least one of `referrerTag` and `subs` is not null. If both are set, a session must match both. */
+/** Selects sessions of one tenant that match `referrerTag` and `subs`. A null filter matches every session. At most one filter is null. */
 export interface CohortFilter {
   readonly account: number;
   readonly vertical: number;
@@ -123,7 +123,7 @@ export interface SummaryResult extends CohortMetrics, RetentionCoverage {
   readonly matured: {
     readonly sessions: number;
     readonly confirmedMicros: number;
-    /** Sum of squares: the confirmed revenue in USD of each matured session, squared. Needed for the confidence interval. */
+    /** Sum of squares: the confirmed revenue in USD of each matured session, squared. Needed for the confidence interval of the mean. */
     readonly confirmedUsdSquared: number;
   };
   /** Number of sub_ids in `subs` whose sessions belong to the queried tenant (and tag, if given), but were created outside the window. */

@@ -112,7 +112,7 @@ export class CounterArchive {
     this.#folder = folder;
     if (!existsSync(folder)) return;
     const firsts = parseSegmentFileNames(fileSystemLogFiles.listFiles(folder));
-    // The last file is normally the empty end segment. The end segment is missing after a crash, or if an older release wrote the archive.
+    // The last file is normally the empty end segment. The archive has no end segment after a crash, or if an older release wrote it.
     const last = firsts.at(-2) ?? firsts.at(-1);
     if (last === undefined) return;
     for (const record of this.#readFrom(last)) {
@@ -151,7 +151,7 @@ export class CounterArchive {
   /**
    * Archives the days from `retainedFromDay` (inclusive) to `untilDay` (exclusive). `untilDay` must be greater than `retainedFromDay`. When
    * `append` returns, the segment is durable. Throws `ArchiveWriteError`, and errors of the iteration over `counters`. If `append` throws,
-   * treat the days as not archived. Nevertheless, the segment may be complete, and then the next start finds these days in the archive.
+   * treat the days as not archived. The segment may still be complete; the next start then finds the days in the archive.
    */
   append({ wallMs, untilDay, ledgerStartPosition }: ArchiveRange, counters: ArchivedCounters): void {
     const fromDay = this.#retainedFromDay;
@@ -171,7 +171,7 @@ export class CounterArchive {
     this.#ledgerStartPosition = ledgerStartPosition;
   }
 
-  /** Writes the empty segment that marks the end of a closed log. The commands that verify or copy a log require an end segment. */
+  /** Writes the end segment, an empty segment that marks a log as closed. Commands that verify or copy a log require the end segment. */
   #writeEndSegment(): void {
     try {
       writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);

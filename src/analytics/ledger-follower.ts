@@ -124,8 +124,8 @@ export class LedgerFollower {
   }
 
   /**
-   * Deletes the analytics store. First reads the whole archive. Throws if the archive is damaged, because then only the store still has the
-   * archived counters.
+   * Reads the whole counter archive, then deletes the analytics store. If the archive is damaged, throws and keeps the store, because then
+   * only the store still has the archived counters.
    */
   #deleteAnalyticsStore(): void {
     for (const _ of this.#archive.readAll());

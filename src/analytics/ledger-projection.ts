@@ -40,11 +40,11 @@ export class LedgerProjection {
   readonly cohortDeltas = new Map<number, CohortDelta>();
   readonly dayDeltas = new Map<number, DailyCounterDelta>();
   readonly lenderDeltas = new Map<string, LenderCounterDelta>();
-  /** Latest cohort day of the new sessions in each ledger segment, by the segment's first sequence number. */
+  /** Latest creation day of the new sessions in each ledger segment, by the segment's first sequence number. */
   readonly lastCohortDayBySegment = new Map<number, number>();
   readonly newClicks: CountedClick[] = [];
   readonly revenue: RevenueProjection;
-  /** Index of the first `#indexedClicks` elements of `newClicks`. Only a confirmation that searches for a click extends the index. */
+  /** Lookup table of the first `#indexedClicks` members of `newClicks`. Only a confirmation that searches for a click extends the table. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
   readonly totals: ProjectionTotals = { ...zeroProjectionTotals };
@@ -196,7 +196,7 @@ export class LedgerProjection {
 
     session.lastEventMs = Math.max(session.lastEventMs, record[1]);
     this.changedSessions.set(session.key, session);
-    // Without a counted click, `checkConfirmation` accepts only a confirmation that contains click data.
+    // If the session has no counted click on the offer, `checkConfirmation` accepts only a confirmation whose `click` is not null.
     const lender =
       click?.lender ?? this.#countClick(session, sub, offer, { lenderName: record[4], ...confirmation.click! });
     const { confirmedMicros, confirmedCentsSquared } = this.revenue.applyConfirmation(
@@ -250,7 +250,7 @@ export class LedgerProjection {
   }
 
   #findOrAddDayDelta(experiment: number, day: number, device: number): DailyCounterDelta {
-    // The key is below 2^53, because days are below 2^22, devices below 2^3 and experiments below 2^28.
+    // The key in `dayDeltas` is below 2^53, because days are below 2^22, devices below 2^3 and experiments below 2^28.
     const key = (experiment * 2 ** 22 + day) * 8 + device;
     let delta = this.dayDeltas.get(key);
     if (delta === undefined) {

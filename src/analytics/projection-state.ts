@@ -2,7 +2,7 @@ import type { OfferPayout } from '../confirmations/confirmation.ts';
 import { dayMs } from '../domain/calendar.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 
-/** The 32 bytes of a sub_id as a latin1 string. Keys sort by creation time, because a sub_id starts with its creation time. */
+/** The 32 bytes of a sub_id as a latin1 string. The strings sort by creation time, because a sub_id starts with its creation time. */
 export type SubIdSortKey = string;
 
 export function keyOfSub(sub: Uint8Array): SubIdSortKey {
@@ -92,7 +92,7 @@ export const zeroProjectionTotals = {
   malformed: 0,
   /** Number of views, clicks, confirmations and widget event records whose session has no creation record. */
   unknownSession: 0,
-  /** Number of creation records of sessions that already had a creation record. Only the first creation record of a session counts. */
+  /** Number of duplicate creation records of sessions. Only the first creation record of a session counts. */
   repeatedSession: 0,
   /** Number of clicks on an offer that had not been shown to the session before the click. */
   unshownClicks: 0,

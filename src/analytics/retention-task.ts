@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { ThreadAnalytics } from './thread-analytics.ts';
 
 interface RetentionTaskOptions {
-  /** Number of days before today for which sessions are retained. */
+  /** Number of days before today whose sessions are retained. */
   readonly retentionDays: number;
   readonly clock: Clock;
   readonly analytics: Pick<ThreadAnalytics, 'applyRetention'>;
@@ -19,9 +19,9 @@ interface RetentionTaskOptions {
 }
 
 /**
- * Deletes data older than the retention period, when the service starts and then every hour. A run archives the daily counters, removes the
- * sessions from analytics, and deletes the ledger segments that contain only removed sessions. If a run is interrupted between steps, the
- * next run completes the remaining steps.
+ * Deletes data older than the retention period, when the service starts and then every hour. Each retention run archives the daily
+ * counters, removes the sessions from analytics, and deletes the ledger segments that contain only removed sessions. If a run is
+ * interrupted between steps, the next run completes the remaining steps.
  */
 export class RetentionTask {
   readonly #options: RetentionTaskOptions;

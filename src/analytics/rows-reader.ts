@@ -4,12 +4,12 @@ import type { SessionRow, SessionRowsPage, SessionRowsQuery } from './analytics.
 import { preparePluck, prepareRaw } from './analytics-database.ts';
 import { isInDayRange, LenderAccumulator, type SessionReader, type StoredSession } from './session-reader.ts';
 
-/** A cohort day, and the first ledger position in the first of its `cohort_piece` rows with sessions after `afterPosition`. */
+/** A cohort day, and the `first_position` of its first `cohort_piece` row that contains a session after `afterPosition`. */
 type DayHead = [day: number, firstPosition: number];
 
 /**
- * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. All pages take about the same time, because the query for
- * a page does not read `cohort_piece` rows of earlier pages.
+ * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. All pages of sessions take about the same time, because
+ * the query for a page does not read `cohort_piece` rows of earlier pages.
  */
 export class RowsReader {
   readonly #sessions: SessionReader;
@@ -60,9 +60,9 @@ export class RowsReader {
   }
 
   /**
-   * Finds the first `limit + 1` sessions of the window. If the window has `limit + 1` sessions, there is a next page. Usually, this method
+   * Finds the first `limit + 1` sessions of the query. If the result has `limit + 1` sessions, there is a next page. Usually, this method
    * reads sessions of only one or two days, because sessions in the ledger are nearly sorted by day. If the clock was set back, sessions of
-   * different days alternate in the ledger, and more days are read.
+   * different days alternate in the ledger, and this method reads more than two days.
    */
   #findSessionsByTag(query: SessionRowsQuery): StoredSession[] {
     const { toDay, afterPosition: after, limit } = query;

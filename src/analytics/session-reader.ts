@@ -19,7 +19,7 @@ export class LenderAccumulator {
     }
   }
 
-  /** Sorts by clicks descending, then by the UTF-8 bytes of the name, as SQLite does, so that all queries sort lenders equally. */
+  /** Sorts by clicks descending, then by the UTF-8 bytes of the name, as SQLite does, so that all queries return the same order. */
   toSortedLenderMetrics(nameOf: (lender: number) => string): LenderMetrics[] {
     return [...this.#lenders]
       .map(([lender, sums]) => ({ lender: nameOf(lender), ...sums }))

@@ -79,8 +79,8 @@ export class SqliteProjectionState {
   readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
   readonly #metadataWriter: RowWriter;
   /**
-   * Greatest session key in the store. A session whose key is greater than `#newestKey` is not in the store and needs no lookup. Most new
-   * sessions have a greater key.
+   * Greatest sub_id of a session in the store. A session whose sub_id is greater than `#newestKey` is not in the store and needs no lookup.
+   * Most new sessions have a sub_id greater than `#newestKey`.
    */
   #newestKey: SubIdSortKey;
 
@@ -138,7 +138,7 @@ export class SqliteProjectionState {
   }
 
   /**
-   * Returns the counted click of a session on an offer, or null if there is no counted click. Clicks and payouts have no cache, because
+   * Returns the click on an offer that counts for a session, or null if no click counts. Clicks and payouts have no cache, because
    * confirmations are rare.
    */
   findClick(session: number, offer: number): { readonly lender: number; readonly clickedMs: number } | null {
@@ -160,7 +160,7 @@ export class SqliteProjectionState {
     return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
   }
 
-  /** Does the same as `PayoutStateReader.findPayoutStates`, but includes only projected records. */
+  /** Does the same as `PayoutStateReader.findPayoutStates`, but includes only records that the analytics already contain. */
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
     return keys.map((key) => this.#findPayoutState(key));
   }

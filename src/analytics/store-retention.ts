@@ -8,8 +8,8 @@ import { firstSubIdOfDay, type SubIdSortKey } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
- * First day whose sessions are retained. The counters of all earlier days are archived. The projection and queries ignore the sessions of
- * days before the first retained day, even if `SessionPruner` has not deleted the rows of these sessions yet.
+ * First day whose sessions are retained. The counters of all earlier days are archived. Analytics updates and queries ignore the sessions
+ * of days before the first retained day, even if `SessionPruner` has not deleted the rows of these sessions yet.
  */
 export class RetainedSessionDays {
   readonly #updateFromDay: Statement<[number]>;
@@ -27,7 +27,7 @@ export class RetainedSessionDays {
     return this.#firstDay;
   }
 
-  /** Smallest key of a retained session; empty if every session is retained. */
+  /** Smallest possible sub_id of a retained session; empty if every session is retained. */
   get firstRetainedSubId(): SubIdSortKey {
     return this.#firstKey;
   }
@@ -43,7 +43,7 @@ export class RetainedSessionDays {
   }
 }
 
-/** Returns the smallest key of a retained session, or the empty string, which sorts before every key, if all sessions are retained. */
+/** Returns the smallest possible sub_id of a retained session; the empty string, which sorts first, if all sessions are retained. */
 function firstRetainedKey(day: number): SubIdSortKey {
   return day === 0 ? '' : firstSubIdOfDay(day);
 }
@@ -119,7 +119,7 @@ export type RetentionResult =
       readonly archived: true;
       /** First day (day number) whose sessions are retained. */
       readonly retainedFromDay: number;
-      /** Whether this call of `apply` expired sessions that were retained before. */
+      /** Whether this call of `apply` increased `retainedFromDay`. */
       readonly isNew: boolean;
       /** Ledger records before `ledgerStartPosition` are no longer needed, not even to rebuild the store. */
       readonly ledgerStartPosition: number;
@@ -159,8 +159,8 @@ export class AnalyticsRetention {
       return { archived: false, reason: error.message };
     }
     const retainedFromDay = this.#retainedSessions.firstRetainedDay;
-    // The ledger start position of the archive may be too high for the current ledger, because the ledger may have been created after the
-    // last archive segment.
+    // The `ledgerStartPosition` in the archive may be too high, because the current ledger may have been created after the last archive
+    // segment.
     const ledgerStartPosition =
       cursor === null
         ? 0
@@ -169,7 +169,7 @@ export class AnalyticsRetention {
   }
 
   #archiveDays(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
-    // If archive segments were lost, the store still has their counters, and this method archives the lost counters again.
+    // If archive segments were lost, the store still has the counters of these segments, and this method archives the counters again.
     const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.firstRetainedDay);
     if (untilDay <= archive.retainedFromDay) return;
     const { wallMs } = request;
@@ -192,9 +192,9 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the first day to retain; 0 if no session is old enough to expire. The retention period is counted back from `today`, or from
-   * the day after the second newest cohort day if that day is earlier. If only `today` were used, one start with a clock that is months
-   * ahead would delete all sessions.
+   * Returns the first day to retain; 0 if no session is old enough to expire. The retention period is counted back from the earlier of
+   * `today` and the day after the second newest cohort day. If only `today` were used, one start with a clock that is months ahead would
+   * delete all sessions.
    */
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;
@@ -206,8 +206,8 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the oldest segment that contains the creation record of a session created on `day` or later. Segments before it contain no
-   * records of these sessions, because all records of a session follow its creation record.
+   * Returns the oldest segment that contains the creation record of a session created on `day` or later. Earlier segments contain no
+   * records of sessions created on `day` or later, because all records of a session follow its creation record.
    */
   #firstSegmentSinceDay(day: number, { segment }: LogCursor): number {
     return Math.min(segment, this.#selectFirstSegmentSince.get(day) ?? segment);

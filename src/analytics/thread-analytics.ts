@@ -101,7 +101,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#state === 'running';
   }
 
-  /** Milliseconds since the oldest unprojected record became durable; 0 if all durable records are projected. */
+  /** Milliseconds since the oldest record that the analytics do not include became durable; 0 if they include all durable records. */
   get lagMs(): number {
     const { durablePosition, projectedPosition } = this.#progress;
     return this.#lag.measureLagMs(durablePosition, projectedPosition, performance.now());
@@ -131,7 +131,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     keys: readonly PayoutKey[],
     signal: CancelSignal | null = null,
   ): Promise<readonly PayoutStateWithLender[]> {
-    // Sends only the members that the thread needs, because the objects in `keys` may have more members.
+    // Sends only the members of `PayoutKey`, because the objects in `keys` may have additional members.
     const parameter = keys.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
     return this.#query({ name: 'findPayoutStates', parameter }, { signal });
   }
@@ -141,7 +141,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'listExperiments', parameter: afterNumber });
   }
 
-  /** Returns the totals of the records that have been projected so far. Does not wait for further records. */
+  /** Returns the totals of the records that the analytics include so far. Does not wait until all appended records are included. */
   getTotals(): Promise<ProjectionTotals> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }

@@ -87,7 +87,7 @@ const modeAndSecretCharacters = modePrefixes.live.length + secretHexDigits;
 
 const bearerScheme = 'bearer';
 const spaceCode = 0x20;
-/** Bit that converts an upper-case ASCII letter to lower case. Setting this bit turns no other character into a letter of `bearer`. */
+/** Bit that converts an upper-case ASCII letter to lower case. Setting the bit of a character that is not a letter yields no letter. */
 const lowerCaseBit = 0x20;
 
 export function generateApiKey(keyPrefix: string, mode: ApiKeyMode): string {

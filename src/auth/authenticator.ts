@@ -75,7 +75,7 @@ export class Authenticator {
     this.#nextCleanupMs = options.clock.monotonicMs() + bounds.rateLimitWindowMs;
   }
 
-  /** Number of keys with counters in memory. Tests use this getter to check that idle keys are freed. */
+  /** Number of API keys with request counters in memory. Tests use this getter to check that idle keys are freed. */
   get trackedKeyCount(): number {
     return this.#usageByKey.size + this.#restoredCounters.size;
   }

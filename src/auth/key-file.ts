@@ -129,8 +129,8 @@ export class KeyFileWriter {
   /**
    * Opens the key file, or creates it if the file does not exist. Throws `KeyFileError` if the file cannot be opened.
    *
-   * @param waitMs maximum time in milliseconds that a change waits for a write of another process. The wait blocks the thread. After
-   * `waitMs`, the change throws an error for which `isKeyFileBusy` returns true.
+   * @param waitMs maximum time in milliseconds that a change waits for a write of another process. A waiting change blocks the thread.
+   * After `waitMs`, the change throws an error for which `isKeyFileBusy` returns true.
    */
   static open<Writer extends KeyFileWriter>(this: WriterClass<Writer>, path: string, waitMs?: number): Writer {
     return new this(path, false, waitMs);
@@ -162,7 +162,7 @@ export function groupLimitColumns<Row extends KeyLimitOverrides>(row: Row) {
   return { limits: { requestsPerMinute, analyticsPerMinute, sessionsPerDay }, ...others };
 }
 
-/** Whether a change failed because another process locked the key file for too long. A failed change does not modify the file. */
+/** Whether a change of the key file failed because another process locked it for too long. A failed change does not modify the file. */
 export function isKeyFileBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }

@@ -157,7 +157,7 @@ export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSe
   return `${headerPrefix}${remaining}\r\nX-RateLimit-Reset: ${resetEpochSeconds}${rateLimitHeaderPrefix}${remaining};t=${resetSeconds}`;
 }
 
-/** Initial capacity of a sliding window's ring buffer, in requests. Keys with few requests never need a larger buffer. */
+/** Initial capacity of a sliding window's ring buffer, in requests. For keys with few requests, the initial capacity suffices. */
 const initialCapacity = 8;
 
 /**

@@ -16,8 +16,8 @@ interface SqliteKeyDirectoryOptions {
 
 /**
  * Stores all keys and embed origins of the key file in memory, and polls the key file for changes by other processes. A poll reads SQLite's
- * `data_version`, which changes with every commit of another connection and takes about 2 us to read. The directory polls every second, and
- * also when a request has an unknown key, so that a new key is valid immediately.
+ * `data_version`, which changes with every commit of another connection and takes about 2 us to read. The key directory polls the key file
+ * every second, and also when a request has an unknown key, so that a new key is valid immediately.
  *
  * The table `changes` of the key file numbers all changes, so that a poll reads only new changes. A large number of changes is read in
  * several turns of the event loop, because reading 100,000 keys in one turn would block the event loop for hundreds of milliseconds.
@@ -96,7 +96,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     };
   }
 
-  /** Reads all new changes of the key file immediately. Called after a change by this process. */
+  /** Reads all new changes of the key file immediately. Called after this process has changed the key file. */
   refresh(): void {
     this.#tryReadingKeyFile(() => this.#loadAllChanges());
   }
@@ -164,7 +164,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 }
 
-/** Returns a key ID or an account name from the cache or the key file. IDs and names never change. A full cache drops the oldest entry. */
+/** Returns a key ID or account name (neither ever changes) from the cache or the key file. A full cache drops the oldest entry. */
 function cachedName(
   number: number,
   cache: Map<number, string>,
@@ -199,7 +199,7 @@ interface KeyRow extends KeyLimitOverrides {
   readonly expires: number | null;
 }
 
-/** Columns of the table `keys` for a change of embed origins, and for an API key that was revoked or deleted: all columns are null. */
+/** Columns of the table `keys` for changes of embed origins, and for revoked or deleted API keys. All of these columns are null. */
 type RemovedKey = { readonly number: null };
 
 type ChangeRow = (KeyRow | RemovedKey) & {

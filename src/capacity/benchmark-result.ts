@@ -19,7 +19,7 @@ const measuredServerKind = 'service';
 const nonNegativeNumber = Type.Number({ minimum: 0 });
 const microsOrNull = Type.Union([nonNegativeNumber, Type.Null()]);
 
-/** Schema of the members of a benchmark result that a capacity plan uses. Other members of a benchmark result are ignored. */
+/** Schema of the members of a benchmark result that a capacity plan uses. Members that are not in this schema are ignored. */
 const ResultSchema = Type.Object({
   format: Type.Literal(supportedFormat),
   startedAt: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{1,20}Z$' }),
@@ -72,10 +72,7 @@ const ResultSchema = Type.Object({
 const resultValidator = Compile(ResultSchema);
 type BenchmarkResult = Static<typeof ResultSchema>;
 
-/**
- * Removes the measurements of other servers and all unused members from a benchmark result. Returns the reduced benchmark result as JSON
- * text.
- */
+/** Removes the measurements of other servers and all unused members from a benchmark result. Returns the remaining members as JSON text. */
 export function trimBenchmarkResult(text: string): string {
   const result = resultValidator.Clean(parseBenchmarkResult(text)) as BenchmarkResult;
   const routes = result.routes.map((route) => ({
@@ -124,7 +121,7 @@ function parseBenchmarkResult(text: string): BenchmarkResult {
   return value;
 }
 
-/** Returns the median cost of a route over all rounds of all clients, because the cost of a request does not depend on the client. */
+/** Returns the median cost of a route over the rounds of all load clients, because the cost of a request does not depend on the client. */
 function readRouteCost({ routes }: BenchmarkResult, name: RouteName): RouteCost {
   const rounds = routes
     .filter((route) => route.name === name)
@@ -174,7 +171,7 @@ function readDiskBytesPerSession({ history }: BenchmarkResult): number | null {
   return values.length === 0 ? null : values.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Returns the median of the positive values. Ignores zeros, which result from a load that is too short for the CPU clock. */
+/** Returns the median of the positive CPU times. Ignores CPU times of zero, which result from a load too short for the CPU clock. */
 function medianOrNull(values: readonly (number | null)[]): number | null {
   const sorted = values.filter((value): value is number => value !== null && value > 0).sort((a, b) => a - b);
   return sorted.length === 0 ? null : (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;

@@ -58,8 +58,8 @@ export interface SessionMemory {
 }
 
 /**
- * Minimum ratio of the achieved rate to the offered rate. A lower ratio means that many requests were refused, failed, or were still
- * waiting at the end of the load.
+ * Minimum ratio of the achieved to the offered rate at which a rate counts as sustained. A ratio below this minimum means that many
+ * requests were refused, failed, or were still waiting at the end of the load.
  */
 export const minAchievedRateRatio = 0.98;
 
@@ -92,7 +92,7 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
 /**
  * Returns the lowest CPU time per request on the curve, summed over all threads, in microseconds. The CPU time per request is lowest under
  * full load, and the route costs were also measured under full load. Refused requests can make the returned CPU time too low; the plan then
- * needs more servers.
+ * has more servers than necessary.
  */
 export function cpuMicrosecondsAtFullLoad({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));
@@ -111,8 +111,8 @@ export function interpolateMetricAtRate(
 }
 
 /**
- * Whether the benchmark client was saturated at any point of the curve up to a request rate, or at the first point above the rate. If the
- * client was saturated, the server may sustain a higher rate.
+ * Whether the benchmark client was saturated at any point of the curve up to and including the first point above a request rate. If the
+ * client was saturated, the server may sustain a higher rate than measured.
  */
 export function wasClientSaturated({ points }: LoadCurve, perSecond: number): boolean {
   const next = points.findIndex(({ offeredPerSecond }) => offeredPerSecond > perSecond);

@@ -262,7 +262,7 @@ function listCaveats(
   return caveats;
 }
 
-/** Returns the number of API keys per server if all sessions of a day are live at the same time. */
+/** Returns the maximum number of API keys per server if all sessions of a day are live at the same time. */
 function keysIfAllSessionsOverlap(
   mix: TrafficMix,
   resources: readonly ServerResource[],
@@ -295,10 +295,10 @@ export interface CapacityCheckMeasurements {
   readonly p99Ms: number;
   readonly socketThreadCores: number | null;
   readonly allThreadsCores: number | null;
-  /** Resident memory at the end of the load. `memoryMiB` is the memory use after a garbage collection, which the plan predicts. */
+  /** Resident memory at the end of the load test. The plan predicts `memoryMiB`, the memory use after a garbage collection. */
   readonly residentMiB: number | null;
   readonly memoryMiB: number | null;
-  /** Number of live sessions at the end of the load. */
+  /** Number of live sessions at the end of the load test. */
   readonly liveSessions: number;
   readonly keys: number;
   /** Whether the benchmark client was saturated. If the client was saturated, the measured latency includes delays of the client. */
@@ -321,7 +321,7 @@ export interface CapacityCheckResult {
   readonly carried: boolean;
 }
 
-/** Compares the predictions of a plan with measurements. Memory is predicted for the measured number of live sessions. */
+/** Compares the predictions of a plan with measurements. The memory prediction is for the live sessions at the measurement. */
 export function compareWithPlan(
   { request, load, predicted }: CapacityPlan,
   measurements: CapacityCheckMeasurements,

@@ -115,7 +115,7 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   };
 }
 
-/** Throws `CapacityPlanError` for an unknown member and suggests the nearest valid name. Schema validation alone would not suggest a name. */
+/** Throws `CapacityPlanError` for an unknown member and suggests the nearest valid name, which schema validation alone would not do. */
 function assertKnownMixMembers(value: unknown): void {
   if (!isJsonObject(value)) return;
   assertKnownMemberNames(value, Object.keys(TrafficMixSchema.properties), 'the mix');
@@ -149,7 +149,7 @@ const secondsOfDay = 24 * secondsOfHour;
 export interface RequestRatesPerKey {
   /** Limit that the API key reaches first. */
   readonly boundBy: 'requests a minute' | 'analytics queries a minute' | 'sessions a day';
-  /** Requests per second in the busiest minute, by route and in total. Clicks carry no API key, so clicks do not count towards a limit. */
+  /** Requests per second in the busiest minute, by route and in total. Clicks carry no API key and do not count towards its limits. */
   readonly ratesPerSecond: Readonly<Record<RouteName, number>>;
   readonly requestsPerSecond: number;
   readonly sessionsPerDay: number;
@@ -163,7 +163,7 @@ export function calculateLoadPerKey(mix: TrafficMix): RequestRatesPerKey {
   const total = routeNames.reduce((sum, name) => sum + perSession[name], 0);
   const limited = total - perSession.click;
   const dailyAverage = limits.sessionsPerDay / secondsOfDay;
-  // Maximum number of sessions per second under each limit.
+  // Maximum number of sessions per second that each limit allows.
   const ceilings = [
     ['requests a minute', limits.requestsPerMinute / secondsOfMinute / limited],
     ['analytics queries a minute', limits.analyticsPerMinute / secondsOfMinute / perSession.analytics],

@@ -47,7 +47,7 @@ export class InvalidCatalogError extends Error {
 
 export interface ReplacedCatalog {
   readonly compiled: CompiledCatalog;
-  /** Wall time at which the catalog was replaced, in milliseconds. */
+  /** Unix time at which the catalog was replaced, in milliseconds. */
   readonly replacedMs: number;
 }
 

@@ -7,8 +7,8 @@ import { computeCatalogVersion } from './identifiers.ts';
 
 /**
  * Returns a copy of a value with all typed arrays in shared memory, so that messages to other threads do not copy the numbers. Accepts
- * plain objects, arrays, maps and typed arrays. Throws a TypeError for an object of another class, because a message to a thread loses the
- * class of an object.
+ * plain objects, arrays, maps and typed arrays. Throws a TypeError for an instance of any other class, because a message to a thread loses
+ * the class of an object.
  */
 export function shareTypedArrays<Value>(value: Value): Value;
 export function shareTypedArrays(value: unknown): unknown {
@@ -54,7 +54,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly disclosure: string;
   readonly offers: readonly CompiledOffer[];
   readonly tables: ProductTables;
-  /** Daily caps in clicks by offer id. Offers without a daily cap are omitted (docs/contract.md#daily-caps). */
+  /** Daily caps by offer id, in clicks. Offers without a daily cap are omitted (docs/contract.md#daily-caps). */
   readonly dailyCaps: ReadonlyMap<string, number>;
   #logoHashes: ReadonlyMap<string, string> = new Map();
   #offerRenderer: OfferRenderer | null = null;

@@ -10,7 +10,7 @@ export interface LogoCatalog {
 /** Source of the logos for a catalog and for all later versions of that catalog. */
 export interface LogoSource {
   readonly key: string;
-  /** Folder of the logo files; null if the catalog was not read from a file. Without a folder, all lenders get monograms. */
+  /** Folder of the logo files; null if the catalog was not read from a file. Without a logo folder, all lenders get monograms. */
   readonly folder: string | null;
 }
 
@@ -114,7 +114,7 @@ export class LogoCache {
     for (const file of this.#retained.keys()) if (this.#active.has(file)) this.#retained.delete(file);
   }
 
-  /** Adds those logos of a replaced catalog whose file names are not in the cache yet. */
+  /** Adds logos of a replaced catalog to the cache. Skips logos whose file names are already in the cache. */
   addPreviousLogos(logos: Iterable<Logo>): void {
     for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retainLogos(file, retained);
   }

@@ -113,7 +113,7 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Background colors of monograms. The contrast ratio of each color is at least 4.5 with white letters and 3 with a dark page. */
+/** Background colors of monograms. Each color has a contrast ratio of at least 4.5 to white letters and 3 to a dark page. */
 export const monogramColors = [
   '#55677f',
   '#616196',

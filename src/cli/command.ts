@@ -10,7 +10,7 @@ import { formatNameValuePairs } from './output.ts';
 export const exitCodes = { success: 0, failure: 1, usage: 2, damage: 3, incomplete: 4, interrupted: 130 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Default meaning of each exit code. The help of a command can replace a default meaning with a more specific meaning. */
+/** Default meaning of each exit code. The help of a command can give an exit code a more specific meaning. */
 const exitMeanings: Readonly<Record<ExitCode, string>> = {
   [exitCodes.success]: 'success',
   [exitCodes.failure]: 'failure; the reason is on standard error',
@@ -63,7 +63,7 @@ export function defineCommand(name: string, { summary = '', description, ...help
   return attachHelp(new Command(name).summary(summary).description(description), help);
 }
 
-/** Creates a group of commands. The help of the group lists the first example of each command, and the exit codes of all commands. */
+/** Creates a command group. The help of the command group lists the first example of each command, and the exit codes of all commands. */
 export function createCommandGroup(name: string, description: string, commands: readonly Command[]): Command {
   const group = new Command(name).description(description);
   for (const command of commands) group.addCommand(command);
