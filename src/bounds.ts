@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 
 export const bounds = {
-  // General rules of docs/contract.md
+  // General limits from docs/contract.md
   /** Session lifetime (docs/contract.md#session-lifetime). */
   sessionTtlMs: 4 * 60 * 60 * 1000,
   /** Highest annual percentage rate of an offer (docs/contract.md#eligibility). */
@@ -136,8 +136,8 @@ export const bounds = {
   /** Number of offers per sort order in a cached ranking. The ranking is recomputed when more than 12 of the offers are unavailable. */
   offersRankedMax: 32,
   /**
-   * Maximum number of offers that may reach their daily cap or become available again before a cached ranking is recomputed. Up to this
-   * number, only the total number of offers in the ranking is updated, which takes about 5 microseconds.
+   * Maximum number of offers that may reach their daily cap or become available again before a cached ranking is recomputed. If at most
+   * this number of offers changed, only the total number of offers in the ranking is updated, which takes about 5 microseconds.
    */
   offersRecountedMax: 64,
   /** Maximum number of offers in a catalog. Offer indices are 16-bit integers. */
@@ -229,9 +229,7 @@ export const bounds = {
   clicksRecordedPerLinkMax: 10,
   /** Maximum number of recorded clicks of one session on all offers. Clicks above this maximum are redirected but not recorded. */
   clicksRecordedPerSessionMax: 64,
-  /**
-   * Number of one-byte cells per row of the count-min sketch that counts clicks per session. The four rows of a day take 4 MiB in total.
-   */
+  /** Number of one-byte cells per row of the count-min sketch that counts clicks per session. The four rows of a day take 4 MiB. */
   sessionClickCells: 1024 * 1024,
   /** Maximum number of click links whose recorded clicks are counted in memory. */
   clickCountersMax: 200_000,
@@ -302,15 +300,15 @@ export const bounds = {
   /** Number of changed API keys and origins that are loaded in one event-loop turn (a few milliseconds). */
   apiKeyChangesPerTurn: 500,
   /**
-   * Maximum time that a reload of API keys waits for a lock on the key file. During the reload, the event loop is blocked. After a timeout,
-   * the service keeps the API keys that it loaded earlier.
+   * Maximum time that a reload of API keys waits for a lock on the key file. While the reload waits, the event loop is blocked. After a
+   * timeout, the service keeps the API keys that it loaded earlier.
    */
   apiKeyReadLockTimeoutMs: 20,
   /** Maximum number of entries in the caches of key IDs and account names for the log. Each of the two caches uses a few hundred kB. */
   callerNameCacheEntriesMax: 4_096,
   /** Maximum time that a command waits for the lock on the key file. */
   apiKeyCommandLockTimeoutMs: 5_000,
-  /** Maximum time that the server waits for the write lock on the key file, during which the event loop is blocked. */
+  /** Maximum time that the server waits for the write lock on the key file. The event loop is blocked while the server waits. */
   apiKeyServerLockTimeoutMs: 100,
   /** Delay between attempts to switch a new key file to WAL mode. */
   apiKeyWalRetryDelayMs: 5,
@@ -407,7 +405,7 @@ export const bounds = {
    * appended before the query are written.
    */
   logLingerMs: 5,
-  /** Maximum total size of the appended records that are not durable yet. Above it, requests that append a record get 503. */
+  /** Maximum total size of the appended records that are not durable yet. At this size, requests that append a record get 503. */
   logPendingBytesMax: 16 * 1024 * 1024,
   /**
    * Duration of one journal epoch, a separate event log (see `FileJournal`). A journal epoch is deleted when all sessions that changed
@@ -493,7 +491,7 @@ assert(bounds.offerAmountUsdMax < 2 ** 37);
 // The last click or confirmation that can change the data of a day comes at least 30 days before the day is archived.
 assert(bounds.clickAttributionMs + bounds.confirmationWindowMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickDurabilityTimeoutMs < bounds.requestDeadlineMs);
-// The count-min sketch has one byte per click count, for two days. Up to 24 bits of a hash select a cell of the count-min sketch.
+// The count-min sketch stores a session's click count in one byte for two days. Up to 24 bits of a hash select a cell of the sketch.
 assert(bounds.clicksRecordedPerSessionMax <= 255 && bounds.clickAttributionMs <= 24 * 60 * 60 * 1000);
 assert(Number.isInteger(Math.log2(bounds.sessionClickCells)) && bounds.sessionClickCells <= 2 ** 24);
 // A metrics scrape completes before the request deadline even if several metrics time out.

@@ -177,9 +177,7 @@ export function isDatabaseCorrupt(error: unknown): error is Error {
   return error.code.startsWith('SQLITE_CORRUPT') || error.code.startsWith('SQLITE_NOTADB');
 }
 
-/**
- * Rows per INSERT statement. 8 rows instead of 1 let the aggregator apply 12 to 20 % more records per second; more than 8 rows add little.
- */
+/** Rows per INSERT statement. With 8 rows instead of 1, the aggregator applies 12 to 20 % more records per second; more rows add little. */
 const rowsPerStatement = 8;
 
 export type SqlValue = number | bigint | string | Uint8Array | null;

@@ -44,7 +44,7 @@ export class LedgerProjection {
   readonly lastCohortDayBySegment = new Map<number, number>();
   readonly newClicks: CountedClick[] = [];
   readonly revenue: RevenueProjection;
-  /** Lookup table of the first `#indexedClicks` members of `newClicks`. Only a confirmation that searches for a click extends the table. */
+  /** Lookup table of the first `#indexedClicks` elements of `newClicks`. Only a confirmation that looks up a click extends the table. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
   readonly totals: ProjectionTotals = { ...zeroProjectionTotals };

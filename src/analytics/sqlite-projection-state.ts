@@ -138,7 +138,7 @@ export class SqliteProjectionState {
   }
 
   /**
-   * Returns the click on an offer that counts for a session, or null if no click counts. Clicks and payouts have no cache, because
+   * Returns the click that counts for a session and an offer, or null if no click counts. Clicks and payouts have no cache, because
    * confirmations are rare.
    */
   findClick(session: number, offer: number): { readonly lender: number; readonly clickedMs: number } | null {

@@ -101,7 +101,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#state === 'running';
   }
 
-  /** Milliseconds since the oldest record that the analytics do not include became durable; 0 if they include all durable records. */
+  /** Milliseconds since the oldest record that the analytics do not include became durable; 0 if all durable records are included. */
   get lagMs(): number {
     const { durablePosition, projectedPosition } = this.#progress;
     return this.#lag.measureLagMs(durablePosition, projectedPosition, performance.now());

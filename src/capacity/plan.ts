@@ -321,7 +321,7 @@ export interface CapacityCheckResult {
   readonly carried: boolean;
 }
 
-/** Compares the predictions of a plan with measurements. The memory prediction is for the live sessions at the measurement. */
+/** Compares the predictions of a plan with measurements. The memory prediction is for the measured number of live sessions. */
 export function compareWithPlan(
   { request, load, predicted }: CapacityPlan,
   measurements: CapacityCheckMeasurements,

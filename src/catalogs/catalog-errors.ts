@@ -36,9 +36,7 @@ export class CatalogErrors {
     this.add([], problem);
   }
 
-  /**
-   * Formats errors as lines like `lenders[0].offers[2].amount.min: must be >= 1`. The last line may contain the number of omitted errors.
-   */
+  /** Formats errors as lines like `lenders[0].offers[2].amount.min: must be >= 1`. The last line may count the omitted errors. */
   formatErrorLines(): string[] {
     const lines = this.listed.map(({ path, problem }) => `${formatCatalogPath(path)}: ${problem}`);
     const omitted = this.formatOmittedCount();

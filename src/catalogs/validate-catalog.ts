@@ -93,7 +93,7 @@ function checkWellFormedText(text: unknown, path: CatalogPath, errors: CatalogEr
   if (typeof text === 'string' && !text.isWellFormed()) errors.add(path, 'must not contain a lone surrogate');
 }
 
-/** Reports names that are not states of the vertical, also in state rules that do not match the schema. */
+/** Reports names that are not values of the vertical's state field, also in state rules that do not match the schema. */
 function checkStateRules(rules: unknown, path: CatalogPath, vertical: Vertical, errors: CatalogErrors): void {
   if (typeof rules !== 'object' || rules === null || Array.isArray(rules)) return;
   const states = choiceValues(vertical, vertical.roles.state);
