@@ -45,8 +45,8 @@ function rankBatch(batch: Uint8Array): Uint8Array {
 }
 
 /**
- * Stores the tables of a catalog version. If the tables of a requested version are not stored, `loadTables` compiles them from the archived
- * catalog.
+ * Stores the compiled tables of a catalog version. If the tables of a requested version are not stored, `loadTables` compiles them from the
+ * archived catalog.
  */
 function storeTables({ version, tables }: VersionedTables): void {
   productOf(tables).buildRankingIndexes(tables);

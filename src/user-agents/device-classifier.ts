@@ -3,7 +3,7 @@ import crawlerUserAgents from 'crawler-user-agents';
 import { LRUCache } from 'lru-cache';
 import { type DeviceClass, deviceClasses } from '../ledger/ledger-record.ts';
 
-/** The list of the package `crawler-user-agents`. The type definitions of the package lack `tags`. */
+/** Bot patterns of the package `crawler-user-agents`. The type definitions of `crawler-user-agents` lack `tags`. */
 const crawlers: readonly { readonly pattern: string; readonly tags?: readonly string[] }[] = crawlerUserAgents;
 
 const metacharacter = /[.*+?^${}()|[\]\\]/;

@@ -126,7 +126,7 @@ export function computeMatchReadiness(vertical: Vertical, fields: Readonly<Field
 
 const rulesByVertical = new WeakMap<Vertical, ReadinessRule>();
 
-/** Returns the readiness rule of a vertical that `assertValidVertical` accepted. */
+/** Returns the rule for the match readiness of sessions, for a vertical that `assertValidVertical` accepted. */
 function readinessRuleFor(vertical: Vertical): ReadinessRule {
   let rule = rulesByVertical.get(vertical);
   if (rule === undefined) {

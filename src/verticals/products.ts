@@ -77,7 +77,7 @@ export type { CompiledOffer, OfferList, OfferRenderer, OfferUrls, OfferView };
 /** Compiled tables of a catalog for any product; the member `product` names the product. */
 export type ProductTables = LoanTables;
 
-/** Returns the product of a vertical or of compiled tables. The member `product` of the argument is the name of the product. */
+/** Returns the functions for the product type of a vertical or of compiled tables. The member `product` is the name of the product type. */
 export function productOf({ product = 'installment_loan' }: { readonly product?: ProductName }): VerticalProduct {
   return products[product];
 }

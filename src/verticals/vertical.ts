@@ -3,7 +3,7 @@
  * the functions for the vertical's product. No other code of the service is specific to one vertical.
  */
 export interface Vertical {
-  /** Number of the vertical, 1 to 127. The number is part of every sub_id, so it must never change or be reused. */
+  /** Numeric ID of the vertical, 1 to 127. The ID is part of every sub_id, so it must never change or be reused. */
   readonly number: number;
   /** Segment of URL paths after `/v1/`. */
   readonly segment: string;
@@ -28,7 +28,7 @@ export interface Vertical {
   readonly neverMatched?: readonly string[];
 }
 
-/** Product type of a vertical's offers. `products.ts` maps each name to the functions of the product. */
+/** Product type of a vertical's offers. `products.ts` maps the name of each product type to the functions for this type. */
 export type ProductName = 'installment_loan';
 
 /** Field that is required for readiness `high` only if another field has a certain value (docs/contract.md#match-readiness). */

@@ -10,8 +10,8 @@ const frameHeightPx = 138;
 /** Height of one offer in px, at the maximum width of the widget and the default font size. */
 const offerHeightPx = 206;
 /**
- * Minimum reserved height in px. A widget with one offer is 350 px tall at its maximum width and 630 px tall on a phone. A height of 480 px
- * is a compromise: the layout shifts only a little on phones and on wide screens.
+ * Minimum height that is reserved for a widget, in px. A widget with one offer is 350 px tall at its maximum width and 630 px tall on a
+ * phone. A height of 480 px is a compromise: the layout shifts only a little on phones and on wide screens.
  */
 const minHeightPx = 480;
 

@@ -69,7 +69,7 @@ describe('AnalyticsStore', () => {
     );
   });
 
-  it('ignores a click on an offer if its view is later in the batch or belongs to another session', () => {
+  it('ignores a click on an offer if the view of the offer is later in the batch or belongs to another session', () => {
     const other = subIdBytes({ createdMs: noon, serial: 2 });
     apply(
       ...[sub, other].map((each) => sessionCreatedRecord(each)),
@@ -264,7 +264,7 @@ describe('AnalyticsStore', () => {
     }
   });
 
-  it('rows contain metadata of the maximum size', () => {
+  it('each row can contain metadata of the maximum size', () => {
     const text = '\u{1F600}'.repeat(bounds.metadataKeysMax * bounds.metadataCharactersMax);
     const metadata = JSON.stringify({ text });
     const subs = Array.from({ length: 50 }, (_, serial) => subIdBytes({ createdMs: noon, serial }));

@@ -119,7 +119,7 @@ describe('store retention', () => {
     assert.deepEqual([old.sessions, old.widgetEvents], [5, [0, 0, 0, 0, 0, 0, 0]]);
   });
 
-  it('a rebuild of the store needs the ledger from the first segment with a retained session', () => {
+  it('rebuilding the store needs the whole ledger after the start of the first segment with a retained session', () => {
     let position = 0;
     const applyIn = (segment: number, ...records: readonly unknown[]) =>
       projected.store.applyBatch((projection) => {

@@ -38,7 +38,7 @@ describe('DailyCounter', () => {
     assert.equal(counter.count(today), 1);
   });
 
-  test('releasing a reservation of a day that is no longer counted has no effect', () => {
+  test('releasing a reservation has no effect if the day of the reservation is no longer counted', () => {
     const counter = new DailyCounter();
     const reservation = counter.reserveRequest(today);
     counter.reserveRequest(today + 2);
@@ -120,7 +120,7 @@ describe('SlidingWindow', () => {
     );
   });
 
-  test('a sliding window is empty one window length after the last admitted request', () => {
+  test('one window length after the last admitted request, a sliding window is empty', () => {
     const window = new SlidingWindow(3, minuteMs);
     assert.equal(window.timeToResetMs(0), 0);
     window.admit(0);
@@ -131,7 +131,7 @@ describe('SlidingWindow', () => {
     assert.equal(window.timeToResetMs(70_000), 0);
   });
 
-  test('admit throws if the window is full', () => {
+  test('admit throws if the sliding window is full', () => {
     const window = new SlidingWindow(1, minuteMs);
     window.admit(0);
     assert.throws(() => window.admit(1), RangeError);

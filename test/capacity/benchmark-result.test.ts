@@ -46,7 +46,7 @@ test('requires measurements only for the routes of the traffic mix', () => {
   assertRefused(() => read({ routes }), /^lacks measurements of the route inputs/);
 });
 
-test('adds up the disk bytes per session of all history entries', () => {
+test('adds up the disk bytes per session of all entries of the benchmark part `history`', () => {
   const figure = { name: 'sample' };
   assert.equal(read({ history: [figure] }).diskBytesPerSession, null);
   const history = [figure, { ...figure, bytesPerSession: 75 }, { ...figure, bytesPerSession: 125 }];

@@ -59,7 +59,7 @@ test('interpolateAtRate interpolates between points; outside the curve, it retur
   assert.equal(interpolateMetricAtRate(plain.points, 1e6, 'p99Ms'), 900);
 });
 
-test('wasClientSaturated checks the curve up to the first point above the rate', () => {
+test('wasClientSaturated checks the curve up to the first point above the given rate', () => {
   const saturated = curve(pointAt(1_000, 2), pointAt(2_000, 4), pointAt(3_000, 9, { clientSaturated: true }));
   assert.equal(wasClientSaturated(saturated, 2_000), true);
   assert.equal(wasClientSaturated(saturated, 3_000), true);

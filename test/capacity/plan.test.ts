@@ -142,7 +142,7 @@ test('computes the error of the prediction in percent of the measurement', () =>
   assert.deepEqual(errors, { rate: 0, p99, 'socket-thread': -50, 'all-threads': 100, memory: 0 });
 });
 
-test('a value that the operating system does not report has no prediction error', () => {
+test('the prediction error is null for a value that the operating system does not report', () => {
   const unreported = { ...asPlanned, socketThreadCores: null, allThreadsCores: null, memoryMiB: null };
   const { rows, carried } = compareWithPlan(checkedPlan, unreported);
   assert.deepEqual(
@@ -158,7 +158,7 @@ for (const [name, changes] of [
   ['a 99th percentile above the target', { p99Ms: 35.1 }],
   ['a backlog at the end', { achievedPerSecond: checkedPlan.load.requestsPerSecond * 0.97 }],
 ] as const) {
-  test(`a check run with ${name} misses the target`, () => {
+  test(`a capacity check with ${name} misses the target`, () => {
     assert(!compareWithPlan(checkedPlan, { ...asPlanned, ...changes }).carried);
   });
 }

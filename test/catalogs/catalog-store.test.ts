@@ -262,7 +262,7 @@ test('after a restart, a replaced catalog is still retained until its original e
   assert.equal(reopened.findCatalogByVersion(old), null);
 });
 
-test('if a catalog file changed while the service was stopped, the retention of the old catalog begins at the next start', () => {
+test('if a catalog file changed while the service was stopped, the retention period of the old catalog begins at the next start', () => {
   const old = open([live(textWith('a'))]).currentCatalog(1, 'live').version;
   clock.advance(bounds.replacedCatalogRetentionMs * 3);
   const store = open([live(textWith('b'))]);

@@ -31,7 +31,7 @@ test('encodes the click_id in every placeholder of the landing URL', () => {
   );
 });
 
-test('the value of a click is the payout times the confirm rate of the credit band, or 0 in a test catalog', () => {
+test('the value of a click is the payout times the confirmation rate of the credit band, or 0 in a test catalog', () => {
   const bands = { '660-699': plainBand({ confirm_rate: 0.02 }), '700-749': plainBand({ confirm_rate: 0.05 }) };
   const catalog = compileLoans(catalogOf([plainOffer({ payout_usd: 150, bands })]));
   assert.equal(catalog.clickValueMicros(0, band('700-749')), 7_500_000);

@@ -75,7 +75,7 @@ describe('ClickRecordLimiter', () => {
     assert(!tryRecord(tomorrow, 'offer'));
   });
 
-  it('the first click of a session clears the click counts of the day that is two days before its creation', () => {
+  it('the first click of a session clears the click counts of the day two days before the creation of the session', () => {
     const tryRecord = newLimiter({ clicksRecordedPerSessionMax: 1, sessionClickCells: 1 });
     assert(tryRecord(newSession(noonMs), 'offer'));
     assert(!tryRecord(newSession(noonMs), 'offer'));

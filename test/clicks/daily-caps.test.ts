@@ -203,7 +203,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), noUnavailableOffers);
   });
 
-  it('a click that a confirmation restores does not count, and a later click on the same offer is a repeated click', () => {
+  it('a click that a confirmation restores does not count towards the cap, and a later click on the same offer is a repeated click', () => {
     const bench = new Bench({ a: 1 });
     const sub = bench.shown();
     bench.append(revenueConfirmedRecord(sub, 'a', { click: { clickedMs: bench.nowMs, valueMicros: 1 } }));
@@ -216,7 +216,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(open), true);
   });
 
-  it('after an offer is removed, its last cap still limits clicks on its earlier links, also after restarts', async () => {
+  it('the latest daily cap of a removed offer still limits clicks on earlier links of the offer, also after restarts', async () => {
     const bench = new Bench({ a: 9 });
     const subs = Array.from({ length: 4 }, () => bench.shown());
     bench.click(subs[0]!);
@@ -255,7 +255,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.hasNoCaps, true);
   });
 
-  it('returns the same unavailable-offers object after a click on a removed offer', async () => {
+  it('unavailableOffers returns the same object before and after a click on a removed offer', async () => {
     const bench = new Bench({ a: 1, b: 1 });
     const sub = bench.shown();
     bench.click(sub, 'b');

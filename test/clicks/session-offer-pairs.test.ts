@@ -72,7 +72,7 @@ describe('SessionOfferPairs', () => {
     assert.ok(pairs.isCompleteSince(noon + minuteMs) && !pairs.isCompleteSince(noon + minuteMs - 1));
   });
 
-  it('evicts the oldest sessions when the maximum number of pairs is exceeded', () => {
+  it('evicts the oldest sessions when there are too many pairs of session and offer', () => {
     const pairs = new SessionOfferPairs(100, noon);
     for (let serial = 0; serial < 100; serial++) pairs.markShown(session(serial), marks[0]!);
     assert.ok(pairs.size === 100 && pairs.isCompleteSince(noon));

@@ -294,7 +294,7 @@ test('a configured URL replaces the derived URL', () => {
   assert.deepEqual(urls, { public: 'http://127.0.0.1:8080', click, widget, cdn });
 });
 
-test('warns about a public port that browsers block unless SVC_PUBLIC_URL is set', () => {
+test('unless SVC_PUBLIC_URL is set, warns about a public port that browsers block', () => {
   const warning = /^SVC_PORT is 6667, a port that browsers and fetch block,.* SVC_PUBLIC_URL /;
   assert.match(resolve({}, 6667).warnings.join('\n'), warning);
   assert.match(resolve({ SVC_WIDGET_URL: 'https://w.example.com' }, 6667).warnings.join('\n'), warning);

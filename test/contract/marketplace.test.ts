@@ -50,7 +50,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     }
   });
 
-  test('match_quality is none without a matching offer, and partial while match_readiness is partial', async () => {
+  test('match_quality is "none" if no offer matches, and "partial" while match_readiness is "partial"', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const none = await caller.offers(await caller.createSessionWithFields('unmatched', fixture.unmatched));
@@ -177,7 +177,7 @@ describeEveryVertical('GET /marketplace', (door) => {
   });
 
   describe('GET /marketplace with explain=true', () => {
-    test('with a test key, explain=true adds only the member explain to the response, and counts one view', async () => {
+    test('with a test key, explain=true adds only the member explain to the response, and the request counts as one view', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture, { mode: 'test' });
       const subId = await caller.createSessionWithFields('explain', fixture.complete);
@@ -223,7 +223,7 @@ describeEveryVertical('GET /marketplace', (door) => {
       assert.equal(sandbox.disclosure, fixture.catalogFiles.test.disclosure);
     });
 
-    test('the member ignored lists unknown members and parameters in responses to test keys, but not to live keys', async () => {
+    test('responses to test keys list unknown members and parameters in `ignored`; responses to live keys do not', async () => {
       const { market, fixture } = door;
       const listed = async (mode: ApiKeyMode): Promise<unknown[]> => {
         const caller = market.caller(fixture, { mode });

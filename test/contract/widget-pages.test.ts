@@ -185,7 +185,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal((await http.send({ path: `/w/?sub=${subId}&token=${token}` })).status, 200);
     });
 
-    test('the iframe page counts no view and no request towards API key limits, and returns 400 for an expired session', async () => {
+    test('iframe page requests count neither as views nor towards API key limits, and return 400 for an expired session', async () => {
       const market = running();
       const account = 'the late ones';
       const caller = market.caller(fixture, { account, limits: { requestsPerMinute: 5 } });

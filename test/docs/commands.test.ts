@@ -212,7 +212,7 @@ describe('the commands of the documentation', () => {
     });
   }
 
-  test('every command with test preparations exists, and every skipped line occurs in a document or help text', () => {
+  test('every command in helpPreparations exists, and every line in skippedLines occurs in a document or help text', () => {
     const known = commands.map(commandPath);
     const unusedPreparations = Object.keys(helpPreparations).filter((command) => !known.includes(command));
     const unusedSkips = skippedLines.filter((each) => !usedSkips.has(each)).map(({ why }) => why);

@@ -139,7 +139,7 @@ test('a restart retains the number of recorded clicks of a session', async (t) =
   assert.equal(ok(await partner.queryAnalytics({ sub_id_list: [subId] })).offer_clicks, 1);
 });
 
-test('a restart retains the click counts for daily caps until UTC midnight, also for a new cap or a removed offer', async (t) => {
+test('a restart retains the click counts of the UTC day for daily caps, even if a cap is new or an offer was removed', async (t) => {
   const dataDir = folderFor(t);
   const catalogs = new ChangeableCatalogs(fixture);
   runAfterTest(t, () => catalogs.removeFiles());

@@ -68,7 +68,7 @@ test('syncs the segment header before renaming the file, and syncs the rename be
   assert.deepEqual(files.steps, [header, 'datasync', 'rename', 'syncFolder', reserve, group, 'datasync']);
 });
 
-test('reports the number of records and bytes of every stored group', async (t) => {
+test('reports the numbers of records and of bytes for every stored group of records', async (t) => {
   const groups: (readonly [records: number, bytes: number])[] = [];
   const { folder, log } = await openTestLog(t, {
     onGroupStored: (records, bytes, elapsedUs) => {
@@ -164,7 +164,7 @@ test('throws for a record above the size limit, without assigning a position', a
   assert.equal(log.appendedPosition, 0);
 });
 
-test('starts a new segment when the current segment is full; a group that exceeds the segment size gets its own segment', async (t) => {
+test('starts a new segment when the current one is full; a record group larger than a segment gets its own segment', async (t) => {
   const { folder, log } = await openTestLog(t, { segmentBytesMax: 500 });
   await Promise.all(appendTogether(log, 30));
   await appendOneByOne(log, 40);

@@ -31,7 +31,7 @@ for (const [what, value, at] of [
   ['shard', 4, 12],
   ['format version', 9, 8],
 ] as const) {
-  test(`rejects a segment header with another ${what}`, () => {
+  test(`rejects a segment header with a wrong ${what}`, () => {
     const header = encodeSegmentHeader({ firstSequence: 77, previousCrc: 5 });
     header.writeUInt32BE(value, at);
     header.writeUInt32BE(crc32(header.subarray(0, 28)), 28);

@@ -109,7 +109,7 @@ test('rejects a closed log if any byte is damaged or the tail is missing', async
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(6)));
 });
 
-test('detects damage in a closed log, even if the next process that opened the log was killed', async (t) => {
+test('detects damage in a closed log, even if a process opened the log afterwards and was killed', async (t) => {
   const folder = scratchFolder(t);
   await writeLog(folder, [1, 1, 1]);
   const next = await openLog(folder);
@@ -129,7 +129,7 @@ test('detects damage in a closed log, even if the next process that opened the l
   }
 });
 
-test('recovers the groups before a group that is incomplete after a crash', async (t) => {
+test('recovers the groups of records before a group that a crash left incomplete', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [2, 2, 6]);
   const whole = readFileSync(file);
@@ -155,7 +155,7 @@ test('recovers the groups before a group that is incomplete after a crash', asyn
   );
 });
 
-test('rejects a log with damage before a later synced group, and reports the file and the offset', async (t) => {
+test('rejects a log with damage before a synced group of records, and reports the file and the offset', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 3, 1, 2]);
   const whole = readFileSync(file);
@@ -177,7 +177,7 @@ test('rejects a log with damage before a later synced group, and reports the fil
   }
 });
 
-test('recovery writes and syncs the last group again before the records of the group count as durable', async (t) => {
+test('recovery writes and syncs the last group of records again before these records count as durable', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [2, 3]);
   const files = new FailingLogFiles();
@@ -216,7 +216,7 @@ test('deletes unfinished segments and unfinished copies of torn tails', async (t
   assert.deepEqual(readdirSync(folder).sort(), [segmentFileName(1), segmentFileName(3)]);
 });
 
-test('recovers a log larger than a read chunk, and distinguishes damage from a torn tail at the end of a chunk', async (t) => {
+test('recovers a log larger than a read chunk, and at the end of a chunk tells damage from an incomplete record', async (t) => {
   const bytes = new Uint8Array(32);
   const filler = (characters: number) => [1, 0, bytes, 'x'.repeat(characters), 1, 0, null] as const;
   const frameBytes = 8 + new Encoder().encode(filler(9_000)).length;
@@ -267,7 +267,7 @@ for (const [what, payload] of [
   ['a string of 2^32 bytes', Buffer.from([0x91, 0xdb, 0xff, 0xff, 0xff, 0xff])],
   ['bytes after the record', Buffer.from([0x90, 0x90])],
 ] as const) {
-  test(`opening and verifying a log report a valid frame that contains ${what} as damage`, async (t) => {
+  test(`a frame with a valid CRC that contains ${what} is reported as damage when a log is opened or verified`, async (t) => {
     const folder = scratchFolder(t);
     const frame = Buffer.alloc(8);
     frame.writeUInt32BE(payload.length, 0);
@@ -328,7 +328,7 @@ test('does not start reading at a segment whose first record has no time or cann
   });
 });
 
-test('opens a log with damage in a segment that is not read, but not with damage in a segment that is read', async (t) => {
+test('opens a log with damage in an unread segment, and rejects a log with damage in a segment that is read', async (t) => {
   const folder = scratchFolder(t);
   const [first, , third] = await fourSegments(folder);
   damageByte(first!, segmentHeaderBytes + 30);

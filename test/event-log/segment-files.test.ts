@@ -25,7 +25,7 @@ const firsts = (folder: string) =>
     .map((name) => Number.parseInt(name, 10));
 
 describe('deleteSegmentsBefore', () => {
-  it('deletes segments before a position, except the newest segment', async (t) => {
+  it('deletes segments before a log position, except the newest segment', async (t) => {
     const folder = await sixRecords(t);
     for (const [before, dropped, left] of [
       [0, 0, [1, 3, 5, 7]],

@@ -13,7 +13,7 @@ function summary(interval: SummaryResponse['rev_per_session_ci95'], matured = 10
 
 const verdict = (a: SummaryResponse, b: SummaryResponse) => decideWinner({ a, b, since: '2026-01-01' });
 
-test('decideWinner reports that it is too early to judge if a confidence interval is missing', () => {
+test('if a confidence interval is missing, decideWinner reports that it is too early to judge', () => {
   const { headline, reason } = verdict(summary({ low: 1, high: 2 }), summary(null, 12));
   assert.equal(headline, 'Too early to judge');
   assert.match(reason, /A has 100, B has 12/);

@@ -74,7 +74,7 @@ function rawStatus(url: string, method: string, headers: Record<string, string>,
   });
 }
 
-test('variant B asks one question per page and shows offers as cards, whose clicks are in the results', async (t) => {
+test('variant B asks one question per page and shows offers as cards; clicks on cards count in the results', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'b');
   assert.equal(landing.status, 200);
   assert.match(textOf(landing.text), /Question 1 of 4/);

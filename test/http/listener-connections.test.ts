@@ -65,7 +65,7 @@ test('closes a connection that pipelines more requests than the maximum per even
   assert(handled <= bounds.repliesPerTurnMax + 1, `${handled} requests`);
 });
 
-test('replies on many connections, also to more requests than one turn may answer', async ({ start, open }) => {
+test('replies to more concurrent requests than the reply limit of one event-loop turn', async ({ start, open }) => {
   await start(hello);
   const count = bounds.repliesPerTurnMax + 50;
   const connections = await Promise.all(Array.from({ length: count }, open));
@@ -168,7 +168,7 @@ test('drops a reply if the client disconnects in the same event-loop turn', asyn
   await until(() => listener.inFlightCount === 0);
 });
 
-test('serves many requests with unique ids on a connection, and closes it on request', async ({ serve }) => {
+test('serves many requests with unique ids on a connection until `Connection: close`', async ({ serve }) => {
   const { connection } = await serve((x) => x.reply(text(x.requestId)));
   const ids = new Set<string | undefined>();
   for (let count = 0; count < 200; count += 1) {
@@ -272,7 +272,7 @@ test('drain: handles a connection that is established but not yet accepted', asy
   await Promise.all([connection.closed, closing]);
 });
 
-test('drain: sends replies to HEAD requests and replies with status 204', async ({ start, open }) => {
+test('drain: sends replies without a body (to HEAD requests or with status 204)', async ({ start, open }) => {
   const waiting: RequestContext[] = [];
   const listener = await start((x) => void waiting.push(x));
   const connections = await Promise.all([open(), open()]);

@@ -342,7 +342,7 @@ test('reports an error of onBodyUnavailable, and still replies', async ({ serve,
   assert.equal((await ask(await open(), get('/'))).status, 200);
 });
 
-test('adds the error headers of a request to its own replies to errors', async ({ start, open }) => {
+test('adds the error headers of a request to error replies that the listener sends itself', async ({ start, open }) => {
   await start(
     (x) => {
       x.errorHeaders = formatHeader('X-Cors', 'yes');

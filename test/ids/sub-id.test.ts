@@ -87,7 +87,7 @@ describe('parseSubIdWords', () => {
     }
   });
 
-  it('the first two words of a sub_id contain the creation time', () => {
+  it('the first two 32-bit words of a sub_id contain the creation time', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 48 - 1 }), (ms) => {
         const [first, second] = parseWords(subIdAt(ms))!;

@@ -167,7 +167,7 @@ test('stores field changes in order while a new journal epoch starts on a slow d
   assert.deepEqual(await restoredSerials(temporary), serialsUpTo(102));
 });
 
-test('while its files cannot be written, the journal queues accepted changes, rejects later changes and starts no epoch', async (t) => {
+test('if its files cannot be written, the journal queues accepted changes, rejects later ones and starts no new epoch', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   const assertRejected = (serial: number, isRecordAppended: boolean) =>
     assert.rejects(append(temporary, serial), (error) => {
@@ -268,7 +268,7 @@ test('reports damage to the last batch of a closed journal', async (t) => {
   writeFileSync(segment, bytes);
 });
 
-test('deletes the copies of torn tails together with their journal epoch', async (t) => {
+test('deletes the copies of incomplete records together with their journal epoch', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   await append(temporary, 1);
   await temporary.journal.close();
@@ -362,7 +362,7 @@ function withFields(changed: Vertical['fields']): Vertical {
   return { ...personalLoans, fields: changed };
 }
 
-test('parses serialized field encodings, and creates no change translator for unchanged field encodings', () => {
+test('parses serialized field encodings, and creates no converter of changes if the encodings are unchanged', () => {
   const parsed = parseFieldEncodings(serializeFieldEncodings([personalLoans, equipmentLeases]));
   for (const vertical of [personalLoans, equipmentLeases]) {
     const encodings = parsed.get(vertical.number)!;

@@ -292,7 +292,7 @@ describe('scores of retired borrowers', () => {
     return compared;
   }
 
-  test('retired borrowers never have lower scores than employed borrowers with the same income', () => {
+  test('no offer has a lower score for a retired borrower than for an employed borrower with the same income', () => {
     const compared = assertNeverBelow(() => recommendedScore);
     assert.ok(compared > 50, `only ${compared} offers were compared`);
   });

@@ -124,7 +124,7 @@ describe('matcher pool of two threads', () => {
   });
   after(() => fixture.close());
 
-  test('ranks concurrent requests for different catalogs, verticals and unavailable offers', async () => {
+  test('ranks concurrent requests with different catalogs, verticals and sets of unavailable offers', async () => {
     const { catalogs, pool } = fixture;
     const random = seededRandom(2);
     const requests = Array.from({ length: 300 }, (_, at) => {

@@ -77,7 +77,7 @@ test('escapes names and URLs in the JSON text', () => {
   assert.deepEqual(JSON.parse(renderOffersJson(list, escaped)), toOfferViews(list, escaped));
 });
 
-test('renders no offers as an empty array', () => {
+test('renders an empty list of offers as an empty array', () => {
   assert.equal(renderOffersJson(offerList(catalogOf([plainOffer()]), [], borrowerOf(goodBorrower)), urls), '[]');
 });
 

@@ -202,7 +202,7 @@ describe('confirmRevenue', () => {
     assert.deepEqual((await bench.booked())[0]?.slice(1, 3), ['shown', 'Lender of today']);
   });
 
-  it('rejects late clicks, sandbox clicks, clicks on offers that were not shown, and clicks of an unknown lender or session', async (t) => {
+  it('rejects confirmations that are late, or for a sandbox session, an offer not shown, or an unknown lender or session', async (t) => {
     const bench = await Bench.open(t);
     const lost = (click_id: string) => bench.row({ sub_id: undefined, svc_offer_id: undefined, click_id });
     const outcomes = await bench.outcomes(

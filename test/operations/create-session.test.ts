@@ -271,7 +271,7 @@ describe('createSession under a limit of referrer tags', () => {
     assert.equal(await create(closed, 'tag-2'), 'SERVICE_UNAVAILABLE');
   });
 
-  it('the limit of referrer tags includes a tag whose session record is still queued', async (t) => {
+  it('a tag whose session record is still queued counts towards the limit of referrer tags', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 1 });
     bench.ledger.breakFiles();
     assert.equal(await create(bench, 'tag-1'), 'SERVICE_UNAVAILABLE');
@@ -340,7 +340,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal(await attempt(bench, 'retry-1'), 'created');
   });
 
-  it('rejects a request with a new Idempotency-Key while the key store is full', async (t) => {
+  it('rejects a request with a new Idempotency-Key while the store of these keys is full', async (t) => {
     const bench = await Bench.open(t);
     for (const key of ['1', '2', '3']) await attempt(bench, key);
     assert.equal(await attempt(bench, '4'), 'SERVICE_UNAVAILABLE');

@@ -84,7 +84,7 @@ describe('SecretRing', () => {
     assert.deepEqual([...ring.secretVersions].sort(), [1, 2, 9]);
   });
 
-  it('derives a different key for each secret and purpose, and always the same key', () => {
+  it('derives a different key for each secret and purpose, and derives the same key each time', () => {
     const keys = new Set<string>();
     for (const number of [1, 2]) {
       for (const purpose of ['sub-id', 'click-id', 'offer-value', 'cursor'] as const) {

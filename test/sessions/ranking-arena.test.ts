@@ -63,7 +63,7 @@ describe('RankingArena', () => {
     assert.equal(rankings.storeRanking(fitting), 0);
   });
 
-  it('stores rankings in several buffers until they are released', () => {
+  it('stores rankings in several buffers until the rankings are released', () => {
     const rankings = new RankingArena();
     const ranked = (number: number) =>
       rankedOf({
@@ -98,7 +98,7 @@ describe('RankingArena', () => {
     assert.equal(rankings.readRanking(places[0]!).clickToken, rankedOf().clickToken);
   });
 
-  it('frees sets of unavailable offers and catalog versions when the last ranking that uses them is released', async () => {
+  it('frees catalog versions and sets of unavailable offers when the last ranking that uses them is released', async () => {
     const rankings = new RankingArena();
     // Node.js stores much longer strings outside the heap.
     const length = 2 ** 19;

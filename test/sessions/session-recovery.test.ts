@@ -92,7 +92,7 @@ describe('SessionRecovery', () => {
     assert(sessions.get(formatSubId(dying)) !== undefined);
   });
 
-  it('reads the ledger from one hour before the start of the day, or before the oldest live session if that is earlier', (t) => {
+  it('reads the ledger from one hour before the start of the day or the oldest live session, whichever is earlier', (t) => {
     const hourMs = 60 * 60 * 1000;
     const { clock, newRecovery } = setUp(t);
     const replaySinceMsAt = (wallMs: number): number => {
@@ -141,7 +141,7 @@ describe('SessionRecovery', () => {
     assert.equal(sessions.size, 0);
   });
 
-  it('restores the oldest sessions if the store is full', (t) => {
+  it('restores only the oldest sessions if the store cannot hold all sessions', (t) => {
     const { sessions, recovery, nowMs } = setUp(t, { sessionsMax: 2 });
     const subs = [1, 2, 3].map((serial) => subIdBytes({ createdMs: nowMs, serial }));
     for (const sub of subs) recovery.applyLedgerRecord(sessionCreatedRecord(sub));

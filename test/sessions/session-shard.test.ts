@@ -346,7 +346,7 @@ describe('SessionShard', () => {
     assert.equal(shard.size, 1);
   });
 
-  it('releases widget usage and tenant together with the session', async () => {
+  it('frees the widget usage and tenant of a session when the session is deleted or expires', async () => {
     const { shard } = createShard();
     const [deleted, expired] = [idOf(1, 1_000), idOf(2, 1_000)];
     const refs = [deleted, expired].flatMap((id) => {
@@ -400,7 +400,7 @@ describe('SessionShard', () => {
     for (const session of kept.values()) assert.equal(session.mergeFields([0, 1]), null);
   });
 
-  it('a merge with an invalid field index changes no field', () => {
+  it('merging field changes with an invalid field index changes no field', () => {
     const { shard } = createShard();
     const [first, second] = addSessions(shard, 0, 2).map((id) => find(shard, id)!);
     for (const position of [-1, fieldsMax, fieldsMax + 1, Number.NaN, 0.5]) {

@@ -22,7 +22,7 @@ describe('createEmbedPolicy', () => {
     }
   });
 
-  it('without allowed origins, any page can embed a test widget and no page can embed a live widget', () => {
+  it('if no origins are allowed, every page can embed a test widget, and no page can embed a live widget', () => {
     const sandbox = createEmbedPolicy('test', [], own);
     assert.equal(sandbox.frameAncestors, '*');
     assert.deepEqual([home, own, '', 'null'].map(sandbox.corsOriginFor), ['*', '*', '', '*']);

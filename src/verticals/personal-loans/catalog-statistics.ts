@@ -35,7 +35,7 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
     offers: offers.length,
     term_months: tables.termMonths,
     bands: bandNames.map((band, at) => computeBandStatistics(band, at, offers, tables, catalog.max_apr_percent)),
-    /** Number of offers that are open to a borrower, for each value of a field. For a state, the state rules must allow the offer. */
+    /** Number of offers that are open to a borrower, for each value of a field. If the field is the US state, state rules also apply. */
     coverage: vertical.fields
       .filter((field) => isCoverageField(field, vertical))
       .map((field) => {

@@ -30,7 +30,7 @@ export interface LoanTables extends MatchTables, StateRuleTables {
   readonly debtToIncomeMax: Float64Array;
   readonly stars: Float64Array;
 
-  /** Largest amount by row (offer and credit band), in USD; 0 if the offer does not serve the credit band. */
+  /** Maximum loan amount for each combination of offer and credit band, in USD; 0 if the offer does not serve the credit band. */
   readonly amountMax: Float64Array;
   readonly approvalLikelihood: Float64Array;
 
@@ -208,14 +208,14 @@ function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): b
 }
 
 /**
- * State rules of all offers. Many offers have the same rules, so each offer has the number of a rule set. Rule set 0 contains only the
- * rules of the catalog. Each further rule set combines the rules of the catalog with the rules of one lender, of one offer, or of both.
+ * Rules of all offers for US states. Many offers have the same rules, so each offer has the number of a rule set. Rule set 0 contains only
+ * the catalog's rules. Each rule set after the first combines the catalog's rules with the rules of one lender, of one offer, or of both.
  */
 export interface StateRuleTables {
   readonly stateCount: number;
-  /** APR cap by rule set number, then by state, in percent. */
+  /** APR cap in percent for each rule set and US state, ordered by rule set number, then by state. */
   readonly stateAprCap: Float64Array;
-  /** Minimum amount by rule set number, then by state, in USD. */
+  /** Minimum loan amount in USD for each rule set and US state, in the order of `stateAprCap`. */
   readonly stateAmountMin: Float64Array;
   /** Rule set number of each offer. */
   readonly stateRuleSet: Uint16Array;

@@ -6,16 +6,16 @@ import type { LoanTables } from './loan-tables.ts';
 import { type Applicant, emptyApplicant, emptyOfferPrice, priceOffer } from './price-offer.ts';
 import { aprSortKey, type OfferScorer, revenueSortKey } from './sort-keys.ts';
 
-/** Sets and sort orders of the offers for one credit band. */
+/** Offer sets and sort orders for one credit band. */
 export interface CreditBandIndex {
   /** Offers that serve the credit band, in ascending order of their numbers. */
   readonly offers: Uint16Array;
   readonly amounts: RangeIndex;
-  /** Largest amount by offer number, in USD, for borrowers of the credit band; 0 if the offer does not serve the band. */
+  /** Maximum loan amount by offer number, in USD, for borrowers of the credit band; 0 if the offer does not serve the band. */
   readonly amountMax: Float64Array;
   /**
-   * Bit set of terms by offer number. The bit set lacks the terms whose APR exceeds the APR cap of every state, because these terms are
-   * never available.
+   * For each offer number, the bit set of the loan terms of the offer. The bit set lacks the terms whose APR exceeds the APR cap of every
+   * state, because these terms are never available.
    */
   readonly terms: Int32Array;
   /** Index of the term that is quoted if the borrower requests no term, by offer number; -1 if the offer has no term in `terms`. */
@@ -37,7 +37,7 @@ export interface LoanTermIndex {
   readonly defaultPaymentFactor: Float64Array;
   /** Offers of the credit band in the sort order `lowest_apr`, priced at their default terms. */
   readonly byApr: Uint16Array;
-  /** Offers of the credit band without a debt-to-income limit, in the sort order `highest_amount`, priced at their default terms. */
+  /** Offers of the credit band that have no debt-to-income limit, in the sort order `highest_amount`, priced at their default terms. */
   readonly byAmount: Uint16Array;
   /** Offers of the credit band, sorted by the highest score that any borrower can get at the default term; see `computeBestScores`. */
   readonly byScore: Uint16Array;
@@ -45,7 +45,7 @@ export interface LoanTermIndex {
   readonly bestScores: Int32Array;
 }
 
-/** Sets of the offers for borrowers of one credit band and one state. Debt-to-income limits are not applied. */
+/** Offer sets for borrowers of one credit band and one state. Debt-to-income limits are not applied. */
 export interface UsStateIndex {
   /** Offers whose criteria allow this state and credit band and that have at least one available term. */
   readonly offered: OfferSet;
@@ -70,9 +70,9 @@ interface MatchIndexUsage {
 
 /**
  * Index of the offers of a catalog. The index contains sets and sort orders of offers for each credit band, requested term and state of
- * borrowers. Each part of the index is built when it is first used. All parts together need about as much memory as the tables of the
- * catalog. If the index with a new part would exceed `bytesMax`, all other parts are deleted and are built again when they are used. A
- * deleted part of the index stays valid for a ranking in progress.
+ * borrowers. Each part of the index is built when it is first used. All parts of the index together need about as much memory as the tables
+ * of the catalog. If the index with a new part would exceed `bytesMax`, all other parts are deleted and are built again when they are used.
+ * A deleted part of the index stays valid for a ranking in progress.
  */
 export class MatchIndex {
   /** Offers with a debt-to-income limit. */
@@ -85,11 +85,11 @@ export class MatchIndex {
   readonly #score: OfferScorer;
   readonly #bands: CreditBandIndex[];
   /**
-   * Term indexes by credit band, then by requested term. The array index is the index of the requested term in `LoanTables.termMonths` plus
-   * 1, or 0 if no term is requested.
+   * One `LoanTermIndex` for each credit band and requested term. The second array index is the index of the requested term in
+   * `LoanTables.termMonths` plus 1, or 0 if no term is requested.
    */
   readonly #terms: LoanTermIndex[][];
-  /** State indexes by credit band, then by state. */
+  /** One `UsStateIndex` for each credit band and US state. */
   readonly #states: UsStateIndex[][];
   readonly #bytesMax: number;
   /** Size in bytes of the parts of the index that are never deleted. */
@@ -228,8 +228,8 @@ export class MatchIndex {
     const applicant = emptyApplicant();
     applicant.creditBand = band;
     applicant.termIndex = term;
-    // `term` is -1 if no term is requested, or if no offer has the requested term. In both cases, no score exceeds the best score without a
-    // requested term.
+    // `term` is -1 if no term is requested, or if no offer has the requested term. In both cases, no score exceeds the best score that is
+    // computed without a requested term.
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
     const price = emptyOfferPrice();
     const best = new Float64Array(tables.offerCount);

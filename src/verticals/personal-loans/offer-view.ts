@@ -185,7 +185,7 @@ const lastPositionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, p
 interface OfferTail {
   /** JSON fragment from the closing brace of `loan_amount_range` to the opening quote of the value of `click_url`. */
   readonly detailsJson: string;
-  /** Part of the click URL between the sub_id and the click token. */
+  /** Text in the click URL between the sub_id and the click token. */
   readonly urlParameters: string;
 }
 

@@ -6,7 +6,7 @@ import type { LoanTables } from './loan-tables.ts';
 /** Scale of `LoanTables.debtToIncomeMax`: a share of 1 is stored as 1,000,000, which allows four decimals of a percent. */
 export const debtToIncomeScale = 1_000_000;
 
-/** Number of payment units per US dollar. In payment units, the product of a monthly income and a debt-to-income limit is an integer. */
+/** Number of payment units per US dollar. A monthly income times a debt-to-income limit is a whole number of payment units. */
 export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
 
 /**
@@ -44,7 +44,7 @@ export interface Applicant {
 export interface OfferPrice {
   /** Bit set of the terms that the applicant can get for the requested amount, in the order of `LoanTables.termMonths`. */
   openTerms: number;
-  /** Index of the quoted term in `LoanTables.termMonths`, and the slot of the quoted term in the tables. */
+  /** Index of the quoted term in `LoanTables.termMonths`, and index of the offer, credit band and quoted term in the tables. */
   termIndex: number;
   slot: number;
   /** Smallest and largest amount, in USD, that the applicant can get at any available term. */

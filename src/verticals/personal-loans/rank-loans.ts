@@ -43,7 +43,7 @@ export type RankLoans = (
 /** Function that ranks the offers of loan catalogs, with a method `indexFor` that returns the `MatchIndex` of a catalog. */
 type Ranker = RankLoans & { readonly indexFor: (tables: LoanTables) => MatchIndex };
 
-/** State of a ranker for one catalog. Threads do not share this state. */
+/** Working data of a ranker for one catalog. Threads do not share this data. */
 interface RankerState {
   readonly index: MatchIndex;
   /** Offers that the borrower of the current request can get. */
@@ -174,8 +174,8 @@ export function createRanker(score: OfferScorer): Ranker {
   }
 
   /**
-   * Removes the offers whose debt-to-income limit the borrower would exceed. Adds the remaining offers with a debt-to-income limit to
-   * `highestAmount`. No prebuilt sort order by amount contains these offers, because their largest amounts depend on the borrower.
+   * Removes the offers whose debt-to-income limit the borrower would exceed. Adds the remaining offers with a debt-to-income limit to the
+   * list `highestAmount`. No prebuilt sort order by amount contains these offers, because their largest amounts depend on the borrower.
    */
   function applyDebtLimits(
     tables: LoanTables,
@@ -192,7 +192,7 @@ export function createRanker(score: OfferScorer): Ranker {
     const debtsKnown = annualIncome >= 0 && monthlyDebt >= 0;
     const { debtToIncomeMax } = tables;
     const amountUnits = amount * paymentUnitsPerUsd;
-    // Lowest `amountMax`, in USD, with which an offer can be among the best of `highestAmount`.
+    // Lowest `amountMax`, in USD, with which an offer can still enter `highestAmount`, the list of the best offers.
     let amountNeeded = maxAmountFromSortKey(highestAmount.maxAcceptedSortKey);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~defaultTermOffers[word]!; bits !== 0; bits &= bits - 1) {
@@ -217,7 +217,7 @@ export function createRanker(score: OfferScorer): Ranker {
     }
   }
 
-  /** Adds the best offers from `byAmount` to `highestAmount`. `byAmount` contains only offers without a debt-to-income limit. */
+  /** Adds the best offers from `byAmount` to the list `highestAmount`. `byAmount` contains only offers without a debt-to-income limit. */
   function takeTopByAmount(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,

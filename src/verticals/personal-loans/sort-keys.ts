@@ -17,8 +17,8 @@ export const recommendedWeights = {
    */
   amountFit: 8,
   /**
-   * Weight of the term score. The term score is the shorter of the requested and the quoted term, divided by the longer of the two terms,
-   * or 1 if no term is requested.
+   * Weight of the loan term score. The loan term score is the shorter of the requested and the quoted term, divided by the longer of the
+   * two terms, or 1 if no term is requested.
    */
   termFit: 7,
   /** Weight of the star score. The star score is 1 for an offer with five stars and 0 for an offer with one star. */
@@ -51,7 +51,7 @@ function ratioMillionths(part: number, whole: number): number {
   return Math.round((1_000_000 * part) / whole);
 }
 
-/** Sort keys of docs/contract.md#sort-orders. Keys are exact numbers. A lower key is better; equal keys are sorted by offer number. */
+/** Sort keys of docs/contract.md#sort-orders: exact numbers, the lowest first. Offers with equal sort keys are sorted by offer number. */
 
 /** Sort key of `lowest_apr`: orders by the lower end of the displayed APR range, then by the upper end. The key is below 2^24. */
 export function aprSortKey(tables: LoanTables, slot: number): number {

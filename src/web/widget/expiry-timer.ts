@@ -39,7 +39,7 @@ export class ExpiryTimer {
   #checkExpiry(): void {
     clearTimeout(this.#timer);
     if (this.#lifetimeMs === Number.POSITIVE_INFINITY) return;
-    // Uses the clock that measures the longer time. In some browsers, `performance.now` stops while the machine sleeps. The clock of
+    // Uses the clock by which more time has passed. In some browsers, `performance.now` stops while the machine sleeps. The clock of
     // `Date.now` can be set back.
     const elapsedMs = Math.max(performance.now() - this.#startedMs, Date.now() - this.#startedWallMs);
     const remainingMs = this.#lifetimeMs - elapsedMs;

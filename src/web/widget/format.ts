@@ -2,8 +2,8 @@
 const acronyms: Readonly<Record<string, string>> = { apr: 'APR', ach: 'ACH', us: 'US', ssn: 'SSN' };
 
 /**
- * Formats a feature tag of an offer for display: `no_origination_fee` becomes `No origination fee`. Catalogs choose the tags, so there is
- * no list of all tags.
+ * Formats a feature tag of an offer for display: `no_origination_fee` becomes `No origination fee`. Catalogs define the feature tags of
+ * their offers, so there is no list of all feature tags.
  */
 export function formatFeature(tag: string): string {
   const words = tag.split(/[_\s]+/).filter((word) => word !== '');

@@ -5,13 +5,13 @@ export const widgetLimits = {
   attemptsMax: 3,
   /** Delay before the second attempt to fetch offers, unless the server sends `Retry-After`. The delay doubles before the third attempt. */
   retryDelayMs: 500,
-  /** Maximum delay before a retry. A longer delay in a Retry-After header is reduced to this maximum. */
+  /** Maximum delay before a retry. If a Retry-After header contains a longer delay, the delay is reduced to this maximum. */
   retryAfterMsMax: 120_000,
   offersDefault: 5,
   offersMax: 20,
-  /** Maximum number of placeholder cards. Five placeholders fill a window, and usually at least five offers replace the placeholders. */
+  /** Maximum number of placeholder cards. Five placeholder cards fill a browser window, and usually at least five offers replace them. */
   placeholderCardsMax: 5,
-  /** Maximum number of feature tags on an offer card. The details section of the card lists all tags. */
+  /** Maximum number of feature tags on an offer card. The details section of the card lists all feature tags. */
   tagsShownMax: 3,
   /** Time in milliseconds for which the first event of a batch waits for further events. */
   eventBatchDelayMs: 1_000,
@@ -21,9 +21,9 @@ export const widgetLimits = {
   eventTimeoutMs: 10_000,
   /** Number of consecutive failures after which the widget stops retrying until the next event or until the visitor leaves the page. */
   eventFailuresMax: 4,
-  /** Delay after the first failed batch, unless the server sends `Retry-After`. The delay doubles after each further failure. */
+  /** Delay after the first failure to send events, unless the server sends `Retry-After`. Each consecutive failure doubles the delay. */
   eventRetryDelayMs: 2_000,
-  /** A card counts as an impression if this part of the card was visible for `impressionDurationMs`. */
+  /** An offer card counts as an impression if at least this share of its area was visible for `impressionDurationMs`. */
   impressionRatio: 0.5,
   impressionDurationMs: 1_000,
   /** Maximum delay of `setTimeout` in milliseconds. A timer whose delay exceeds this maximum fires immediately. */

@@ -205,7 +205,7 @@ export class WidgetView {
     this.#replaceBody(createMessage(this.partHeading, title, advice, button), false);
   }
 
-  /** Shows or hides the parts of the frame that are only needed while offers are shown. */
+  /** Shows or hides the parts of the widget that are only needed while offers are shown. */
   #setOfferControlsVisible(shown: boolean): void {
     for (const node of [this.#offerCount, this.#sortControl, this.#estimateNote]) node.hidden = !shown;
   }

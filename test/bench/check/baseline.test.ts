@@ -85,7 +85,7 @@ test('reports a loss of half the speed even if the runs differ widely', () => {
   );
 });
 
-test('reports half the throughput and twice the cost as a loss of the same size', () => {
+test('half the throughput and twice the cost are reported as losses of the same size', () => {
   assert.equal(computeLossShare('higher', 0.4, 0.2), 0.5);
   assert.equal(computeLossShare('lower', 3, 6), 0.5);
 });
@@ -111,7 +111,7 @@ test('omits ratios that are not positive, or whose calibration or CPU time is mi
   assert.deepEqual(extractRatios({ routes, micro: [micro('a/b: c', 1_500)] }), []);
 });
 
-test('prints losses, gains, and ratios that only the baseline or only the runs contain', () => {
+test('prints losses and gains, and names ratios that only the baseline or only the runs contain', () => {
   const ratio = (name: string, value: number) => ({ name, part: 'p', better: 'higher' as const, values: [value] });
   const storedAt = '2026-01-02T03:04:05.000Z';
   const baseline = createBenchBaseline([ratio('session', 0.31), ratio('match', 2), ratio('gone', 1)], {

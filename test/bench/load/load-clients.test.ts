@@ -68,7 +68,7 @@ for (const [name, client] of clients) {
   });
 }
 
-test('accepts several expected statuses with autocannon', async (t) => {
+test('the autocannon client accepts any of several expected statuses', async (t) => {
   const plan = { seconds: 60, singleUse: true, alsoExpected: [302] };
   const statusOf = (path: string) => (path.endsWith('7') ? 302 : path.endsWith('3') ? 204 : 200);
   const { result } = await load(t, autocannonClient, numbered, plan, statusOf);

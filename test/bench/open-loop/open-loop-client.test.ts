@@ -151,7 +151,7 @@ test('sends requests on schedule and in the order of the list, and repeats the l
   assert.deepEqual([result.expected, result.answered, result.achievedPerSecond], [100, 100, 200]);
 });
 
-test('if requests may not be repeated, the load ends after the last request, in an open loop and in a closed loop', async (t) => {
+test('if requests must not be repeated, the load ends after the last request, in an open loop and in a closed loop', async (t) => {
   for (const perSecond of [200, null]) {
     const { result, sent } = await scriptedLoad(t, { perSecond, singleUse: true, seconds: 30 });
     assert.deepEqual([result.due, result.expected, sent.length], [50, 50, 50]);

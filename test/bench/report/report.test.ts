@@ -57,7 +57,7 @@ describe('toMarkdown', () => {
   });
 });
 
-test('the sustained rate is below the first rate at which requests fail, throughput is too low or the client is saturated', () => {
+test('the sustained rate is below the first rate with a failed request, low throughput or a saturated client', () => {
   const fine = curvePoint(1_000, 995);
   const beyond = [
     curvePoint(2_000, 1_900),

@@ -55,7 +55,7 @@ test('every request changes the income of a session to a value that the session 
   }
 });
 
-test('divides a large number of requests among the routes in fixed ratios, and includes every route in a small number', () => {
+test('divides many requests among the routes in fixed ratios, and uses every route even for few requests', () => {
   assert.deepEqual(lifecycleRequestCounts(36_900), {
     session: 10_000,
     inputs: 13_000,

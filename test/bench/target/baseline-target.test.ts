@@ -150,7 +150,7 @@ describe('sampleResponses', () => {
     }
   });
 
-  test('samples an analytics summary and an analytics page of 100 rows', async () => {
+  test('sampleResponses returns an analytics summary and an analytics page of 100 rows', async () => {
     const [summary, rows] = await sampleResponses(analyticsScenario, stage);
     assert.equal(JSON.parse(summary!.body).granularity, 'summary');
     assert.equal(JSON.parse(rows!.body).data.length, 100);
