@@ -43,7 +43,7 @@ const capacityMin = 16;
 export class SessionShard {
   readonly #resources: ShardResources;
   readonly #recordWords: number;
-  /** Widget usage by serial number of the session. A map takes less memory than an array, because few sessions have widgets. */
+  /** Widget usage by serial number of the session. The usage is stored in a map, not in an array, because few sessions have widgets. */
   readonly #widgetUsages = new Map<number, WidgetUsage>();
   #capacity = capacityMin;
   #records: Int32Array;
