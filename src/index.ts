@@ -112,9 +112,9 @@ export interface Marketplace extends AsyncDisposable {
   followClick(url: string | URL, visit?: ClickVisit): Promise<FollowClickOutcome>;
   readonly confirmations: {
     /**
-     * Submits up to 500 confirmations from lenders. Each row is validated separately, and is durable before it is reported as accepted.
-     * Repeated rows have no effect. If the result is an error, no row was recorded. If the status of the error is 503, submit the rows
-     * again.
+     * Submits up to 500 confirmations from lenders. Each confirmation row is validated separately, and is durable before it is reported as
+     * accepted. Repeated rows have no effect. If the result is an error, no row was recorded. If the status of the error is 503, submit the
+     * rows again.
      */
     submit(rows: readonly ConfirmationRow[]): Promise<PartnerApiResult<ConfirmationsView>>;
   };
@@ -131,7 +131,7 @@ export interface Marketplace extends AsyncDisposable {
   /** Returns the reasons why the marketplace does not accept requests; empty when the marketplace is ready. */
   notReadyReasons(): readonly string[];
   readonly urls: PublicUrls;
-  /** Bound ports of the listeners; null without listeners. */
+  /** Ports to which the listeners are bound; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
   /**
    * Completes pending requests, makes the logs durable and releases all resources. Idempotent. As soon as `close` is called, new

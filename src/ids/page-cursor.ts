@@ -20,7 +20,7 @@ export interface PagePosition {
   readonly fromDay: number;
   readonly toDay: number;
   /**
-   * In a cursor for days, the number of days on earlier pages. In a cursor for rows, the ledger position of the last row on the previous
+   * For pages of days, the number of days on earlier pages. For pages of session rows, the ledger position of the last row on the previous
    * page.
    */
   readonly after: number;
@@ -82,7 +82,7 @@ export class PageCursors {
     };
   }
 
-  /** Writes the message that a cursor signs into `#message`. Returns the length of the message in bytes. */
+  /** Writes the signed message of a cursor to `#message`. Returns the length of the message in bytes. */
   #composeSignedMessage(cursor: Buffer, granularity: PagedGranularity, query: PageQuery): number {
     const { account, vertical, mode, referrerTag, subs } = query;
     const message = this.#message;

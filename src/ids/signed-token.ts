@@ -73,7 +73,7 @@ interface EncryptedTokenLayout {
  * Authenticated encryption of short texts: encrypt-then-MAC with HMAC-SHA-256 (docs/contributing/decisions/click-tokens.md). A token has
  * these parts (lengths in bytes):
  *
- *     associated data | secret number (1), nonce (12), ciphertext, tag (16)
+ *     associated data | number of the secret (1), nonce (12), ciphertext, tag (16)
  *
  * The ciphertext is the XOR of the plaintext and a keystream. Block 0 of the keystream is the HMAC of the nonce; block i is the HMAC of the
  * nonce and the byte i. The tag is an HMAC of the associated data and all preceding parts of the token, with a second key.

@@ -98,7 +98,7 @@ export class SubIds {
     return this.#signer.verify(sub, macOffset) ? sub : null;
   }
 
-  /** Converts a valid sub_id to its 32 bytes, without verifying the MAC. The returned buffer is valid until the next call. */
+  /** Converts a valid sub_id to its 32 bytes, without verifying the MAC. The returned buffer is valid until `toBytes` is called again. */
   toBytes(subId: string): Buffer {
     this.#conversionBuffer.write(subId.slice(subIdPrefix.length), 0, subIdByteLength, 'hex');
     return this.#conversionBuffer;

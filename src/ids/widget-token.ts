@@ -13,9 +13,9 @@ const messageBytes = subIdByteLength + macOffset;
  * token expires. Every request contains both the token and the session's sub_id. A widget token has 28 characters in base64url and these
  * parts (offsets and lengths in bytes):
  *
- *     0  secret number   1 byte
- *     1  expiry, ms      6
- *     7  MAC            14    HMAC-SHA-256 over the sub_id and bytes 0 to 6, truncated to 112 bits
+ *     0  number of the secret   1 byte
+ *     1  expiry, ms             6
+ *     7  MAC                   14    HMAC-SHA-256 over the sub_id and bytes 0 to 6, truncated to 112 bits
  */
 export class WidgetTokens {
   readonly #signer: TokenSigner;

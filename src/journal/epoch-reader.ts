@@ -10,8 +10,8 @@ import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { JournalCipher, journalRecordKinds } from './journal-format.ts';
 
 /**
- * Encoding of a pocket field's value as a number. Each epoch of the journal stores the encodings of its values, so that a release with
- * other fields, or another order of the fields, can read the epoch.
+ * Encoding of a pocket field's value as a number. Each journal epoch stores the encodings of its values, so that a later version of the
+ * service can read the epoch even if fields were added, removed or reordered.
  */
 export interface FieldEncoding {
   readonly name: string;
@@ -45,8 +45,8 @@ export function serializeFieldEncodings(verticals: readonly Vertical[]): string 
 }
 
 /**
- * Parses the JSON text in which an epoch of the journal lists the encodings of the pocket fields by vertical number. Throws an `Error` for
- * invalid text.
+ * Parses the JSON text in which a journal epoch lists the encodings of the pocket fields by vertical number. Throws an `Error` for invalid
+ * text.
  */
 export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly FieldEncoding[]> {
   const parsed: unknown = JSON.parse(text);
@@ -56,7 +56,7 @@ export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly 
 
 /**
  * Creates a function that converts field changes from stored encodings to the current fields of a vertical. The returned function skips
- * fields and choices that the vertical no longer has. Returns null if the stored and the current encodings are equal.
+ * fields and choices that the vertical no longer has. Returns null if the stored and the current field encodings are equal.
  */
 export function createFieldChangeConverter(
   written: readonly FieldEncoding[],
@@ -94,11 +94,11 @@ interface EpochReaderOptions {
 type FieldChangeConverter = (changes: readonly number[]) => readonly number[];
 
 /**
- * Decrypts and validates the field changes in one epoch of the journal, which is a separate event log. Every member of a record is
+ * Decrypts and validates the field changes in one epoch of the journal. Each epoch is a separate event log. Every member of a record is
  * validated, because the log may be damaged.
  */
 export class JournalEpochReader {
-  /** Time of the newest batch in Unix milliseconds; minus infinity if there is no batch. */
+  /** Unix time in milliseconds of the newest batch of field changes; minus infinity if there is no batch. */
   lastWallMs = Number.NEGATIVE_INFINITY;
   readonly #folder: string;
   readonly #options: EpochReaderOptions;
@@ -113,7 +113,7 @@ export class JournalEpochReader {
     this.#options = options;
   }
 
-  /** Decodes the next record of the epoch's log. Throws `LogDamagedError` for a record that the service cannot have written. */
+  /** Decodes the next record of the journal epoch. Throws `LogDamagedError` for a record that the service cannot have written. */
   readRecord(position: number, record: unknown): void {
     const [kind, wallMs, ...members] = record as unknown[];
     if (kind === journalRecordKinds.epochOpened && position === 1) {

@@ -37,7 +37,7 @@ export interface FileJournalOptions
 
 export type JournalIncident =
   | EventLogIncident
-  /** A new epoch of the journal could not be created, or an old epoch could not be deleted. The journal retries the failed operation. */
+  /** A new journal epoch could not be created, or an old journal epoch could not be deleted. The journal retries the operation. */
   | { readonly kind: 'maintenance-failed'; readonly error: unknown }
   | { readonly kind: 'maintenance-recovered' };
 
@@ -52,7 +52,7 @@ interface Epoch {
 
 interface ClosedEpoch {
   readonly name: string;
-  /** Time of the last batch in the epoch, in Unix milliseconds. */
+  /** Unix time in milliseconds of the last batch of field changes in the epoch. */
   readonly lastWallMs: number;
 }
 
@@ -65,8 +65,8 @@ interface FieldChangesBatch {
 
 /**
  * Journal that is stored as a sequence of epochs. Each epoch is a separate event log in its own folder, with its own encryption key. The
- * journal creates a new epoch at every start of the service, and every quarter of an hour if there are changes. An epoch is deleted when
- * all sessions that changed in it have expired, so that borrowers' data is not stored much longer than their sessions.
+ * journal creates the folder of a new epoch at every start of the service, and every quarter of an hour if there are changes. An epoch is
+ * deleted when all sessions that changed in it have expired, so that borrowers' data is not stored much longer than their sessions.
  *
  *     <folder>/0001790000000000/   one epoch; its name is its creation time in ms, made unique and ascending
  *     <folder>/....gone            an epoch that is being deleted
@@ -84,7 +84,7 @@ export class FileJournal implements Journal {
   #pendingBatch: FieldChangesBatch | null = null;
   /** Promise that settles when the last written batch is durable or has failed. */
   #lastBatchDurable: Promise<void> = Promise.resolve();
-  /** Batches that wait for a new epoch; null while no new epoch is being created. */
+  /** Batches of field changes that wait for a new journal epoch; null while no new epoch is being created. */
   #deferredBatches: FieldChangesBatch[] | null = null;
   #closing = false;
   #maintenance: Promise<void> | null = null;
@@ -208,8 +208,8 @@ export class FileJournal implements Journal {
   }
 
   /**
-   * Creates a new epoch once all batches of the current epoch of the journal are durable, so that a restart reads all changes in the order
-   * in which they were made. If the log of the current epoch cannot be written, no new epoch is created, because closing the log would lose
+   * Creates a new journal epoch once all batches of the current epoch are durable, so that a restart reads all changes in the order in
+   * which they were made. If the log of the current epoch cannot be written, no new epoch is created, because closing the log would lose
    * its pending records.
    */
   async #startEpoch(): Promise<void> {
@@ -240,7 +240,7 @@ export class FileJournal implements Journal {
   }
 }
 
-/** Completes deletions of epochs that a crash interrupted, and lists the folder names of the journal epochs from oldest to newest. */
+/** Completes epoch deletions that a crash interrupted, and lists the folder names of the journal epochs from oldest to newest. */
 async function listEpochNames(folder: string): Promise<string[]> {
   const names = await readdir(folder);
   for (const name of names) if (name.endsWith('.gone')) await rm(join(folder, name), { recursive: true });
@@ -248,8 +248,8 @@ async function listEpochNames(folder: string): Promise<string[]> {
 }
 
 /**
- * Deletes an epoch of the journal. The folder is renamed first, so that a partly deleted epoch is not treated as damaged. If the deletion
- * is interrupted, another call of `deleteEpoch` continues the deletion.
+ * Deletes an epoch of the journal. The epoch's folder is renamed before the deletion, so that a partly deleted epoch is not treated as
+ * damaged. If the deletion is interrupted, another call of `deleteEpoch` continues the deletion.
  */
 async function deleteEpoch(folder: string, name: string): Promise<void> {
   const gone = join(folder, `${name}.gone`);
@@ -272,14 +272,14 @@ async function openEpoch(
 ): Promise<Epoch> {
   const { folder, clock, secrets, verticals, files = fileSystemLogFiles } = options;
   const openedMs = clock.wallMs();
-  // A new epoch needs a higher name than all earlier epochs, even if the wall clock was set back.
+  // The name of a new journal epoch must be a higher number than all earlier names, even if the wall clock was set back.
   const name = String(Math.max(openedMs, Number(earlierEpochs.at(-1)?.name ?? 0) + 1)).padStart(16, '0');
   await mkdir(join(folder, name), { mode: 0o700 });
   await files.syncFolder(folder);
   const log = createEventLog(epochLogOptions(options, name));
   const { number } = secrets.newest;
   const salt = randomBytes(saltBytes);
-  // No code waits for the header, because the log stores the header before the first batch or together with the first batch.
+  // No code waits for the epoch header, because the log stores the header before the first batch or together with the first batch.
   log.appendWithoutWaiting([
     journalRecordKinds.epochOpened,
     openedMs,

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
 /**
- * Record in an epoch of the journal. The first record of an epoch is an unencrypted header. The following records are batches, encrypted
- * with the key of the epoch.
+ * Record in an epoch of the journal. The first record of a journal epoch is an unencrypted header. The following records are batches,
+ * encrypted with the key of the epoch.
  */
 export type JournalRecord = EpochOpened | EncryptedBatch;
 
@@ -12,9 +12,9 @@ export const journalRecordKinds = { epochOpened: 1, encryptedBatch: 2 } as const
 type EpochOpened = readonly [
   kind: 1,
   wallMs: number,
-  /** Number of the secret from which the key of the epoch is derived. */
+  /** Number of the secret from which the encryption key of the epoch is derived. */
   secretNumber: number,
-  /** Salt of 16 random bytes. Because of the salt, each epoch has a different key. */
+  /** Salt of 16 random bytes. Because of the salt, each journal epoch has a different encryption key. */
   salt: Uint8Array,
   /** JSON text of an object that maps the number of each served vertical to the `FieldEncoding`s of the vertical. */
   fieldEncodings: string,
@@ -31,8 +31,8 @@ const nonceBytes = 12;
 export const saltBytes = 16;
 
 /**
- * Encrypts the batches of one epoch with AES-256-GCM. The key is derived from a secret and the salt of the epoch. The batch number is the
- * nonce. No nonce repeats with the same key, because a restart always creates a new epoch.
+ * Encrypts the batches of one epoch with AES-256-GCM. The encryption key is derived from a secret and the salt of the epoch. The batch
+ * number is the nonce of the encryption. No nonce repeats with the same key, because each restart creates a new journal epoch.
  */
 export class JournalCipher {
   readonly #key: Buffer;

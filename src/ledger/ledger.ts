@@ -9,7 +9,7 @@ export type Ledger = EventLog<LedgerRecord>;
 
 /** State that is derived from the records of the ledger. */
 export interface LedgerSubscriber {
-  /** Time, in Unix milliseconds, from which the subscriber needs stored records when the service starts. */
+  /** Unix time in milliseconds of the oldest stored record that the subscriber needs when the service starts. */
   readonly replayStartMs: number;
   /**
    * Applies a record. Records are applied in ledger order: first the stored records, then each new record before `append` returns. The

@@ -20,7 +20,7 @@ export class TokenBucket {
     this.#refilledMs = nowMs;
   }
 
-  /** Takes one token from the bucket. Returns false if the bucket contains no token. `nowMs` is the monotonic time in milliseconds. */
+  /** Takes one token from the token bucket. Returns false if the bucket is empty. `nowMs` is the monotonic time in milliseconds. */
   takeToken(nowMs: number): boolean {
     this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#refilledMs) * this.#perMs);
     this.#refilledMs = nowMs;
@@ -42,10 +42,10 @@ export interface RequestLoggerOptions {
   };
 }
 
-/** HTTP methods that are logged by name. Other methods are logged as `other`, because their text is submitted data. */
+/** HTTP methods that are logged by name. Methods outside this set are logged as `other`, because their text is submitted data. */
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']);
 
-/** Log levels of the error codes for failures of the service. Errors with any other code are logged at level `info`. */
+/** Log levels of the error codes for failures of the service. Error codes that are not in this table are logged at level `info`. */
 const levelsByCode: Partial<Record<ErrorCode, Level>> = { INTERNAL_ERROR: 'error', SERVICE_UNAVAILABLE: 'warn' };
 
 /**
@@ -79,7 +79,7 @@ export class RequestLogger {
     const code = error?.code;
     if (code === 'INTERNAL_ERROR') return;
     const level = refusalLevel(code, status);
-    // The kind of an error is its code, or the status of a page without an error code, so there are few kinds.
+    // The kind of an error is its code, or the HTTP status if the reply has no error code, so there are few kinds.
     if (this.#isLogLineAllowed(level, code ?? `status ${status}`)) {
       const reason = code === undefined ? `status ${status}` : errorTable[code].phrase;
       this.#options.logger[level](this.#fields(request, status, error), `request rejected: ${reason}`);
@@ -93,7 +93,7 @@ export class RequestLogger {
     this.#options.logger.error({ ...line, err: describeError(error) }, 'request failed');
   };
 
-  /** Stops the summaries and logs the number of lines that were dropped since the last summary. */
+  /** Logs the number of lines that were dropped since the last summary, and stops the summaries of dropped lines. */
   close(): void {
     clearTimeout(this.#summaryTimer);
     this.#logDroppedLines();

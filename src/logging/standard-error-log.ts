@@ -14,8 +14,8 @@ interface ProcessLog {
  * Creates a log that writes JSON lines to standard error. Timestamps are ISO 8601 text on a terminal, and Unix milliseconds otherwise.
  *
  * A process that reads standard error slowly cannot block the service. If standard error is a pipe or a socket, lines are buffered up to a
- * limit, and lines above the limit are dropped and counted. If the reading process exits, logging stops, but the service continues. If
- * standard error is a file, lines are written synchronously, and are dropped if the disk is full.
+ * limit, and lines above the limit are dropped and counted. If the process that reads standard error exits, logging stops, but the service
+ * continues. If standard error is a file, lines are written synchronously, and are dropped if the disk is full.
  */
 export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
   const timestamp = process.stderr.isTTY ? pino.stdTimeFunctions.isoTime : pino.stdTimeFunctions.epochTime;

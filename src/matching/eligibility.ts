@@ -7,9 +7,9 @@ import type { Ranking, UnavailableOffers } from './matcher.ts';
 import { hasOffer, lowestBitIndex } from './offer-set.ts';
 
 /**
- * Recomputes the total of a ranking after offers became available or unavailable, by checking only those offers. `borrower` and `today`
- * must be the values with which the ranking was computed. Returns null if the caller must compute a new ranking, because more than
- * `bounds.offersRecountedMax` offers changed, or because a matching offer became available again that the sort orders omit
+ * Recomputes the `total` of a ranking after offers became available or unavailable, by checking only those offers. `borrower` and `today`
+ * must be the values with which the ranking was computed. Returns null if the caller must compute a new ranking: if more than
+ * `bounds.offersRecountedMax` offers changed, or if a matching offer became available again and the sort orders omit the offer
  * (`availableOnly`).
  */
 export function recountAvailableOffers(

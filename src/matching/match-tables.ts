@@ -22,7 +22,7 @@ export interface MatchTables extends FilterTables {
   readonly orderLength: number;
   /** Positions of the state and birthdate fields in the field vector of a borrower; -1 for a field that the vertical does not have. */
   readonly roles: { readonly state: number; readonly birthdate: number };
-  /** Minimum age for a contract by state, in completed years; 0 if the state has no minimum. */
+  /** Minimum age of a borrower in each state, in completed years; 0 if the state has no minimum. */
   readonly stateAgeMin: Uint8Array;
   /** Expected revenue of a click by row (offer and credit band), in micro-dollars. */
   readonly expectedRevenueMicros: Float64Array;
@@ -67,7 +67,7 @@ export function sortOrderLength(offers: readonly CatalogOffer[]): number {
   return offers.some(({ daily_cap }) => daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax;
 }
 
-/** Rule of a product on the values of a choice field, besides the criteria of each offer. A missing value is passed as `undefined`. */
+/** Product rule that restricts a choice field, in addition to the criteria of each offer. A missing value is passed as `undefined`. */
 export interface ChoiceFieldRule<Offer> {
   readonly field: string | undefined;
   readonly admits: (offer: Offer, value: unknown, field: PocketField) => boolean;

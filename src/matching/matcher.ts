@@ -2,8 +2,8 @@ import type { CancelSignal } from '../domain/async.ts';
 import type { FieldVector } from '../verticals/field-vector.ts';
 
 /**
- * Sort orders of a ranking, packed into a string with one 16-bit offer index per UTF-16 code unit. A string of 80 indexes takes 87 bytes. A
- * typed array of 80 indexes takes 667 bytes, mostly outside the heap, and its creation takes several times as long.
+ * Sort orders of a ranking, packed into a string with one 16-bit offer index per UTF-16 code unit. A string of 80 offer indexes takes 87
+ * bytes. A typed array of 80 indexes takes 667 bytes, mostly outside the heap, and its creation takes several times as long.
  */
 type PackedOrders = string;
 
@@ -13,8 +13,8 @@ export function packSortOrders(orders: Uint16Array): PackedOrders {
 }
 
 /**
- * Packs 16-bit little-endian offer indexes into a string. `bytes` contains the indexes between the byte offsets `start` and `end`
- * (exclusive). `start` may be odd.
+ * Packs 16-bit little-endian offer indexes into a string. The offer indexes are the bytes from offset `start` to offset `end` (exclusive).
+ * `start` may be odd.
  */
 export function packedSortOrdersBytes(bytes: Buffer, start: number, end: number): PackedOrders {
   return bytes.toString('utf16le', start, end);
@@ -27,7 +27,7 @@ export function packedOfferAt(orders: PackedOrders, place: number): number {
 
 /**
  * Offers that have reached their daily cap, so that responses omit them (docs/contract.md#daily-caps). An `UnavailableOffers` object is
- * immutable; every change creates a new object. After each change of the object, the totals of earlier rankings are invalid.
+ * immutable; every change creates a new object. The `total` of a ranking is valid only for the object with which the `total` was computed.
  */
 export interface UnavailableOffers {
   readonly count: number;
@@ -45,7 +45,7 @@ export const noUnavailableOffers: UnavailableOffers = { count: 0, bits: null };
 export interface Matcher {
   /**
    * Returns the ranking, or a promise of the ranking if worker threads rank. Returns null if the queue is full (then the caller responds
-   * with status 503) or if the request was cancelled in the queue. An exception or rejection is a bug.
+   * with status 503) or if the request was cancelled in the queue. An exception or a rejected promise is a bug.
    */
   match(request: MatchRequest): Ranking | null | Promise<Ranking | null>;
   /** Number of requests in the queue or in progress. */
@@ -76,7 +76,7 @@ export interface Ranking {
   readonly catalogVersion: string;
   /** Number of offers that match the borrower and are available. */
   readonly total: number;
-  /** Whether `orders` contains only available offers. `availableOnly` is true if too few of the best offers are available. */
+  /** Whether `orders` omits unavailable offers, because too few of the best matching offers are available. */
   readonly availableOnly: boolean;
   /**
    * Offer indexes of the best matching offers in each of `sortOrders`, one sort order after the other. Each sort order has up to

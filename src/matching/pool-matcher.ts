@@ -9,16 +9,16 @@ import { MatchThread, type VersionedTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
 /**
- * Error with the message of an exception in a matching thread. The message may quote submitted data, so it must not be logged:
- * `describeError` logs only messages of the class `Error` itself.
+ * Error with the message of an exception in a matching thread. The message may quote submitted data. `describeError` does not log the
+ * message of a `MatchThreadError`, because the class is not `Error` itself.
  */
 class MatchThreadError extends Error {}
 
 export interface PoolMatcherOptions {
   readonly threads: number;
   /**
-   * Store of the active catalogs. The pool sends the active catalogs to each new thread. From the archive, threads load the catalog
-   * versions that the pool has not sent.
+   * Store of the active catalogs. The pool sends the active catalogs to each new thread. If the pool has not sent a catalog version, worker
+   * threads load the version from the archive.
    */
   readonly catalogs: CatalogStore;
   readonly verticals: readonly Vertical[];
@@ -42,7 +42,7 @@ interface PoolThread {
   /** Batch in progress; null if the thread is idle. */
   batch: readonly PendingRequest[] | null;
   /**
-   * Promise that resolves when the last batch of the thread is finished: either the batch has results, or its requests were returned to the
+   * Promise that resolves when the thread's latest batch is finished: either the batch has results, or its requests were returned to the
    * queue.
    */
   settled: Promise<void>;
@@ -236,7 +236,7 @@ export class PoolMatcher implements Matcher {
 
   #handleThreadExit(error: unknown, wasReady: boolean): void {
     this.#options.onThreadError?.(error);
-    // If a restart failed and no thread is ready, requests that have already waited for an earlier restart are resolved to null.
+    // If a thread restart failed and no thread is ready, queued requests that were already retried are resolved to null.
     if (!wasReady && this.#threads.every(({ thread }) => !thread.isReady)) {
       this.#queue.push(...this.#takeRetryableRequests(this.#queue.splice(0)));
     }

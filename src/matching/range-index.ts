@@ -9,8 +9,8 @@ interface Bucket {
 
 /**
  * Index that finds the offers whose range contains an integer. The numbers are divided into at most `matchIndexBucketsMax` buckets, at the
- * limits of the ranges. If the ranges have too many different limits, some limits are inside a bucket. Offers with a limit inside the
- * bucket are checked one by one. A bucket is built when it is first used, and `reserveBytes` is then called with the size of the bucket.
+ * limits of the ranges. If there are too few buckets, some range limits are inside a bucket. Offers with a range limit inside the bucket
+ * are checked one by one. A bucket is built when it is first used, and `reserveBytes` is then called with the size of the bucket.
  */
 export class RangeIndex {
   readonly #min: Float64Array;

@@ -8,8 +8,8 @@ export const eventLogNames = ['ledger', 'journal'] as const;
 export type EventLogName = (typeof eventLogNames)[number];
 
 /**
- * Kinds of incidents that the event logs report. Only the journal reports `maintenance-failed` (an epoch could not be created or deleted)
- * and `maintenance-recovered`.
+ * Kinds of incidents that the event logs report. Only the journal reports `maintenance-failed` (a journal epoch could not be created or
+ * deleted) and `maintenance-recovered`.
  */
 export const eventLogIncidentKinds = [
   'torn-tail-removed',

@@ -69,7 +69,7 @@ export const requestDurationBuckets = microsecondBuckets([
   2_500_000,
 ]);
 
-/** A write to the kernel takes about 20 us. A sync takes at least 100 us, or seconds on a failing disk. */
+/** A `write` system call takes about 20 us. A sync takes at least 100 us, or seconds on a failing disk. */
 export const logWriteDurationBuckets = microsecondBuckets([
   20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 5_000_000,
 ]);

@@ -15,7 +15,7 @@ export async function awaitWithinScrapeTimeout<Value>(value: Promise<Value>): Pr
   }
 }
 
-/** Label that distinguishes the series of a histogram. The label values are in the order of the series. */
+/** Label that distinguishes the series of a histogram. Each series has one label value, at the index of the series in `values`. */
 interface SeriesLabel {
   readonly label: string;
   readonly values: readonly string[];
@@ -128,7 +128,7 @@ async function replaceSamples(
   const value = read();
   const samples = value instanceof Promise ? await awaitWithinScrapeTimeout(value) : value;
   metric.reset();
-  // `reset` adds a sample with value 0 to a metric without labels. If the value is unknown, `remove` deletes this sample.
+  // `reset` adds a sample with value 0 to a metric without labels. If the metric's value is unknown, `remove` deletes the added sample.
   if (samples === null) metric.remove();
   else for (const sample of samples) add(sample);
 }

@@ -23,7 +23,7 @@ import { inputsRequestSchema, inputsSchema, sessionRequestSchema, sessionSchema 
 
 type Samples = RecordedExamples | null;
 
-/** Error codes that every operation with an API key can return. */
+/** Possible error codes of every operation that requires an API key. */
 const keyErrors = [
   'INVALID_REQUEST',
   'UNAUTHORIZED',

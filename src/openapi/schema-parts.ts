@@ -25,7 +25,7 @@ export function schemaFor<View>(): <Schema extends TSchema>(
   return (schema) => schema;
 }
 
-// A schema with a `title` becomes a component of the OpenAPI document. The title is the name of the component.
+// A schema with a `title` becomes a component of the OpenAPI document. The schema's `title` is the component's name.
 
 type Options = Readonly<Record<string, unknown>>;
 

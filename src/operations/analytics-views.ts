@@ -29,7 +29,7 @@ interface LenderView {
   readonly rev_confirmed: number;
 }
 
-/** Number of widget events by type (docs/contract.md#widget-events). The figure `offer_clicks` does not count `offer_click` events. */
+/** Number of widget events by type (docs/contract.md#widget-events). The figure `offer_clicks` counts clicks, not `offer_click` events. */
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
 /** Summary of the sessions of a period (docs/contract.md#summary). */

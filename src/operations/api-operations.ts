@@ -43,7 +43,7 @@ export function createApiOperations(deps: ApiOperationsDeps) {
     queryAnalytics: ({ caller }: Admission, request: AnalyticsRequest, signal: CancelSignal | null) =>
       queryAnalytics(deps, caller, request, signal),
 
-    /** Returns `error` for an admitted request that runs no operation, and releases the request's reservation in the daily limit. */
+    /** Returns `error` for an admitted request that runs no operation, and releases the session reserved in the daily session limit. */
     rejectAdmitted: ({ quotaReservation }: Admission, error: ApiError): Failure => {
       quotaReservation?.release();
       return failed(error);

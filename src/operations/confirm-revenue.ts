@@ -34,7 +34,7 @@ export interface ConfirmationResult {
   readonly reason?: RejectionReason;
 }
 
-/** Outcome of a row. `unknown` means that the row may or may not be recorded. Sending the row again is harmless and returns its outcome. */
+/** Outcome of a row. `unknown`: the row may or may not be recorded. Sending an `unknown` row again is harmless and returns its outcome. */
 export type ConfirmationOutcome = 'accepted' | 'repeated' | 'rejected' | 'unknown';
 
 /** Number of rows by outcome, and the result of each row. */
@@ -43,12 +43,12 @@ export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & 
 };
 
 /**
- * Validates and records one confirmation or an array of confirmations (docs/contract.md#confirmations). Each row has its own outcome.
- * Accepted rows are durable before the response. A repeated row has no effect and its outcome is `repeated`.
+ * Validates and records one confirmation or an array of confirmations (docs/contract.md#confirmations). Each confirmation row has its own
+ * outcome. Accepted rows are durable before the response. A repeated row has no effect and its outcome is `repeated`.
  *
- * Batches run one after the other, so each batch sees the rows that earlier batches recorded. The serial order ensures that two batches
- * cannot confirm the same payout, and that the analytics later accept the same rows. A batch that is cancelled before it runs has no
- * effect.
+ * Batches run one after the other, so each batch sees the rows that earlier batches recorded. Because of the serial order, two batches
+ * cannot confirm the same payout, and the analytics later accept the rows that were accepted here. A batch that is cancelled before it runs
+ * has no effect.
  *
  * @param text JSON text from which `body` was parsed; needed to reject rows in which a JSON member is repeated
  */
@@ -124,7 +124,7 @@ async function processBatch(
   while (results.length < rows.length) results.push(unknownRow);
   // Records become durable in order, so all records are durable once the last record is durable.
   if (lastRecord === null || (await awaitDurable(ledger, lastRecord)).ok) return results;
-  // Rows with the outcome `repeated` become `unknown` too, because their first occurrence may be an earlier row of this batch.
+  // Rows with the outcome `repeated` also become `unknown`, because they may repeat an earlier row of this batch.
   return results.map((result) => (result.outcome === 'rejected' ? result : unknownRow));
 }
 

@@ -100,8 +100,8 @@ export async function createSession(
       if (!deps.idempotencyKeys.tryMakeRoom()) return serviceUnavailable(bounds.retryAfterSeconds);
       digests = found.digests;
     }
-    // No session is reserved in the daily session limit, because `isIdempotentRepeat` found the Idempotency-Key shortly before the key was
-    // removed. When the client retries, `isIdempotentRepeat` does not find the key, and a session is reserved.
+    // The request has no reservation in the daily session limit, because `isIdempotentRepeat` found the Idempotency-Key shortly before the
+    // key was removed. When the client retries, `isIdempotentRepeat` does not find the key, and the request gets a reservation.
     if (quota === null) return serviceUnavailable(bounds.retryAfterSeconds);
 
     tagReservation = deps.referrerTags.reserveTag(tenant, request.referrerTag);

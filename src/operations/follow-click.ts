@@ -37,7 +37,7 @@ export interface ClickRequest {
   readonly offer: string;
   readonly v: string;
   readonly userAgent: string;
-  /** True for all methods except GET, for example HEAD. The request redirects, but is not recorded as a click and cannot be confirmed. */
+  /** True if the method is not GET (for example HEAD). The request redirects, but is not recorded as a click and cannot be confirmed. */
   readonly isRedirectOnly: boolean;
 }
 

@@ -115,8 +115,8 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
 }
 
 /**
- * Reads the summary of the sessions created in a range of days. If the request contains no dates, the matured figures
- * cover more days than the summary.
+ * Reads the summary of the sessions created in a range of days. If the request contains no dates, the matured figures cover more days than
+ * the other figures.
  */
 export async function readSummary(
   analytics: Pick<Analytics, 'getSummary'>,

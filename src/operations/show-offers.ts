@@ -130,7 +130,7 @@ function selectOffers(
   return indexes.length === count ? indexes : null;
 }
 
-/** Returns the ranking with a `total` that excludes the given unavailable offers; null if the offers must be ranked again. */
+/** Returns the ranking with `total` recounted for the unavailable offers; null if a recount is impossible and a new ranking is needed. */
 function withUpdatedTotal(
   { tables }: CompiledCatalog,
   borrower: Readonly<FieldVector>,
@@ -218,8 +218,8 @@ function requestRanking(
 
 /**
  * Caches the ranking unless the session's fields changed while the ranking was computed, and returns the offers that are available now. If
- * the set of available offers changed in this time, updates the ranking. If an update is impossible, the catalog changed too, or the
- * request asks for an explanation, ranks the offers again instead.
+ * the set of available offers changed in this time, updates the ranking, or ranks the offers again if the ranking cannot be updated, if the
+ * catalog also changed, or if the request asks for an explanation.
  */
 function cacheAndAnswer(
   deps: ShowOffersDeps,

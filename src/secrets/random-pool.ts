@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 
 /**
  * Pool of cryptographic random bytes. The pool reads 8 KiB at a time from the system, because a separate read of ten bytes takes two
- * microseconds. Returned bytes are erased from the pool.
+ * microseconds. The pool erases the bytes that it has returned.
  */
 export class RandomBytesPool {
   readonly #pool = Buffer.alloc(8_192);

@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 
 /**
- * Cleanup callbacks of the opened parts of a service. The callbacks run in reverse order, so the part that was opened last is closed first.
+ * Cleanup callbacks of a service's components. The callbacks run in reverse order, so the component that was opened last is closed first.
  */
 export class CleanupStack {
   readonly #callbacks: (() => unknown)[] = [];
@@ -34,7 +34,7 @@ export class CleanupStack {
 export interface DrainSettings {
   /** Time in which the service still accepts connections, so that load balancers can notice the stop. */
   readonly delayMs: number;
-  /** Time after the delay in which pending requests can complete. Connections whose requests are still pending afterwards are closed. */
+  /** Time after `delayMs` for pending requests to complete. Connections with requests that are pending after this time are closed. */
   readonly deadlineMs: number;
 }
 

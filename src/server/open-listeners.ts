@@ -10,7 +10,7 @@ import { CertificateStore } from '../tls/certificate.ts';
 import type { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import type { ServiceOptions } from './service.ts';
 
-/** Opens the certificate of the public listener. Returns null without TLS. */
+/** Loads the TLS certificate of the public listener. Returns null without TLS. */
 export function openCertificateStore(
   { clock, logger, listen }: ServiceOptions,
   cleanup: CleanupStack,
@@ -41,8 +41,8 @@ interface ListenerDeps {
 type Handlers = Readonly<Record<'public' | 'operations', RequestHandler>>;
 
 /**
- * Binds the operations listener and then the public listener. Call this function after all other `open` functions. The listeners are then
- * closed first, and pending requests can still use all other parts of the service. The listeners reply 503 to every request until
+ * Binds the operations listener and then the public listener. Call this function after all other `open` functions. The listeners are closed
+ * before all other components, so that pending requests can still use the other components. The listeners reply 503 to every request until
  * `setHandlers` is called.
  */
 export async function openListeners(

@@ -161,7 +161,7 @@ type ExperimentSource = Pick<ThreadAnalytics, 'listExperiments' | 'projectedPosi
 /**
  * Restores the referrer tags of all sessions from the analytics store, usually within milliseconds. A rebuild of the analytics store can
  * take minutes. During a rebuild, the promise resolves after `bounds.analyticsQueryTimeoutMs`, and the restore continues in the background.
- * The limit on the number of tags applies once the restore is complete.
+ * The limit on the number of referrer tags applies once all tags are restored.
  *
  * @param upToPosition position of the last record in the ledger
  */
@@ -178,8 +178,8 @@ export async function restoreReferrerTags(
 }
 
 /**
- * Restores the referrer tags once the aggregator has applied all ledger records. An earlier query would time out, and would still occupy
- * the queue of the aggregator.
+ * Restores the referrer tags once the aggregator has applied all ledger records. A query before this point would time out, and would still
+ * occupy the queue of the aggregator.
  */
 async function restoreTagsInBackground(
   analytics: ExperimentSource,

@@ -39,7 +39,7 @@ export interface ServiceOptions {
     readonly tls: (CertificateFiles & { readonly minVersion: TlsVersion }) | null;
   } | null;
   readonly drain: DrainSettings;
-  /** Signal that aborts the start. After an abort, `startService` closes every opened part and rejects with the signal's reason. */
+  /** Signal that aborts the start. After an abort, `startService` closes every opened component and rejects with the signal's reason. */
   readonly startAbortSignal?: AbortSignal;
   /** Returns the base URLs that replies contain. `boundPort` is the port of the public listener. */
   readonly resolveUrls: (boundPort: number) => PublicUrls;

@@ -53,7 +53,7 @@ export class IdempotencyKeys {
   readonly #keysMax: number;
   /** One HMAC for each secret, newest secret first. Digests of new requests are computed with the newest secret. */
   readonly #hmacs: readonly Hmac[];
-  /** Requests whose record is not durable yet. The map key is the digest of the Idempotency-Key as a Latin-1 string. */
+  /** Requests whose ledger record is not durable yet. The map key is the digest of the Idempotency-Key as a Latin-1 string. */
   readonly #pending = new Map<string, PendingRecord>();
   readonly #records: IdempotencyRecordRing;
 
@@ -100,7 +100,7 @@ export class IdempotencyKeys {
     return this.#pending.size + this.#records.size < this.#keysMax;
   }
 
-  /** Adds a first request whose record is not durable yet. Call `tryMakeRoom` before, and `completePendingRequest` afterwards. */
+  /** Adds the first request with a key before its record is durable. Call `tryMakeRoom` before, and `completePendingRequest` afterwards. */
   addPendingRequest(
     { key, payload }: IdempotencyDigests,
     first: OriginalRequest & { readonly durable: Promise<void> },
@@ -117,7 +117,7 @@ export class IdempotencyKeys {
     if (taken && request !== undefined) this.#records.add(key, request);
   }
 
-  /** Adds the Idempotency-Key of a live session; the ledger contained both. Has no effect if the store is full. */
+  /** Adds the Idempotency-Key of a live session that was read from the ledger. Has no effect if the store is full. */
   restoreKey({ key, payload }: IdempotencyDigests, sub: Uint8Array): void {
     if (this.tryMakeRoom()) this.#records.add(key, { payload, sub, position: 0 });
   }

@@ -28,7 +28,7 @@ const noRecord = -1;
  * bytes for each slot of the hash index. The oldest record is always removed first, because all records have the same lifetime.
  *
  * Ring positions are never reused. The low bits of a ring position are the record's index in memory. The hash index uses open addressing.
- * The hash is the start of the key's digest, which depends on a secret, so callers cannot choose keys that collide.
+ * The hash is the first bytes of the key's digest, which depends on a secret, so callers cannot choose keys that collide.
  */
 export class IdempotencyRecordRing {
   readonly #capacity: number;
@@ -94,7 +94,7 @@ export class IdempotencyRecordRing {
     const recordIndex = this.#recordNumberAt(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
     const slot = this.#findIndexSlot(this.#chunkOf(recordIndex).subarray(offset, offset + digestBytes));
-    // If a later record with the same key has replaced this record, the index slot refers to the later record and must not be cleared.
+    // If a later record with the same key has replaced this record, the slot of the hash index refers to the later record and stays.
     if (this.#index[slot] === recordIndex + 1) this.#removeIndexSlot(slot);
     this.#oldestPosition++;
     // If the ring is almost full, the chunk with the oldest records may also contain the newest records.

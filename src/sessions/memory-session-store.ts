@@ -20,7 +20,7 @@ interface MemorySessionStoreOptions {
 
 /** Difference between the expected sizes of the largest shard and the smallest shard, divided by the mean size of a shard. */
 const shardSizeSpread = 0.3;
-/** Number of possible values of the last two random bytes of a sub_id, which select the shard of the session. */
+/** Number of possible values of the last two random bytes of a sub_id. These bytes select the shard of the session. */
 const shardHashCount = 2 ** 16;
 const shardHashWord = 5;
 
@@ -96,7 +96,7 @@ export class MemorySessionStore implements SessionStore {
     this.#size = 0;
   }
 
-  /** Sweeps shards until the store has room for a session. For some time after a failed attempt, returns false without a sweep. */
+  /** Sweeps shards until the store has room for a session. For some time after a sweep that made no room, returns false without a sweep. */
   #sweepUntilRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lastFailedSweepMs < bounds.sessionStoreFullCheckIntervalMs) return false;

@@ -35,19 +35,19 @@ interface Chunk {
 const noRecord = -1;
 
 /**
- * Cached rankings of sessions, outside the JavaScript heap (docs/contributing/decisions/sessions.md). On the heap, each of the millions of
- * rankings would be five objects. Released records are reused, but their memory is never returned to the system.
+ * Rankings of offers that are cached for sessions, outside the JavaScript heap (docs/contributing/decisions/sessions.md). On the heap, each
+ * of the millions of rankings would be five objects. Released records are reused, but their memory is never returned to the system.
  */
 export class RankingArena {
   readonly #versions = new InternTable<string>();
   readonly #unavailableOffers = new InternTable<UnavailableOffers>();
   readonly #chunks: Chunk[] = [];
-  /** Number of records allocated so far, including free records that can be reused. */
+  /** Number of ranking records allocated so far, including free records that can be reused. */
   #allocatedCount = 0;
   /** Index of the last released record, or -1. Each released record contains the index of the record that was released before it. */
   #freeListHead = noRecord;
 
-  /** Stores a ranking and returns its index. Throws a RangeError if the orders or the click token have an invalid length. */
+  /** Stores a ranking and returns its index. Throws a RangeError if the sort orders or the click token have an invalid length. */
   storeRanking({ ranking, rankedOn, unavailableOffers, creditBand, clickToken }: CachedRanking): number {
     const { catalogVersion, total, availableOnly, orders } = ranking;
     const orderLength = orders.length / sortOrders.length;

@@ -45,7 +45,7 @@ export class SessionRecovery implements LedgerSubscriber {
     this.today = dayNumberOf(this.#nowMs);
   }
 
-  /** Unix time in milliseconds of the oldest record to replay. A margin is subtracted, because the wall clock may have been set back. */
+  /** Unix time in milliseconds of the oldest record to replay, minus a margin, because the wall clock may have been set back. */
   get replayStartMs(): number {
     const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
     return Math.min(dayStartMs(this.today), oldestLiveMs) - bounds.clockSetBackMsMax;

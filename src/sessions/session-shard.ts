@@ -24,7 +24,7 @@ const deletedTenant = -1;
 const noRanking = -1;
 const deletedSerial = 0;
 const noPosition = -1;
-/** Index of the 32-bit word of a sub_id that serves as the hash of the sub_id. The word consists of four random bytes. */
+/** Index of the 32-bit word of a sub_id that serves as the hash of the sub_id. The word consists of four random bytes of the sub_id. */
 const hashWord = 4;
 
 const capacityMin = 16;
@@ -34,16 +34,16 @@ const capacityMin = 16;
  * not visit the sessions (docs/contributing/decisions/sessions.md).
  *
  * The oldest sessions expire first, because all sessions have the same lifetime. Ring positions do not wrap around; the low bits of a
- * position are the record's index in memory. A hash index with open addressing maps each sub_id to its record. The hash consists of random
- * bytes that the service generated, so callers cannot cause hash collisions.
+ * position are the record's index in memory. A hash index with open addressing maps each sub_id to its record. The hash of a sub_id
+ * consists of random bytes that the service generated, so callers cannot cause hash collisions.
  *
- * A deleted session leaves a gap in the ring until it is the oldest session, or until a full ring is rebuilt without gaps. A rebuild
- * changes the positions of sessions, but not their serial numbers.
+ * A deleted session leaves a gap in the ring until it is the oldest session, or until a full ring is rebuilt without gaps. Rebuilding the
+ * ring changes the positions of sessions, but not their serial numbers.
  */
 export class SessionShard {
   readonly #resources: ShardResources;
   readonly #recordWords: number;
-  /** Widget usage by serial number of the session. A map is used because few sessions have widgets. */
+  /** Widget usage by serial number of the session. The usage is stored in a map, not in an array, because few sessions have widgets. */
   readonly #widgetUsages = new Map<number, WidgetUsage>();
   #capacity = capacityMin;
   #records: Int32Array;
@@ -227,7 +227,7 @@ export class SessionShard {
     this.#records[offset + rankingWord] = noRanking;
   }
 
-  /** Clears a slot of the hash index. Moves later entries back if a lookup would end at the empty slot before these entries. */
+  /** Clears a slot of the hash index. Moves later entries of the hash index back, so that their lookups do not stop at the empty slot. */
   #removeIndexSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
@@ -247,7 +247,7 @@ export class SessionShard {
     return this.#lastSerial;
   }
 
-  /** Copies the sessions without gaps into a new ring with this capacity. */
+  /** Copies the live sessions into a new ring with this capacity, without the gaps of deleted sessions. */
   #resizeSessionRing(capacity: number): void {
     const stride = this.#recordWords;
     const oldRecords = this.#records;
@@ -260,7 +260,7 @@ export class SessionShard {
         position++;
         continue;
       }
-      // Copies adjacent records at once, up to the next deleted session or the end of the old or the new memory.
+      // Copies adjacent records in one operation, up to the next deleted session or the end of the old or the new memory.
       const to = nextPosition & (capacity - 1);
       const runMax = Math.min(this.#nextPosition - position, this.#capacity - offset / stride, capacity - to);
       let run = 1;
@@ -330,7 +330,7 @@ class SessionHandle implements Session {
     this.#shard.cacheRankingAt(this.#position, ranked);
   }
 
-  /** Updates `#position` if a rebuild moved the session's record. Returns false if the session was deleted. */
+  /** Updates `#position` if the session's record has moved in the ring. Returns false if the session was deleted. */
   #updateRecordPosition(): boolean {
     if (this.#shard.isSessionAt(this.#position, this.#serial)) return true;
     parseSubIdWords(this.#subId, handleLookupId);

@@ -101,7 +101,7 @@ interface CertificateStoreOptions {
   readonly onExpiryWarning: (secondsLeft: number) => void;
 }
 
-/** Stores the current TLS certificate. `reload` reads the files again; an invalid certificate does not replace the current certificate. */
+/** Keeps the current TLS certificate in memory. `reload` reads the files again; an invalid certificate does not replace the current one. */
 export class CertificateStore {
   readonly #options: CertificateStoreOptions;
   readonly #expiryCheck: NodeJS.Timeout;

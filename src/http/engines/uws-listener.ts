@@ -34,8 +34,8 @@ class UwsListener extends BaseListener {
    */
   private readonly acceptor: NativeApp;
   /**
-   * Child apps, one for each certificate since the start, with the current certificate last; empty without TLS. A certificate change does
-   * not move open connections to another child app.
+   * Child apps, one for each certificate since the start, with the current certificate last; empty without TLS. After a certificate change,
+   * open connections stay with the child app of the earlier certificate.
    */
   private readonly tlsApps: NativeApp[] = [];
   private listenSocket: us_listen_socket | undefined;
@@ -106,7 +106,7 @@ const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
  */
 let corkHolder: UwsRequestContext | undefined;
 
-/** Request contexts that must write to or close their socket later, when no native callback is running. */
+/** Request contexts that must later write to their socket or close the socket, when no native callback is running. */
 let postponedContexts: UwsRequestContext[] = [];
 
 function postpone(context: UwsRequestContext): void {
@@ -158,8 +158,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   /** Value of the Content-Length header; 0 if absent. */
   private declaredBytes = 0;
   /**
-   * Whether the body is chunked. The engine parses a chunk extension as digits of the chunk size, and a trailer as the next request.
-   * Because the engine may thus detect a wrong end of a chunked body, the connection of a chunked request closes after the reply.
+   * Whether the body is chunked. The engine misreads a chunk extension as digits of the chunk size, and a trailer as the next request. The
+   * engine may thus misjudge the end of a chunked body, so the connection closes after the reply to a chunked request.
    */
   private isChunked = false;
   /** Whether the last chunk was received and its `onData` callback has returned. */
@@ -413,8 +413,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * reset the connection, often before the client reads the reply. The listener closes the connection only when the body ends or the
    * deadline passes.
    *
-   * The whole reply is written as the status text, because the engine keeps the socket open only while the reply is unfinished. After the
-   * status text, the engine writes a line break. The client reads this line break as the last two bytes of the reply body.
+   * The whole reply is written as the status text, because the engine keeps the socket open only while the reply is unfinished. The engine
+   * ends the status text with a line break, which the client reads as the last two bytes of the reply body.
    */
   private writeWithLingeringClose(res: HttpResponse, reply: Reply, head: string): void {
     const length = isBodylessStatus(reply.status) ? '' : `Content-Length: ${bodyByteLength(reply) + 2}\r\n`;

@@ -1,7 +1,7 @@
 import type { RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 
-/** Headers of a response that depends on the `Origin` header, and that the requesting page must not read. */
+/** Headers of a response that depends on the `Origin` header, but that pages of other origins must not read. */
 export const varyByOriginHeaders = formatHeaders({ Vary: 'Origin' });
 
 /** Formats the CORS headers for one group of routes. */
