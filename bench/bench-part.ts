@@ -62,7 +62,7 @@ export interface BenchContext {
   readonly progress: ProgressPrinter;
 }
 
-/** Part of the benchmarks. Each part fills its own members of the `BenchResult`, or appends entries to a list in the `BenchResult`. */
+/** Benchmark part. Each benchmark part fills its own members of the `BenchResult`, or appends entries to a list in the `BenchResult`. */
 export interface BenchPart {
   /** Name of the part for the option `--only`. */
   readonly name: string;

@@ -50,7 +50,7 @@ async function run({ quick, only, client, publish }: BenchOptions): Promise<void
     context.progress.printLine(`${part.name}: done in ${seconds} s (${at + 1} of ${parts.length})`);
   }
   const isComplete = only.length === 0;
-  // The capacity planner needs the results of all parts.
+  // The capacity planner needs the results of all benchmark parts.
   if (isComplete) await writeBenchResult(join(resultsFolder, 'latest.json'), result);
   const markdown = toMarkdown(result);
   process.stdout.write(`\n${markdown}\nAll rounds: ${file}${isComplete ? ', and latest.json' : ''}\n`);

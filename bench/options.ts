@@ -54,7 +54,7 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions {
   return { ...values, client: parseClientName(values.client) };
 }
 
-/** Returns the parts with the given part or group names, in a fixed order. Returns all parts if `only` is empty. */
+/** Returns the benchmark parts with the given part or group names, in a fixed order, or all benchmark parts if `only` is empty. */
 export function selectBenchParts(only: readonly string[]): readonly BenchPart[] {
   if (only.length === 0) return benchParts;
   return benchParts.filter(({ name, group }) => only.includes(name) || (group !== undefined && only.includes(group)));

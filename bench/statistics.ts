@@ -49,7 +49,7 @@ export function logarithmicSpread(values: readonly number[]): number {
   return sigmaOfMad * correction * distance;
 }
 
-/** Returns the loss threshold for a spread of runs. A loss of speed is reported if the lost share is above the threshold. */
+/** Returns the loss threshold, given the spread of the runs. A benchmark whose speed falls by a share above the threshold is reported. */
 export function slowdownThreshold(spread: number): number {
   return Math.min(Math.max(1 - Math.exp(-noiseSigmas * spread), lossThresholdMin), lossThresholdMax);
 }

@@ -70,7 +70,7 @@ function rewriteDeclarationImports(declarations: string): string {
   return declarations.replaceAll(/(\bfrom |\bimport\()(['"])(\.[^'"]*)\.ts\2/g, '$1$2$3.js$2');
 }
 
-/** Returns the declaration files that the entry point imports, directly or indirectly. The package contains no other declaration files. */
+/** Returns the declaration files that the package contains: the files that the entry point imports, directly or indirectly. */
 function reachableDeclarations(entry: string): ReadonlySet<string> {
   const seen = new Set<string>();
   const queue = [entry];

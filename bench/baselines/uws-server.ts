@@ -60,7 +60,7 @@ function createSyncedSend(path: string): Send {
     writeFile(file, records, 0, bytes, offset, (error) => {
       if (error !== null) throw error;
       offset += bytes;
-      // Starts the next write before the replies to the written group are sent.
+      // Starts to write the next group of records before the replies to the requests of this group are sent.
       writeNextGroup();
       for (const { res, answer } of group) res?.cork(() => write(res, answer));
     });

@@ -61,7 +61,7 @@ export function computeCapacityCheckScale({
   const sessions = {
     changed: 1 + 2 * inputsBetween + Math.min(changedSessionsMax, countOf('inputs')),
     known: Math.max(1, Math.min(knownSessionsMax, countOf('marketplace-known'))),
-    // The load uses a session of `fresh` if every `changed` session has its current ranking, or inputs that are newer than
+    // The load uses a `fresh` session if every `changed` session either has its current ranking, or has inputs newer than
     // `rankingDelaySeconds`.
     fresh: Math.max(0, countOf('marketplace-unknown') - countOf('inputs')) + inputsBetween + 2,
     clicked: Math.ceil(clicks / clicksPerSession) + (clicks === 0 ? 0 : 20),
@@ -102,8 +102,8 @@ interface MixedLoadInputs {
 }
 
 /**
- * Builds the requests of a traffic mix in sending order, each route spread evenly over the load. A request for offers without a cached
- * ranking uses a session whose inputs have changed since its last ranking, or a session whose offers were never requested.
+ * Builds the requests of a traffic mix in sending order, each route spread evenly over the load. To miss the ranking cache, a request for
+ * offers uses a session whose inputs have changed since its last ranking, or a session whose offers were never requested.
  */
 export function buildMixedLoad(
   ratesPerSecond: CapacityCheckRequest['ratesPerSecond'],
@@ -154,8 +154,8 @@ export function buildMixedLoad(
 }
 
 /**
- * Returns the route of each request, in proportion to the rates. The next route is always the route whose number of requests is furthest
- * below its share.
+ * Returns the route of each request. The number of requests to a route is proportional to the rate of the route. The next route is always
+ * the route whose number of requests is furthest below its share.
  */
 function spreadRoutes(rates: Readonly<Record<RouteName, number>>, requests: number): RouteName[] {
   const total = routeNames.reduce((sum, name) => sum + rates[name], 0);

@@ -132,7 +132,7 @@ function randomBand(
   const lowest = Math.max(3.99, roundToHundredths(kind.bestRatePercent + base + 22 * (1 - quality) ** 1.2));
   const width = randomInteger(random, 2, 8) + (1 - quality) * 2;
   const min = Math.min(lowest, 31.99);
-  // Lowers the maximum note rate by the fee, because the APR includes the fee, and should usually not exceed 36 %.
+  // Lowers the maximum note rate by the fee, so that the APR, which includes the fee, rarely exceeds 36 %.
   const max = Math.max(min, Math.min(roundToHundredths(min + width), roundToHundredths(35.99 - fee)));
   const most = Math.round((amount.max * (0.4 + 0.6 * quality)) / 500) * 500;
   return {
@@ -145,7 +145,7 @@ function randomBand(
   };
 }
 
-/** Returns terms with different prices: longer terms often have higher rates, and the shortest term sometimes has a lower fee. */
+/** Returns loan terms with different prices: longer loan terms often have higher rates, and the shortest term sometimes has a lower fee. */
 function randomTermPrices(
   random: RandomSource,
   terms: readonly number[],
@@ -235,8 +235,8 @@ function randomStateRules(
 }
 
 /**
- * For some offers, returns a minimum credit score inside the lowest credit band that the offer accepts. Returns an empty object for the
- * other offers, and if the credit bands of the vertical are not ranges of scores.
+ * For some offers, returns a minimum credit score inside the lowest credit band that the offer accepts. Returns an empty object for offers
+ * without a minimum score, and for verticals whose credit bands are not ranges of scores.
  */
 function randomCreditMinimum(
   random: RandomSource,

@@ -19,7 +19,7 @@ interface BaselineRatio extends Omit<MeasuredRatio, 'value'> {
   readonly median: number;
   /** Spread of the runs: the standard deviation of the logarithms of their values. */
   readonly spread: number;
-  /** Largest share of lost speed that counts as noise. */
+  /** Largest loss of speed that counts as noise, as a share of the baseline speed. */
   readonly threshold: number;
 }
 
@@ -64,7 +64,7 @@ interface RatioChange {
   readonly part: string;
   readonly before: number;
   readonly now: number;
-  /** Lost share of the speed; negative for a gain. */
+  /** Loss of speed, as a share of the baseline speed; negative for a gain. */
   readonly lossShare: number;
   readonly threshold: number;
 }
@@ -105,7 +105,7 @@ export function compareWithBaseline(
   };
 }
 
-/** Returns the share by which the baseline was slower than the current runs, where `lost` is the negative share of lost speed. */
+/** Converts `lost`, a negative loss of speed, to the share by which the baseline was slower than the current runs. */
 function gainShare(lost: number): number {
   return -lost / (1 - lost);
 }

@@ -25,7 +25,7 @@ const exitCodeInconclusive = 2;
 const comparedRuns = 3;
 const storedRuns = 5;
 const runsMax = 50;
-/** A ratio with a higher loss threshold is reported as too noisy. */
+/** A ratio whose loss threshold is above this value is reported as too noisy. */
 const usefulThresholdMax = 0.25;
 
 const usage = `Usage: make bench-check, or bin/with-node node bench/check/main.ts [options]
@@ -45,7 +45,7 @@ Exit status: 0 without a loss, 1 with a loss, 2 if no comparison is possible.
 interface CheckOptions {
   readonly repeat: number;
   readonly baseline: string;
-  /** Paths of stored results to compare with the baseline. If the list is empty, the current code is measured. */
+  /** Paths of stored results to compare with the baseline. If no paths are given, the current code is measured. */
   readonly from: readonly string[];
   readonly client: LoadClient['name'] | undefined;
 }

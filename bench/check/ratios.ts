@@ -6,14 +6,14 @@ import type { BenchResult, RouteResult } from '../result/bench-result.ts';
 export interface MeasuredRatio {
   /** Name that identifies the ratio in other runs. */
   readonly name: string;
-  /** Part of the benchmarks that measures the ratio. */
+  /** Benchmark part that measures the ratio. */
   readonly part: string;
   readonly better: 'higher' | 'lower';
   /** Value of the ratio, a positive number. */
   readonly value: number;
 }
 
-/** Ratio with its values from all runs. */
+/** Ratio with one value for each run that measured the ratio. */
 export interface RatioOfAllRuns extends Omit<MeasuredRatio, 'value'> {
   readonly values: readonly number[];
 }

@@ -28,16 +28,16 @@ export function uncachedOfferRequests(sessions: readonly BorrowerSession[]): Pre
 const offerRequestsPerInput = 4;
 
 /**
- * Returns requests that do not change the number of live sessions. The requests visit all sessions several times, and one visit of all
- * sessions is a lap. A session gets an `inputs` request with a new income in one lap, and a request for its offers in all other laps. The
- * first request for offers after new inputs computes a new ranking.
+ * Returns requests that do not change the number of live sessions. The requests pass over all sessions several times; one pass is a lap.
+ * Each session gets an `inputs` request with a new income in one pass, and requests for its offers in all other passes. The first request
+ * for offers after new inputs computes a new ranking.
  */
 export function steadyLoadRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {
   const requests: PreparedRequest[] = [];
   for (let lap = 0; lap <= offerRequestsPerInput; lap++) {
     for (const [at, session] of sessions.entries()) {
-      // Each lap contains `inputs` requests for a different part of the sessions, so that `inputs` requests are spread
-      // evenly over the load.
+      // In each lap (one pass over all sessions), a different part of the sessions gets `inputs` requests, which spreads these
+      // requests evenly over the load.
       const isInput = (lap + at) % (offerRequestsPerInput + 1) === 0;
       requests.push(
         isInput

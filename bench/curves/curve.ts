@@ -16,7 +16,7 @@ export interface CurveSettings {
    */
   readonly extraLoads: number;
   /**
-   * Maximum rate at which the baseline `bare` is also measured, as a share of the saturation rate. At higher rates,
+   * Maximum rate at which the baseline `bare` is also measured, as a share of the saturation rate. Above `bareServerShareMax`,
    * queueing dominates the latency.
    */
   readonly bareServerShareMax: number;

@@ -55,11 +55,11 @@ export async function readSessionsMax(): Promise<number> {
   return Number(value);
 }
 
-/** Offered load, as a share of the saturation with the fewest sessions. */
+/** Request rate of the load, as a share of the saturation rate that is measured with the fewest live sessions. */
 const saturationShare = 0.6;
 /** Number of API keys, large enough that each key stays below its rate limit. */
 const liveSessionsKeys = 1_000;
-/** Number of sessions that the load uses. The data of so many sessions is larger than the CPU caches. */
+/** Number of sessions that the load uses. The data of 20,000 sessions is larger than the CPU caches. */
 const loadedSessions = 20_000;
 
 /**
@@ -84,7 +84,7 @@ export const liveSessionsCurve = {
         const figures = await readMemoryAfterGc(target);
         if (figures !== null) memory.push({ sessions: count, ...figures });
         const requests = steadyLoadRequests(sessions);
-        // Every point has the same warm-up. The saturation at the first point determines the request rate of all points.
+        // Every point has the same warm-up. The saturation rate at the first point determines the request rate of all points.
         const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
         const saturation = await measureSaturation(sender, target, closedLoop);
         perSecond ||= requestRateAtSaturationShare(saturationShare, saturation, scale.seconds);

@@ -7,7 +7,7 @@ import type { LoadCurvePoint } from '../result/bench-result.ts';
 import { cpuPerRequest, type LoadTarget, observeLoad, readProcessUsageWhenIdle } from '../target/load-target.ts';
 
 /**
- * Minimum number of requests at a point. A short measurement can give a low saturation rate, at which a point would have too few requests.
+ * Minimum number of requests at a point of a curve. A short measurement can give a low saturation rate, and so too few requests at a point.
  */
 const pointRequestsMin = 20;
 
@@ -20,7 +20,7 @@ export function requestRateAtSaturationShare(share: number, saturation: number, 
 const closedLoopConnections = 64;
 /** Number of connections of an open-loop load. All connections are busy only if the server is far behind the schedule. */
 const openLoopConnections = 256;
-/** Capacity of the queue of waiting requests, in seconds of the scheduled load. */
+/** Capacity of the request queue, as a duration of the scheduled load in seconds. */
 const queueSeconds = 2;
 const expectedStatus = 200;
 const sendEachOnceSecondsMax = 60;
@@ -92,7 +92,7 @@ async function runClosedLoop(sender: RequestSender, target: LoadTarget, load: Po
   return result;
 }
 
-/** Writes the requests of a load to a file and returns the plan; the plan of a closed loop if `perSecond` is null. */
+/** Writes the requests to a file and returns the load plan. If `perSecond` is null, the load is a closed loop. */
 export async function planLoad(
   { folder }: Pick<RequestSender, 'folder'>,
   { port }: Pick<LoadTarget, 'port'>,

@@ -49,7 +49,7 @@ export async function withSeededService<Result>(
   }
 }
 
-/** Kinds of requests whose responses the bare server repeats. */
+/** Kinds of requests whose recorded responses the baseline server `bare` repeats. */
 const sampledKinds = [marketplaceKnownScenario, sessionScenario, submitInputsScenario].flatMap(
   (scenario) => scenario.kinds,
 );

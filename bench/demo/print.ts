@@ -53,7 +53,7 @@ export interface BorrowerOutcome {
   readonly readiness: string;
   readonly sort: string;
   readonly marketplace: MarketplaceResponse;
-  /** Host of the click redirect; null without a click. */
+  /** Host to which the click redirected; null if the borrower clicked no offer. */
   readonly clickedHost: string | null;
 }
 

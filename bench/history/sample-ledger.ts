@@ -46,7 +46,7 @@ export async function writeSampleLedger(folder: string, content: SampleLedger): 
   const { sessions, tagOf, sessionsPerView, sessionsPerClick, delaySessions, metadata } = content;
   const log = await openEventLog({ folder, durability: 'write' });
   const write = async (record: LedgerRecord) => {
-    // Waits until every 500th record is durable, so that the number of pending records stays below the limit of the log.
+    // Waits for each 500th record to become durable, so that the number of pending records stays below the limit of the log.
     if (log.appendedPosition % 500 === 0) await log.append(record)!.durable;
     else log.appendWithoutWaiting(record);
   };

@@ -4,7 +4,7 @@ import { median } from '../statistics.ts';
 
 /** Maximum CPU usage of the client thread at which the client is not the bottleneck, as a share of one core. */
 const clientCpuShareMax = 0.95;
-/** Minimum CPU usage of the socket thread of a server under full load, as a share of one core. */
+/** Minimum CPU usage of the server's socket thread at which the server is fully loaded, as a share of one core. */
 const serverCpuShareMin = 0.9;
 
 /**
@@ -26,7 +26,7 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
 }
 
 /**
- * Maximum share of the time in which the event loop of the client may be busy. A client with a busier event loop sends requests and reads
+ * Maximum share of the time in which the event loop of the client may be busy. Above this maximum, the client sends requests and reads
  * replies late.
  */
 const clientBusyMax = 0.9;

@@ -15,8 +15,8 @@ export interface LoadPlan {
   /** Duration of the load; maximum duration with `singleUse`. */
   readonly seconds: number;
   /**
-   * Whether the client sends each request once and stops. Without `singleUse`, the client repeats the list of requests until the end of the
-   * load.
+   * Whether the client sends each request once and stops. Without `singleUse`, the client repeats the list of requests until `seconds` have
+   * passed.
    */
   readonly singleUse: boolean;
   /** Expected HTTP status. A reply with neither this status nor a status in `alsoExpected` counts as `unexpected`. */

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 
-/** HTTP request that a load sends. */
+/** HTTP request that a load client sends. */
 export interface PreparedRequest {
   readonly method: 'GET' | 'POST';
   /** URL-encoded path with query string. */

@@ -29,7 +29,7 @@ export interface PreparedBenchmark {
   close?(): void | Promise<void>;
 }
 
-/** Defines a benchmark that calls a function for each item. Each call returns a positive number, or 0 after a failure. */
+/** Defines a benchmark that calls a function for each prepared item. Each call returns a positive number, or 0 after a failure. */
 export function perItemBenchmark<Item>(
   name: string,
   prepare: (context: MicroBenchmarkContext) => ItemCalls<Item> | Promise<ItemCalls<Item>>,

@@ -14,7 +14,7 @@ import {
 import { createSessionBenchmark, sessionResponseBenchmark, validateFieldsBenchmark } from './operations.ts';
 import { mergeFieldsBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 
-/** Numbers of sessions in the measured session stores. A run skips numbers above its limit `sessionsMax`. */
+/** Numbers of sessions in the measured session stores. A benchmark run skips numbers of sessions above its limit `sessionsMax`. */
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
 
 /**

@@ -158,7 +158,7 @@ class FilledStore {
     return subIdsAt(this.#createdMs++, count);
   }
 
-  /** Advances the clock until the oldest batch has expired, and sweeps its sessions. */
+  /** Advances the clock until the oldest batch of sessions has expired, and removes the batch from the store. */
   sweepOldestSessions(): void {
     const { size } = this.store;
     this.#wallMs++;

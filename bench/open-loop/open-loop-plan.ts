@@ -1,11 +1,11 @@
 import type { LoadPlan } from '../load/load-clients.ts';
 import type { LatencyMs } from '../result/bench-result.ts';
 
-/** Plan of an open-loop load, whose requests have scheduled times, or of a closed loop if `perSecond` is null. */
+/** Plan of an open-loop load, in which each request has a scheduled time. If `perSecond` is null, the load is a closed loop. */
 export interface OpenLoopPlan extends LoadPlan {
   /** Requests per second; null for a closed loop, in which each connection sends its next request after a reply. */
   readonly perSecond: number | null;
-  /** Duration of the warm-up, which has the rate `perSecond`. The result excludes the warm-up. */
+  /** Duration of the warm-up, which sends `perSecond` requests per second. The result excludes the warm-up. */
   readonly warmUpSeconds: number;
   /** Maximum number of requests that can wait for a free connection. A request fails if the queue is full. */
   readonly queueMax: number;

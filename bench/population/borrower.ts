@@ -49,7 +49,7 @@ export interface Borrower {
 const ageReferenceYear = 2025;
 
 /**
- * Draws a borrower of the population that README.md describes. The six required fields are always present. The other
+ * Generates a random borrower of the population that README.md describes. The six required fields are always present. The other
  * fields are present with the probabilities in `fieldFillRates`.
  */
 export function drawBorrower(random: Random): Borrower {

@@ -23,8 +23,8 @@ export function throughputRatios(
 
 /**
  * For each round, divides the CPU time per request of the baseline's socket thread by the CPU time per request of the service's socket
- * thread. In both servers, the socket thread saturates before other threads. So the ratio of the CPU times estimates the throughput ratio
- * without CPU use by the client. Returns null if the system does not report CPU times.
+ * thread. In the service and in the baseline server, the socket thread saturates before other threads. So the ratio of the CPU times
+ * estimates what the throughput ratio would be if the client used no CPU time. Returns null if the system does not report CPU times.
  */
 export function cpuRatios(route: MeasuredServers, over: BaselineServerKind): MeasurementSummary | null {
   return summarizeRatios(route, 'service', over, (service, baseline) =>

@@ -5,7 +5,7 @@ import { curvesSection } from './curves-section.ts';
 import { formatNumber, type ReportSection } from './markdown.ts';
 import { routesSection } from './routes-section.ts';
 
-/** Returns the sections of all parts that ran. */
+/** Returns the report sections of all benchmark parts that ran. */
 export function reportSections({ routes, curves, memory, micro, history }: BenchResult): ReportSection[] {
   return [
     ...(routes.length === 0 ? [] : [routesSection(routes)]),

@@ -62,7 +62,7 @@ export interface RouteResult {
   readonly targets: Readonly<Partial<Record<BaselineServerKind, number>>>;
   /** Measurements of each server, one per round. In each round, the servers were measured one after the other. */
   readonly servers: readonly { readonly kind: BenchServerKind; readonly rounds: readonly ServerMeasurement[] }[];
-  /** Whether the client was the bottleneck in the loads on the fastest server, which makes the throughput ratio to that server too high. */
+  /** Whether the client was the bottleneck in the loads on the fastest server; if so, the throughput ratio to that server is too high. */
   readonly clientSaturated: boolean;
 }
 

@@ -19,7 +19,7 @@ import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
 
 /**
  * Returns the order in which a round measures the servers. Each round begins with a different server than the round before. Every second
- * round reverses the order of the other servers. The order varies, because the machine can be warmer or busier for later servers.
+ * round measures the servers after the first in reverse order. The order varies, because the machine can be warmer or busier later.
  */
 export function orderOfServers<Server>(servers: readonly Server[], round: number): Server[] {
   const first = round % servers.length;
@@ -47,7 +47,7 @@ async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPla
 /** Maximum duration of a load that sends each request only once. */
 const singleUseSecondsMax = 60;
 
-/** Maximum number of rounds with the second client, `crossCheck`. */
+/** Maximum number of measured rounds with the second load client (`crossCheck`). */
 const crossCheckRounds = 3;
 
 /** Duration of the warm-up round, as a share of the duration of a measured round. */
@@ -154,7 +154,7 @@ export function createScenarioContext(
   return { caller, keys, nextApiKey: () => keys[taken++ % keys.length]!, roundRequests, state: new Map() };
 }
 
-/** Part that measures routes under the same load on the service and on every baseline. */
+/** Benchmark part that measures a scenario with the same load on the service and on every baseline server. */
 export function routePart(scenario: Scenario): BenchPart {
   return {
     name: scenario.name,

@@ -8,7 +8,7 @@ const sampledResponses = 40;
 /** Round number of the sample; larger than the number of any measured round. */
 const samplingRound = 9_999;
 
-/** Sends the requests of a round with few requests. Returns the response of median length for each kind of request of a scenario. */
+/** Sends the requests of a small round of a scenario. Returns the response of median length for each kind of request of the scenario. */
 export async function sampleResponses(scenario: Scenario, stage: ScenarioContext): Promise<BaselineResponse[]> {
   const small: ScenarioContext = { ...stage, roundRequests: sampledResponses, state: new Map() };
   return medianLengthResponses(scenario.kinds, await scenario.prepareRequests(small, samplingRound), stage.caller);

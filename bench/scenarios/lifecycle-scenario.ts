@@ -21,8 +21,8 @@ import { analyticsSessionCount, routeScenarios } from './route-scenarios.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
- * Default traffic mix: every visitor of the page sees offers. A page with offers for every visitor causes the highest cost per session. The
- * shares of the other routes are assumptions, such as 22 clicks per 100 sessions.
+ * Default traffic mix: every visitor of the page sees offers. A page that shows offers to every visitor causes the highest cost per
+ * session. The shares other than `marketplace-unknown` are assumptions, such as 22 clicks per 100 sessions.
  */
 const { perSession } = toTrafficMix(defaultTrafficMixFile);
 const requestsPerSession = routeNames.reduce((sum, name) => sum + perSession[name], 0);
@@ -49,7 +49,7 @@ const offersShown = 20;
 
 /**
  * Load on all routes in the ratio of the default traffic mix. All requests are prepared before the round, so no request uses a session that
- * the round itself creates. In random order, the load contains the requests of whole sessions, from creation to clicks and analytics.
+ * the round itself creates. The load contains the requests of whole sessions, from creation to clicks and analytics, in random order.
  */
 export const lifecycleScenario: Scenario = {
   name: 'lifecycle',

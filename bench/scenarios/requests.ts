@@ -98,7 +98,7 @@ export function requestsWithChangedIncome(
   });
 }
 
-/** Requests up to `offers` offers for each session. Returns one click request for each offer in the replies. */
+/** Gets up to `offers` offers for each session. Returns one click request for each offer in the replies. */
 export async function clickRequests(
   stage: Pick<ScenarioContext, 'caller'>,
   sessions: readonly BorrowerSession[],

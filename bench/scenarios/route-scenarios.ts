@@ -98,8 +98,8 @@ const marketplaceUnknownScenario: Scenario = {
 /** Number of offers that are requested per session. Each returned offer has a click link. */
 const clickOffersShown = 20;
 /**
- * Number of sessions that are created at once. The number of sessions is large enough to include sessions with offers,
- * and small enough to avoid many unused click links.
+ * Number of sessions that are created in one batch. The number of sessions is large enough to include sessions with offers, and
+ * small enough to avoid many unused click links.
  */
 const sessionsAtOnce = 200;
 

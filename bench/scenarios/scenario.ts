@@ -6,7 +6,7 @@ import type { RouteResult } from '../result/bench-result.ts';
 export interface RequestKind {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Text in the query string of this kind of request. Without `query`, requests with any query string are of this kind. */
+  /** Query string text that identifies this kind of request. Without `query`, requests with any query string are of this kind. */
   readonly query?: string;
   readonly status: number;
 }
@@ -21,7 +21,7 @@ export interface Scenario {
   readonly kinds: readonly RequestKind[];
   /** Whether the service replies only after data is durable, so that the baseline `synced` is also measured. */
   readonly durable?: boolean;
-  /** Whether each request can be sent only once, because the service answers a repeated request at lower cost. */
+  /** Whether a load must send each request only once, because the service answers a repeated request at lower cost. */
   readonly singleUse: boolean;
   /** Number of offers in a generated catalog. Without `catalogOffers`, the service uses the example catalog. */
   readonly catalogOffers?: number;

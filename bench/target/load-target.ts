@@ -50,8 +50,8 @@ const idleCpuShare = 0.05;
 const idleTimeoutMs = 20_000;
 
 /**
- * Waits until a server has finished the background work of the last load, such as projection and garbage collection.
- * Returns the CPU time of the server.
+ * Waits until a server has finished the background work of the last load, such as updates of the analytics store and garbage
+ * collection. Returns the CPU time of the server.
  */
 export async function readProcessUsageWhenIdle(target: LoadTarget): Promise<ProcessUsage | null> {
   let before = readProcessUsage(target.pid);

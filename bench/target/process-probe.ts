@@ -20,10 +20,7 @@ export interface ProbeResponse {
 
 const probeScript = new URL('./probe.ts', import.meta.url).href;
 
-/**
- * Maximum time to wait for a response of the probe. If the time limit passes, the process did not load the probe, or the process is too
- * busy.
- */
+/** Maximum time to wait for a response of the probe. A timeout means that the process did not load the probe, or is too busy. */
 const responseTimeoutMs = 10_000;
 
 /** Environment variables that preload the probe. The process needs an IPC channel in `stdio`. */

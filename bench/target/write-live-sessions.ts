@@ -14,7 +14,7 @@ import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import { type Borrower, drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
-/** Number of different borrowers. If there are more sessions than borrowers, the same borrowers are repeated with other incomes. */
+/** Number of different borrowers. If there are more sessions than borrowers, borrowers are repeated with different incomes. */
 const distinctBorrowers = 1_000;
 /**
  * Number of sessions whose records are appended before the function waits until they are durable; far below the limit of pending records.
