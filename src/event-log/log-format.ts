@@ -18,9 +18,8 @@ import { bounds } from '../bounds.ts';
  * the segment. For the record with sequence 1, the previous CRC is 0.
  *
  * The mark bit of a frame means that all earlier frames were synced when this frame was written. A frame with the mark bit can be verified
- * without the frames before it. If a frame with the mark bit follows an invalid frame, recovery reports damage to durable records.
- * Otherwise, the rest of the segment is a tail torn by a crash. A torn tail contains no frame with the mark bit, and no acknowledged
- * record.
+ * without the frames before it. In the last segment, recovery reports an invalid frame as damage to durable records if a frame with the
+ * mark bit follows, and otherwise as a tail torn by a crash. A torn tail contains no acknowledged record.
  *
  * After a failed write or sync, the segment is never written again. All frames that are possibly missing on disk are written again to a new
  * segment, which starts with the sequence number of the first such frame. A reader that reaches the first sequence number of a newer

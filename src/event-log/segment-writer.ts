@@ -100,9 +100,7 @@ interface SegmentWriterOptions {
   readonly segmentBytesMax: number;
 }
 
-/**
- * Writes record groups to segment files. Starts a new segment for the first record group, after a full segment, and after a failed write.
- */
+/** Writes record groups to segment files. Starts a new segment for the first group, after a full segment, and after a failed write. */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
   #segment: OpenSegment | null = null;
