@@ -76,8 +76,9 @@ export class InterruptedError extends Error {
 }
 
 /**
- * Runs a long operation that Ctrl-C or SIGTERM can interrupt. The operation must yield to the event loop. When the abort signal is aborted,
- * the operation must reject with the reason of the signal, an `InterruptedError`. A second Ctrl-C ends the process immediately.
+ * Runs a long operation that Ctrl-C or SIGTERM can interrupt. The operation must yield to the event loop, so that signals are handled. When
+ * the abort signal is aborted, the operation must reject with the reason of the signal, an `InterruptedError`. A second Ctrl-C ends the
+ * process immediately.
  */
 export async function runInterruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController();

@@ -5,19 +5,19 @@ import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 
-/** Offsets of the bytes of a sub_id that select a cell in each row: random bytes (14 to 23) and the MAC (from 24). */
+/** Offsets of the sub_id bytes that select a cell in each row of the count-min sketch: random bytes (14 to 23) and the MAC (from 24). */
 const rowOffsets = [14, 17, 20, 24];
 
 /**
  * Counts the recorded clicks of each session up to a maximum, in a fixed amount of memory. Uses a count-min sketch with conservative
  * update: each session has one cell in each of four rows, chosen by random bytes of the sub_id, and the count of the session is the
- * smallest of the four cells. Sessions share cells, so a count may be too high, but never too low.
+ * smallest of the four cells. Several sessions may share a cell, so the count of a session may be too high, but never too low.
  *
  * In a simulation (2^20 cells per row, at most 64 clicks per session, 130 million recorded clicks in a day), every
  * session could record all clicks up to its maximum.
  *
- * Sessions created on the same UTC day share one sketch. Clicks are recorded for 24 hours after the creation of their
- * session, so two sketches are enough. The sketch of a day is replaced two days later.
+ * Sessions created on the same UTC day share one count-min sketch. Clicks are recorded for 24 hours after the creation of their session, so
+ * the count-min sketches of two days are enough. The count-min sketch of a day is replaced two days later.
  */
 class SessionClickSketch {
   readonly #max: number;
@@ -55,7 +55,7 @@ class SessionClickSketch {
   #sketchForSessionDay(sub: Uint8Array): Uint8Array {
     const day = dayNumberOf(decodeSubId(sub).createdMs);
     const index = day & 1;
-    // If the clock was set back to an earlier day, new sessions use the sketch of the later day, so that the counts do not restart.
+    // If the clock was set back to an earlier day, new sessions use the counts of the later day, so that the counts do not restart.
     if (day > this.#days[index]!) {
       this.#days[index] = day;
       this.#sketches[index] = new Uint8Array(rowOffsets.length * (this.#mask + 1));
@@ -65,15 +65,15 @@ class SessionClickSketch {
 }
 
 /**
- * Limits the clicks that are recorded (docs/contract.md#recorded-clicks), so that one link cannot fill the ledger: at most
- * `clicksRecordedPerSessionMax` per session, and at most `clicksRecordedPerLinkMax` per session and offer. A click above a limit is
- * redirected but not recorded.
+ * Limits the recorded clicks (docs/contract.md#recorded-clicks) to `clicksRecordedPerSessionMax` per session and to
+ * `clicksRecordedPerLinkMax` per link (session and offer), so that one link cannot fill the ledger. A click above a limit is redirected but
+ * not recorded.
  *
  * The limit per session also applies after a restart. Because of the limit per offer, repeated clicks on one offer cannot use up the
  * session's limit. If there are more than `clickCountersMax` links, the counts of the least recently clicked links are dropped.
  */
 export class ClickRecordLimiter implements LedgerSubscriber {
-  /** The limiter requests no replay of ledger records. The limiter counts the clicks that are replayed for other subscribers. */
+  /** The limiter needs no replay of ledger records. The limiter counts the clicks that are replayed for other ledger subscribers. */
   readonly replayStartMs = Number.POSITIVE_INFINITY;
   readonly #perLinkMax: number;
   readonly #clicksPerLink: LRUCache<string, number>;

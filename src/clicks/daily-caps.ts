@@ -83,7 +83,7 @@ function applyClick(
   offer: OfferCapState,
   pairs: SessionOfferPairs,
 ): boolean {
-  // The cap decision in the click's record is final. The record contains no cap decision if the offer had no cap at the time of the click.
+  // The decision `withinDailyCap` in the click's record is final. The record has no decision if the offer had no cap when it was clicked.
   if (withinDailyCap === null || pairs.pairState(sub, offer.randomId) === 'clicked') return false;
   if (withinDailyCap === undefined && !isCountedClick(sub, clickedMs, offer, pairs)) return false;
   pairs.markClicked(sub, offer.randomId);
@@ -123,9 +123,9 @@ export type ReadLedgerSince = (sinceMs: number, visit: (record: LedgerRecord) =>
  * Enforces daily caps (docs/contract.md#daily-caps): counts the clicks that book revenue, per capped offer and UTC day, and lists the
  * offers that reached their cap. All accounts share the cap of an offer. Sandbox clicks are counted separately.
  *
- * The state is derived from the ledger by the rules of docs/contract.md#counting-clicks, so a restart does not change the state. A click
- * is checked, recorded and counted in one turn of the event loop, so that concurrent clicks cannot exceed a cap. The click's record
- * contains the cap decision. The analytics projection uses the recorded cap decision and does not evaluate caps.
+ * The state is derived from the ledger by the rules of docs/contract.md#counting-clicks, so a restart does not change the state. A click is
+ * checked, recorded and counted in one turn of the event loop, so that concurrent clicks cannot exceed a cap. The click's record states
+ * whether the click is within the daily cap. The analytics projection uses the recorded decision and does not evaluate caps.
  *
  * If an offer gets a cap while the service runs, `loadRecordedClicks` reads the last day from the ledger.
  */
@@ -199,8 +199,8 @@ export class DailyCaps implements LedgerSubscriber {
     if (offers.size === 0) return;
     const sinceMs = replayStartMs(nowMs);
     const isOfCatalog = (record: LedgerRecord): boolean => stateKeyOfSub(record[2]) === stateKeyOfCatalog(catalog);
-    // The replayed records are older than the records that are applied meanwhile, so the pairs of the replayed records are collected in a
-    // separate set.
+    // The replayed records are older than the records that are applied during the replay, so the session-offer pairs of the replayed
+    // records are collected in a separate set.
     const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
     const bufferedRecords: LedgerRecord[] = [];
     this.#bufferedRecords = bufferedRecords;
@@ -218,8 +218,8 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /**
-   * Activates the daily caps of a catalog at the time `nowMs`. Call `loadRecordedClicks` first. A removed offer keeps its cap as long as
-   * the replaced catalog that contains the offer is retained (docs/contract.md#daily-caps).
+   * Activates the daily caps of a catalog; `nowMs` is the current time. Call `loadRecordedClicks` first. A removed offer keeps its cap as
+   * long as the replaced catalog that contains the offer is retained (docs/contract.md#daily-caps).
    */
   activateCatalog(catalog: CompiledCatalog, nowMs: number): void {
     const state = this.#capStateOf(catalog);

@@ -50,7 +50,7 @@ export class SessionOfferPairs {
     this.#addPair(sub, offerId, true);
   }
 
-  /** Adds the pairs of another set. Each step of the generator adds the pairs of one minute, which takes a few milliseconds at most. */
+  /** Adds the session-offer pairs of another set. Each step of the generator adds the pairs of one minute, within a few milliseconds. */
   *addPairsOfTable(others: SessionOfferPairs): Generator<void> {
     this.#completeSinceMs = Math.max(this.#completeSinceMs, others.#completeSinceMs);
     for (const [minute, table] of others.#tablesByMinute) {
@@ -139,8 +139,8 @@ class PairTable {
   addPairsOfTable(other: PairTable): number {
     const words = other.#words;
     let added = 0;
-    // The table grows before the insertion. In a smaller table, the insertion would be slow, because pairs in the slot order of a larger
-    // table would all go to the start of the smaller table.
+    // The table grows before the pairs are added. Adding the pairs of a larger table in slot order to a smaller table would be slow,
+    // because the pairs would all go to the start of the smaller table.
     while ((this.size + other.size) * 3 > this.#words.length) this.#growTable();
     for (let at = 0; at < words.length; at += 2) {
       const [high, low] = [words[at]!, words[at + 1]!];
@@ -176,7 +176,7 @@ class PairTable {
   }
 }
 
-/** Returns the first 32-bit word of a session-offer pair. The returned word is never 0, because 0 marks an empty slot. */
+/** Returns the first 32-bit word of a session-offer pair. The word is never 0, because 0 marks an empty slot of the hash table. */
 function highWordOf(sub: Uint8Array, { high }: RandomOfferId): number {
   return (readWord(sub, randomOffset) ^ high) >>> 0 || 1;
 }

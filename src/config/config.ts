@@ -264,7 +264,7 @@ function assertNoMisspelledSettings({ misspelled }: Env, settings: readonly Sett
   if (match !== undefined) throw ConfigError.misspelledSettingError(match.name, match.meant);
 }
 
-/** Maximum session lifetime (docs/contract.md#session-lifetime). Other time limits depend on the maximum session lifetime. */
+/** Maximum session lifetime (docs/contract.md#session-lifetime). Several other time limits depend on the maximum session lifetime. */
 const ttlSecondsMax = bounds.sessionTtlMs / 1000;
 
 function endpointsCollide(one: ListenAddress, other: ListenAddress): boolean {

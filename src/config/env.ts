@@ -18,8 +18,8 @@ export class ConfigError extends Error {
   }
 
   /**
-   * Creates the error for a variable whose name is similar to the name of a setting. Without the error, the service would silently use the
-   * default of the misspelled setting.
+   * Creates the error for a variable whose name is similar to the name of a setting. If the service ignored the variable, the service would
+   * silently use the default of the misspelled setting.
    */
   static misspelledSettingError(variable: string, setting: SettingName): ConfigError {
     return new ConfigError(

@@ -86,14 +86,14 @@ type ConfirmationDecision = 'accepted' | 'repeated' | RejectionReason;
 
 /**
  * Checks a confirmation against the rules of docs/contract.md#confirmation-rules. Each confirmation is checked twice, with the same result:
- * before it is appended to the ledger, and when analytics are computed from the ledger. Even a ledger with invalid confirmations cannot
- * make a payout negative or greater than its funded amount, because the confirmations are checked again.
+ * before it is appended to the ledger, and when analytics are computed from the ledger. Because of the second check, even a ledger with
+ * invalid confirmations cannot make a payout negative or greater than the funded amount.
  */
 export function checkConfirmation(confirmation: Confirmation, state: PayoutState, nowMs: number): ConfirmationDecision {
   const { sub, status, amountMicros, occurredMs } = confirmation;
   const { createdMs, mode } = decodeSubId(sub);
   if (mode === 'test') return 'sandbox';
-  // Repeats are checked before the rules that depend on time, so that a repeat has the same result as long as the payout is retained.
+  // Repeats are detected before time-dependent rules are checked, so that a repeat has the same result as long as the payout is retained.
   const first = state.payout?.[status] ?? null;
   if (first !== null) return isSameTransaction(first, confirmation) ? 'repeated' : 'conflict';
 

@@ -60,7 +60,7 @@ interface ParseConfirmationDeps {
   readonly clickIds: Pick<ClickIds, 'verify'>;
 }
 
-/** A confirmation row before validation. Members with other names are ignored. */
+/** A confirmation row before validation. Members with unknown names are ignored. */
 type UnparsedRow = { readonly [Member in ConfirmationField]?: unknown };
 
 /** Validates the format of one confirmation row (docs/contract.md#confirmation-rows). Does not check the row against the ledger. */
@@ -116,5 +116,5 @@ function isOfferId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= bounds.offerIdCharactersMax && /^[a-z0-9_-]+$/.test(value);
 }
 
-/** Limit above the length of any click_id that the service issues. A longer click_id is rejected without decoding. */
+/** Maximum length of a click_id, above that of any issued click_id. A click_id above the maximum is rejected without decoding. */
 const clickIdCharactersMax = 256;

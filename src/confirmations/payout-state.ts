@@ -15,8 +15,8 @@ export interface PayoutStateWithLender extends PayoutState {
 
 export interface PayoutStateReader {
   /**
-   * Returns one payout state per key, in the order of the keys. The payout states include every record that the ledger accepted before the
-   * call, unless the ledger is unhealthy. Rejects with `AnalyticsUnavailableError` if analytics are unavailable.
+   * Returns one payout state per payout key, in the order of `keys`. The payout states include every record that the ledger accepted before
+   * the call, unless the ledger is unhealthy. Rejects with `AnalyticsUnavailableError` if analytics are unavailable.
    */
   findPayoutStates(keys: readonly PayoutKey[], signal?: CancelSignal | null): Promise<readonly PayoutStateWithLender[]>;
 }
@@ -65,7 +65,7 @@ function sessionKey({ sub }: PayoutKey): string {
   return Buffer.from(sub).toString('latin1');
 }
 
-/** Returns the key of a click in the map `#clicks`. The key is unambiguous, because offer ids and txids contain no spaces. */
+/** Returns the key of a click in the map `#clicks`. The map key is unambiguous, because offer ids and txids contain no spaces. */
 function clickKey(key: PayoutKey): string {
   return `${sessionKey(key)} ${key.offerId}`;
 }

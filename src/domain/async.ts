@@ -1,4 +1,4 @@
-/** Cancels a queued task if `ended` is true. A request ends when it is aborted or answered, for example after a timeout. */
+/** Cancels a queued task if `ended` is true. A request ends when it is aborted, or is answered, possibly with a timeout error. */
 export interface CancelSignal {
   readonly ended: boolean;
 }
@@ -37,8 +37,8 @@ export class SerialQueue {
 }
 
 /**
- * Waits for a promise up to a fixed time. Calls within the same tick share one timer, because a separate timer for each click would
- * take more CPU time than the rest of the wait.
+ * Waits for a promise up to a fixed time. Calls within the same tick share one timer, because a separate timer for each click would take
+ * more CPU time than all other steps of the wait.
  */
 export class SharedTimeout {
   readonly #waitMs: number;

@@ -47,8 +47,8 @@ export function completedYearsBetween(born: number, today: number): number {
 }
 
 /**
- * Number of entries in the cache of formatted timestamps. The number is prime, so that the creation time and the expiry time of a session
- * use different entries.
+ * Number of entries in the cache of formatted timestamps. The number of entries is prime, so that the creation time and the expiry time of
+ * a session use different cache entries.
  */
 const cacheSlots = 61;
 const cachedMs = new Float64Array(cacheSlots).fill(Number.NaN);

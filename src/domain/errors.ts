@@ -53,7 +53,7 @@ export const requestParamRules = {
 
 export type RequestParam = keyof typeof requestParamRules;
 
-/** Rule for the encoding of every query parameter. */
+/** Encoding rule for every query parameter, as text for error messages. */
 export const queryEncodingRule = 'must be given only once, as valid percent-encoded UTF-8';
 
 /**

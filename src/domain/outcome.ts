@@ -13,11 +13,11 @@ export interface InvalidField {
 /** Error of a rejected request. `errorTable` contains the status and message of each code. */
 export interface ApiError {
   readonly code: ErrorCode;
-  /** Documented name of the invalid member, parameter or header (INVALID_REQUEST). The name is never copied from the request. */
+  /** Documented name of the invalid member, parameter or header (INVALID_REQUEST). `param` is never copied from the request. */
   readonly param?: string;
   /**
    * Rule for valid values, such as `must be live or test` (INVALID_REQUEST). The error message is `param` followed by the rule. The rule
-   * never quotes the request.
+   * contains no text of the request.
    */
   readonly rule?: string;
   /** Names of missing required fields (INSUFFICIENT_INPUTS). */
@@ -53,7 +53,7 @@ export function invalidRequest(param: RequestParam, rule: string = requestParamR
   return failed({ code: 'INVALID_REQUEST', param, rule });
 }
 
-/** Creates the error for a record that is not durable. If `taken` is true, the log has accepted the record and may still write it. */
+/** Creates the error for a record that is not durable. If `taken` is true, the log accepted the record and may still store the record. */
 export function notDurableFailure(retryAfterSeconds: number, taken: boolean): Failure {
   return failed({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
 }

@@ -56,7 +56,7 @@ export function nearestWord(typed: string, words: readonly string[]): string | n
   let nearestDistance = Number.POSITIVE_INFINITY;
   for (const word of words) {
     const distanceMax = word.length < 6 ? 1 : 2;
-    // The edit distance is not computed for words whose length differs too much, so that long texts are never compared.
+    // The edit distance is not computed for two words of very different lengths, so that long texts are never compared.
     if (Math.abs(word.length - lowerCase.length) > distanceMax) continue;
     const distance = editDistance(lowerCase, word.toLowerCase());
     if (distance > distanceMax || distance >= nearestDistance) continue;

@@ -20,8 +20,8 @@ import { type TlsVersion, tlsVersions } from '../tls/certificate.ts';
 
 export interface MarketplaceOptions {
   /**
-   * Folder of the ledger, analytics, keys and secrets. The folder is created if it is missing. The mode of the folder is set to 0700, so do
-   * not store other files in the folder. Only one running marketplace can use a folder at a time.
+   * Folder of the ledger, analytics, keys and secrets. The folder is created if it is missing. The permissions of the folder are set to
+   * 0700, so do not store other files in the folder. Only one running marketplace can use a folder at a time.
    */
   readonly dataDir: string;
   /** File of the signing and encryption secrets. By default, the file is `secrets.json` in the data folder. */
@@ -95,7 +95,7 @@ export interface ClickVisit {
   /** HTTP method. Default: `GET`. A request with a method other than GET is redirected but not recorded as a click. */
   readonly method?: string | undefined;
   readonly userAgent?: string | undefined;
-  /** Values of the headers `Sec-Purpose`, `Purpose` and `X-Moz`, joined by commas. Browsers send such headers with prefetch requests. */
+  /** Values of the headers `Sec-Purpose`, `Purpose` and `X-Moz`, joined by commas. Browsers mark prefetch requests with these headers. */
   readonly purpose?: string | undefined;
 }
 

@@ -141,7 +141,7 @@ export class PartnerApi {
     return this.#run('submit_inputs', body, (admission) => this.#deps.operations.submitInputs(admission, body));
   }
 
-  /** GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Each response counts as a view. */
+  /** GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Each response counts as a marketplace view. */
   getMarketplace(query: MarketplaceQuery): Promise<PartnerApiResult<MarketplaceView>> {
     const { operations } = this.#deps;
     return this.#run('get_marketplace', query, async (admission) => {

@@ -49,7 +49,7 @@ export interface FileEventLogOptions<Item> {
 }
 
 export type EventLogIncident =
-  /** The log was not closed before and ended with an incomplete record. The bytes of the incomplete record were moved to another file. */
+  /** The log was not closed by its last writer and ended with an incomplete record, whose bytes were moved to another file. */
   | ({ readonly kind: 'torn-tail-removed' } & RemovedTail)
   /** A write or sync failed, so the log continues in a new segment. */
   | { readonly kind: 'segment-abandoned'; readonly error: unknown }
@@ -89,8 +89,8 @@ export function createEventLog<Item extends readonly unknown[]>(
  * A log in a folder of segment files. The file log-format.ts documents the format of segment files.
  *
  * New frames are collected in the pending group while another group, the writing group, is written and synced. Once the writing group is
- * durable, the two groups swap roles. The size of a group therefore depends on the speed of the disk: one record when idle, hundreds of
- * records under load, with one sync for all of them.
+ * durable, the pending group and the writing group swap roles. The size of a group therefore depends on the speed of the disk: one record
+ * when idle, hundreds of records under load, with one sync for all of them.
  *
  *     idle --append--> collecting --end of turn--> storing --durable--> idle, or storing the next group
  *     idle --appendWithoutWaiting--> collecting --a few milliseconds, or an append--> storing
@@ -116,11 +116,11 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   #hasEndMark: boolean;
   #healthy = true;
   #closing = false;
-  /** Whether the pending group must be written without delay, because a caller waits for a record or because the group is large. */
+  /** Whether the pending group of records must be written without delay, because a caller waits for a record or the group is large. */
   #writeRequested = false;
   /** Timer that delays the write of records for which no caller waits. */
   #writeDelayTimer: NodeJS.Timeout | null = null;
-  /** Promise of the running loop that writes groups; null while the loop is not running. */
+  /** Promise of the running loop that writes groups of records; null while the loop is not running. */
   #writeLoop: Promise<void> | null = null;
   #cancelRetryPause: () => void = () => {};
   #closePromise: Promise<void> | null = null;
@@ -184,8 +184,8 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const group = this.#pendingGroup;
     const frameBytesMax = payload.length + frameHeaderBytes + markedFrameHeaderBytes;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
-    // A frame with the mark bit proves that all earlier groups of frames are durable (see log-format.ts). A group is written only after all
-    // earlier groups were synced, so the first frame of each group gets the mark bit.
+    // A frame with the mark bit proves that all earlier groups of frames are durable (see log-format.ts). A group of frames is written only
+    // after all earlier groups were synced, so the first frame of each group gets the mark bit.
     group.add(payload, this.#appendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
     this.#appendedPosition++;
     this.#appendedCrc = group.lastCrc;
@@ -226,7 +226,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleDelayedWrite();
   }
 
-  /** Writes a group of frames and retries until the group is durable. If the log is closing, returns false after the first failed retry. */
+  /** Writes a group of records and retries until they are durable. If the log is closing, returns false after the first failed retry. */
   async #writeGroupWithRetries(group: FrameGroup): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       const isLastAttempt = this.#closing;
@@ -277,7 +277,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const lost = this.#appendedPosition - this.#durablePosition;
     if (lost > 0) this.#options.onIncident?.({ kind: 'records-lost', records: lost });
     try {
-      // At this point, the last segment is complete and synced, so an end mark can follow the segment.
+      // At this point, the last segment is complete and synced, so the end mark of the log can be written.
       if (lost === 0 && !this.#hasEndMark) {
         await this.#writer.writeEndMark(this.#appendedPosition + 1, this.#appendedCrc);
       }

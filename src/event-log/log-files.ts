@@ -3,8 +3,8 @@ import process from 'node:process';
 import { createFolderDurably } from '../files/durable-files.ts';
 
 /**
- * File system operations of the log. Tests replace these operations to simulate failures. Reads are synchronous, because recovery and the
- * aggregator thread do nothing else while they read. Every operation may throw or reject with a system error.
+ * File system operations of the log. Tests replace these file operations to simulate failures. Reads are synchronous, because recovery and
+ * the aggregator thread do nothing else while they read. Every file operation may throw or reject with a system error.
  */
 export interface LogFiles {
   /** Creates a folder and its parents durably (see `createFolderDurably`). */
@@ -16,7 +16,7 @@ export interface LogFiles {
   create(path: string): Promise<WritableLogFile>;
   /** Opens an existing file for writing without changing its content. */
   openForWriting(path: string): Promise<WritableLogFile>;
-  /** Renames a file and replaces an existing file `to`. The new name is durable only after `syncFolder`. */
+  /** Renames a file and replaces an existing file `to`. The new name of the file is durable only after `syncFolder`. */
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   /** Makes the file names in a folder durable. */

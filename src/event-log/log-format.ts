@@ -12,24 +12,23 @@ import { bounds } from '../bounds.ts';
  *     frame   length u32 | CRC u32 | payload
  *     frame   length u32 with the mark bit | CRC u32 | sequence u64 | previous CRC u32 | payload
  *
- * `length` is the length of the payload. The CRC-32 of a frame covers sequence, previous CRC and payload, even if the frame does not
- * contain sequence and previous CRC. The CRC of a frame does not match if earlier frames were lost, repeated or swapped, or if the frame
- * remains from an earlier use of the file. The header of a segment contains the CRC of the record that precedes the segment. For the record
- * with sequence 1, the previous CRC is 0.
+ * `length` is the length of the payload. The CRC-32 of a frame covers the record's sequence number, the previous CRC and the payload,
+ * although only frames with the mark bit contain all three. The CRC of a frame does not match if earlier frames were lost, repeated or
+ * swapped, or if the frame remains from an earlier use of the file. The header of a segment contains the CRC of the record that precedes
+ * the segment. For the record with sequence 1, the previous CRC is 0.
  *
- * The mark bit of a frame means that all frames before this frame were synced when the marked frame was written. A marked frame can be
- * verified without the frames before it. Recovery distinguishes a tail torn by a crash from damage to durable records: only after damaged
- * durable records is there a frame with the mark bit. A torn tail contains no frame with the mark bit, and none of its records was
- * acknowledged.
+ * The mark bit of a frame means that all earlier frames were synced when this frame was written. A frame with the mark bit can be verified
+ * without the frames before it. In the last segment, recovery reports an invalid frame as damage to durable records if a frame with the
+ * mark bit follows, and otherwise as a tail torn by a crash. A torn tail contains no acknowledged record.
  *
  * After a failed write or sync, the segment is never written again. All frames that are possibly missing on disk are written again to a new
  * segment, which starts with the sequence number of the first such frame. A reader that reaches the first sequence number of a newer
  * segment switches to the newer segment and ignores the rest of the older file. If all frames of a segment are written again, the new
  * segment has the same name and replaces the old segment.
  *
- * A closed log ends with an end mark, which is a segment without frames. The header of the end mark contains the CRC of the last record.
- * Because of the end mark, a missing last record is reported as damage, not as a torn tail. The next segment replaces the end mark, and has
- * the same name and header.
+ * A closed log ends with an end mark, which is a segment without frames. The header of the end mark's segment contains the CRC of the last
+ * record. Because of the end mark, a missing last record of a closed log is reported as damage, not as a torn tail. The next segment
+ * replaces the end mark, and has the same name and header.
  */
 export const segmentHeaderBytes = 32;
 export const frameHeaderBytes = 8;
@@ -87,8 +86,8 @@ export function temporaryFileName(name: string): string {
 }
 
 /**
- * Returns the file name for the copy of a torn tail, the incomplete end of a segment. The name contains the CRC of the tail, so that copies
- * of two tails at the same offset have different names.
+ * Returns the file name for the copy of a torn tail, the incomplete end of a segment. The file name contains the CRC of the tail, so that
+ * copies of two tails at the same offset have different names.
  */
 export function removedTailFileName(segment: string, offset: number, crc: number): string {
   return `${segment}.from-${offset}.${crc.toString(16).padStart(8, '0')}`;
@@ -99,7 +98,7 @@ export function isRemovedTailFileName(segment: string, name: string): boolean {
   return name.startsWith(`${segment}.from-`);
 }
 
-/** Whether `name` is the name of an unfinished segment, or of an unfinished copy of a torn tail. */
+/** Whether `name` is the name of an unfinished segment, or of an unfinished copy of a torn tail, the incomplete end of a segment. */
 export function isTemporaryFileName(name: string): boolean {
   return /^\d{16}\.log(\.from-\d+\.[0-9a-f]{8})?\.new$/.test(name);
 }
@@ -135,7 +134,7 @@ export function readSequence(bytes: Buffer, offset: number): number {
 
 /**
  * Decodes the payloads of log records. Sizes are checked before memory is allocated, because a damaged file may contain any bytes. A record
- * is an array of scalars, bytes, and arrays of scalars and bytes. Deeper nesting of arrays is an error.
+ * is an array of scalars, bytes, and arrays of scalars and bytes. An array inside an inner array is an error.
  */
 export class RecordDecoder {
   readonly #decoder: Decoder;
@@ -151,7 +150,7 @@ export class RecordDecoder {
     });
   }
 
-  /** Decodes a payload. Byte members of the record are views of `payload`. Throws an `Error` if the payload is not a record. */
+  /** Decodes a payload. Byte arrays in the record share the memory of `payload`. Throws an `Error` if the payload is not a record. */
   decode(payload: Uint8Array): unknown[] {
     const record = this.#decoder.decode(payload);
     if (!Array.isArray(record)) throw new Error('a record must be an array');

@@ -9,8 +9,8 @@ import { type LogCursor, LogScanner } from './log-scanner.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 
 /**
- * Error if the log no longer contains the last record that the reader has read. This can happen after a power cut with durability `write`,
- * or in a restored data folder. After this error, the caller must rebuild all state that is derived from the log.
+ * Error if the log no longer contains the last record that the reader has read. The record can be missing after a power cut with durability
+ * `write`, or in a restored data folder. After this error, the caller must rebuild all state that is derived from the log.
  */
 export class CursorBeyondLogError extends Error {
   override readonly name = 'CursorBeyondLogError';
@@ -43,7 +43,7 @@ export class LogReader {
 
   /**
    * Visits the next records in order, at most `maxRecords` and up to `upToPosition`, which must be durable. Returns the number of visited
-   * records. Bytes in a record are views of a file chunk, so the caller must copy bytes that it retains.
+   * records. Byte arrays in a record share the memory of a file chunk, so the caller must copy bytes that it retains.
    *
    * @throws LogDamagedError if a record up to `upToPosition` cannot be read; the error contains the file and the byte offset
    */
@@ -74,7 +74,7 @@ export class LogReader {
   }
 }
 
-/** Opens the segment of a cursor. Throws `CursorBeyondLogError` if the log does not contain the record before the cursor. */
+/** Opens the segment that contains a cursor. Throws `CursorBeyondLogError` if the log does not contain the record before the cursor. */
 function openAtCursor(files: LogFiles, folder: string, cursor: LogCursor): SegmentReader {
   const cursorError = new CursorBeyondLogError(`${folder}: the log has no record ${cursor.position} at the cursor`);
   const segments = parseSegmentFileNames(files.listFiles(folder));
@@ -108,8 +108,8 @@ function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
 
 /**
  * Visits the records of a log that this process has opened, in order: from the newest segment that began before `since` to the last record
- * that was accepted before the call. Before the first visit, waits until all records to visit are durable. Yields to the event loop between
- * batches.
+ * that was accepted before the call. Before the first call of `visit`, waits until all records to read are durable. Yields to the event
+ * loop between batches.
  *
  * @throws LogUnavailableError if the log cannot be written at present, LogDamagedError if a record cannot be read
  */

@@ -26,7 +26,7 @@ export interface RecoveredLog {
   /** Position of the last record; 0 for an empty log. */
   readonly position: number;
   readonly crc: number;
-  /** Whether the log has an end mark (see log-format.ts), or has no segment. */
+  /** Whether the log was closed, so that it ends with an end mark (see log-format.ts), or has no segment. */
   readonly hasEndMark: boolean;
   readonly removedTail: RemovedTail | null;
 }
@@ -40,7 +40,7 @@ export interface RemovedTail extends LogLocation {
 
 /**
  * Time from which records are needed. Some records that are older than this time are also read, because only whole segments are skipped.
- * `timeMsOf` returns null for a record without a time; a segment whose first record has no time is not chosen as the start.
+ * `timeMsOf` returns null for a record without a time; a segment whose first record has no time is not chosen as the first to read.
  */
 export interface ReplayStart {
   /** Time in milliseconds since the Unix epoch. */
@@ -50,11 +50,11 @@ export interface ReplayStart {
 
 /**
  * Reads the log up to the last complete record and makes the log durable up to that record. Moves a torn tail, the bytes after the last
- * complete record, to another file. The log continues in a new segment, so the last segment is complete after the recovery. Yields to the
- * event loop between chunks.
+ * complete record, to another file. The log continues in a new segment, so the segment that was last before the recovery is complete.
+ * Yields to the event loop between chunks.
  *
  * Starts with the first record, or, if `since` is given, with the newest segment whose first record is older than `since`. Damage in the
- * segments before the starting segment is not detected.
+ * skipped older segments is not detected.
  *
  * @throws LogDamagedError for any damage except a torn tail
  */
@@ -122,8 +122,8 @@ async function truncateTornTail(files: LogFiles, folder: string, scanner: LogSca
   const removedTail = tornBytes === 0 ? null : await saveTornTail(files, segment, tornBytes);
   const file = await files.openForWriting(segment.path);
   try {
-    // The last group of frames is possibly unsynced, so the group is written again before the sync. A sync alone is not enough: after a
-    // failed sync, the kernel marks the unwritten pages as clean, and another sync would not write these pages.
+    // The last group of frames may be unsynced, so the group is written again before `datasync`. A sync alone is not enough: after a failed
+    // sync, the kernel marks the unwritten pages as clean, and another sync would not write these pages.
     let offset = lastSyncedGroupOffset ?? end;
     for (const chunk of segment.readChunks(offset, end)) {
       await file.write(chunk, chunk.length, offset);

@@ -75,7 +75,7 @@ export class LogScanner {
     this.#listLaterSegments();
   }
 
-  /** Continues the scan at a cursor in an open segment, which the scanner will close. */
+  /** Continues the scan at a cursor in an open segment. The scanner closes the segment. */
   continueAt(segment: SegmentReader, cursor: LogCursor): void {
     this.segment = segment;
     this.segmentFirst = cursor.segment;
@@ -138,7 +138,7 @@ export class LogScanner {
         const reason = `record ${this.position + 1} is incomplete, but durable records follow at byte ${markOffset}`;
         throw new LogDamagedError(segment.path, offset, reason);
       }
-      // The frame is read again, because the writer may have completed the frame and started the next group after `readFrame` failed.
+      // After `readFrame` failed, the writer may have completed the frame and started the next group of frames, so the frame is read again.
       segment.discardReadAhead();
     }
   }

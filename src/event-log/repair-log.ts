@@ -13,7 +13,7 @@ import { copySegmentRange } from './segment-files.ts';
 import { LogDamagedError, SegmentReader, withSegmentReader } from './segment-reader.ts';
 import type { LogVerification } from './verify-log.ts';
 
-/** Plan to truncate a damaged log at the end of the last complete record before the damage. */
+/** Repair plan: truncation of a damaged log after the last complete record before the damage. */
 export interface RepairPlan {
   readonly folder: string;
   /** Position and CRC of the last remaining record; both are 0 if no record remains. */
@@ -23,7 +23,7 @@ export interface RepairPlan {
   readonly end: LogLocation | null;
   /** Number of bytes that are removed after `end` from the last remaining segment. */
   readonly removedBytes: number;
-  /** Paths of the segments after the last remaining segment, oldest first. */
+  /** Paths of the segments to remove, which are those after the last remaining segment, oldest first. */
   readonly laterSegments: readonly string[];
 }
 
@@ -109,8 +109,8 @@ export function countTruncatedRecords(
     try {
       onRecord(decoder.decode(segment.payload));
     } catch {
-      // The frame is valid, so the record counts even if it cannot be decoded. A record that cannot be decoded may be the reason for the
-      // truncation.
+      // The CRC is valid, so the record is counted even if it cannot be decoded. A record that cannot be decoded is no error here, because
+      // the record may be the damage that the truncation removes.
     }
   };
   if (end !== null) {
@@ -125,7 +125,7 @@ export function countTruncatedRecords(
     const until = firstSequenceOf(laterSegments[index + 1]);
     withSegmentReader(files, path, (segment) => {
       const previousCrc = readPreviousCrc(segment);
-      // If the header is invalid, reading starts at the first frame with the mark bit.
+      // If the header is invalid, reading starts at the first frame with the mark bit, which can be verified without the header.
       if (previousCrc === null) readRemainingFrames(segment, firstSequenceOf(path) - 1, 0, until, take);
       else readRemainingFrames(segment, firstSequenceOf(path), previousCrc, until, take);
     });

@@ -28,8 +28,8 @@ function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknow
   const group = new FrameGroup();
   let { firstSequence: sequence, previousCrc } = header;
   for (const record of records) {
-    // The new segment exists completely or not at all, so an incomplete frame is always damage. Recovery detects damage only if a later
-    // frame has the mark bit, so every frame gets the mark bit.
+    // The new segment exists completely or not at all, so an incomplete frame is always damage. Recovery recognizes damage by a later frame
+    // with the mark bit (see log-format.ts), so every frame gets the mark bit.
     group.add(encoder.encodeSharedRef(record), sequence++, previousCrc, true);
     previousCrc = group.lastCrc;
     if (group.length < bounds.logGroupInitialBytes) continue;

@@ -29,8 +29,8 @@ export class LogDamagedError extends OperatorError {
 }
 
 /**
- * Reads the frames of one segment in chunks. A payload is a view of a chunk. No chunk is overwritten, so the caller may retain a payload,
- * but then the whole chunk remains in memory.
+ * Reads the frames (encoded records, see log-format.ts) of one segment in chunks. A payload shares the memory of a chunk. No chunk is
+ * overwritten, so the caller may retain a payload, but then the whole chunk remains in memory.
  */
 export class SegmentReader {
   readonly path: string;
@@ -65,7 +65,7 @@ export class SegmentReader {
     this.#chunk = this.#chunk.subarray(0, 0);
   }
 
-  /** Reads the frame at `offset` and advances `offset`. Returns false, and does not advance, if the frame is incomplete or invalid. */
+  /** Reads the frame at `offset` and advances `offset`. Returns false, with `offset` unchanged, if the frame is incomplete or invalid. */
   readFrame(sequence: number, previousCrc: number): boolean {
     const head = this.readBytes(this.offset, frameHeaderBytes + markedFrameHeaderBytes);
     if (head.length < frameHeaderBytes) return false;
@@ -107,7 +107,7 @@ export class SegmentReader {
       for (let i = 0; i < scanned; i++) {
         if (chunk[i] === 0) continue;
         tornBytes = at + i + 1 - this.offset;
-        // Every marked frame starts with the byte `syncMarkBit >>> 24`, because lengths are below 2^24.
+        // Every frame with the mark bit starts with the byte `syncMarkBit >>> 24`, because lengths are below 2^24.
         if (chunk[i] !== syncMarkBit >>> 24 || i + markedHead > chunk.length) continue;
         const length = chunk.readUInt32BE(i) - syncMarkBit;
         const found = readSequence(chunk, i + frameHeaderBytes);

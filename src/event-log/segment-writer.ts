@@ -14,7 +14,7 @@ import {
   writeMarkedFrameHeader,
 } from './log-format.ts';
 
-/** Group of frames that are written and synced together. The frames are contiguous in a buffer, which later groups reuse. */
+/** Group of encoded records (frames) that are written and synced together. The frames are contiguous in a buffer, which is reused. */
 export class FrameGroup {
   #buffer = Buffer.allocUnsafeSlow(bounds.logGroupInitialBytes);
   length = 0;
@@ -26,7 +26,7 @@ export class FrameGroup {
   /** Promise `LogUnavailableError.durableLater` for the callers whose first promise was rejected before the frames were written. */
   #durableLater: PromiseWithResolvers<void> | null = null;
 
-  /** Buffer whose first `length` bytes are the frames of the group. */
+  /** Buffer whose first `length` bytes are the encoded records of the group. */
   get bytes(): Buffer {
     return this.#buffer;
   }
@@ -50,7 +50,7 @@ export class FrameGroup {
     this.lastCrc = crc;
   }
 
-  /** Returns a promise that resolves when the group is durable. All records of the group share this promise. */
+  /** Returns a promise that resolves when the group of records is durable. All records of the group share this promise. */
   whenDurable(): Promise<void> {
     this.#durable ??= Promise.withResolvers();
     return this.#durable.promise;
@@ -87,7 +87,7 @@ export class FrameGroup {
 
 interface OpenSegment {
   readonly file: WritableLogFile;
-  /** File offset of the next group in bytes. */
+  /** Offset of the next group of frames in the file, in bytes. */
   offset: number;
   /** Size of the file in bytes, including the zeros after `offset`. */
   preallocatedBytes: number;
@@ -100,7 +100,7 @@ interface SegmentWriterOptions {
   readonly segmentBytesMax: number;
 }
 
-/** Writes groups of frames to segment files. Starts a new segment for the first group, after a full segment, and after a failed write. */
+/** Writes record groups to segment files. Starts a new segment for the first group, after a full segment, and after a failed write. */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
   #segment: OpenSegment | null = null;
@@ -121,7 +121,7 @@ export class SegmentWriter {
       await file.writeAndSync(group.bytes, group.length, offset);
     } else {
       await file.write(group.bytes, group.length, offset);
-      // `datasync` also syncs the preallocated zeros, so that the writes of later groups do not change the file size on disk.
+      // `datasync` also syncs the preallocated zeros, so that later writes do not change the file size on disk.
       if (syncsGroups) await file.datasync();
     }
     segment.offset = end;

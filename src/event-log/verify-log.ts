@@ -80,7 +80,7 @@ export async function verifyLog(
       await nextTurn();
       signal?.throwIfAborted();
     }
-    // Reports the remaining bytes: the bytes of an end mark, which no record follows.
+    // Reports the bytes that were read after the last record, which are the end mark of a closed log.
     report();
   } catch (error) {
     if (!(error instanceof LogDamagedError)) throw error;
@@ -131,7 +131,7 @@ export async function copyLog(
         segment.close();
       }
     }
-    // The end mark makes a damaged last record recognizable as damage.
+    // The end mark distinguishes a damaged last record from an unfinished write.
     if (end.offset > segmentHeaderBytes) {
       writeSegment(target, { firstSequence: position + 1, previousCrc: crc }, []);
     }

@@ -325,7 +325,7 @@ async function printTagCounts(options: { readonly json?: true }): Promise<void> 
   });
 }
 
-/** Builds a new analytics store from the ledger and replaces the old store. The server must be stopped. */
+/** Builds a new analytics store from the ledger and replaces the old store. Requires that no server uses the data folder. */
 async function rebuildAnalytics(options: { readonly json?: true }): Promise<void> {
   const ledgerFolder = resolveLogFolder(undefined);
   const dataDir = dirname(ledgerFolder);

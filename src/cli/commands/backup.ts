@@ -37,7 +37,7 @@ type CopyOptions = Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>;
 
 /**
  * Copies the data folder into another folder. The order of the copies matters if a server is running. The server archives old figures
- * before it deletes the figures' records from the ledger, so the archive is copied after the ledger. Keys are copied after the ledger, so
+ * before it deletes the ledger records of these figures, so the archive is copied after the ledger. Keys are copied after the ledger, so
  * that the copy has the account of every copied session. Secrets are copied after all data that is signed with the secrets.
  */
 async function backUpDataFolder(targetFolder: string, output: { readonly json?: true }): Promise<void> {

@@ -93,7 +93,7 @@ function verticalOfCatalog(value: unknown): Vertical {
   return servedVerticals.find((vertical) => vertical.segment === segment) ?? servedVerticals[0]!;
 }
 
-/** Returns the vertical, the numbers of lenders and offers, and the version in each mode of a valid catalog. */
+/** Returns a valid catalog's vertical, its numbers of lenders and offers, and its version in each mode. */
 function summarizeCatalog(catalog: CatalogFile) {
   return {
     vertical: catalog.vertical,

@@ -136,7 +136,7 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
   return risks;
 }
 
-/** Returns the names of URL settings that use http. If the public URL uses http, omits URLs that start with the public URL. */
+/** Returns the names of URL settings that use http. If the public URL uses http, omits other URLs that start with the public URL. */
 function unencryptedUrlSettings(urls: PublicUrls): string[] {
   const isUnencrypted = (url: string): boolean => {
     const { protocol, hostname } = new URL(url);

@@ -34,12 +34,12 @@ const responseValidator = Compile(
 /** Message of the error that `fetch` throws for a port that the Fetch standard blocks. */
 const blockedPortMessage = 'bad port';
 
-/** Code of the error that `fetch` throws after status 421, because `fetch` resends the request although its body is already consumed. */
+/** Code of the error that `fetch` throws when it resends a request after status 421, because the request body is already consumed. */
 const resentBodyCode = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH';
 
 /**
  * Sends batches of rows to a running server. Retries rows with the outcome `unknown`, and batches without a response, with exponential
- * backoff. Retries are safe, because the server reports a row that it has already booked as `repeated`. The first batch is not retried if
+ * backoff. Retries are safe, because the server answers `repeated` for a row that it has already booked. The first batch is not retried if
  * no server responds.
  */
 export class ConfirmationClient {

@@ -16,7 +16,7 @@ export interface ConfirmationRow {
 /** Reader of one confirmation file. Throws `CommandLineError` if an error makes the rest of the file unreliable. */
 export interface ConfirmationReader {
   readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow>;
-  /** First line of the file of rejected rows, including the line break. The first line is known after the first row has been read. */
+  /** First line of the file of rejected rows, with its line break. Valid only after the first row of the confirmation file was read. */
   readonly rejectedRowsHeader: string;
 }
 
@@ -90,7 +90,7 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
 function parseCsvRow(header: readonly string[], cells: readonly string[]): ConfirmationRow {
   const formatRejectedRow = (reason: string): string => {
     const line = header.map((_, column) => cells[column] ?? '');
-    // If a file of rejected rows is sent again, the file already has the column `reason`.
+    // A file of rejected rows that is sent again already has the column `reason`.
     const reasonColumn = header.indexOf('reason');
     line[reasonColumn < 0 ? header.length : reasonColumn] = reason;
     return formatCsvLine([...line, ...cells.slice(header.length)].map(escapeFormula));
@@ -180,7 +180,7 @@ function rowTooLongMessage(): string {
 }
 
 function parseNdjsonRow(text: string): ConfirmationRow {
-  /** Rejects the row. The rejected row contains the line as a string, because the line is not a JSON object with unique member names. */
+  /** Rejects a line that is not a JSON object with unique member names. The file of rejected rows contains the line as a string. */
   const rejectedText = (reason: string): ConfirmationRow => ({
     parsed: { ok: false, reason },
     formatRejectedRow: () => formatJsonLine({ row: text.trim(), reason }),

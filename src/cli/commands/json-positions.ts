@@ -20,7 +20,7 @@ interface PathNode {
 /** Object or array that the parser has entered and not left yet. */
 interface OpenContainer {
   readonly node: PathNode | undefined;
-  /** Member names that the parser has passed in an object; null for an array. */
+  /** Names of the members that the parser has already read in an object; null for an array. */
   readonly memberNames: Set<string> | null;
   /** Name or index of the value that is being parsed. */
   key: string | number;
@@ -76,7 +76,7 @@ export function locateJsonPaths(
         // For a duplicate member, `JSON.parse` uses the last value, so positions in the earlier value are discarded.
         if (node !== undefined) clearPositions(node);
       }
-      // The number of stored names is limited, because objects with more members are invalid in a catalog.
+      // The number of stored member names is limited, because a catalog object with more than `catalogObjectMembersMax` members is invalid.
       if (names.size < bounds.catalogObjectMembersMax) names.add(name);
       if (node !== undefined) node.position = position;
     },
@@ -108,7 +108,7 @@ function clearPositions(node: PathNode): void {
   for (const child of node.children.values()) clearPositions(child);
 }
 
-/** Returns the position of the syntax error in a text from the error message of `JSON.parse`. */
+/** Returns the position of the syntax error in `text`. `message` is the error message of `JSON.parse`. */
 export function jsonErrorPosition(text: string, message: string): TextPosition {
   // Only an offset at the end of the message is used, because the message may also quote the text.
   const offset = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];

@@ -90,7 +90,7 @@ async function runServer(): Promise<void> {
     await flush();
   });
   signals.onRepeatedSignal((signal) => {
-    // The exit code is set before the log is flushed, because a drain that ends during the flush could end the process.
+    // The exit code is set before the log is flushed, because the process could exit during the flush when the last request ends.
     process.exitCode = 1;
     logger.warn(
       { signal, requestsInFlight: running?.requestsInFlight() ?? 0 },

@@ -19,7 +19,7 @@ interface SystemErrorDetails {
   readonly port?: number;
 }
 
-/** Converts an error during the server start to an error that names the setting to fix. Returns the error itself if no setting matches. */
+/** Converts a startup error to an error that names the setting to fix. Returns the error unchanged if no setting is the cause. */
 export function toStartupError(error: unknown, config: Config): unknown {
   if (error instanceof InvalidCertificateError) {
     return ConfigError.invalidSettingError(
@@ -76,7 +76,7 @@ function listenError(error: SystemErrorDetails, { publicEndpoint, operationsEndp
 }
 
 /**
- * Converts an error about a file path to an error that names the setting for the path. Returns the error unchanged if no setting matches.
+ * Converts an error about a file path to an error that names the path's setting. Returns the error unchanged if no setting has the path.
  */
 function pathError(path: string, code: string, error: Error, config: Config): unknown {
   const { secretFile, dataDir } = config;

@@ -103,8 +103,8 @@ export interface DeadlineEntry {
 export const deadlineEntryDefaults = { dueMs: 0, previous: null, next: null } as const;
 
 /**
- * Queue of entries with one common timeout. Entries expire in the order in which they were added, so one timer suffices. The queue
- * is a circular linked list, in which adding and removing an entry takes constant time.
+ * Queue of entries that have the same timeout duration. Entries expire in the order in which they were added, so one timer suffices. The
+ * queue is a circular linked list, in which adding and removing an entry takes constant time.
  */
 export class DeadlineQueue {
   /** Start and end of the circular linked list. The entry after the sentinel expires first. */

@@ -27,7 +27,7 @@ export class BodyBuffer {
     this.#bytesMax = bytesMax;
   }
 
-  /** Appends a copy of a chunk. Returns false, without appending the chunk, if the body would exceed the limit. */
+  /** Appends a copy of a chunk to the body. Returns false, without appending the chunk, if the body would exceed the limit. */
   append(chunk: Uint8Array): boolean {
     const bytes = this.#byteLength + chunk.byteLength;
     if (bytes > this.#bytesMax) return false;
@@ -58,9 +58,9 @@ export const lateHeaderReadMessage = 'request headers must be read before the ha
  *        └─return─> pending ──reply, deadline──> ended ...
  *     every state ──client disconnects──> ended ──> released
  *
- * An engine calls `runHandler`, adds the context to the listener's deadlines while the context is pending or lingering, and calls
- * `release` at the end. A context is lingering if the reply was sent while the client is still sending a refused body. A context is unsent
- * if the operating system could not accept the whole reply, because the client reads too slowly.
+ * An engine calls `runHandler`, adds the context to the listener's deadlines while the context is pending or lingering, and calls `release`
+ * at the end. A context is lingering if the reply was sent while the client is still sending a refused body. A context is unsent if the
+ * operating system could not accept the context's whole reply, because the client reads too slowly.
  */
 export abstract class BaseRequestContext<L extends BaseListener>
   implements RequestContext, DeadlineEntry, LoggedRequest, UnsentReply

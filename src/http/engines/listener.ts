@@ -77,7 +77,7 @@ export interface ListenerOptions {
   /** TCP port; 0 selects a free port. */
   readonly port: number;
   readonly handler: RequestHandler;
-  /** Creates the listener's own error replies: 400 for malformed requests, 413, 500, and 503 after the deadline. */
+  /** Creates the listener's own error replies: 400 for malformed requests, 413, 500, and 503 after the request deadline. */
   readonly errorReply: (error: ApiError, requestId: string, headers: HeaderText) => Reply;
   /** Called when a handler throws or rejects, which is always a bug. */
   readonly onHandlerError: (error: unknown, request: LoggedRequest) => void;
@@ -87,8 +87,8 @@ export interface ListenerOptions {
   readonly onSuccessReply?: ((request: LoggedRequest, reply: Reply) => void) | undefined;
   readonly onDeadline?: () => void;
   /**
-   * Called when a reply is passed to the engine, with the time since the request head was received in microseconds. The replies of the
-   * engine's HTTP parser do not cause a call.
+   * Called when a reply is passed to the engine, with the time in microseconds since the request head was received. Not called for replies
+   * of the engine's HTTP parser.
    */
   readonly onReply?: (route: number, status: number, elapsedUs: number) => void;
   readonly bodyBytesMax: number;
@@ -111,7 +111,7 @@ export interface Listener {
   setCertificate(certificate: Certificate): void;
   /**
    * Drains and closes the listener. During the drain, every reply contains `Connection: close`. The listening socket closes `acceptMs`
-   * after the call. All other sockets close when every reply is sent, at the latest `graceMs` after the listening socket. Resolves with the
+   * after this call. Connections close when all replies are sent, at the latest `graceMs` after the listening socket. Resolves with the
    * number of requests that are then still unanswered. Repeated calls of `close` have no effect.
    */
   close(graceMs: number, acceptMs?: number): Promise<number>;

@@ -245,7 +245,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     return true;
   }
 
-  /** Ends the response. If the request body was refused, the connection then closes. */
+  /** Ends the response. If the request body was refused, the connection closes after the response. */
   endResponse(): void {
     this.response.end();
   }

@@ -8,8 +8,8 @@ import { bounds } from '../../bounds.ts';
 export class NativeEngineUnavailableError extends Error {}
 
 /**
- * The functions of uWebSockets.js that the listener uses. The library's own type declarations lack `listen` with options, child apps and
- * `_cfg`.
+ * The functions of uWebSockets.js that the listener uses. The library's own type declarations lack child apps, `_cfg`, and `listen` with
+ * options.
  */
 export interface NativeEngine {
   App(): NativeApp;
@@ -47,9 +47,8 @@ const engineBuilds: readonly { readonly version: string; readonly load: () => un
 let loadedEngine: LoadedEngine | undefined;
 
 /**
- * Loads the newest build of uWebSockets.js that this machine supports. The build is loaded only once per process. Because a build reads its
- * settings from environment variables only while it loads, this function sets a variable during loading and then restores the previous
- * value.
+ * Loads the newest binary of uWebSockets.js that this machine supports, once per process. Because the binary reads its settings from
+ * environment variables only while it loads, this function sets a variable during loading and then restores the previous value.
  *
  * @throws NativeEngineUnavailableError with the reason for each build if none can be loaded
  */
