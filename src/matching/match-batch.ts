@@ -9,9 +9,9 @@ import { packedSortOrdersBytes, type RankedOffers, type Ranking, sortOrders } fr
  *     results [rankings as bytes, [[index in the batch, message], ...]]
  *
  * The rankings are a sequence of 16-bit little-endian numbers. A ranking is encoded as its total, the length of its sort orders (plus
- * `availableOnlyBit`) and its sort orders; a failed request is encoded as `failureMarker`. Each distinct set of unavailable offers is
- * listed once, even if several requests of the batch have the same set. If all offers are available for every request of the batch, the
- * second and third list of the batch may be empty.
+ * `availableOnlyBit`) and its sort orders; a failed request is encoded as `failureMarker`. The
+ * batch lists each different set of unavailable offers once. If no request has unavailable offers, the second and the third list of the
+ * batch may be empty.
  */
 export type MatchRequestMessage = readonly [catalogVersion: string, today: number, ...borrower: number[]];
 

@@ -168,7 +168,7 @@ function assertFair(market: Market, trait: string, size: Size): number {
   return compared;
 }
 
-/** Returns an unfair market, in which the score `recommended` also depends on a trait. Each offer has another weight for the trait. */
+/** Returns an unfair market: the score of each offer includes the trait, with a weight that differs from offer to offer. */
 function marketWithWeightFor(trait: string): Market {
   const position = fieldIndex(personalLoans, trait);
   let value = 0;

@@ -103,7 +103,7 @@ export interface DeadlineEntry {
 export const deadlineEntryDefaults = { dueMs: 0, previous: null, next: null } as const;
 
 /**
- * Queue of entries that have the same timeout duration. Entries expire in the order in which they were added, so one timer suffices. The
+ * Queue of entries that all have the same timeout. The oldest entry therefore always expires first, and one timer is enough. The
  * queue is a circular linked list, in which adding and removing an entry takes constant time.
  */
 export class DeadlineQueue {

@@ -39,8 +39,8 @@ export interface LoanTables extends MatchTables, StateRuleTables {
   /** Upper end of the displayed APR range, in the order and unit of `aprMin`. */
   readonly aprMax: Uint16Array;
   /**
-   * Unrounded upper end of the APR range, in percent, for each combination of offer, credit band and term; infinite if the offer does not
-   * have the term or does not serve the credit band.
+   * Unrounded upper end of the APR range, in percent, for each combination of offer, credit band and term. The value is infinite if the
+   * offer is not available for the credit band and the term.
    */
   readonly aprMaxPercent: Float64Array;
   /**
@@ -208,8 +208,8 @@ function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): b
 }
 
 /**
- * Rules of all offers for US states. Many offers have the same rules, so each offer has the number of a rule set. Rule set 0 contains only
- * the catalog's rules. Each rule set after the first combines the catalog's rules with the rules of one lender, of one offer, or of both.
+ * Rule sets for US states. Many offers share a rule set, so each offer stores only the number of its rule set. Rule set 0 has the rules of
+ * the catalog. Each further rule set also has the rules of a lender, of an offer, or of both.
  */
 export interface StateRuleTables {
   readonly stateCount: number;

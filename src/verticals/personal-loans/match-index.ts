@@ -270,7 +270,7 @@ export class MatchIndex {
         highestRaisedMinimum = Math.max(highestRaisedMinimum, price.amountMin);
       }
       if (price.openTerms === terms[offer]!) continue;
-      // Whether the state excludes `defaultTerm`, which is quoted if the offer does not have the requested term.
+      // True if the state does not allow the default term of the offer. Borrowers whose requested term the offer lacks get this term.
       const defaultClosed = (price.openTerms & (1 << defaultTerm[offer]!)) === 0;
       for (let place = 0; place < nonDefaultTerm.length; place++) {
         const bit = place === 0 ? 0 : 1 << (place - 1);

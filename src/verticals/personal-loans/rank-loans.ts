@@ -77,7 +77,7 @@ export function createRanker(score: OfferScorer): Ranker {
   const lowestApr = new TopOffers();
   const highestAmount = new TopOffers();
   const revenue = new TopOffers();
-  // The lists must have the same order as the names in `sortOrders`.
+  // One list for each name in `sortOrders`, in the order of the names.
   const best = [recommended, lowestApr, highestAmount, revenue];
 
   const rank: RankLoans = (tables, borrower, today, unavailable = null) => {
