@@ -2,7 +2,7 @@ import type { BenchPart } from './bench-part.ts';
 import { liveSessionsCurve } from './curves/live-sessions-curve.ts';
 import { offeredLoadCurve } from './curves/offered-load-curve.ts';
 import { ledgerHistoryPart } from './history/history-part.ts';
-import { microPart } from './micro/micro-part.ts';
+import { microBenchPart } from './micro/micro-part.ts';
 import { routePart } from './routes/run-scenario.ts';
 import { lifecycleScenario } from './scenarios/lifecycle-scenario.ts';
 import { routeScenarios } from './scenarios/route-scenarios.ts';
@@ -12,6 +12,6 @@ export const benchParts: readonly BenchPart[] = [
   ...[...routeScenarios, lifecycleScenario].map(routePart),
   offeredLoadCurve,
   liveSessionsCurve,
-  microPart,
+  microBenchPart,
   ledgerHistoryPart,
 ];

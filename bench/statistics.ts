@@ -55,6 +55,6 @@ export function slowdownThreshold(spread: number): number {
 }
 
 /** Returns the share of speed that is lost when a measured value changes from `from` to `to`; negative if the speed increases. */
-export function computeLossShare(better: 'higher' | 'lower', from: number, to: number): number {
+export function computeRegressionShare(better: 'higher' | 'lower', from: number, to: number): number {
   return better === 'higher' ? 1 - to / from : 1 - from / to;
 }

@@ -408,11 +408,11 @@ export const bounds = {
   /** Maximum total size of the appended records that are not durable yet. At this size, requests that append a record get 503. */
   logPendingBytesMax: 16 * 1024 * 1024,
   /**
-   * Duration of one journal epoch, a separate event log (see `FileJournal`). A journal epoch is deleted when all sessions that changed
-   * during the epoch have expired.
+   * Time after which the journal continues in a new log (see `FileJournal`). The journal deletes a log when all sessions with changes in
+   * the log have expired.
    */
-  journalEpochDurationMs: 15 * 60 * 1000,
-  /** Interval at which the journal checks whether to create a new journal epoch or delete old journal epochs. */
+  journalRotationIntervalMs: 15 * 60 * 1000,
+  /** Interval at which the journal checks whether to create a new journal log or delete old journal logs. */
   journalMaintenanceIntervalMs: 60_000,
   /**
    * Maximum time by which the wall clock may be set back before a restart. If the wall clock was set back by more than an hour, a restart

@@ -19,7 +19,7 @@ import { type Clock, systemClock } from './domain/clock.ts';
 import type { ApiKeyMode } from './domain/mode.ts';
 import {
   assertMarketplaceOptions,
-  type ClickVisit,
+  type ClickContext,
   type ConfirmationRow,
   type FollowClickOutcome,
   type MarketplaceOptions,
@@ -49,7 +49,13 @@ export type {
 export { FolderMissingError } from './files/data-paths.ts';
 export { FolderInUseError } from './files/folder-lock.ts';
 export type { MatchExplanation, MismatchCount, MismatchReason } from './matching/explain-offers.ts';
-export type { DailyView, DayView, RowsView, RowView, SummaryView } from './operations/analytics-views.ts';
+export type {
+  DailyView,
+  DayView,
+  SessionRowsView,
+  SessionRowView,
+  SummaryView,
+} from './operations/analytics-views.ts';
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
 export type { SessionView } from './operations/create-session.ts';
 export type { WidgetEmbedView } from './operations/embed-widget.ts';
@@ -66,8 +72,8 @@ export type {
   CatalogReloadResult,
   CatalogSource,
   CertificateReload,
+  ClickContext,
   ClickResult,
-  ClickVisit,
   Clock,
   ConfirmationRow,
   FollowClickOutcome,
@@ -109,7 +115,7 @@ export interface Marketplace extends AsyncDisposable {
    * location; for the result `unknown`, reply with 404; for the result `ask_again`, reply with 503. Prevent caches from storing the reply
    * to a click.
    */
-  followClick(url: string | URL, visit?: ClickVisit): Promise<FollowClickOutcome>;
+  followClick(url: string | URL, visit?: ClickContext): Promise<FollowClickOutcome>;
   readonly confirmations: {
     /**
      * Submits up to 500 confirmations from lenders. Each confirmation row is validated separately, and is durable before it is reported as

@@ -6,7 +6,7 @@ import type { SessionRowsQuery, SummaryQuery } from '../../src/analytics/analyti
 import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayNumberOf } from '../../src/domain/calendar.ts';
+import { toDayNumber } from '../../src/domain/calendar.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import { ProgressPrinter } from '../bench-part.ts';
 import { type SampleLedger, sampleLedgerStartMs, sampleSubId, writeSampleLedger } from '../history/sample-ledger.ts';
@@ -63,9 +63,9 @@ async function buildStore(folder: string, ledger: SampleLedger): Promise<string>
   const records = await writeSampleLedger(files.ledgerFolder, ledger);
   const follower = new LedgerFollower(files, () => {});
   const startedMs = performance.now();
-  while (follower.projectedPosition < records) {
+  while (follower.appliedPosition < records) {
     follower.applyBatch(records);
-    progress.showStep(`applied ${follower.projectedPosition} of ${records} records`);
+    progress.showStep(`applied ${follower.appliedPosition} of ${records} records`);
   }
   const ms = performance.now() - startedMs;
   follower.close();
@@ -78,7 +78,7 @@ async function buildStore(folder: string, ledger: SampleLedger): Promise<string>
 
 function runQueries(file: string, ledger: SampleLedger, runs: number): void {
   const store = new AnalyticsStore(file);
-  const firstDay = dayNumberOf(sampleLedgerStartMs);
+  const firstDay = toDayNumber(sampleLedgerStartMs);
   const today = firstDay + ledger.days - 1;
   const random = (count: number) => Math.floor(Math.random() * count);
   const randomSubs = () =>
@@ -95,9 +95,9 @@ function runQueries(file: string, ledger: SampleLedger, runs: number): void {
     ['summary of a large tag, all days', () => store.getSummary(whole)],
     ['summary of 500 ids', () => store.getSummary(ids())],
     ['daily, large tag, 100 days', () => store.listDays({ ...whole, fromDay: today - 99 })],
-    ['page of rows, large tag', () => store.listRows(page(whole, random(store.projectedPosition)))],
-    ['page of rows, smaller tag', () => store.listRows(page(smaller(), random(store.projectedPosition)))],
-    ['page of rows of 500 ids', () => store.listRows(page(ids(), 0))],
+    ['page of rows, large tag', () => store.listSessions(page(whole, random(store.appliedPosition)))],
+    ['page of rows, smaller tag', () => store.listSessions(page(smaller(), random(store.appliedPosition)))],
+    ['page of rows of 500 ids', () => store.listSessions(page(ids(), 0))],
   ];
   for (const [name, query] of kinds) {
     const times: number[] = [];

@@ -1,6 +1,11 @@
 import type { CatalogCriterion } from '../../src/catalogs/catalog-schema.ts';
 import { choiceValues } from '../../src/verticals/field-vector.ts';
-import type { LoanBand, LoanCatalog, LoanLender, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
+import type {
+  LoanCatalog,
+  LoanCreditBand,
+  LoanLender,
+  LoanOffer,
+} from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
 import { pickWeighted } from '../population/random.ts';
 import { type LenderKind, lenderKinds, uniqueLenderName } from './lender-kinds.ts';
@@ -125,7 +130,7 @@ function randomBand(
   random: RandomSource,
   { kind, bandNames, amount, term_months, perLead, base }: OfferPricing,
   band: number,
-): LoanBand {
+): LoanCreditBand {
   /** Position of the credit band, from 0 (worst) to 1 (best). */
   const quality = bandNames.length === 1 ? 1 : band / (bandNames.length - 1);
   const fee = kind.feePercent === 0 ? 0 : roundToHundredths(kind.feePercent * (1.2 - 0.6 * quality));
@@ -151,7 +156,7 @@ function randomTermPrices(
   terms: readonly number[],
   { min, max }: { min: number; max: number },
   fee: number,
-): Pick<LoanBand, 'terms'> {
+): Pick<LoanCreditBand, 'terms'> {
   if (terms.length < 2 || !randomBoolean(random, 0.25)) return {};
   const longest = Math.max(...terms);
   const shortest = Math.min(...terms);

@@ -1,6 +1,6 @@
 import type { Machine } from '../machine.ts';
-import { computeLossShare, logarithmicSpread, median, slowdownThreshold } from '../statistics.ts';
-import type { MeasuredRatio, RatioOfAllRuns } from './ratios.ts';
+import { computeRegressionShare, logarithmicSpread, median, slowdownThreshold } from '../statistics.ts';
+import type { MeasuredRatio, RatioAcrossRuns } from './ratios.ts';
 
 const baselineFormat = 1;
 
@@ -24,7 +24,7 @@ interface BaselineRatio extends Omit<MeasuredRatio, 'value'> {
 }
 
 export function createBenchBaseline(
-  measured: readonly RatioOfAllRuns[],
+  measured: readonly RatioAcrossRuns[],
   conditions: Pick<BenchBaseline, 'storedAt' | 'commit' | 'machine' | 'runs'>,
 ): BenchBaseline {
   const figures = measured.map(({ values, ...figure }) => {
@@ -86,13 +86,15 @@ interface Comparison {
  */
 export function compareWithBaseline(
   baseline: readonly BaselineRatio[],
-  measured: readonly RatioOfAllRuns[],
+  measured: readonly RatioAcrossRuns[],
 ): Comparison {
   const now = new Map(measured.map((figure) => [figure.name, median(figure.values)]));
   const known = new Set(baseline.map(({ name }) => name));
   const changes = baseline.flatMap(({ better, median: before, spread: _, ...ratio }): RatioChange[] => {
     const to = now.get(ratio.name);
-    return to === undefined ? [] : [{ ...ratio, before, now: to, lossShare: computeLossShare(better, before, to) }];
+    return to === undefined
+      ? []
+      : [{ ...ratio, before, now: to, lossShare: computeRegressionShare(better, before, to) }];
   });
   const losses = changes.filter(({ lossShare, threshold }) => lossShare > threshold);
   const gains = changes.filter(({ lossShare, threshold }) => gainShare(lossShare) > threshold);
@@ -110,7 +112,7 @@ function gainShare(lost: number): number {
   return -lost / (1 - lost);
 }
 
-export const storeBaselineCommand = 'bin/with-node node bench/check/main.ts --store';
+export const storeBaselineCommandLine = 'bin/with-node node bench/check/main.ts --store';
 
 /** Returns the lines of a report on a comparison, with the losses of speed first. */
 export function formatComparison(
@@ -132,7 +134,7 @@ export function formatComparison(
       ? `${losses.length} of ${compared} ratios show a significant loss of speed since ${since}.`
       : `No loss: ${compared - gains.length} of ${compared} figures are within noise of ${since}.`,
     ...(gains.length + added.length > 0 && losses.length === 0
-      ? [`To keep the gains, store a new baseline on an idle machine: ${storeBaselineCommand}`]
+      ? [`To keep the gains, store a new baseline on an idle machine: ${storeBaselineCommandLine}`]
       : []),
   ];
 }

@@ -14,7 +14,7 @@ import {
   differentMachineWarning,
   formatComparison,
   parseBaseline,
-  storeBaselineCommand,
+  storeBaselineCommandLine,
 } from './baseline.ts';
 import { extractRatios, groupRatiosByName, type MeasuredRatio } from './ratios.ts';
 
@@ -88,7 +88,7 @@ async function checkAgainstBaseline(options: CheckOptions): Promise<void> {
     comparison = compareWithBaseline(baseline.figures, groupRatiosByName(runs));
   }
   if (comparison.losses.length + comparison.gains.length + comparison.unchanged === 0)
-    throw new Error(`the baseline has none of the measured ratios; store a new one: ${storeBaselineCommand}`);
+    throw new Error(`the baseline has none of the measured ratios; store a new one: ${storeBaselineCommandLine}`);
   process.stdout.write(`${formatComparison(baseline, comparison).join('\n')}\n`);
   if (comparison.losses.length > 0) process.exitCode = exitCodeLoss;
 }
@@ -125,7 +125,7 @@ async function collectRuns(
     return Promise.all(from.map(async (file) => extractRatios(parseBenchResult(await readFile(file, 'utf8')))));
   }
   // The module `measure-ratios.ts` is imported only for a measurement, because it imports the service.
-  const { measureRatios } = await import('./measure-ratios.ts');
+  const { measureComparedRatios: measureRatios } = await import('./measure-ratios.ts');
   return measureRatios(repeat, client, only);
 }
 
@@ -134,7 +134,7 @@ async function loadBaseline(file: string): Promise<BenchBaseline> {
   try {
     text = await readFile(file, 'utf8');
   } catch {
-    throw new Error(`no baseline; store one on an idle machine: ${storeBaselineCommand}`);
+    throw new Error(`no baseline; store one on an idle machine: ${storeBaselineCommandLine}`);
   }
   return parseBaseline(text);
 }

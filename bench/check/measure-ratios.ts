@@ -19,12 +19,12 @@ const checkRunScale: BenchScale = {
 };
 
 /** Benchmark parts whose ratios are compared with the baseline. */
-export const comparedParts: readonly BenchPart[] = benchParts.filter(
+export const comparedBenchParts: readonly BenchPart[] = benchParts.filter(
   ({ name, group }) => group === 'routes' || name === 'micro',
 );
 
-/** Measures the ratios in several runs. Each run measures the parts in `only`, or all `comparedParts` if `only` is absent. */
-export async function measureRatios(
+/** Measures the ratios in several runs. Each run measures the parts in `only`, or all `comparedBenchParts` if `only` is absent. */
+export async function measureComparedRatios(
   repeat: number,
   clientName: LoadClient['name'] | undefined,
   only?: ReadonlySet<string>,
@@ -32,7 +32,7 @@ export async function measureRatios(
   const { client, crossCheck } = await chooseLoadClients(clientName);
   // If wrk is installed, wrk sends the load, because it uses less CPU time than autocannon.
   const context = createBenchContext(checkRunScale, true, crossCheck ?? client);
-  const parts = comparedParts.filter(({ name }) => only === undefined || only.has(name));
+  const parts = comparedBenchParts.filter(({ name }) => only === undefined || only.has(name));
   const runs: MeasuredRatio[][] = [];
   while (runs.length < repeat) {
     let found: Pick<BenchResult, 'routes' | 'micro'> = { routes: [], micro: [] };

@@ -14,12 +14,12 @@ export interface MeasuredRatio {
 }
 
 /** Ratio with one value for each run that measured the ratio. */
-export interface RatioOfAllRuns extends Omit<MeasuredRatio, 'value'> {
+export interface RatioAcrossRuns extends Omit<MeasuredRatio, 'value'> {
   readonly values: readonly number[];
 }
 
 /** Groups the ratios of all runs by name. A ratio has no value for a run that did not measure it. */
-export function groupRatiosByName(runs: readonly (readonly MeasuredRatio[])[]): RatioOfAllRuns[] {
+export function groupRatiosByName(runs: readonly (readonly MeasuredRatio[])[]): RatioAcrossRuns[] {
   return [...Map.groupBy(runs.flat(), ({ name }) => name).values()].map((same) => {
     const { value: _, ...figure } = same[0]!;
     return { ...figure, values: same.map(({ value }) => value) };

@@ -6,7 +6,7 @@ import { readMemoryAfterGc, readProcessUsageWhenIdle } from '../target/load-targ
 import { runChildProcess } from '../target/owned-resources.ts';
 import { curveScale } from './curve.ts';
 import { steadyLoadRequests } from './curve-requests.ts';
-import { measureSaturation, requestRateAtSaturationShare } from './load-point.ts';
+import { fractionOfSaturationRate, measureSaturation } from './load-point.ts';
 import { withBaselineServer, withSeededService } from './seeded-service.ts';
 
 type MemoryPoint = MemoryMeasurement['points'][number];
@@ -87,7 +87,7 @@ export const liveSessionsCurve = {
         // Every point has the same warm-up. The saturation rate at the first point determines the request rate of all points.
         const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
         const saturation = await measureSaturation(sender, target, closedLoop);
-        perSecond ||= requestRateAtSaturationShare(saturationShare, saturation, scale.seconds);
+        perSecond ||= fractionOfSaturationRate(saturationShare, saturation, scale.seconds);
         progress.showStep(`live-sessions: ${perSecond} requests per second with ${count} sessions`);
         await withBaselineServer(target, sender, scale, requests, async (measure) => {
           points.push(await measure(count, perSecond, saturationShare, points.length));

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { BenchContext } from '../bench-part.ts';
 import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
-import { type PreparedRequest, writeRequests } from '../load/prepared-request.ts';
+import { type PreparedRequest, saveRequests } from '../load/prepared-request.ts';
 import type { OpenLoopPlan, OpenLoopResult } from '../open-loop/open-loop-plan.ts';
 import type { LoadCurvePoint } from '../result/bench-result.ts';
 import { cpuPerRequest, type LoadTarget, observeLoad, readProcessUsageWhenIdle } from '../target/load-target.ts';
@@ -12,7 +12,7 @@ import { cpuPerRequest, type LoadTarget, observeLoad, readProcessUsageWhenIdle }
 const pointRequestsMin = 20;
 
 /** Returns a share of the saturation rate, as an integer number of requests per second that gives a point at least 20 requests. */
-export function requestRateAtSaturationShare(share: number, saturation: number, seconds: number): number {
+export function fractionOfSaturationRate(share: number, saturation: number, seconds: number): number {
   return Math.max(Math.ceil(pointRequestsMin / seconds), Math.round(share * saturation));
 }
 
@@ -100,7 +100,7 @@ export async function planLoad(
   { requests, ...load }: PointLoad,
 ): Promise<OpenLoopPlan> {
   const requestsFile = join(folder, 'requests');
-  await writeRequests(requestsFile, requests);
+  await saveRequests(requestsFile, requests);
   return {
     ...load,
     port,

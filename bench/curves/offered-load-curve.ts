@@ -2,7 +2,7 @@ import type { BenchContext, BenchPart } from '../bench-part.ts';
 import type { LoadCurvePoint } from '../result/bench-result.ts';
 import { curveScale } from './curve.ts';
 import { pageLoadRequests, uncachedOfferRequests } from './curve-requests.ts';
-import { measureSaturation, requestRateAtSaturationShare, sendEachRequestOnce } from './load-point.ts';
+import { fractionOfSaturationRate, measureSaturation, sendEachRequestOnce } from './load-point.ts';
 import { withBaselineServer, withSeededService } from './seeded-service.ts';
 
 const sessionCount = 2_000;
@@ -32,7 +32,7 @@ export const offeredLoadCurve = {
       const points: LoadCurvePoint[] = [];
       await withBaselineServer(target, sender, scale, requests, async (measure) => {
         const offer = async (share: number): Promise<boolean> => {
-          const perSecond = requestRateAtSaturationShare(share, saturation, scale.seconds);
+          const perSecond = fractionOfSaturationRate(share, saturation, scale.seconds);
           const percent = Math.round(share * 100);
           progress.showStep(`offered-load: ${perSecond} requests per second, ${percent} % of saturation`);
           const point = await measure(perSecond, perSecond, share, points.length);

@@ -4,7 +4,7 @@ import type { PreparedRequest } from '../load/prepared-request.ts';
 import type { LoadCurvePoint } from '../result/bench-result.ts';
 import { matchesRequestKind, medianLengthResponses } from '../routes/sample-responses.ts';
 import type { BorrowerSession } from '../scenarios/requests.ts';
-import { marketplaceKnownScenario, sessionScenario, submitInputsScenario } from '../scenarios/route-scenarios.ts';
+import { cachedRankingScenario, inputsSubmissionScenario, sessionScenario } from '../scenarios/route-scenarios.ts';
 import { startBaselineTarget } from '../target/baseline-target.ts';
 import type { LoadTarget } from '../target/load-target.ts';
 import { createTemporaryFolder } from '../target/owned-resources.ts';
@@ -50,7 +50,7 @@ export async function withSeededService<Result>(
 }
 
 /** Kinds of requests whose recorded responses the baseline server `bare` repeats. */
-const sampledKinds = [marketplaceKnownScenario, sessionScenario, submitInputsScenario].flatMap(
+const sampledKinds = [cachedRankingScenario, sessionScenario, inputsSubmissionScenario].flatMap(
   (scenario) => scenario.kinds,
 );
 const sampleConnections = 8;

@@ -61,7 +61,7 @@ async function measureProjection(folder: string, sessions: number): Promise<Ledg
   const records = await writeSampleLedger(files.ledgerFolder, oneMonthLedger(sessions));
   const follower = new LedgerFollower(files, () => {});
   const started = performance.now();
-  while (follower.projectedPosition < records) follower.applyBatch(records);
+  while (follower.appliedPosition < records) follower.applyBatch(records);
   const seconds = (performance.now() - started) / 1_000;
   follower.close();
   const storeBytes = (await stat(files.analyticsStoreFile)).size;

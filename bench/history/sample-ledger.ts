@@ -47,7 +47,7 @@ export async function writeSampleLedger(folder: string, content: SampleLedger): 
   const log = await openEventLog({ folder, durability: 'write' });
   const write = async (record: LedgerRecord) => {
     // Waits for each 500th record to become durable, so that the number of pending records stays below the limit of the log.
-    if (log.appendedPosition % 500 === 0) await log.append(record)!.durable;
+    if (log.lastAppendedPosition % 500 === 0) await log.append(record)!.durable;
     else log.appendWithoutWaiting(record);
   };
   for (let serial = 0; serial < sessions + 2 * delaySessions; serial++) {
@@ -60,7 +60,7 @@ export async function writeSampleLedger(folder: string, content: SampleLedger): 
     if (clicked >= 0 && clicked % sessionsPerClick === 0)
       await write(offerClickedRecord(sampleSubId(content, clicked), offersShownTo(clicked)[clicked % 5]!));
   }
-  const records = log.appendedPosition;
+  const records = log.lastAppendedPosition;
   await log.close();
   return records;
 }

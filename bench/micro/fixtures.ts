@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
-  createKeyPolicies,
   createLimitStatus,
+  createRateLimitPolicies,
   defaultKeyLimits,
   type RateLimitStatus,
 } from '../../src/auth/rate-limits.ts';
@@ -26,7 +26,7 @@ export function createSecretRing(): SecretRing {
 
 /** Returns rate limit statuses with decreasing numbers of remaining requests. */
 export function randomLimitStatuses(count: number): RateLimitStatus[] {
-  const { requests } = createKeyPolicies(defaultKeyLimits);
+  const { requests } = createRateLimitPolicies(defaultKeyLimits);
   const { requestsPerMinute } = defaultKeyLimits;
   return Array.from({ length: count }, (_, i) =>
     createLimitStatus(requests, requestsPerMinute - (i % requestsPerMinute), 60_000 - i, 1_760_000_000_000 + i),

@@ -88,8 +88,8 @@ export const projectionBenchmark: MicroBenchmark = {
         });
       },
       run: () => {
-        while (follower!.projectedPosition < records) follower!.applyBatch(records);
-        return follower!.projectedPosition;
+        while (follower!.appliedPosition < records) follower!.applyBatch(records);
+        return follower!.appliedPosition;
       },
       close: async () => {
         deleteStore();

@@ -70,7 +70,7 @@ const coldBenchmark = (offers: number, calls: number): MicroBenchmark => ({
   },
 });
 
-export function matchBenchmarks(quick: boolean): MicroBenchmark[] {
+export function matchingBenchmarks(quick: boolean): MicroBenchmark[] {
   const coldSizes = catalogSizes.filter((offers) => !quick || offers <= quickColdMax);
   return [
     ...catalogSizes.map(warmBenchmark),

@@ -4,15 +4,15 @@ import { apiKeyBenchmark, authenticatorBenchmarks } from './auth.ts';
 import { errorReplyBenchmark, replyTextBenchmark } from './http.ts';
 import { clickIdBenchmarks, clickTokenBenchmarks, subIdBenchmarks, widgetTokenBenchmarks } from './ids.ts';
 import { ledgerAppendBenchmarks, ledgerRecordBenchmarks, projectionBenchmark } from './ledger.ts';
-import { matchBatchBenchmarks, matchBenchmarks, offerJsonBenchmarks } from './matching.ts';
+import { matchBatchBenchmarks, matchingBenchmarks, offerJsonBenchmarks } from './matching.ts';
 import {
   calibrationBenchmark,
   type MicroBenchmark,
   type MicroBenchmarkContext,
   type MicroBenchmarkResult,
 } from './micro-benchmark.ts';
-import { createSessionBenchmark, sessionResponseBenchmark, validateFieldsBenchmark } from './operations.ts';
-import { mergeFieldsBenchmark, sessionStoreBenchmarks } from './sessions.ts';
+import { fieldValidationBenchmark, sessionCreationBenchmark, sessionResponseBenchmark } from './operations.ts';
+import { fieldMergeBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 
 /** Numbers of sessions in the measured session stores. A benchmark run skips numbers of sessions above its limit `sessionsMax`. */
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
@@ -26,12 +26,12 @@ export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroB
     apiKeyBenchmark,
     ...authenticatorBenchmarks,
     ...subIdBenchmarks,
-    createSessionBenchmark,
+    sessionCreationBenchmark,
     sessionResponseBenchmark,
-    validateFieldsBenchmark,
-    mergeFieldsBenchmark,
+    fieldValidationBenchmark,
+    fieldMergeBenchmark,
     ...matchBatchBenchmarks,
-    ...matchBenchmarks(quick),
+    ...matchingBenchmarks(quick),
     ...clickTokenBenchmarks,
     ...offerJsonBenchmarks,
     replyTextBenchmark,
@@ -87,7 +87,7 @@ export async function runMicroBenchmarkRepeatedly(
   }
 }
 
-export const microPart: BenchPart = {
+export const microBenchPart: BenchPart = {
   name: 'micro',
   description: 'single functions',
   measure: async ({ quick, folder, scale, progress }) => {

@@ -23,7 +23,7 @@ const sessionBody = { referrer_tag: 'bench_variant-a', user_agent: 'Mozilla/5.0 
 const instantLedger: Ledger = {
   append: () => ({ position: 1, durable: Promise.resolve() }),
   appendWithoutWaiting: () => 1,
-  appendedPosition: 0,
+  lastAppendedPosition: 0,
   durablePosition: 0,
   healthy: true,
   setDurableListener: () => {},
@@ -63,7 +63,7 @@ function createSessionCreator() {
 
 const createSessionCalls = 200;
 
-export const createSessionBenchmark: MicroBenchmark = {
+export const sessionCreationBenchmark: MicroBenchmark = {
   name: 'operations/create-session: create a session without ledger',
   prepare: () => {
     const { sessions, create } = createSessionCreator();
@@ -86,7 +86,7 @@ export const createSessionBenchmark: MicroBenchmark = {
 
 const itemCount = 1_000;
 
-export const validateFieldsBenchmark: MicroBenchmark = perItemBenchmark(
+export const fieldValidationBenchmark: MicroBenchmark = perItemBenchmark(
   'verticals/pocket-fields: validate all fields of a borrower',
   () => {
     const random = seededRandom(3);

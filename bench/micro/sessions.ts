@@ -1,5 +1,5 @@
 import { bounds } from '../../src/bounds.ts';
-import { parseSubIdWords, subIdInt32Count } from '../../src/ids/sub-id.ts';
+import { parseSubIdInt32s, subIdInt32Count } from '../../src/ids/sub-id.ts';
 import { InternTable } from '../../src/sessions/intern-table.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { RankingArena } from '../../src/sessions/ranking-arena.ts';
@@ -17,14 +17,14 @@ const tenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 const fieldsMax = personalLoans.fields.length;
 const mergeCalls = 1_000;
 
-export const mergeFieldsBenchmark: MicroBenchmark = {
+export const fieldMergeBenchmark: MicroBenchmark = {
   name: 'sessions/session-shard: merge all fields of a borrower',
   prepare: () => {
     const random = seededRandom(3);
     const shard = new SessionShard({ tenants: new InternTable(), rankings: new RankingArena(), fieldsMax });
     const id = new Int32Array(subIdInt32Count);
     const sessions = subIdsAt(Date.now(), mergeCalls).map((text) => {
-      parseSubIdWords(text, id);
+      parseSubIdInt32s(text, id);
       shard.add(id, tenant);
       return shard.get(id, text)!;
     });

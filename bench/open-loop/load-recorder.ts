@@ -55,7 +55,7 @@ export class LoadRecorder {
     this.#endMs = endMs;
   }
 
-  loadResult(): Omit<OpenLoopResult, 'busy'> {
+  toLoadResult(): Omit<OpenLoopResult, 'busy'> {
     const seconds = (this.#endMs - this.#countedFromMs) / 1_000;
     return {
       due: this.#due,

@@ -102,7 +102,7 @@ export class OpenLoopClient {
     clearInterval(deadlines);
     for (const { connection } of this.#slots) connection.end();
     await pacer?.stop();
-    return { ...this.#recorder.loadResult(), busy: this.#busy ?? 0 };
+    return { ...this.#recorder.toLoadResult(), busy: this.#busy ?? 0 };
   }
 
   async #openAllConnections(): Promise<void> {

@@ -10,7 +10,6 @@ import {
 import {
   adultAges,
   citizenshipStatuses,
-  coBorrowerShare,
   creditBands,
   debtToIncomeDistribution,
   educationLevels,
@@ -18,12 +17,13 @@ import {
   housingStatuses,
   incomeCreditCorrelation,
   incomeQuantiles,
-  loanAmountLogSpread,
+  loanAmountLogDeviation,
   loanPurposes,
-  loanTerms,
+  loanTermMonths,
   meanLoanAmountUsd,
   residencePlaces,
   retiredShareByAge,
+  shareWithCoBorrower,
   workingStatuses,
 } from './tables.ts';
 
@@ -76,11 +76,11 @@ export function drawBorrower(random: Random): Borrower {
   if (chance(random, debtFilledIn)) borrower.monthly_debt_payments = drawMonthlyDebt(random, annualIncome);
   const housingFilledIn = purpose === 'home_improvement' ? fieldFillRates.conditional : fieldFillRates.housing_status;
   if (chance(random, housingFilledIn)) borrower.housing_status = pickWeighted(random, housingStatuses);
-  if (chance(random, fieldFillRates.loan_term_months)) borrower.loan_term_months = pickWeighted(random, loanTerms);
+  if (chance(random, fieldFillRates.loan_term_months)) borrower.loan_term_months = pickWeighted(random, loanTermMonths);
   if (chance(random, fieldFillRates.birthdate)) borrower.birthdate = drawBirthdate(random, age);
   if (chance(random, fieldFillRates.citizenship_status))
     borrower.citizenship_status = pickWeighted(random, citizenshipStatuses);
-  if (chance(random, fieldFillRates.co_borrower)) borrower.co_borrower = chance(random, coBorrowerShare);
+  if (chance(random, fieldFillRates.co_borrower)) borrower.co_borrower = chance(random, shareWithCoBorrower);
   if (chance(random, fieldFillRates.education_level)) borrower.education_level = pickWeighted(random, educationLevels);
   if (chance(random, fieldFillRates.address_zip)) {
     borrower.address_zip = place.zip + String(wholeNumber(random, 0, 99)).padStart(2, '0');
@@ -102,7 +102,7 @@ function drawLoanAmount(random: Random, purpose: string): number {
   const means: Readonly<Record<string, number>> = meanLoanAmountUsd;
   const mean = means[purpose] ?? meanLoanAmountUsd.others;
   // The mean of a log-normal distribution is its median times exp(spread^2 / 2).
-  const usd = mean * Math.exp(loanAmountLogSpread * drawStandardNormal(random) - loanAmountLogSpread ** 2 / 2);
+  const usd = mean * Math.exp(loanAmountLogDeviation * drawStandardNormal(random) - loanAmountLogDeviation ** 2 / 2);
   return Math.min(100_000, Math.max(1_000, Math.round(usd / 100) * 100));
 }
 

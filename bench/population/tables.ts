@@ -62,13 +62,13 @@ export const loanPurposes: WeightedTable<string> = [
 export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement: 12_384, others: 10_575 };
 
 /** Assumed standard deviation of the logarithm of the requested amount. */
-export const loanAmountLogSpread = 0.7;
+export const loanAmountLogDeviation = 0.7;
 
 /**
  * Loan terms in months that borrowers request. More than half of borrowers request 36 months (LendingTree, 2018); the shares of other terms
  * are approximate.
  */
-export const loanTerms: WeightedTable<number> = [
+export const loanTermMonths: WeightedTable<number> = [
   [12, 8],
   [24, 12],
   [36, 53],
@@ -169,4 +169,4 @@ export const fieldFillRates = {
 };
 
 /** Assumed share of people with a co-borrower. */
-export const coBorrowerShare = 0.25;
+export const shareWithCoBorrower = 0.25;

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { BenchResult } from '../result/bench-result.ts';
 import type { MeasurementSummary } from '../statistics.ts';
-import { reportSections } from './sections.ts';
+import { createReportSections } from './sections.ts';
 
 /** Table of the report. A dash stands for an unknown value. Columns that contain only dashes are omitted. */
 export interface ReportTable {
@@ -32,7 +32,7 @@ export function joinWords(words: readonly string[]): string {
 
 /** Formats a result as the Markdown of `bench/README.md`. */
 export function toMarkdown(result: BenchResult): string {
-  return `${[describeConditions(result), ...reportSections(result).flatMap(formatSection)].join('\n\n')}\n`;
+  return `${[describeConditions(result), ...createReportSections(result).flatMap(formatSection)].join('\n\n')}\n`;
 }
 
 /** Returns a paragraph about the machine, commit and scale of a run. */

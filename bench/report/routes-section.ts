@@ -1,4 +1,4 @@
-import type { BenchServerKind, RouteResult, ServerMeasurement, ServerUsage } from '../result/bench-result.ts';
+import type { BenchServerKind, RouteResult, ServerMeasurement, ServerResourceUsage } from '../result/bench-result.ts';
 import { formatNumber, formatSummary, joinWords, type ReportSection, type ReportTable } from './markdown.ts';
 import { cpuRatios, measuredBaselines, measurementsOfServer, medianOverRounds, throughputRatios } from './ratios.ts';
 
@@ -106,7 +106,7 @@ function processTable(routes: readonly RouteResult[]): ReportTable {
   const rows = routes.flatMap((route) => {
     const rounds = measurementsOfServer(route, 'service');
     if (rounds.every(({ process }) => process === null)) return [];
-    const figure = (of: (process: ServerUsage) => number, decimals: number) =>
+    const figure = (of: (process: ServerResourceUsage) => number, decimals: number) =>
       formatNumber(
         medianOverRounds(rounds, ({ process }) => (process === null ? null : of(process))),
         decimals,

@@ -6,7 +6,7 @@ import { formatNumber, type ReportSection } from './markdown.ts';
 import { routesSection } from './routes-section.ts';
 
 /** Returns the report sections of all benchmark parts that ran. */
-export function reportSections({ routes, curves, memory, micro, history }: BenchResult): ReportSection[] {
+export function createReportSections({ routes, curves, memory, micro, history }: BenchResult): ReportSection[] {
   return [
     ...(routes.length === 0 ? [] : [routesSection(routes)]),
     ...(curves.length === 0 ? [] : [curvesSection(curves)]),

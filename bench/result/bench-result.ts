@@ -37,11 +37,11 @@ export interface ServerMeasurement {
   /** CPU time of the socket thread per request in microseconds. */
   readonly mainThreadCpuMicros: number | null;
   /** Figures of the server process; null if the process does not report them. */
-  readonly process: ServerUsage | null;
+  readonly process: ServerResourceUsage | null;
 }
 
 /** Event loop, garbage collection and memory of the server during one load. */
-export interface ServerUsage {
+export interface ServerResourceUsage {
   /** Event loop delay in milliseconds. */
   readonly eventLoopDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
   /** Memory at the end of the load, in MiB. */
@@ -92,7 +92,7 @@ export interface LoadMeasurement {
   readonly refused: number;
   readonly failed: number;
   readonly cpuMicros: number | null;
-  readonly process: ServerUsage | null;
+  readonly process: ServerResourceUsage | null;
   readonly client: OpenLoopClient;
 }
 

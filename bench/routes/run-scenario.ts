@@ -3,7 +3,7 @@ import type { BenchContext, BenchPart } from '../bench-part.ts';
 import { isClientSaturated } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import type { LoadClient, LoadPlan } from '../load/load-clients.ts';
-import { writeRequests } from '../load/prepared-request.ts';
+import { saveRequests } from '../load/prepared-request.ts';
 import {
   type BenchServerKind,
   benchServerKinds,
@@ -15,7 +15,7 @@ import { startBaselineTarget } from '../target/baseline-target.ts';
 import { cpuPerRequest, type LoadTarget, observeLoad, readProcessUsageWhenIdle } from '../target/load-target.ts';
 import { createTemporaryFolder } from '../target/owned-resources.ts';
 import { type ServiceTarget, withServiceTarget } from '../target/service-target.ts';
-import { meanBodyBytes, sampleResponses } from './sample-responses.ts';
+import { meanBodyBytes, pickSampleResponses } from './sample-responses.ts';
 
 /**
  * Returns the order in which a round measures the servers. Each round begins with a different server than the round before. Every second
@@ -86,7 +86,7 @@ async function runOnService(
   try {
     const context = createScenarioContext(caller, service.keys, scale.roundRequests);
     progress.showStep(`${name}: sampling replies and starting the baselines`);
-    const answers = await sampleResponses(scenario, context);
+    const answers = await pickSampleResponses(scenario, context);
     for (const kind of benchServerKinds.filter((each) => each !== 'synced' || scenario.durable === true)) {
       servers.set(kind, kind === 'service' ? service : await startBaselineTarget(kind, answers, folder));
     }
@@ -100,7 +100,7 @@ async function runOnService(
       progress.showStep(`${name}: ${label}: preparing`);
       const roundRequests = Math.ceil(scale.roundRequests * share);
       const requests = await scenario.prepareRequests({ ...context, roundRequests }, round);
-      await writeRequests(requestsFile, requests);
+      await saveRequests(requestsFile, requests);
       bodyBytes = meanBodyBytes(requests, answers);
       // Background work that the preparation caused must end before the load.
       await readProcessUsageWhenIdle(service);

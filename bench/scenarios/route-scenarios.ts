@@ -30,7 +30,7 @@ export const sessionScenario: Scenario = {
  * Load of `inputs` requests, each of which changes one field of a session. The reply is sent once the change is durable. Every request sets
  * a new income, which the service merges into the fields of the session; each session is used four times per round.
  */
-export const submitInputsScenario: Scenario = {
+export const inputsSubmissionScenario: Scenario = {
   name: 'inputs',
   title: 'POST /inputs, one changed field, durable',
   targets: { fastify: 1.3 },
@@ -48,7 +48,7 @@ const sessionsMax = 10_000;
 const offersRequested = 5;
 
 /** Load of repeated requests for the offers of sessions with a cached ranking. */
-export const marketplaceKnownScenario: Scenario = {
+export const cachedRankingScenario: Scenario = {
   name: 'marketplace-known',
   title: 'GET /marketplace, 5 offers, cached ranking',
   targets: { bare: 0.4, fastify: 1.3 },
@@ -158,8 +158,8 @@ export const analyticsScenario: Scenario = {
 
 export const routeScenarios: readonly Scenario[] = [
   sessionScenario,
-  submitInputsScenario,
-  marketplaceKnownScenario,
+  inputsSubmissionScenario,
+  cachedRankingScenario,
   marketplaceUnknownScenario,
   clickScenario,
   analyticsScenario,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerMeasurement, ServerUsage } from '../result/bench-result.ts';
+import type { ServerMeasurement, ServerResourceUsage } from '../result/bench-result.ts';
 import type { ProcessProbe } from './process-probe.ts';
 
 /** CPU time of a process in seconds. */
@@ -72,7 +72,7 @@ export async function readProcessUsageWhenIdle(target: LoadTarget): Promise<Proc
 export async function observeLoad<Result>(
   target: LoadTarget,
   load: () => Promise<Result>,
-): Promise<{ result: Result; usage: ProcessUsage | null; process: ServerUsage | null }> {
+): Promise<{ result: Result; usage: ProcessUsage | null; process: ServerResourceUsage | null }> {
   const before = await readProcessUsageWhenIdle(target);
   await target.probe.start();
   const result = await load();
@@ -103,7 +103,7 @@ export function cpuPerRequest(
 /** Returns the memory of a server after garbage collection; null if the server does not report it. */
 export async function readMemoryAfterGc({
   probe,
-}: LoadTarget): Promise<Pick<ServerUsage, 'heapUsedMiB' | 'rssMiB'> | null> {
+}: LoadTarget): Promise<Pick<ServerResourceUsage, 'heapUsedMiB' | 'rssMiB'> | null> {
   await probe.collectGarbage();
   await probe.start();
   const figures = await probe.stop();

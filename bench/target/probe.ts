@@ -6,7 +6,7 @@ import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
-import type { ServerUsage } from '../result/bench-result.ts';
+import type { ServerResourceUsage } from '../result/bench-result.ts';
 import { type ProbeRequest, type ProbeResponse, probeName } from './process-probe.ts';
 
 /** Interval of the timer with which the event loop delay is measured. */
@@ -19,7 +19,7 @@ function listenForRequests(channel: NonNullable<typeof process.channel>): void {
   let measuring: ProcessMeasurement | null = null;
   process.on('message', (request: ProbeRequest) => {
     if (request?.probe !== probeName) return;
-    let figures: ServerUsage | null = null;
+    let figures: ServerResourceUsage | null = null;
     if (request.command === 'start') {
       measuring?.stop();
       measuring = new ProcessMeasurement();
@@ -56,7 +56,7 @@ class ProcessMeasurement {
     this.#eventLoopDelay.enable();
   }
 
-  stop(): ServerUsage {
+  stop(): ServerResourceUsage {
     const delay = this.#eventLoopDelay;
     delay.disable();
     this.#recordGcPauses(this.#gcObserver.takeRecords());

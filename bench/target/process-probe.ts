@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import type { ServerUsage } from '../result/bench-result.ts';
+import type { ServerResourceUsage } from '../result/bench-result.ts';
 
 /** Value that identifies messages between the benchmark and the probe. */
 export const probeName = 'svc-marketplace bench probe';
@@ -15,7 +15,7 @@ export interface ProbeRequest {
 export interface ProbeResponse {
   readonly probe: typeof probeName;
   readonly id: number;
-  readonly figures: ServerUsage | null;
+  readonly figures: ServerResourceUsage | null;
 }
 
 const probeScript = new URL('./probe.ts', import.meta.url).href;
@@ -40,25 +40,25 @@ export class ProcessProbe {
   }
 
   async start(): Promise<void> {
-    await this.#request('start');
+    await this.#sendCommand('start');
   }
 
   /** Ends the measurement and returns its figures; null if the process did not load the probe. */
-  stop(): Promise<ServerUsage | null> {
-    return this.#request('stop');
+  stop(): Promise<ServerResourceUsage | null> {
+    return this.#sendCommand('stop');
   }
 
   /** Runs the garbage collector, which may block the process for seconds. */
   async collectGarbage(): Promise<void> {
-    await this.#request('collect-garbage');
+    await this.#sendCommand('collect-garbage');
   }
 
   /** Resolves to null if the process ends or does not respond in time. */
-  async #request(command: ProbeRequest['command']): Promise<ServerUsage | null> {
+  async #sendCommand(command: ProbeRequest['command']): Promise<ServerResourceUsage | null> {
     const child = this.#child;
     if (!child.connected) return null;
     const request: ProbeRequest = { probe: probeName, id: this.#nextId++, command };
-    const { promise, resolve } = Promise.withResolvers<ServerUsage | null>();
+    const { promise, resolve } = Promise.withResolvers<ServerResourceUsage | null>();
     const handleResponse = (answer: ProbeResponse) => {
       if (answer?.probe === probeName && answer.id === request.id) resolve(answer.figures);
     };

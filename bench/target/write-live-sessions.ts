@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { bounds } from '../../src/bounds.ts';
-import { dayNumberOf, toCompactDate } from '../../src/domain/calendar.ts';
+import { toCompactDate, toDayNumber } from '../../src/domain/calendar.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
@@ -100,7 +100,7 @@ function borrowerForSession(
 }
 
 function encodeFieldChanges(borrower: Borrower, nowMs: number): readonly number[] {
-  const { changes, invalid } = validatePocketFields(personalLoans, borrower, toCompactDate(dayNumberOf(nowMs)));
+  const { changes, invalid } = validatePocketFields(personalLoans, borrower, toCompactDate(toDayNumber(nowMs)));
   if (invalid.length > 0) throw new Error(`a generated borrower is not valid: ${invalid[0]!.field}`);
   return changes;
 }

@@ -6,14 +6,14 @@ import type { LedgerFollower } from './ledger-follower.ts';
 
 export interface AggregatorWorkerData {
   readonly files: DataPaths;
-  /** Memory of the `SharedProgress` that the aggregator shares with the main thread. */
+  /** Memory of the `ThreadProgress` that the aggregator shares with the main thread. */
   readonly progress: SharedArrayBuffer;
 }
 
 export type AnalyticsQueryName =
   | 'getSummary'
   | 'listDays'
-  | 'listRows'
+  | 'listSessions'
   | 'findPayoutStates'
   | 'listExperiments'
   | 'getTotals';
@@ -21,15 +21,15 @@ export type AnalyticsQueryName =
 type QueryMethods = Pick<AnalyticsStore, AnalyticsQueryName> & Pick<LedgerFollower, 'applyRetention'>;
 export type QueryName = keyof QueryMethods;
 
-export type QueryParameters = { readonly [Name in QueryName]: Parameters<QueryMethods[Name]>[0] };
+export type AnalyticsQueryParameters = { readonly [Name in QueryName]: Parameters<QueryMethods[Name]>[0] };
 export type QueryResults = { readonly [Name in QueryName]: ReturnType<QueryMethods[Name]> };
 
 export type AggregatorQuery<Name extends QueryName = QueryName> = {
-  [Each in Name]: { readonly name: Each; readonly parameter: QueryParameters[Each] };
+  [Each in Name]: { readonly name: Each; readonly parameter: AnalyticsQueryParameters[Each] };
 }[Name];
 
 export type QueryExecutors<Name extends QueryName> = {
-  readonly [Each in Name]: (parameter: QueryParameters[Each]) => QueryResults[Each];
+  readonly [Each in Name]: (parameter: AnalyticsQueryParameters[Each]) => QueryResults[Each];
 };
 
 export type MessageToAggregator =

@@ -9,7 +9,7 @@ import type {
   QueryResults,
 } from './aggregator-protocol.ts';
 import { LedgerFollower } from './ledger-follower.ts';
-import { SharedProgress } from './shared-progress.ts';
+import { ThreadProgress } from './shared-progress.ts';
 
 type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
 
@@ -28,7 +28,7 @@ type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
  */
 export class Aggregator {
   readonly #port: MessagePort;
-  readonly #progress: SharedProgress;
+  readonly #progress: ThreadProgress;
   readonly #follower: LedgerFollower;
   /** Queries that wait until the ledger has been applied up to their position. The main thread limits the number of unanswered queries. */
   #pendingQueries: PendingQuery[] = [];
@@ -38,13 +38,13 @@ export class Aggregator {
 
   constructor({ files, progress }: AggregatorWorkerData, port: MessagePort) {
     this.#port = port;
-    this.#progress = new SharedProgress(progress);
+    this.#progress = new ThreadProgress(progress);
     this.#follower = new LedgerFollower(files, (reason) => {
       this.#isRebuilding = true;
       this.#post({ kind: 'rebuild', reason });
     });
-    this.#progress.projectedPosition = this.#follower.projectedPosition;
-    this.#progress.claimWakeUp();
+    this.#progress.appliedPosition = this.#follower.appliedPosition;
+    this.#progress.tryWakeAggregator();
     port.on('message', (message: MessageToAggregator) => this.#onMessage(message));
     this.#post({ kind: 'ready' });
     this.#reportRebuiltStore();
@@ -57,7 +57,7 @@ export class Aggregator {
         this.#scheduleBatch();
         break;
       case 'query':
-        if (message.position <= this.#follower.projectedPosition) {
+        if (message.position <= this.#follower.appliedPosition) {
           this.#sendQueryResult(message);
         } else {
           this.#pendingQueries.push(message);
@@ -72,7 +72,7 @@ export class Aggregator {
 
   #scheduleBatch(): void {
     if (this.#batchImmediate !== null) return;
-    const lagRecords = this.#progress.durablePosition - this.#follower.projectedPosition;
+    const lagRecords = this.#progress.durablePosition - this.#follower.appliedPosition;
     const isUrgent =
       lagRecords >= bounds.projectionBatchRecordsMax || (lagRecords > 0 && this.#pendingQueries.length > 0);
     if (isUrgent || this.#follower.hasRowsToPrune) {
@@ -80,23 +80,23 @@ export class Aggregator {
       this.#batchTimer = null;
       // `setImmediate` lets the aggregator handle the messages that arrived during the last batch before it runs the
       // next batch.
-      this.#batchImmediate = setImmediate(() => this.#projectLedgerBatch());
-    } else if (this.#batchTimer === null && (lagRecords > 0 || !this.#progress.tryMarkAsleep())) {
-      this.#batchTimer = setTimeout(() => this.#projectLedgerBatch(), bounds.projectionLingerMs);
+      this.#batchImmediate = setImmediate(() => this.#applyLedgerBatch());
+    } else if (this.#batchTimer === null && (lagRecords > 0 || !this.#progress.tryMarkAggregatorAsleep())) {
+      this.#batchTimer = setTimeout(() => this.#applyLedgerBatch(), bounds.projectionLingerMs);
     }
   }
 
-  #projectLedgerBatch(): void {
+  #applyLedgerBatch(): void {
     this.#batchImmediate = null;
     this.#batchTimer = null;
     const { durablePosition } = this.#progress;
-    if (durablePosition > this.#follower.projectedPosition) this.#follower.applyBatch(durablePosition);
-    this.#progress.projectedPosition = this.#follower.projectedPosition;
+    if (durablePosition > this.#follower.appliedPosition) this.#follower.applyBatch(durablePosition);
+    this.#progress.appliedPosition = this.#follower.appliedPosition;
     this.#reportRebuiltStore();
     const queries = this.#pendingQueries;
     this.#pendingQueries = [];
     for (const query of queries) {
-      if (query.position <= this.#follower.projectedPosition) this.#sendQueryResult(query);
+      if (query.position <= this.#follower.appliedPosition) this.#sendQueryResult(query);
       else this.#pendingQueries.push(query);
     }
     if (this.#follower.hasRowsToPrune) this.#follower.pruneRows();
@@ -104,7 +104,7 @@ export class Aggregator {
   }
 
   #reportRebuiltStore(): void {
-    if (!this.#isRebuilding || this.#follower.projectedPosition < this.#progress.durablePosition) return;
+    if (!this.#isRebuilding || this.#follower.appliedPosition < this.#progress.durablePosition) return;
     this.#isRebuilding = false;
     this.#post({ kind: 'rebuilt' });
   }

@@ -3,7 +3,7 @@ import Database, { type Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { createPrivateFile } from '../files/durable-files.ts';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
-import { projectionTotalsColumns } from './projection-state.ts';
+import { recordTotalColumns } from './projection-state.ts';
 
 /**
  * Version of the tables and the counting rules. Increment this number with every change of the tables or the counting rules. A store with a
@@ -39,7 +39,7 @@ const createTablesSql = `
     one INTEGER PRIMARY KEY CHECK (one = 1),
     position INTEGER NOT NULL, segment INTEGER NOT NULL, "offset" INTEGER NOT NULL, crc INTEGER NOT NULL,
     last_wall_ms INTEGER,
-    ${projectionTotalsColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')}
+    ${recordTotalColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')}
   ) STRICT;
 
   CREATE TABLE retention (one INTEGER PRIMARY KEY CHECK (one = 1), kept_from_day INTEGER NOT NULL) STRICT;
@@ -119,7 +119,7 @@ export function openAnalyticsDatabase(file: string): Database.Database {
     // Checkpoints are rare, so that a database page changed by many batches is copied from the write-ahead log to the file only once.
     database.pragma(`wal_autocheckpoint = ${bounds.analyticsStoreCheckpointPages}`);
     database.pragma(`cache_size = -${bounds.analyticsStoreCacheKibibytes}`);
-    const empty = preparePluck(database, 'SELECT count(*) FROM sqlite_schema').get() === 0;
+    const empty = prepareSingleValue(database, 'SELECT count(*) FROM sqlite_schema').get() === 0;
     if (!empty) return assertSchemaVersion(database);
     database.transaction(() => {
       database.exec(createTablesSql);
@@ -152,7 +152,7 @@ function assertSchemaVersion(database: Database.Database): void {
 }
 
 /** Prepares a statement that returns each row as an array. */
-export function prepareRaw<Parameters extends unknown[], Row>(
+export function prepareRawStatement<Parameters extends unknown[], Row>(
   database: Database.Database,
   sql: string,
 ): Statement<Parameters, Row> {
@@ -160,7 +160,7 @@ export function prepareRaw<Parameters extends unknown[], Row>(
 }
 
 /** Prepares a statement that returns only the value of its single column. */
-export function preparePluck<Parameters extends unknown[], Value>(
+export function prepareSingleValue<Parameters extends unknown[], Value>(
   database: Database.Database,
   sql: string,
 ): Statement<Parameters, Value> {
@@ -172,7 +172,7 @@ export function deleteAnalyticsDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }
 
-export function isDatabaseCorrupt(error: unknown): error is Error {
+export function isDatabaseCorruptError(error: unknown): error is Error {
   if (!(error instanceof Database.SqliteError)) return false;
   return error.code.startsWith('SQLITE_CORRUPT') || error.code.startsWith('SQLITE_NOTADB');
 }
@@ -222,7 +222,7 @@ export class RowWriter {
 }
 
 /** Returns the `SET` assignments of an `ON CONFLICT` clause that adds the new values to the stored values. */
-export function addColumnsAssignments(columns: readonly string[]): string {
+export function columnIncrementsSql(columns: readonly string[]): string {
   return columns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ');
 }
 

@@ -9,19 +9,14 @@ import type {
   SummaryQuery,
   SummaryResult,
 } from './analytics.ts';
-import { openAnalyticsDatabase, prepareRaw } from './analytics-database.ts';
+import { openAnalyticsDatabase, prepareRawStatement } from './analytics-database.ts';
 import { AnalyticsBatchWriter } from './batch-writer.ts';
 import { CohortReader } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import { DailyCounters } from './daily-counters.ts';
 import { LedgerProjection } from './ledger-projection.ts';
-import {
-  type ProjectionTotals,
-  projectionTotalsColumns,
-  projectionTotalsFieldNames,
-  zeroProjectionTotals,
-} from './projection-state.ts';
-import { RowsReader } from './rows-reader.ts';
+import { type RecordTotals, recordTotalColumns, recordTotalNames, zeroRecordTotals } from './projection-state.ts';
+import { SessionRowsReader } from './rows-reader.ts';
 import { SessionReader } from './session-reader.ts';
 import { SqliteProjectionState } from './sqlite-projection-state.ts';
 import {
@@ -49,10 +44,10 @@ export class AnalyticsStore {
   readonly #projectionState: SqliteProjectionState;
   readonly #batchWriter: AnalyticsBatchWriter;
   readonly #cohortReader: CohortReader;
-  readonly #rowsReader: RowsReader;
+  readonly #rowsReader: SessionRowsReader;
   readonly #selectExperiments: Statement<[number, number], ExperimentRow>;
   readonly #inTransaction: <Result>(read: () => Result) => Result;
-  readonly #selectTotals: Statement<[], ProjectionTotals>;
+  readonly #selectTotals: Statement<[], RecordTotals>;
   #cursor: LogCursor | null;
 
   /** Opens the file, or creates it if it does not exist. Throws `StoreVersionMismatchError` or an SQLite error. */
@@ -67,17 +62,15 @@ export class AnalyticsStore {
       this.#batchWriter = new AnalyticsBatchWriter(this.#database, counters);
       const sessions = new SessionReader(this.#database, this.#retainedSessions);
       this.#cohortReader = new CohortReader(this.#database, sessions);
-      this.#rowsReader = new RowsReader(this.#database, sessions);
-      this.#selectExperiments = prepareRaw(
+      this.#rowsReader = new SessionRowsReader(this.#database, sessions);
+      this.#selectExperiments = prepareRawStatement(
         this.#database,
         'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
       );
       // Each query runs in one transaction, because without a transaction SQLite would lock the file for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
-      const totals = projectionTotalsColumns.map(
-        (column, index) => `${column} AS ${projectionTotalsFieldNames[index]}`,
-      );
+      const totals = recordTotalColumns.map((column, index) => `${column} AS ${recordTotalNames[index]}`);
       this.#selectTotals = this.#database.prepare(`SELECT ${totals.join(', ')} FROM progress`);
       const selectCursor = this.#database.prepare<[], LogCursor>(
         'SELECT position, segment, "offset", crc FROM progress',
@@ -94,7 +87,7 @@ export class AnalyticsStore {
     return this.#cursor;
   }
 
-  get projectedPosition(): number {
+  get appliedPosition(): number {
     return this.#cursor?.position ?? 0;
   }
 
@@ -113,7 +106,7 @@ export class AnalyticsStore {
   }
 
   applyRetention(archive: CounterArchive, request: RetentionRequest): RetentionResult {
-    return this.#retention.apply(archive, request, this.#cursor);
+    return this.#retention.applyRetention(archive, request, this.#cursor);
   }
 
   /** Copies archived counters into the store if the archive contains newer days than the store. */
@@ -129,8 +122,8 @@ export class AnalyticsStore {
     return this.#inTransaction(() => this.#cohortReader.listDays(query));
   }
 
-  listRows(query: SessionRowsQuery): SessionRowsPage {
-    return this.#inTransaction(() => this.#rowsReader.listRows(query));
+  listSessions(query: SessionRowsQuery): SessionRowsPage {
+    return this.#inTransaction(() => this.#rowsReader.listSessions(query));
   }
 
   /** Lists experiments. Experiments are never deleted, because daily figures are retained longer than sessions. */
@@ -142,8 +135,8 @@ export class AnalyticsStore {
     return this.#inTransaction(() => this.#projectionState.findPayoutStates(keys));
   }
 
-  getTotals(): ProjectionTotals {
-    return this.#selectTotals.get() ?? { ...zeroProjectionTotals };
+  getTotals(): RecordTotals {
+    return this.#selectTotals.get() ?? { ...zeroRecordTotals };
   }
 
   close(): void {

@@ -13,9 +13,9 @@ export interface Analytics {
   /** Returns one entry per day of the queried period, in ascending order. To list one page, pass a query for the days of that page. */
   listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyAnalyticsResult>;
   /** Returns a page of sessions in ledger order. */
-  listRows(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
+  listSessions(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
   /** Position of the last ledger record that is included in the figures. */
-  readonly projectedPosition: number;
+  readonly appliedPosition: number;
   readonly healthy: boolean;
   close(): Promise<void>;
 }
@@ -128,6 +128,6 @@ export interface SummaryResult extends CohortMetrics, RetentionCoverage {
   };
   /** Number of sub_ids in `subs` whose sessions belong to the queried tenant (and tag, if given), but were created outside the window. */
   readonly subsOutsideDates: number;
-  /** Wall time of the last projected record; null if the ledger is empty. */
+  /** Wall time of the last applied record; null if the ledger is empty. */
   readonly asOfMs: number | null;
 }

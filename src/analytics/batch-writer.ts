@@ -1,12 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
-import { addColumnsAssignments, encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
+import { columnIncrementsSql, encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
-import { projectionTotalsColumns, projectionTotalsFieldNames } from './projection-state.ts';
+import { recordTotalColumns, recordTotalNames } from './projection-state.ts';
 
-/** Writes all changes of a projected batch to the store. Requires an open transaction. */
+/** Writes all changes of a batch of applied records to the store. Requires an open transaction. */
 export class AnalyticsBatchWriter {
   readonly #sessionWriter: RowWriter;
   readonly #cohortPieceWriter: RowWriter;
@@ -46,23 +46,23 @@ export class AnalyticsBatchWriter {
       'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
     );
     this.#updateProgress = database.prepare(`
-      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${projectionTotalsColumns.map(() => '?').join(', ')})
+      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${recordTotalColumns.map(() => '?').join(', ')})
       ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
         crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms),
-        ${addColumnsAssignments(projectionTotalsColumns)}`);
+        ${columnIncrementsSql(recordTotalColumns)}`);
   }
 
   write(projection: LedgerProjection, cursor: LogCursor): void {
     this.#sessionWriter.writeRows(sessionRows(projection));
     this.#cohortPieceWriter.writeRows(cohortPieceRows(projection));
     this.#clickWriter.writeRows(clickRows(projection));
-    this.#counters.addProjectedBatch(projection);
+    this.#counters.addDeltas(projection);
     this.#segmentWriter.writeRows(projection.lastCohortDayBySegment);
     this.#payoutWriter.writeRows(payoutRows(projection));
     for (const { micros, session, offer } of projection.revenue.clickDeltas.values())
       this.#addClickRevenue.run(micros, session, offer);
     const { position, segment, offset, crc } = cursor;
-    const totals = projectionTotalsFieldNames.map((name) => projection.totals[name]);
+    const totals = recordTotalNames.map((name) => projection.totals[name]);
     this.#updateProgress.run(position, segment, offset, crc, projection.lastWallMs, ...totals);
   }
 }

@@ -10,9 +10,9 @@ import type {
   SummaryResult,
   WidgetCounts,
 } from './analytics.ts';
-import { preparePluck, prepareRaw } from './analytics-database.ts';
+import { prepareRawStatement, prepareSingleValue } from './analytics-database.ts';
 import { addWidgetCounts, lastMaturedCohortDay, payoutCentsSquared, zeroWidgetCounts } from './counting-rules.ts';
-import { isInDayRange, LenderAccumulator, type SessionReader } from './session-reader.ts';
+import { isInDayRange, LenderSums, type SessionReader } from './session-reader.ts';
 
 type DayWindow = Pick<CohortQuery, 'fromDay' | 'toDay'>;
 type MetricsSum = { -readonly [Key in keyof CohortMetrics]: number } & { readonly widgetEvents: number[] };
@@ -41,7 +41,10 @@ class CounterReader {
         sum(attributed_micros) AS attributedMicros, sum(confirmed_micros) AS confirmedMicros
       FROM day_counter ${inWindow}`);
     const counts = widgetEventTypes.map((type) => `sum(${type})`).join(', ');
-    this.#selectWidgetCounts = prepareRaw(database, `SELECT ${group}, ${counts} FROM widget_counter ${inWindow}`);
+    this.#selectWidgetCounts = prepareRawStatement(
+      database,
+      `SELECT ${group}, ${counts} FROM widget_counter ${inWindow}`,
+    );
   }
 
   read(experiment: number, { fromDay, toDay }: DayWindow): MetricsByGroup {
@@ -89,7 +92,7 @@ export class CohortReader {
       FROM lender_counter JOIN lender ON number = lender
       WHERE experiment = ? AND day BETWEEN ? AND ?
       GROUP BY number HAVING sum(clicks) > 0 ORDER BY sum(clicks) DESC, name LIMIT ?`);
-    this.#selectLastWallMs = preparePluck(database, 'SELECT last_wall_ms FROM progress');
+    this.#selectLastWallMs = prepareSingleValue(database, 'SELECT last_wall_ms FROM progress');
   }
 
   getSummary(query: SummaryQuery): SummaryResult {
@@ -162,7 +165,7 @@ export class CohortReader {
 
   #summarizeSessionsBySubIds(query: SummaryQuery, subs: readonly Uint8Array[], maturedWindow: DayWindow): SummaryParts {
     const devices = new MetricsByGroup();
-    const lenders = new LenderAccumulator();
+    const lenders = new LenderSums();
     const matured = { ...zeroMatured };
     let subsOutsideDates = 0;
     for (const session of this.#sessions.findListedSessions(query, subs)) {

@@ -13,7 +13,12 @@ import { LogDamagedError } from '../event-log/segment-reader.ts';
  * A record is a msgpack array whose first element is the kind of the record. The numbers of the kinds of archive records differ from the
  * numbers of the kinds of ledger records. New members are added only at the end of a record.
  */
-export type ArchiveRecord = ArchiveHeader | ArchivedExperimentCounters | ArchivedDay | ArchivedLender | ArchiveFooter;
+export type ArchiveRecord =
+  | ArchiveHeader
+  | ArchivedExperimentCounters
+  | ArchivedDay
+  | ArchivedLenderCounters
+  | ArchiveFooter;
 
 export const archiveRecordKind = { header: 11, experiment: 12, day: 13, lender: 14, footer: 15 } as const;
 
@@ -50,7 +55,7 @@ export type ArchivedDay = readonly [
   widgetEvents?: readonly number[],
 ];
 
-export type ArchivedLender = readonly [
+export type ArchivedLenderCounters = readonly [
   kind: 14,
   counter: readonly [day: number, lenderName: string, clicks: number, confirmedMicros: number],
 ];
@@ -90,7 +95,7 @@ function isInt64(digits: string): boolean {
 }
 
 /** Counters of a range of days, grouped by experiment. An experiment record precedes the counters of the experiment. */
-export type ArchivedCounters = Iterable<ArchivedExperimentCounters | ArchivedDay | ArchivedLender>;
+export type ArchivedCounters = Iterable<ArchivedExperimentCounters | ArchivedDay | ArchivedLenderCounters>;
 
 /**
  * Archive of the daily counters of days whose sessions and ledger records have been deleted. The archive and the
@@ -166,13 +171,13 @@ export class CounterArchive {
     }
     // Verifies that the segment can be read, and sets `#position` and `#crc`.
     for (const _ of this.#readFrom(header.firstSequence));
-    this.#writeEndSegment();
+    this.#markLogClosed();
     this.#retainedFromDay = untilDay;
     this.#ledgerStartPosition = ledgerStartPosition;
   }
 
   /** Writes the end segment, an empty segment that marks a log as closed. Commands that verify or copy a log require the end segment. */
-  #writeEndSegment(): void {
+  #markLogClosed(): void {
     try {
       writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
     } catch (error) {

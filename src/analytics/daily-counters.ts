@@ -1,12 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { WidgetCounts } from './analytics.ts';
-import { addColumnsAssignments, prepareRaw, RowWriter } from './analytics-database.ts';
+import { columnIncrementsSql, prepareRawStatement, RowWriter } from './analytics-database.ts';
 import {
   type ArchivedCounters,
   type ArchivedDay,
   type ArchivedExperimentCounters,
-  type ArchivedLender,
+  type ArchivedLenderCounters,
   type ArchiveRecord,
   archiveRecordKind,
 } from './counter-archive.ts';
@@ -16,7 +16,7 @@ import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 type ExperimentRow = [number: number, ...experiment: ArchivedExperimentCounters[1]];
 /** Row of one day: the counters of an archive record, then the widget counts, which are null for a day without widget events. */
 type DayRow = [...counter: ArchivedDay[1], ...widgetEvents: (number | null)[]];
-type LenderRow = ArchivedLender[1];
+type LenderRow = ArchivedLenderCounters[1];
 
 const dayCounters = ['sessions', 'views', 'clicks', 'attributed_micros', 'confirmed_micros', 'confirmed_cents_squared'];
 
@@ -38,7 +38,7 @@ export class DailyCounters {
         database,
         table,
         [...keys, ...counters],
-        `ON CONFLICT DO UPDATE SET ${addColumnsAssignments(counters)}`,
+        `ON CONFLICT DO UPDATE SET ${columnIncrementsSql(counters)}`,
       );
     this.#dayWriter = createWriter('day_counter', ['experiment', 'day', 'device'], dayCounters);
     this.#widgetWriter = createWriter('widget_counter', ['experiment', 'day', 'device'], widgetEventTypes);
@@ -47,17 +47,17 @@ export class DailyCounters {
       ['experiment', 'day', 'lender'],
       ['clicks', 'confirmed_micros'],
     );
-    this.#selectExperiments = prepareRaw(
+    this.#selectExperiments = prepareRawStatement(
       database,
       'SELECT number, account, vertical, test, tag FROM experiment ORDER BY number',
     );
-    this.#selectDays = prepareRaw(
+    this.#selectDays = prepareRawStatement(
       database,
       `SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros,
           CAST(confirmed_cents_squared AS TEXT), ${widgetEventTypes.join(', ')}
         FROM day_counter LEFT JOIN widget_counter USING (experiment, day, device) WHERE experiment = ? AND day >= ? AND day < ?`,
     );
-    this.#selectLenders = prepareRaw(
+    this.#selectLenders = prepareRawStatement(
       database,
       `SELECT day, name, clicks, confirmed_micros
         FROM lender_counter JOIN lender ON number = lender WHERE experiment = ? AND day >= ? AND day < ?`,
@@ -67,7 +67,7 @@ export class DailyCounters {
     this.#deleteLenders = database.prepare('DELETE FROM lender_counter WHERE day < ?');
   }
 
-  addProjectedBatch({ dayDeltas, lenderDeltas }: LedgerProjection): void {
+  addDeltas({ dayDeltas, lenderDeltas }: LedgerProjection): void {
     for (const { experiment, day, device, sessions, views, clicks, attributedMicros, ...more } of dayDeltas.values()) {
       const { confirmedMicros, confirmedCentsSquared, widgetEvents } = more;
       const counters = [sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared];

@@ -6,10 +6,10 @@ import { parseSegmentFileNames } from '../event-log/log-format.ts';
 import { CursorBeyondLogError, LogReader } from '../event-log/log-reader.ts';
 import type { DataPaths } from '../files/data-paths.ts';
 import type { AggregatorQuery, AnalyticsQueryName, QueryExecutors, QueryResults } from './aggregator-protocol.ts';
-import { deleteAnalyticsDatabase, isDatabaseCorrupt, StoreVersionMismatchError } from './analytics-database.ts';
+import { deleteAnalyticsDatabase, isDatabaseCorruptError, StoreVersionMismatchError } from './analytics-database.ts';
 import { AnalyticsStore } from './analytics-store.ts';
 import { CounterArchive } from './counter-archive.ts';
-import type { ProjectionTotals } from './projection-state.ts';
+import type { RecordTotals } from './projection-state.ts';
 import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
 /**
@@ -37,7 +37,7 @@ export class LedgerFollower {
     try {
       store = new AnalyticsStore(analyticsStoreFile);
     } catch (error) {
-      if (!(error instanceof StoreVersionMismatchError || isDatabaseCorrupt(error))) throw error;
+      if (!(error instanceof StoreVersionMismatchError || isDatabaseCorruptError(error))) throw error;
       onRebuild(error.message);
       this.#deleteAnalyticsStore();
       store = new AnalyticsStore(analyticsStoreFile);
@@ -65,11 +65,11 @@ export class LedgerFollower {
     }
   }
 
-  get projectedPosition(): number {
-    return this.#store.projectedPosition;
+  get appliedPosition(): number {
+    return this.#store.appliedPosition;
   }
 
-  /** Applies the next batch of records. `upToPosition` must be durable and greater than `projectedPosition`. */
+  /** Applies the next batch of records. `upToPosition` must be durable and greater than `appliedPosition`. */
   applyBatch(upToPosition: number): void {
     this.#closeOnError(() =>
       this.#store.applyBatch((projection) => {
@@ -118,7 +118,7 @@ export class LedgerFollower {
       return action();
     } catch (error) {
       this.close();
-      if (isDatabaseCorrupt(error)) this.#deleteAnalyticsStore();
+      if (isDatabaseCorruptError(error)) this.#deleteAnalyticsStore();
       throw error;
     }
   }
@@ -160,18 +160,18 @@ interface RebuildOptions {
  * the old store, the new store, or no store exists. If no store exists, the next start of the service rebuilds the store. Between batches,
  * other tasks of the event loop can run.
  */
-export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<ProjectionTotals> {
+export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<RecordTotals> {
   const { files, upToPosition, onProgress, onMissingRecords, signal } = options;
   const { analyticsStoreFile } = files;
   const temporaryFile = `${analyticsStoreFile}.rebuilt`;
   deleteAnalyticsDatabase(temporaryFile);
-  let totals: ProjectionTotals;
+  let totals: RecordTotals;
   try {
     const follower = new LedgerFollower({ ...files, analyticsStoreFile: temporaryFile }, onMissingRecords);
     try {
-      for (let position = follower.projectedPosition; position < upToPosition; position = follower.projectedPosition) {
+      for (let position = follower.appliedPosition; position < upToPosition; position = follower.appliedPosition) {
         follower.applyBatch(upToPosition);
-        onProgress?.(follower.projectedPosition - position);
+        onProgress?.(follower.appliedPosition - position);
         await nextTurn();
         signal?.throwIfAborted();
       }

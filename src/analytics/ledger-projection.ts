@@ -1,7 +1,7 @@
 import { classifyClick } from '../clicks/click-rules.ts';
 import type { Confirmation } from '../confirmations/confirmation.ts';
 import { checkConfirmation } from '../confirmations/confirmation.ts';
-import { dayNumberOf } from '../domain/calendar.ts';
+import { toDayNumber } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type {
   OfferClickedRecord,
@@ -17,14 +17,14 @@ import {
   type CohortDelta,
   type CountedClick,
   type DailyCounterDelta,
-  keyOfSub,
   type LenderCounterDelta,
-  type ProjectedSession,
-  type ProjectionTotals,
+  type RecordTotals,
+  type SessionState,
   type SubIdSortKey,
-  zeroProjectionTotals,
+  toSubIdKey,
+  zeroRecordTotals,
 } from './projection-state.ts';
-import { RevenueProjection } from './revenue-projection.ts';
+import { RevenueChanges } from './revenue-projection.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
@@ -36,24 +36,24 @@ import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 export class LedgerProjection {
   readonly #state: SqliteProjectionState;
   /** Sessions that the current batch changes or creates, by session key. */
-  readonly changedSessions = new Map<SubIdSortKey, ProjectedSession>();
+  readonly changedSessions = new Map<SubIdSortKey, SessionState>();
   readonly cohortDeltas = new Map<number, CohortDelta>();
   readonly dayDeltas = new Map<number, DailyCounterDelta>();
   readonly lenderDeltas = new Map<string, LenderCounterDelta>();
   /** Latest creation day of the new sessions in each ledger segment, by the segment's first sequence number. */
   readonly lastCohortDayBySegment = new Map<number, number>();
   readonly newClicks: CountedClick[] = [];
-  readonly revenue: RevenueProjection;
+  readonly revenue: RevenueChanges;
   /** Lookup table of the first `#indexedClicks` elements of `newClicks`. Only a confirmation that looks up a click extends the table. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
-  readonly totals: ProjectionTotals = { ...zeroProjectionTotals };
+  readonly totals: RecordTotals = { ...zeroRecordTotals };
   /** Wall time of the last valid record, in Unix milliseconds. */
   lastWallMs: number | null = null;
 
   constructor(state: SqliteProjectionState) {
     this.#state = state;
-    this.revenue = new RevenueProjection(state);
+    this.revenue = new RevenueChanges(state);
   }
 
   /**
@@ -70,7 +70,7 @@ export class LedgerProjection {
       return;
     }
     this.lastWallMs = record[1];
-    const key = keyOfSub(record[2]);
+    const key = toSubIdKey(record[2]);
     if (key < this.#state.firstRetainedSubId) {
       this.totals.sealedSession++;
       return;
@@ -110,7 +110,7 @@ export class LedgerProjection {
   ): void {
     const { account, vertical, mode, createdMs } = decodeSubId(sub);
     const experiment = this.#state.assignExperimentNumber(account, vertical, mode === 'test', tag);
-    const session: ProjectedSession = {
+    const session: SessionState = {
       key,
       position,
       experiment,
@@ -123,14 +123,14 @@ export class LedgerProjection {
     };
     this.changedSessions.set(key, session);
     if (metadata !== null) this.#state.addMetadata(position, metadata);
-    const day = dayNumberOf(createdMs);
+    const day = toDayNumber(createdMs);
     const delta = this.#findOrAddDayDelta(experiment, day, device);
     delta.sessions++;
     this.lastCohortDayBySegment.set(segment, Math.max(day, this.lastCohortDayBySegment.get(segment) ?? 0));
     this.#createdSessionsOfCohort(delta).push(session);
   }
 
-  #applyOffersViewed(session: ProjectedSession, [, wallMs, sub, , offerIds, , isRefresh]: OffersViewedRecord): void {
+  #applyOffersViewed(session: SessionState, [, wallMs, sub, , offerIds, , isRefresh]: OffersViewedRecord): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     for (const offerId of offerIds) {
       const offer = this.#state.offers.findOrInsertRow(offerId);
@@ -140,14 +140,14 @@ export class LedgerProjection {
     // If a widget shows more offers during a view, clicks on these offers count, but the view does not count again.
     if (isRefresh === true) return;
     session.views++;
-    this.#findOrAddDayDelta(session.experiment, dayNumberOf(decodeSubId(sub).createdMs), session.device).views++;
+    this.#findOrAddDayDelta(session.experiment, toDayNumber(decodeSubId(sub).createdMs), session.device).views++;
   }
 
   /** Counts widget events. The ledger contains no repeated events, because the main thread removes them before it appends a record. */
-  #applyWidgetEvents(session: ProjectedSession, [, wallMs, sub, , , types]: WidgetEventsReportedRecord): void {
+  #applyWidgetEvents(session: SessionState, [, wallMs, sub, , , types]: WidgetEventsReportedRecord): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);
-    const delta = this.#findOrAddDayDelta(session.experiment, dayNumberOf(decodeSubId(sub).createdMs), session.device);
+    const delta = this.#findOrAddDayDelta(session.experiment, toDayNumber(decodeSubId(sub).createdMs), session.device);
     for (const type of types) {
       if (type >= widgetEventTypes.length) continue;
       countWidgetEvent(session, type);
@@ -156,7 +156,7 @@ export class LedgerProjection {
   }
 
   #applyOfferClicked(
-    session: ProjectedSession,
+    session: SessionState,
     [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClickedRecord,
   ): void {
     const { createdMs } = decodeSubId(sub);
@@ -174,7 +174,7 @@ export class LedgerProjection {
   }
 
   /** Applies a confirmation or a reversal. A confirmation can restore a click that has no ledger record. */
-  #applyConfirmation(session: ProjectedSession, record: RevenueConfirmedRecord | RevenueReversedRecord): void {
+  #applyConfirmation(session: SessionState, record: RevenueConfirmedRecord | RevenueReversedRecord): void {
     const confirmation = toConfirmation(record);
     const { sub, offerId, txid } = confirmation;
     const offer = this.#state.offers.find(offerId);
@@ -204,7 +204,7 @@ export class LedgerProjection {
       offer,
       confirmation,
     );
-    const day = dayNumberOf(decodeSubId(sub).createdMs);
+    const day = toDayNumber(decodeSubId(sub).createdMs);
     const delta = this.#findOrAddDayDelta(session.experiment, day, session.device);
     delta.confirmedMicros += confirmedMicros;
     delta.confirmedCentsSquared += BigInt(confirmedCentsSquared);
@@ -213,7 +213,7 @@ export class LedgerProjection {
 
   /** Counts a click. Returns the row ID of the lender in the analytics store. */
   #countClick(
-    session: ProjectedSession,
+    session: SessionState,
     sub: Uint8Array,
     offer: number,
     {
@@ -226,7 +226,7 @@ export class LedgerProjection {
     // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox), even if its record has a value.
     const attributedMicros = mode === 'test' ? 0 : valueMicros;
     const lender = this.#state.lenders.findOrInsertRow(lenderName);
-    const day = dayNumberOf(createdMs);
+    const day = toDayNumber(createdMs);
     session.clickedOffers.push(offer);
     this.newClicks.push({ session: session.position, offer, lender, clickedMs, attributedMicros });
     const delta = this.#findOrAddDayDelta(session.experiment, day, session.device);
@@ -245,7 +245,7 @@ export class LedgerProjection {
     return this.#clickIndex.get(`${session} ${offer}`) ?? this.#state.findClick(session, offer);
   }
 
-  #findSession(key: SubIdSortKey): ProjectedSession | null {
+  #findSession(key: SubIdSortKey): SessionState | null {
     return this.changedSessions.get(key) ?? this.#state.findSession(key);
   }
 
@@ -261,7 +261,7 @@ export class LedgerProjection {
     return delta;
   }
 
-  #createdSessionsOfCohort({ experiment, day }: DailyCounterDelta): ProjectedSession[] {
+  #createdSessionsOfCohort({ experiment, day }: DailyCounterDelta): SessionState[] {
     const key = experiment * 2 ** 22 + day;
     let cohort = this.cohortDeltas.get(key);
     if (cohort === undefined) {

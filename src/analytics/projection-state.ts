@@ -5,7 +5,7 @@ import { subIdByteLength } from '../ids/sub-id.ts';
 /** The 32 bytes of a sub_id as a latin1 string. The strings sort by creation time, because a sub_id starts with its creation time. */
 export type SubIdSortKey = string;
 
-export function keyOfSub(sub: Uint8Array): SubIdSortKey {
+export function toSubIdKey(sub: Uint8Array): SubIdSortKey {
   return Buffer.from(sub.buffer, sub.byteOffset, subIdByteLength).toString('latin1');
 }
 
@@ -16,7 +16,7 @@ export function firstSubIdOfDay(day: number): SubIdSortKey {
   return time.toString('latin1');
 }
 
-export interface ProjectedSession {
+export interface SessionState {
   readonly key: SubIdSortKey;
   /** Ledger position of the creation record, which identifies the session in the store. */
   readonly position: number;
@@ -52,7 +52,7 @@ export interface DailyCounterDelta {
 export interface CohortDelta {
   readonly experiment: number;
   readonly day: number;
-  readonly createdSessions: ProjectedSession[];
+  readonly createdSessions: SessionState[];
 }
 
 export interface LenderCounterDelta {
@@ -84,7 +84,7 @@ export interface ClickRevenueDelta {
 }
 
 /** Number of applied records, and number of ignored records by reason. */
-export const zeroProjectionTotals = {
+export const zeroRecordTotals = {
   records: 0,
   /** Number of ignored records of sessions that were created on an archived day. */
   sealedSession: 0,
@@ -104,10 +104,10 @@ export const zeroProjectionTotals = {
   /** Number of confirmations that violate docs/contract.md#confirmation-rules. */
   unsoundConfirmations: 0,
 };
-export type ProjectionTotals = typeof zeroProjectionTotals;
+export type RecordTotals = typeof zeroRecordTotals;
 
 /** Names of the projection totals, and the columns of the table `progress` that store the totals, in the same order. */
-export const projectionTotalsFieldNames = Object.keys(zeroProjectionTotals) as (keyof ProjectionTotals)[];
-export const projectionTotalsColumns = projectionTotalsFieldNames.map((name) =>
+export const recordTotalNames = Object.keys(zeroRecordTotals) as (keyof RecordTotals)[];
+export const recordTotalColumns = recordTotalNames.map((name) =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 );

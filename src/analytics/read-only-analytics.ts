@@ -7,15 +7,15 @@ import type {
   SummaryQuery,
   SummaryResult,
 } from './analytics.ts';
-import { openAnalyticsDatabaseReadOnly, preparePluck, prepareRaw } from './analytics-database.ts';
+import { openAnalyticsDatabaseReadOnly, prepareRawStatement, prepareSingleValue } from './analytics-database.ts';
 import { CohortReader } from './cohort-reader.ts';
-import { RowsReader } from './rows-reader.ts';
+import { SessionRowsReader } from './rows-reader.ts';
 import { SessionReader } from './session-reader.ts';
 import { RetainedSessionDays } from './store-retention.ts';
 
 type ReferrerTagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
 
-/** Reads the file of a store, which another process may be writing. A query includes all records that were projected before it started. */
+/** Reads the file of a store, which another process may be writing. A query includes all records that were applied before it started. */
 export class ReadOnlyAnalytics implements Analytics {
   readonly healthy = true;
   readonly #database: Database;
@@ -25,11 +25,11 @@ export class ReadOnlyAnalytics implements Analytics {
   /** Opens the file. Throws `StoreVersionMismatchError` or an SQLite error. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabaseReadOnly(file);
-    this.#selectPosition = preparePluck(this.#database, 'SELECT position FROM progress');
+    this.#selectPosition = prepareSingleValue(this.#database, 'SELECT position FROM progress');
   }
 
   /** Ledger position of the last query's snapshot; 0 before the first query. */
-  get projectedPosition(): number {
+  get appliedPosition(): number {
     return this.#lastPosition;
   }
 
@@ -41,15 +41,15 @@ export class ReadOnlyAnalytics implements Analytics {
     return this.#inTransaction((sessions) => new CohortReader(this.#database, sessions).listDays(query));
   }
 
-  async listRows(query: SessionRowsQuery): Promise<SessionRowsPage> {
-    return this.#inTransaction((sessions) => new RowsReader(this.#database, sessions).listRows(query));
+  async listSessions(query: SessionRowsQuery): Promise<SessionRowsPage> {
+    return this.#inTransaction((sessions) => new SessionRowsReader(this.#database, sessions).listSessions(query));
   }
 
   /** Returns the number of referrer tags per account, vertical and mode, sorted with the largest number first. */
   countReferrerTags(): ReferrerTagCount[] {
     const sql = `SELECT account, vertical, test, count(*) AS tags FROM experiment
       GROUP BY account, vertical, test ORDER BY tags DESC, account, vertical, test`;
-    return this.#inTransaction(() => prepareRaw<[], ReferrerTagCount>(this.#database, sql).all());
+    return this.#inTransaction(() => prepareRawStatement<[], ReferrerTagCount>(this.#database, sql).all());
   }
 
   /** Closes the file. Repeated calls have no effect. */

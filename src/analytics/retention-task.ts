@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { dayNumberOf } from '../domain/calendar.ts';
+import { toDayNumber } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ThreadAnalytics } from './thread-analytics.ts';
 
@@ -68,7 +68,7 @@ export class RetentionTask {
     const { retentionDays, clock, analytics, deleteLedgerBefore, onDeleted } = this.#options;
     const wallMs = clock.wallMs();
     const outcome = await Promise.race([
-      analytics.applyRetention({ today: dayNumberOf(wallMs), retentionDays, wallMs }),
+      analytics.applyRetention({ today: toDayNumber(wallMs), retentionDays, wallMs }),
       this.#closing.promise,
     ]);
     if (outcome === null) return;

@@ -11,7 +11,7 @@ interface RevenueDelta {
 }
 
 /** Collects the changes of payouts and confirmed revenue in one batch. */
-export class RevenueProjection {
+export class RevenueChanges {
   readonly #state: SqliteProjectionState;
   readonly changedPayouts = new Map<string, ChangedPayout>();
   readonly clickDeltas = new Map<string, ClickRevenueDelta>();

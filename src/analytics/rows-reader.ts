@@ -1,8 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { subIdByteLength } from '../ids/sub-id.ts';
 import type { SessionRow, SessionRowsPage, SessionRowsQuery } from './analytics.ts';
-import { preparePluck, prepareRaw } from './analytics-database.ts';
-import { isInDayRange, LenderAccumulator, type SessionReader, type StoredSession } from './session-reader.ts';
+import { prepareRawStatement, prepareSingleValue } from './analytics-database.ts';
+import { isInDayRange, LenderSums, type SessionReader, type StoredSession } from './session-reader.ts';
 
 /** A cohort day, and the `first_position` of its first `cohort_piece` row that contains a session after `afterPosition`. */
 type DayHead = [day: number, firstPosition: number];
@@ -11,7 +11,7 @@ type DayHead = [day: number, firstPosition: number];
  * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. All pages of sessions take about the same time, because
  * the query for a page does not read `cohort_piece` rows of earlier pages.
  */
-export class RowsReader {
+export class SessionRowsReader {
   readonly #sessions: SessionReader;
   readonly #selectDayHeads: Statement<[{ experiment: number; fromDay: number; toDay: number; after: number }], DayHead>;
   readonly #selectCohortPieces: Statement<[number, number, number], Buffer>;
@@ -20,7 +20,7 @@ export class RowsReader {
   constructor(database: Database, sessions: SessionReader) {
     this.#sessions = sessions;
     // For each row of `days`, the subquery is one search in the primary key of `cohort_piece`.
-    this.#selectDayHeads = prepareRaw(
+    this.#selectDayHeads = prepareRawStatement(
       database,
       `WITH days AS (
           SELECT DISTINCT day FROM day_counter WHERE experiment = @experiment AND day BETWEEN @fromDay AND @toDay
@@ -33,16 +33,16 @@ export class RowsReader {
         )
         SELECT day, head FROM heads WHERE head IS NOT NULL ORDER BY head`,
     );
-    this.#selectCohortPieces = preparePluck(
+    this.#selectCohortPieces = prepareSingleValue(
       database,
       `SELECT subs FROM cohort_piece WHERE experiment = ? AND day = ? AND last_position > ? ORDER BY last_position`,
     );
-    this.#selectMetadata = preparePluck(database, 'SELECT json FROM session_metadata WHERE session = ?');
+    this.#selectMetadata = prepareSingleValue(database, 'SELECT json FROM session_metadata WHERE session = ?');
   }
 
-  listRows(query: SessionRowsQuery): SessionRowsPage {
+  listSessions(query: SessionRowsQuery): SessionRowsPage {
     const sessions =
-      query.subs === null ? this.#findSessionsByTag(query) : this.#findSessionsBySubIds(query, query.subs);
+      query.subs === null ? this.#findSessionsByReferrerTag(query) : this.#findSessionsBySubIds(query, query.subs);
     const page = sessions.slice(0, query.limit);
     return {
       rows: page.map((session) => this.#toSessionRow(session)),
@@ -64,7 +64,7 @@ export class RowsReader {
    * reads sessions of only one or two days, because sessions in the ledger are nearly sorted by day. If the clock was set back, sessions of
    * different days alternate in the ledger, and this method reads more than two days.
    */
-  #findSessionsByTag(query: SessionRowsQuery): StoredSession[] {
+  #findSessionsByReferrerTag(query: SessionRowsQuery): StoredSession[] {
     const { toDay, afterPosition: after, limit } = query;
     const fromDay = Math.max(query.fromDay, this.#sessions.retainedFromDay);
     const experiment = this.#sessions.findExperiment(query);
@@ -93,7 +93,7 @@ export class RowsReader {
 
   #toSessionRow(session: StoredSession): SessionRow {
     const { sub, experiment, position, device, views, clicks, lastEventMs } = session;
-    const lenders = new LenderAccumulator();
+    const lenders = new LenderSums();
     const { attributedMicros, confirmedMicros } = this.#sessions.sumSessionRevenue(session, lenders);
     return {
       // The sub_id is copied, because `postMessage` would clone the whole buffer that contains the sub_id.

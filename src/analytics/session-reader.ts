@@ -1,12 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { dayNumberOf } from '../domain/calendar.ts';
+import { toDayNumber } from '../domain/calendar.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type { CohortMetrics, CohortQuery, LenderMetrics, WidgetCounts } from './analytics.ts';
-import { decodeVarints, preparePluck, prepareRaw } from './analytics-database.ts';
+import { decodeVarints, prepareRawStatement, prepareSingleValue } from './analytics-database.ts';
 import { zeroWidgetCounts } from './counting-rules.ts';
 import type { RetainedSessionDays } from './store-retention.ts';
 
-export class LenderAccumulator {
+export class LenderSums {
   readonly #lenders = new Map<number, { clicks: number; confirmedMicros: number }>();
 
   countClick(lender: number, confirmedMicros: number): void {
@@ -65,24 +65,24 @@ export class SessionReader {
 
   constructor(database: Database, retainedSessions: RetainedSessionDays) {
     this.#retainedSessions = retainedSessions;
-    this.#selectExperimentNumber = preparePluck(
+    this.#selectExperimentNumber = prepareSingleValue(
       database,
       'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
     );
-    this.#selectExperiment = prepareRaw(
+    this.#selectExperiment = prepareRawStatement(
       database,
       'SELECT account, vertical, test, tag FROM experiment WHERE number = ?',
     );
     // In a benchmark, two queries that return rows as arrays took only a quarter of the time of one join that returns objects.
-    this.#selectSession = prepareRaw(
+    this.#selectSession = prepareRawStatement(
       database,
       'SELECT experiment, position, device, views, clicks, last_event_ms, widget_events FROM session WHERE sub = ?',
     );
-    this.#selectClicks = prepareRaw(
+    this.#selectClicks = prepareRawStatement(
       database,
       'SELECT lender, attributed_micros, confirmed_micros FROM click WHERE session = ?',
     );
-    this.#selectLenderName = preparePluck(database, 'SELECT name FROM lender WHERE number = ?');
+    this.#selectLenderName = prepareSingleValue(database, 'SELECT name FROM lender WHERE number = ?');
   }
 
   /** Returns the experiment number of the query's referrer tag; undefined if the query has no tag or the tag has no sessions. */
@@ -102,7 +102,7 @@ export class SessionReader {
 
   /** Finds a session. Returns undefined if the session does not exist or is no longer retained. */
   findSession(sub: Uint8Array): StoredSession | undefined {
-    const day = dayNumberOf(decodeSubId(sub).createdMs);
+    const day = toDayNumber(decodeSubId(sub).createdMs);
     if (day < this.#retainedSessions.firstRetainedDay) return undefined;
     const columns = this.#selectSession.get(sub);
     if (columns === undefined) return undefined;
@@ -127,7 +127,7 @@ export class SessionReader {
   }
 
   /** Returns the revenue of the session's counted clicks, and adds each click to `lenders`. */
-  sumSessionRevenue({ clicks, position }: StoredSession, lenders?: LenderAccumulator): SessionRevenue {
+  sumSessionRevenue({ clicks, position }: StoredSession, lenders?: LenderSums): SessionRevenue {
     const sum = { attributedMicros: 0, confirmedMicros: 0 };
     if (clicks === 0) return sum;
     for (const [lender, attributedMicros, confirmedMicros] of this.#selectClicks.all(position)) {

@@ -1,10 +1,10 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * State in memory that the main thread and the aggregator thread share: the durable position of the ledger, the projected position, and
+ * State in memory that the main thread and the aggregator thread share: the durable position of the ledger, the applied position, and
  * whether the aggregator is awake. An awake aggregator reads the durable position and needs no `wake` message.
  */
-export class SharedProgress {
+export class ThreadProgress {
   readonly buffer: SharedArrayBuffer;
   readonly #cells: BigInt64Array;
 
@@ -21,11 +21,11 @@ export class SharedProgress {
     Atomics.store(this.#cells, durableCell, BigInt(position));
   }
 
-  get projectedPosition(): number {
+  get appliedPosition(): number {
     return Number(Atomics.load(this.#cells, projectedCell));
   }
 
-  set projectedPosition(position: number) {
+  set appliedPosition(position: number) {
     Atomics.store(this.#cells, projectedCell, BigInt(position));
   }
 
@@ -33,18 +33,18 @@ export class SharedProgress {
    * Marks the aggregator as awake. If the aggregator was sleeping, returns true to exactly one caller; this caller must send a `wake`
    * message.
    */
-  claimWakeUp(): boolean {
+  tryWakeAggregator(): boolean {
     return Atomics.exchange(this.#cells, awakeCell, 1n) === 0n;
   }
 
   /**
-   * If all durable records are projected, marks the aggregator as sleeping and returns true; otherwise returns false. The main thread
-   * must store the durable position before it calls `claimWakeUp`, so that no wake-up is lost.
+   * If all durable records are applied, marks the aggregator as sleeping and returns true; otherwise returns false. The main thread
+   * must store the durable position before it calls `tryWakeAggregator`, so that no wake-up is lost.
    */
-  tryMarkAsleep(): boolean {
+  tryMarkAggregatorAsleep(): boolean {
     Atomics.store(this.#cells, awakeCell, 0n);
-    if (this.durablePosition <= this.projectedPosition) return true;
-    // Meanwhile, the main thread may have called `claimWakeUp` and sent a `wake` message. An awake aggregator ignores `wake` messages.
+    if (this.durablePosition <= this.appliedPosition) return true;
+    // Meanwhile, the main thread may have called `tryWakeAggregator` and sent a `wake` message. An awake aggregator ignores `wake` messages.
     Atomics.store(this.#cells, awakeCell, 1n);
     return false;
   }
@@ -65,11 +65,11 @@ export class AnalyticsLag {
   #sampleIntervalMs: number = bounds.analyticsLagSampleIntervalMs;
 
   /** Records a sample of the durable position. The positions and the time must not decrease between calls. */
-  publishDurablePosition(durablePosition: number, projectedPosition: number, nowMs: number): void {
+  publishDurablePosition(durablePosition: number, appliedPosition: number, nowMs: number): void {
     const last = this.#samples.at(-1);
     if (last !== undefined && nowMs - last.atMs < this.#sampleIntervalMs) return;
-    this.#dropProjectedSamples(projectedPosition);
-    if (durablePosition <= projectedPosition) return;
+    this.#dropAppliedSamples(appliedPosition);
+    if (durablePosition <= appliedPosition) return;
     if (this.#samples.length === bounds.analyticsLagSamplesMax) {
       this.#samples = this.#samples.filter((_, index) => index % 2 === 0);
       this.#sampleIntervalMs *= 2;
@@ -77,16 +77,16 @@ export class AnalyticsLag {
     this.#samples.push({ position: durablePosition, atMs: nowMs });
   }
 
-  /** Returns the analytics lag in milliseconds; 0 if every durable record is projected. */
-  measureLagMs(durablePosition: number, projectedPosition: number, nowMs: number): number {
-    this.#dropProjectedSamples(projectedPosition);
-    if (durablePosition <= projectedPosition) return 0;
-    if (this.#samples.length === 0) this.publishDurablePosition(durablePosition, projectedPosition, nowMs);
+  /** Returns the analytics lag in milliseconds; 0 if every durable record is applied. */
+  measureLagMs(durablePosition: number, appliedPosition: number, nowMs: number): number {
+    this.#dropAppliedSamples(appliedPosition);
+    if (durablePosition <= appliedPosition) return 0;
+    if (this.#samples.length === 0) this.publishDurablePosition(durablePosition, appliedPosition, nowMs);
     return nowMs - this.#samples[0]!.atMs;
   }
 
-  #dropProjectedSamples(projectedPosition: number): void {
-    const first = this.#samples.findIndex(({ position }) => position > projectedPosition);
+  #dropAppliedSamples(appliedPosition: number): void {
+    const first = this.#samples.findIndex(({ position }) => position > appliedPosition);
     this.#samples.splice(0, first === -1 ? this.#samples.length : first);
     if (this.#samples.length === 0) this.#sampleIntervalMs = bounds.analyticsLagSampleIntervalMs;
   }

@@ -3,9 +3,15 @@ import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
 import type { OfferPayout } from '../confirmations/confirmation.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
-import { decodeVarints, preparePluck, prepareRaw, RowWriter, type SqlValue } from './analytics-database.ts';
+import {
+  decodeVarints,
+  prepareRawStatement,
+  prepareSingleValue,
+  RowWriter,
+  type SqlValue,
+} from './analytics-database.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
-import { keyOfSub, type ProjectedSession, type SubIdSortKey } from './projection-state.ts';
+import { type SessionState, type SubIdSortKey, toSubIdKey } from './projection-state.ts';
 import type { RetainedSessionDays } from './store-retention.ts';
 
 type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number | null, reversedMs: number | null];
@@ -37,7 +43,7 @@ class NumberTable {
 
   constructor(database: Database, table: string, columns: readonly string[]) {
     const condition = columns.map((column) => `${column} = ?`).join(' AND ');
-    this.#select = preparePluck(database, `SELECT number FROM ${table} WHERE ${condition}`);
+    this.#select = prepareSingleValue(database, `SELECT number FROM ${table} WHERE ${condition}`);
     const placeholders = columns.map(() => '?').join(', ');
     this.#insert = database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`);
   }
@@ -65,7 +71,7 @@ class NumberTable {
 /** Reads the stored state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not grow with the ledger. */
 export class SqliteProjectionState {
   readonly #retainedSessions: RetainedSessionDays;
-  readonly #sessionCache = new LRUCache<SubIdSortKey, ProjectedSession>({
+  readonly #sessionCache = new LRUCache<SubIdSortKey, SessionState>({
     max: bounds.projectionSessionCacheEntriesMax,
   });
   readonly #experiments: NumberTable;
@@ -86,19 +92,22 @@ export class SqliteProjectionState {
 
   constructor(database: Database, retainedSessions: RetainedSessionDays) {
     this.#retainedSessions = retainedSessions;
-    this.#findSession = prepareRaw(
+    this.#findSession = prepareRawStatement(
       database,
       `SELECT experiment, position, device, views, clicks, shown, last_event_ms, widget_events
         FROM session WHERE sub = ?`,
     );
-    this.#findClicks = preparePluck(database, 'SELECT offer FROM click WHERE session = ?');
-    this.#selectClick = prepareRaw(database, 'SELECT lender, clicked_ms FROM click WHERE session = ? AND offer = ?');
-    this.#selectLenderName = preparePluck(database, 'SELECT name FROM lender WHERE number = ?');
-    this.#selectSessionRevenue = preparePluck(
+    this.#findClicks = prepareSingleValue(database, 'SELECT offer FROM click WHERE session = ?');
+    this.#selectClick = prepareRawStatement(
+      database,
+      'SELECT lender, clicked_ms FROM click WHERE session = ? AND offer = ?',
+    );
+    this.#selectLenderName = prepareSingleValue(database, 'SELECT name FROM lender WHERE number = ?');
+    this.#selectSessionRevenue = prepareSingleValue(
       database,
       'SELECT coalesce(sum(confirmed_micros), 0) FROM click WHERE session = ?',
     );
-    this.#selectPayout = prepareRaw(
+    this.#selectPayout = prepareRawStatement(
       database,
       `SELECT funded_micros, funded_ms, reversed_micros, reversed_ms FROM payout
       WHERE session = ? AND offer = ? AND txid = ?`,
@@ -107,7 +116,7 @@ export class SqliteProjectionState {
     this.offers = new NumberTable(database, 'offer', ['id']);
     this.lenders = new NumberTable(database, 'lender', ['name']);
     this.#metadataWriter = new RowWriter(database, 'session_metadata', ['session', 'json']);
-    const last = preparePluck<[], Buffer | null>(database, 'SELECT max(sub) FROM session').get();
+    const last = prepareSingleValue<[], Buffer | null>(database, 'SELECT max(sub) FROM session').get();
     this.#newestKey = last?.toString('latin1') ?? '';
   }
 
@@ -117,7 +126,7 @@ export class SqliteProjectionState {
   }
 
   /** Returns the session, or null if no creation record of the session has been applied. */
-  findSession(key: SubIdSortKey): ProjectedSession | null {
+  findSession(key: SubIdSortKey): SessionState | null {
     if (key > this.#newestKey) return null;
     const cached = this.#sessionCache.get(key);
     if (cached !== undefined) return cached;
@@ -166,7 +175,7 @@ export class SqliteProjectionState {
   }
 
   #findPayoutState({ sub, offerId, txid }: PayoutKey): PayoutStateWithLender {
-    const key = keyOfSub(sub);
+    const key = toSubIdKey(sub);
     const session = key < this.firstRetainedSubId ? null : this.findSession(key);
     if (session === null) return emptyPayoutState;
     const { position, shownOffers } = session;

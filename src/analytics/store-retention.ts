@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
-import { preparePluck, prepareRaw } from './analytics-database.ts';
+import { prepareRawStatement, prepareSingleValue } from './analytics-database.ts';
 import { ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import { firstSubIdOfDay, type SubIdSortKey } from './projection-state.ts';
@@ -18,7 +18,7 @@ export class RetainedSessionDays {
 
   constructor(database: Database) {
     this.#updateFromDay = database.prepare('UPDATE retention SET kept_from_day = ?');
-    this.#firstDay = preparePluck<[], number>(database, 'SELECT kept_from_day FROM retention').get()!;
+    this.#firstDay = prepareSingleValue<[], number>(database, 'SELECT kept_from_day FROM retention').get()!;
     this.#firstKey = firstRetainedKey(this.#firstDay);
   }
 
@@ -63,7 +63,7 @@ export class SessionPruner {
 
   constructor(database: Database, retainedSessions: RetainedSessionDays) {
     this.#retainedSessions = retainedSessions;
-    this.#selectPrunable = prepareRaw(
+    this.#selectPrunable = prepareRawStatement(
       database,
       'SELECT sub, position, clicks FROM session WHERE sub < ? ORDER BY sub LIMIT ?',
     );
@@ -140,17 +140,20 @@ export class AnalyticsRetention {
     this.#database = database;
     this.#retainedSessions = retainedSessions;
     this.#counters = counters;
-    this.#selectFirstSegmentSince = preparePluck(database, 'SELECT min(first) FROM ledger_segment WHERE last_day >= ?');
+    this.#selectFirstSegmentSince = prepareSingleValue(
+      database,
+      'SELECT min(first) FROM ledger_segment WHERE last_day >= ?',
+    );
     this.#deleteSegmentsBefore = database.prepare('DELETE FROM ledger_segment WHERE last_day < ?');
-    this.#selectNewestDayBefore = preparePluck(database, 'SELECT max(day) FROM cohort_piece WHERE day < ?');
-    this.#selectOldestDayFrom = preparePluck(database, 'SELECT min(day) FROM cohort_piece WHERE day >= ?');
+    this.#selectNewestDayBefore = prepareSingleValue(database, 'SELECT max(day) FROM cohort_piece WHERE day < ?');
+    this.#selectOldestDayFrom = prepareSingleValue(database, 'SELECT min(day) FROM cohort_piece WHERE day >= ?');
   }
 
   /**
    * Archives the counters of expired days, then sets the first retained day, so that the sessions of expired days are no longer retained. A
    * failed archive write leaves the store unchanged.
    */
-  apply(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor | null): RetentionResult {
+  applyRetention(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor | null): RetentionResult {
     const previousDay = this.#retainedSessions.firstRetainedDay;
     try {
       if (cursor !== null) this.#archiveDays(archive, request, cursor);

@@ -23,14 +23,14 @@ import {
   type SummaryResult,
 } from './analytics.ts';
 import type { ExperimentRow } from './analytics-store.ts';
-import type { ProjectionTotals } from './projection-state.ts';
-import { AnalyticsLag, SharedProgress } from './shared-progress.ts';
+import type { RecordTotals } from './projection-state.ts';
+import { AnalyticsLag, ThreadProgress } from './shared-progress.ts';
 import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
 export interface AnalyticsThreadOptions {
   /** Paths of the ledger, the archive and the analytics store. The folder of the analytics store must exist. */
   readonly files: DataPaths;
-  readonly log: Pick<Ledger, 'appendedPosition' | 'durablePosition' | 'healthy'>;
+  readonly log: Pick<Ledger, 'lastAppendedPosition' | 'durablePosition' | 'healthy'>;
   /** Called when the thread has exited unexpectedly and will be restarted. */
   readonly onCrash?: (error: Error) => void;
   readonly onRecovered?: () => void;
@@ -62,7 +62,7 @@ interface PendingQuery {
 export class ThreadAnalytics implements Analytics, PayoutStateReader {
   readonly #started: Promise<void>;
   readonly #options: AnalyticsThreadOptions;
-  readonly #progress = new SharedProgress();
+  readonly #progress = new ThreadProgress();
   readonly #lag = new AnalyticsLag();
   #state: 'starting' | 'running' | 'restarting' | 'closed' = 'starting';
   #worker!: Worker;
@@ -93,8 +93,8 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     });
   }
 
-  get projectedPosition(): number {
-    return this.#progress.projectedPosition;
+  get appliedPosition(): number {
+    return this.#progress.appliedPosition;
   }
 
   get healthy(): boolean {
@@ -103,15 +103,15 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
 
   /** Milliseconds since the oldest record that the analytics do not include became durable; 0 if all durable records are included. */
   get lagMs(): number {
-    const { durablePosition, projectedPosition } = this.#progress;
-    return this.#lag.measureLagMs(durablePosition, projectedPosition, performance.now());
+    const { durablePosition, appliedPosition } = this.#progress;
+    return this.#lag.measureLagMs(durablePosition, appliedPosition, performance.now());
   }
 
   /** Wakes the aggregator. Call this method whenever the durable position of the ledger increases. */
   onLedgerDurable(position: number): void {
     this.#progress.durablePosition = position;
-    this.#lag.publishDurablePosition(position, this.#progress.projectedPosition, performance.now());
-    if (this.#progress.claimWakeUp()) this.#postToThread({ kind: 'wake' });
+    this.#lag.publishDurablePosition(position, this.#progress.appliedPosition, performance.now());
+    if (this.#progress.tryWakeAggregator()) this.#postToThread({ kind: 'wake' });
     this.#sendQueuedQueries();
   }
 
@@ -123,8 +123,8 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'listDays', parameter: packSubIds(query) }, { signal });
   }
 
-  async listRows(query: SessionRowsQuery, signal: CancelSignal | null = null): Promise<SessionRowsPage> {
-    return this.#query({ name: 'listRows', parameter: packSubIds(query) }, { signal });
+  async listSessions(query: SessionRowsQuery, signal: CancelSignal | null = null): Promise<SessionRowsPage> {
+    return this.#query({ name: 'listSessions', parameter: packSubIds(query) }, { signal });
   }
 
   findPayoutStates(
@@ -142,7 +142,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   }
 
   /** Returns the totals of the records that the analytics include so far. Does not wait until all appended records are included. */
-  getTotals(): Promise<ProjectionTotals> {
+  getTotals(): Promise<RecordTotals> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
@@ -177,7 +177,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     if (log.durablePosition > this.#progress.durablePosition) this.onLedgerDurable(log.durablePosition);
     // The durable records include all acknowledged records. If the ledger is unhealthy, further records may never become durable, so the
     // query does not wait for them.
-    const position = currentOnly ? 0 : log.healthy ? log.appendedPosition : log.durablePosition;
+    const position = currentOnly ? 0 : log.healthy ? log.lastAppendedPosition : log.durablePosition;
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<QueryResults[Name]>();
     const deadline = setTimeout(() => {
@@ -229,7 +229,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   #startWorker(ready?: () => void, failed?: (error: Error) => void): void {
     const { files, onCrash, onRecovered, onRebuild, onRebuilt } = this.#options;
     const workerData: AggregatorWorkerData = { files, progress: this.#progress.buffer };
-    const startPosition = this.#progress.projectedPosition;
+    const startPosition = this.#progress.appliedPosition;
     let cause: Error | null = null;
     this.#state = 'starting';
     this.#worker = new Worker(new URL('../../workers/aggregator.ts', import.meta.url), {
@@ -276,7 +276,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
         }
         this.#state = 'restarting';
         this.#rejectAllQueries('aggregator thread exited');
-        if (this.#progress.projectedPosition > startPosition) this.#restartDelayMs = bounds.aggregatorRestartDelayMinMs;
+        if (this.#progress.appliedPosition > startPosition) this.#restartDelayMs = bounds.aggregatorRestartDelayMinMs;
         this.#restartTimer = setTimeout(() => this.#startWorker(), this.#restartDelayMs);
         this.#restartDelayMs = Math.min(this.#restartDelayMs * 2, bounds.aggregatorRestartDelayMaxMs);
         onCrash?.(error);

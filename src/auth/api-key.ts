@@ -34,7 +34,7 @@ export interface IssuedKey {
 export type RevokeKeyResult = 'revoked' | 'already_revoked' | 'unknown';
 
 /** Names of the rate limits of a key, here and in the operations API. */
-export const limitParameters = [
+export const rateLimitParameters = [
   ['requestsPerMinute', 'requests_per_minute'],
   ['analyticsPerMinute', 'analytics_per_minute'],
   ['sessionsPerDay', 'sessions_per_day'],
@@ -56,7 +56,7 @@ export function findInvalidApiKeyMember(
   const expires = Number.isInteger(expiresAtMs) ? (expiresAtMs as number) : Number.NaN;
   if (expiresAtMs !== null && !(expires > nowMs && expires <= bounds.timestampMsMax)) return 'expires';
   const limits = newKey.limits as Record<string, unknown>;
-  return limitParameters.find(([name]) => !isValidLimitOverride(name, limits[name]))?.[1] ?? null;
+  return rateLimitParameters.find(([name]) => !isValidLimitOverride(name, limits[name]))?.[1] ?? null;
 }
 
 /** Whether a text is a valid account name: 1 to 64 printable characters without leading or trailing spaces. */

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { dayNumberOf } from '../domain/calendar.ts';
+import { toDayNumber } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiError, Failure } from '../domain/outcome.ts';
 import type { Vertical } from '../verticals/vertical.ts';
@@ -8,16 +8,16 @@ import { hashApiKey, parseBearerKey } from './api-key.ts';
 import type { Caller } from './key-usage.ts';
 import { DailyCounter, KeyUsage, type Operation, type QuotaReservation } from './key-usage.ts';
 import {
-  createKeyPolicies,
+  createRateLimitPolicies,
   hasLimitOverrides,
   type KeyLimits,
-  type KeyPolicies,
   type LimitName,
+  type RateLimitPolicies,
   type RateLimitStatus,
   resolveRateLimits,
 } from './rate-limits.ts';
 
-export interface Admission {
+export interface AdmittedCaller {
   readonly ok: true;
   readonly caller: Caller;
   readonly limitStatus: RateLimitStatus;
@@ -62,7 +62,7 @@ const verticalMismatchError: ApiError = { code: 'VERTICAL_MISMATCH' };
  */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
-  readonly #defaultPolicies: KeyPolicies;
+  readonly #defaultPolicies: RateLimitPolicies;
   readonly #usageByKey = new Map<number, KeyUsage>();
   readonly #restoredCounters = new Map<number, DailyCounter>();
   #lastRestoredDay = Number.NEGATIVE_INFINITY;
@@ -71,7 +71,7 @@ export class Authenticator {
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
-    this.#defaultPolicies = createKeyPolicies(options.defaultLimits);
+    this.#defaultPolicies = createRateLimitPolicies(options.defaultLimits);
     this.#nextCleanupMs = options.clock.monotonicMs() + bounds.rateLimitWindowMs;
   }
 
@@ -92,7 +92,7 @@ export class Authenticator {
     vertical: Vertical,
     operation: Operation,
     isRepeat?: (caller: Caller) => boolean,
-  ): Admission | AuthRejection {
+  ): AdmittedCaller | AuthRejection {
     const keyText = parseBearerKey(authorization);
     if (keyText === null) return this.#rejectUnauthorized();
     const { keyDirectory, clock } = this.#options;
@@ -139,7 +139,7 @@ export class Authenticator {
    * Sets the number of sessions that a key created on a UTC day, as read from the ledger (docs/contract.md#sessions-per-day). Throws if a
    * request with the key has already been checked.
    */
-  restoreSessionsOfDay(keyNumber: number, day: number, count: number): void {
+  restoreDailySessionCount(keyNumber: number, day: number, count: number): void {
     if (this.#usageByKey.has(keyNumber)) {
       throw new Error("session count cannot be restored after the key's first request");
     }
@@ -158,7 +158,7 @@ export class Authenticator {
     const counter = this.#restoredCounters.get(key.number) ?? new DailyCounter();
     this.#restoredCounters.delete(key.number);
     const limits = resolveRateLimits(key.limits, this.#options.defaultLimits);
-    const policies = hasLimitOverrides(key.limits) ? createKeyPolicies(limits) : this.#defaultPolicies;
+    const policies = hasLimitOverrides(key.limits) ? createRateLimitPolicies(limits) : this.#defaultPolicies;
     const usage = new KeyUsage(limits, policies, counter);
     this.#usageByKey.set(key.number, usage);
     return usage;
@@ -166,7 +166,7 @@ export class Authenticator {
 
   #cleanUpIdleKeys(nowMs: number, wallMs: number): void {
     // Session counts restored from the ledger stay in memory for one more day, because the wall clock may be set back past midnight.
-    if (dayNumberOf(wallMs) > this.#lastRestoredDay + 1) this.#restoredCounters.clear();
+    if (toDayNumber(wallMs) > this.#lastRestoredDay + 1) this.#restoredCounters.clear();
     for (let i = 0; i < bounds.keyUsagesFreedPerRequest; i++) {
       const next = this.#cleanupIterator.next();
       if (next.done === true) {

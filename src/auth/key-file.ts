@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { OperatorError } from '../domain/operator-error.ts';
-import { createPrivateFile, createPrivateFolder, diskFullMessage, isDiskFull } from '../files/durable-files.ts';
+import { createPrivateFile, createPrivateFolder, diskFullMessage, isDiskFullError } from '../files/durable-files.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /**
@@ -107,7 +107,7 @@ export function openKeyFile(path: string, waitMs: number, mustExist = false): Da
     if (error instanceof KeyFileError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new KeyFileError(
-      `cannot open the key file ${path}: ${isDiskFull(error) ? diskFullMessage(dirname(path)) : reason}`,
+      `cannot open the key file ${path}: ${isDiskFullError(error) ? diskFullMessage(dirname(path)) : reason}`,
       {
         cause: error,
       },
@@ -154,10 +154,10 @@ export class KeyFileWriter {
 type WriterClass<Writer> = new (path: string, mustExist: boolean, waitMs?: number) => Writer;
 
 /** SQL column list that selects the limits of a key under the names of the members of `KeyLimitOverrides`. */
-export const limitColumnsSql = `requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
+export const selectLimitColumnsSql = `requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
   sessions_per_day AS sessionsPerDay`;
 
-export function groupLimitColumns<Row extends KeyLimitOverrides>(row: Row) {
+export function extractLimitOverrides<Row extends KeyLimitOverrides>(row: Row) {
   const { requestsPerMinute, analyticsPerMinute, sessionsPerDay, ...others } = row;
   return { limits: { requestsPerMinute, analyticsPerMinute, sessionsPerDay }, ...others };
 }
@@ -169,7 +169,7 @@ export function isKeyFileBusy(error: unknown): boolean {
 
 /** Whether a change of the key file failed because the disk is full or not writable. A failed change does not modify the key file. */
 export function isKeyFileUnwritable(error: unknown): boolean {
-  return isDiskFull(error) || (error instanceof Database.SqliteError && error.code === 'SQLITE_IOERR_WRITE');
+  return isDiskFullError(error) || (error instanceof Database.SqliteError && error.code === 'SQLITE_IOERR_WRITE');
 }
 
 function migrate(database: Database.Database, path: string, waitMs: number): void {

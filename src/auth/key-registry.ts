@@ -9,12 +9,12 @@ import {
   generateApiKey,
   hashApiKey,
   type IssuedKey,
-  limitParameters,
   type NewKey,
   parseKeyExpiry,
   type RevokeKeyResult,
+  rateLimitParameters,
 } from './api-key.ts';
-import { groupLimitColumns, KeyFileWriter, limitColumnsSql } from './key-file.ts';
+import { extractLimitOverrides, KeyFileWriter, selectLimitColumnsSql } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /** Issues, lists and revokes API keys in the key file (docs/contract.md#api-keys). */
@@ -37,7 +37,7 @@ export class KeyRegistry extends KeyFileWriter {
           )
           .run(
             id,
-            this.#accountNumberOf(newKey.accountName),
+            this.#findAccountNumber(newKey.accountName),
             newKey.vertical.segment,
             newKey.mode,
             Buffer.from(hashApiKey(key), 'latin1'),
@@ -74,7 +74,7 @@ export class KeyRegistry extends KeyFileWriter {
     return this.find(id) === undefined ? 'unknown' : 'already_revoked';
   }
 
-  #accountNumberOf(name: string): number {
+  #findAccountNumber(name: string): number {
     return (
       this.findAccountNumberByName(name) ??
       Number(this.database.prepare('INSERT INTO accounts (name) VALUES (?)').run(name).lastInsertRowid)
@@ -84,11 +84,11 @@ export class KeyRegistry extends KeyFileWriter {
 
 const selectKeysSql = `
   SELECT keys.number, id, account, accounts.name AS accountName, vertical, mode, created, expires, revoked,
-    ${limitColumnsSql}
+    ${selectLimitColumnsSql}
   FROM keys JOIN accounts ON accounts.number = keys.account`;
 
 function toIssuedKey(row: KeyRow): IssuedKey {
-  const { created, expires, revoked, ...same } = groupLimitColumns(row);
+  const { created, expires, revoked, ...same } = extractLimitOverrides(row);
   return { ...same, createdAtMs: created, expiresAtMs: expires, revokedAtMs: revoked };
 }
 
@@ -120,7 +120,7 @@ export function parseKeyRequest(body: unknown, verticals: readonly KeyVertical[]
     vertical: verticals.find(({ segment }) => segment === body.vertical),
     mode: body.mode,
     expiresAtMs: parseExpiryMember(body.expires),
-    limits: Object.fromEntries(limitParameters.map(([name, param]) => [name, body[param] ?? null])),
+    limits: Object.fromEntries(rateLimitParameters.map(([name, param]) => [name, body[param] ?? null])),
   };
   const invalid = findInvalidApiKeyMember(newKey, nowMs);
   return invalid === null ? succeeded(newKey as unknown as NewKey) : invalidRequest(invalid);
@@ -131,7 +131,7 @@ const memberNames: readonly string[] = [
   'vertical',
   'mode',
   'expires',
-  ...limitParameters.map(([, param]) => param),
+  ...rateLimitParameters.map(([, param]) => param),
 ];
 
 /** Parses the body member `expires`. Returns null if the key never expires, and NaN for an invalid value. */

@@ -1,9 +1,9 @@
-import { dayNumberOf, dayStartMs } from '../domain/calendar.ts';
+import { dayStartMs, toDayNumber } from '../domain/calendar.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import {
   createLimitStatus,
   type KeyLimits,
-  type KeyPolicies,
+  type RateLimitPolicies,
   type RateLimitPolicy,
   type RateLimitStatus,
   SlidingWindow,
@@ -36,7 +36,7 @@ export class DailyCounter {
   }
 
   /** Counts one more session. Does not check the limit; the caller must compare `count` with the limit first. */
-  reserveRequest(day: number): QuotaReservation {
+  reserveSession(day: number): QuotaReservation {
     this.#setDailyCount(day, this.count(day) + 1);
     return new DailyReservation(this, day);
   }
@@ -94,9 +94,9 @@ export class KeyUsage {
   readonly #analyticsWindow: SlidingWindow;
   readonly #sessionCounter: DailyCounter;
   readonly #sessionsPerDay: number;
-  readonly #policies: KeyPolicies;
+  readonly #policies: RateLimitPolicies;
 
-  constructor(limits: KeyLimits, policies: KeyPolicies, sessionCounter: DailyCounter) {
+  constructor(limits: KeyLimits, policies: RateLimitPolicies, sessionCounter: DailyCounter) {
     this.#requestWindow = new SlidingWindow(limits.requestsPerMinute);
     this.#analyticsWindow = new SlidingWindow(limits.analyticsPerMinute);
     this.#sessionCounter = sessionCounter;
@@ -118,7 +118,7 @@ export class KeyUsage {
   countRequest(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
     this.#requestWindow.admit(nowMs);
     if (operation === 'query_analytics') this.#analyticsWindow.admit(nowMs);
-    return operation === 'create_session' ? this.#sessionCounter.reserveRequest(dayNumberOf(wallMs)) : null;
+    return operation === 'create_session' ? this.#sessionCounter.reserveSession(toDayNumber(wallMs)) : null;
   }
 
   /**
@@ -169,7 +169,7 @@ export class KeyUsage {
   freeEmptyWindows(nowMs: number, wallMs: number): boolean {
     const requestsIdle = this.#requestWindow.removeWindowIfEmpty(nowMs);
     const analyticsIdle = this.#analyticsWindow.removeWindowIfEmpty(nowMs);
-    const today = dayNumberOf(wallMs);
+    const today = toDayNumber(wallMs);
     return (
       requestsIdle &&
       analyticsIdle &&
@@ -180,7 +180,7 @@ export class KeyUsage {
 
   #remainingSessions(wallMs: number): number {
     // The count can exceed the daily limit, because the operator may have lowered the limit during the day.
-    return Math.max(0, this.#sessionsPerDay - this.#sessionCounter.count(dayNumberOf(wallMs)));
+    return Math.max(0, this.#sessionsPerDay - this.#sessionCounter.count(toDayNumber(wallMs)));
   }
 
   #requestRatePolicy(operation: ChargedOperation): RateLimitPolicy {
@@ -191,5 +191,5 @@ export class KeyUsage {
 }
 
 function timeToMidnightMs(wallMs: number): number {
-  return dayStartMs(dayNumberOf(wallMs) + 1) - wallMs;
+  return dayStartMs(toDayNumber(wallMs) + 1) - wallMs;
 }

@@ -25,7 +25,7 @@ export function operatorTokenPath(dataDir: string): string {
 }
 
 /** Reads the token file. If the token file does not exist, first writes a new token to a file that only the file's owner can read. */
-export function openOperatorToken(path: string): { readonly token: OperatorToken; readonly created: boolean } {
+export function readOrCreateOperatorToken(path: string): { readonly token: OperatorToken; readonly created: boolean } {
   const created = !existsSync(path);
   if (created) writeFileDurably(path, `svc_operator_${randomBytes(32).toString('hex')}\n`);
   return { token: new OperatorToken(readOperatorToken(path)), created };

@@ -28,7 +28,7 @@ export const defaultKeyLimits: KeyLimits = {
   sessionsPerDay: bounds.sessionsPerDayDefault,
 };
 
-export const noLimitOverrides: KeyLimitOverrides = {
+export const defaultLimitOverrides: KeyLimitOverrides = {
   requestsPerMinute: null,
   analyticsPerMinute: null,
   sessionsPerDay: null,
@@ -76,7 +76,7 @@ export interface RateLimitPolicy {
 }
 
 /** Rate limit policies of a key, by operation. A response reports the policy of the limit with the fewest remaining requests. */
-export interface KeyPolicies {
+export interface RateLimitPolicies {
   /** Policy for operations that have only the limit of requests per minute. */
   readonly requests: RateLimitPolicy;
   readonly forAnalytics: { readonly requests: RateLimitPolicy; readonly analytics: RateLimitPolicy };
@@ -98,7 +98,7 @@ export interface RateLimitStatus {
   readonly resetSeconds: number;
 }
 
-export function createKeyPolicies(limits: KeyLimits): KeyPolicies {
+export function createRateLimitPolicies(limits: KeyLimits): RateLimitPolicies {
   const minuteSeconds = bounds.rateLimitWindowMs / 1000;
   const requests: NamedLimit = { name: 'minute', limit: limits.requestsPerMinute, windowSeconds: minuteSeconds };
   const analytics: NamedLimit = { name: 'analytics', limit: limits.analyticsPerMinute, windowSeconds: minuteSeconds };

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { ApiKey, KeyDirectory } from './api-key.ts';
-import { groupLimitColumns, limitColumnsSql, openKeyFile } from './key-file.ts';
+import { extractLimitOverrides, openKeyFile, selectLimitColumnsSql } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 interface SqliteKeyDirectoryOptions {
@@ -59,7 +59,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
       this.#selectDataVersion = this.#database.prepare<[], number>('PRAGMA data_version').pluck();
       this.#selectChanges = this.#database.prepare<[number], ChangeRow>(
         `SELECT changes.number AS change, changes.hash, changes.account AS originsAccount,
-           keys.number, keys.account, vertical, mode, expires, ${limitColumnsSql}
+           keys.number, keys.account, vertical, mode, expires, ${selectLimitColumnsSql}
          FROM changes LEFT JOIN keys ON keys.hash = changes.hash AND revoked IS NULL
          WHERE changes.number > ? ORDER BY changes.number LIMIT ${bounds.apiKeyChangesPerTurn}`,
       );
@@ -89,7 +89,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
    * Returns a key ID and an account name for the process log. Reads the key file unless the caches contain the key ID and the account name.
    * The key ID or account name is undefined if its number is unknown or the key file cannot be read.
    */
-  requestLogNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
+  lookUpLogNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
     return {
       key: keyNumber === undefined ? undefined : cachedName(keyNumber, this.#keyIdCache, this.#selectKeyId),
       account: cachedName(account, this.#accountNameCache, this.#selectAccountName),
@@ -186,7 +186,7 @@ function cachedName(
 const noOrigins: readonly string[] = Object.freeze([]);
 
 function toApiKey(row: KeyRow): ApiKey {
-  const { number, account, vertical, mode, expires, limits } = groupLimitColumns(row);
+  const { number, account, vertical, mode, expires, limits } = extractLimitOverrides(row);
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
 }
 

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { escapeInvisible } from '../domain/text.ts';
-import type { CapacityMeasurements, LoadCurve, RouteCost, SessionMemory } from './measurements.ts';
+import { escapeInvisibleCharacters } from '../domain/text.ts';
+import type { CapacityMeasurements, LoadCurve, MemoryPerSession, RouteCost } from './measurements.ts';
 import {
   CapacityPlanError,
   firstSchemaError,
@@ -89,7 +89,7 @@ export function readMeasurements(text: string, mix: TrafficMix): CapacityMeasure
   const { machine, startedAt, commit, quick, scale } = value;
   return {
     box: {
-      cpu: escapeInvisible(machine.cpu),
+      cpu: escapeInvisibleCharacters(machine.cpu),
       cores: machine.cores,
       memoryMiB: machine.memoryGiB * 1024,
       measuredAt: startedAt,
@@ -144,12 +144,12 @@ function readLoadCurve({ curves }: BenchmarkResult): LoadCurve {
     return { offeredPerSecond, achievedPerSecond, p99Ms: latencyMs.p99, cpuMicros, clientSaturated: client.saturated };
   });
   return {
-    title: escapeInvisible(curve.title),
+    title: escapeInvisibleCharacters(curve.title),
     points: points.sort((one, other) => one.offeredPerSecond - other.offeredPerSecond),
   };
 }
 
-function readSessionMemory({ memory }: BenchmarkResult): SessionMemory {
+function readSessionMemory({ memory }: BenchmarkResult): MemoryPerSession {
   if (memory === null || memory.points.length === 0) throw missingMeasurementError('the memory use of live sessions');
   const { heapBytes, residentBytes, sessionsMax } = memory;
   // Uses the larger of resident and heap memory. In a short run, the growth of resident memory is unreliable, because the operating system

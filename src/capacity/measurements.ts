@@ -6,7 +6,7 @@ export interface CapacityMeasurements {
   /** CPU time per request under full load, by route. */
   readonly costs: Readonly<Partial<Record<RouteName, RouteCost>>>;
   readonly curve: LoadCurve;
-  readonly memory: SessionMemory;
+  readonly memory: MemoryPerSession;
   /** Bytes on disk that each session adds permanently; null if not measured. */
   readonly diskBytesPerSession: number | null;
 }
@@ -48,7 +48,7 @@ export interface LoadCurvePoint {
   readonly clientSaturated: boolean;
 }
 
-export interface SessionMemory {
+export interface MemoryPerSession {
   readonly residentBytesPerSession: number;
   /** Resident memory of a server without sessions. */
   readonly baseResidentMiB: number;

@@ -92,7 +92,7 @@ export const defaultTrafficMixFile: TrafficMixFile = {
 /** Parses the text of a traffic mix file. Throws `CapacityPlanError` if the text is invalid. */
 export function parseTrafficMix(text: string): TrafficMix {
   const value = parseJsonText(text);
-  assertKnownMixMembers(value);
+  assertKnownTrafficMixProperties(value);
   if (!trafficMixValidator.Check(value))
     throw new CapacityPlanError(`is not a traffic mix: ${firstSchemaError(trafficMixValidator, value)}`);
   return toTrafficMix(value);
@@ -116,23 +116,23 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
 }
 
 /** Throws `CapacityPlanError` for an unknown member and suggests the nearest valid name, which schema validation alone would not do. */
-function assertKnownMixMembers(value: unknown): void {
+function assertKnownTrafficMixProperties(value: unknown): void {
   if (!isJsonObject(value)) return;
-  assertKnownMemberNames(value, Object.keys(TrafficMixSchema.properties), 'the mix');
+  assertKnownProperties(value, Object.keys(TrafficMixSchema.properties), 'the mix');
   const { per_100_sessions: shares, limits } = value;
   if (isJsonObject(shares)) {
     if ('session' in shares)
       throw new CapacityPlanError(
         'is not a traffic mix: per_100_sessions must not contain session, because there are always 100 sessions',
       );
-    assertKnownMemberNames(shares, routesAfterSession, 'per_100_sessions');
+    assertKnownProperties(shares, routesAfterSession, 'per_100_sessions');
   }
   if (isJsonObject(limits)) {
-    assertKnownMemberNames(limits, Object.keys(TrafficMixSchema.properties.limits.properties), 'limits');
+    assertKnownProperties(limits, Object.keys(TrafficMixSchema.properties.limits.properties), 'limits');
   }
 }
 
-function assertKnownMemberNames(value: object, known: readonly string[], where: string): void {
+function assertKnownProperties(value: object, known: readonly string[], where: string): void {
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue;
     const nearest = nearestWord(name, known);

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { escapeInvisible, toDisplayText, truncateText } from '../domain/text.ts';
+import { escapeInvisibleCharacters, toDisplayText, truncateText } from '../domain/text.ts';
 
 /** Path of a value in a catalog file: member names and array indexes, outermost first. */
 export type CatalogPath = readonly (string | number)[];
@@ -27,7 +27,10 @@ export class CatalogErrors {
   add(path: CatalogPath, problem: string): void {
     this.#count++;
     if (this.listed.length >= bounds.catalogErrorsReportedMax) return;
-    this.listed.push({ path, problem: truncateText(escapeInvisible(problem), bounds.catalogErrorCharactersShown) });
+    this.listed.push({
+      path,
+      problem: truncateText(escapeInvisibleCharacters(problem), bounds.catalogErrorCharactersShown),
+    });
   }
 
   /** Adds the error of a text that is not JSON or is too large. An unreadable text has no further errors. */

@@ -45,7 +45,7 @@ export class InvalidCatalogError extends Error {
   }
 }
 
-export interface ReplacedCatalog {
+export interface RecentlyReplacedCatalog {
   readonly compiled: CompiledCatalog;
   /** Unix time at which the catalog was replaced, in milliseconds. */
   readonly replacedMs: number;
@@ -64,7 +64,7 @@ export class CatalogStore {
   readonly archive: CatalogArchive;
   readonly #options: CatalogStoreOptions;
   readonly #served: ServedCatalog[] = [];
-  readonly #replaced = new Map<string, ReplacedCatalog>();
+  readonly #replaced = new Map<string, RecentlyReplacedCatalog>();
   readonly #beforeActivateHooks: PrepareCatalog[] = [];
   readonly #activateHooks: ((compiled: CompiledCatalog) => void)[] = [];
   readonly #abortController = new AbortController();
@@ -108,7 +108,7 @@ export class CatalogStore {
   }
 
   /** Returns the catalogs of a vertical and mode that were replaced in the last 28 hours, oldest replacement first. */
-  replacedCatalogs(vertical: number, mode: ApiKeyMode): ReplacedCatalog[] {
+  recentlyReplacedCatalogs(vertical: number, mode: ApiKeyMode): RecentlyReplacedCatalog[] {
     return [...this.#replaced.values()]
       .filter(({ compiled }) => compiled.vertical.number === vertical && compiled.mode === mode)
       .sort((one, other) => one.replacedMs - other.replacedMs);

@@ -10,16 +10,16 @@ import { computeCatalogVersion } from './identifiers.ts';
  * plain objects, arrays, maps and typed arrays. Throws a TypeError for an instance of any other class, because a message to a thread loses
  * the class of an object.
  */
-export function shareTypedArrays<Value>(value: Value): Value;
-export function shareTypedArrays(value: unknown): unknown {
+export function copyToSharedMemory<Value>(value: Value): Value;
+export function copyToSharedMemory(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (ArrayBuffer.isView(value)) return copyToSharedBuffer(value as NumericArray);
-  if (Array.isArray(value)) return value.map(shareTypedArrays);
-  if (value instanceof Map) return new Map([...value].map(([key, member]) => [key, shareTypedArrays(member)]));
+  if (Array.isArray(value)) return value.map(copyToSharedMemory);
+  if (value instanceof Map) return new Map([...value].map(([key, member]) => [key, copyToSharedMemory(member)]));
   if (Object.getPrototypeOf(value) !== Object.prototype) {
     throw new TypeError(`${value.constructor.name} cannot be sent to another thread`);
   }
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shareTypedArrays(member)]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyToSharedMemory(member)]));
 }
 
 type NumericArray = Float64Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
@@ -125,6 +125,6 @@ export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mod
     disclosure: catalog.disclosure,
     offers: listOffersById(catalog).map(({ lender, offer }) => product.compileOffer(lender, offer)),
     // All matching threads share the memory of the tables, so a new thread needs no copy of the tables.
-    tables: shareTypedArrays(product.compileTables(catalog, vertical)),
+    tables: copyToSharedMemory(product.compileTables(catalog, vertical)),
   };
 }

@@ -61,7 +61,7 @@ class SvgParser {
     if (!at('<')) return this.#parseText();
     if (at('<!--')) return this.#parseComment();
     if (at('<![CDATA[')) return this.#open.length === 0 ? textOutsideRoot : this.#skipPast(']]>');
-    if (at('<?')) return this.#parseInstruction();
+    if (at('<?')) return this.#parseProcessingInstruction();
     if (at('<!')) return this.#parseDocumentType();
     return at('</') ? this.#parseEndTag() : this.#parseStartTag();
   }
@@ -84,7 +84,7 @@ class SvgParser {
     return null;
   }
 
-  #parseInstruction(): string | null {
+  #parseProcessingInstruction(): string | null {
     const declares = /^<\?xml[ \t\r\n?]/i.test(this.#text.slice(this.offset, this.offset + 6));
     const first = this.offset === 0 || (this.offset === 1 && this.#text.startsWith('\ufeff'));
     if (declares && !first) return 'has an XML declaration that is not at its beginning';

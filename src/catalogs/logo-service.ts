@@ -31,7 +31,7 @@ export class LogoService {
   }
 
   /** Makes the logos of a catalog available to clients. Before this call, `loadLogos` must have loaded the logos. */
-  activate({ key }: LogoSource, catalog: LogoCatalog): void {
+  publishLogos({ key }: LogoSource, catalog: LogoCatalog): void {
     const set = this.#logosByCatalog.get(catalog);
     if (set === undefined) throw new Error('loadLogos must be called before activate');
     this.#activeCatalogs.set(key, catalog);
@@ -71,7 +71,7 @@ export class LogoService {
     this.#logosByCatalog.set(catalog, set);
     if ([...set.logos].every(([lender, { hash }]) => before?.get(lender)?.hash === hash)) return;
     this.#setLogos(catalog, set);
-    this.activate({ key, folder }, catalog);
+    this.publishLogos({ key, folder }, catalog);
   }
 
   #setLogos(catalog: LogoCatalog, set: LogoSet): void {

@@ -56,7 +56,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
     errors.add(['vertical'], `must be "${vertical.segment}"`);
   }
   checkWellFormedText(catalog.disclosure, ['disclosure'], errors);
-  checkStateRules(catalog.state_rules, ['state_rules'], vertical, errors);
+  validateStateRules(catalog.state_rules, ['state_rules'], vertical, errors);
   if (!Array.isArray(catalog.lenders)) return;
 
   const product = productOf(vertical);
@@ -73,7 +73,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
       if (/\p{Cc}/u.test(lender.name)) errors.add(path, 'must not contain control characters');
       checkWellFormedText(lender.name, path, errors);
     }
-    checkStateRules(lender.state_rules, [...lenderPath, 'state_rules'], vertical, errors);
+    validateStateRules(lender.state_rules, [...lenderPath, 'state_rules'], vertical, errors);
     if (!Array.isArray(lender.offers)) continue;
     for (const [offerIndex, offer] of lender.offers.entries()) {
       // `errors` may omit schema errors beyond its limit, so the offer is checked against the schema again.
@@ -94,7 +94,7 @@ function checkWellFormedText(text: unknown, path: CatalogPath, errors: CatalogEr
 }
 
 /** Reports names that are not values of the vertical's state field, also in state rules that do not match the schema. */
-function checkStateRules(rules: unknown, path: CatalogPath, vertical: Vertical, errors: CatalogErrors): void {
+function validateStateRules(rules: unknown, path: CatalogPath, vertical: Vertical, errors: CatalogErrors): void {
   if (typeof rules !== 'object' || rules === null || Array.isArray(rules)) return;
   const states = choiceValues(vertical, vertical.roles.state);
   for (const [state, rule] of Object.entries(rules)) {
@@ -122,7 +122,7 @@ function checkOffer(
   if (urlProblem !== null) errors.add([...path, 'landing_url'], urlProblem);
   if (new Set(offer.features).size < offer.features.length)
     errors.add([...path, 'features'], 'must not repeat a value');
-  checkStateRules(offer.state_rules, [...path, 'state_rules'], vertical, errors);
+  validateStateRules(offer.state_rules, [...path, 'state_rules'], vertical, errors);
   for (const [index, criterion] of offer.criteria.entries()) {
     checkCriterion(criterion, [...path, 'criteria', index], vertical, errors);
   }

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
-import { escapeInvisible, nearestWord } from '../domain/text.ts';
+import { escapeInvisibleCharacters, nearestWord } from '../domain/text.ts';
 import { attachHelp, formatHelp } from './command.ts';
 
 /** Top-level commands and groups, in the order of the help. A module is loaded only when needed, because loading all modules is slow. */
@@ -28,7 +28,7 @@ export function formatUsageError(text: string): string {
     .trimEnd()
     .replace(/^error: /, '')
     .replace(/\n\(Did you mean ([^\n]*)\?\)$/, '; did you mean $1?');
-  return escapeInvisible(line);
+  return escapeInvisibleCharacters(line);
 }
 
 /**

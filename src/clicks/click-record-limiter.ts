@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
-import { dayNumberOf } from '../domain/calendar.ts';
+import { toDayNumber } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
@@ -53,7 +53,7 @@ class SessionClickSketch {
   }
 
   #sketchForSessionDay(sub: Uint8Array): Uint8Array {
-    const day = dayNumberOf(decodeSubId(sub).createdMs);
+    const day = toDayNumber(decodeSubId(sub).createdMs);
     const index = day & 1;
     // If the clock was set back to an earlier day, new sessions use the counts of the later day, so that the counts do not restart.
     if (day > this.#days[index]!) {

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
-import type { ReplacedCatalog } from '../catalogs/catalog-store.ts';
+import type { RecentlyReplacedCatalog } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
-import { dayNumberOf, dayStartMs } from '../domain/calendar.ts';
+import { dayStartMs, toDayNumber } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind, type OfferClickedRecord } from '../ledger/ledger-record.ts';
-import { noUnavailableOffers, type UnavailableOffers } from '../matching/matcher.ts';
+import { allOffersAvailable, type UnavailableOffers } from '../matching/matcher.ts';
 import { classifyClick } from './click-rules.ts';
-import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts';
+import { type OfferIdBits, SessionOfferPairs } from './session-offer-pairs.ts';
 
 /**
  * State of an offer with a daily cap (docs/contract.md#daily-caps): the cap and the number of clicks that booked revenue. Stores the counts
@@ -20,7 +20,7 @@ class OfferCapState {
   dailyCap: number | null = null;
   /** Time of the removal from the active catalog, or null. The cap still applies to links that were shown before the removal. */
   removedMs: number | null = null;
-  readonly randomId: RandomOfferId;
+  readonly randomId: OfferIdBits;
   readonly #days = [-1, -1];
   readonly #counts = [0, 0];
 
@@ -88,7 +88,7 @@ function applyClick(
   if (withinDailyCap === undefined && !isCountedClick(sub, clickedMs, offer, pairs)) return false;
   pairs.markClicked(sub, offer.randomId);
   if (withinDailyCap === false) return false;
-  const day = dayNumberOf(clickedMs);
+  const day = toDayNumber(clickedMs);
   offer.addBookedClick(day);
   return offer.removedMs === null && offer.hasReachedCap(day);
 }
@@ -105,7 +105,7 @@ function isCountedClick(
 ): boolean {
   const { createdMs } = decodeSubId(sub);
   const state = pairs.pairState(sub, randomId);
-  const wasShown = state !== 'none' || !pairs.isCompleteSince(createdMs);
+  const wasShown = state !== 'none' || !pairs.hasAllPairsSince(createdMs);
   return classifyClick({ wasShown, wasClicked: state === 'clicked', createdMs }, clickedMs) === 'counted';
 }
 
@@ -117,7 +117,7 @@ interface CapDecision {
 }
 
 /** Visits, in order, all records since `sinceMs` that the ledger accepted before the call, and possibly later records. */
-export type ReadLedgerSince = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
+export type ReadLedgerRecords = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
  * Enforces daily caps (docs/contract.md#daily-caps): counts the clicks that book revenue, per capped offer and UTC day, and lists the
@@ -164,10 +164,10 @@ export class DailyCaps implements LedgerSubscriber {
 
   /** Returns the offers of an active catalog that have reached their cap. */
   unavailableOffers(catalog: CompiledCatalog, nowMs: number): UnavailableOffers {
-    if (catalog.dailyCaps.size === 0) return noUnavailableOffers;
+    if (catalog.dailyCaps.size === 0) return allOffersAvailable;
     const state = this.#capStateOf(catalog);
     if (state.catalog !== catalog) throw new Error('catalog is not active');
-    const day = dayNumberOf(nowMs);
+    const day = toDayNumber(nowMs);
     if (state.unavailableDay !== day) {
       state.unavailable = computeUnavailableOffers(day, state.offers, catalog);
       state.unavailableDay = day;
@@ -179,7 +179,7 @@ export class DailyCaps implements LedgerSubscriber {
     if (this.#cappedOfferCount === 0) return noCapDecision;
     const offer = this.#states.get(stateKeyOfSub(sub))?.offers.get(offerId);
     if (offer === undefined || offer.dailyCap === null) return noCapDecision;
-    const atCap = offer.hasReachedCap(dayNumberOf(clickedMs));
+    const atCap = offer.hasReachedCap(toDayNumber(clickedMs));
     return { atCap, withinDailyCap: isCountedClick(sub, clickedMs, offer, this.#pairs) ? !atCap : null };
   }
 
@@ -192,7 +192,7 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /** Reads the recorded clicks of the offers that have no cap yet and get a cap when the catalog is activated. */
-  async loadRecordedClicks(catalog: CompiledCatalog, nowMs: number, readHistory: ReadLedgerSince): Promise<void> {
+  async loadRecordedClicks(catalog: CompiledCatalog, nowMs: number, readHistory: ReadLedgerRecords): Promise<void> {
     const state = this.#capStateOf(catalog);
     const offers = new Map<string, OfferCapState>();
     for (const id of catalog.dailyCaps.keys()) if (!state.offers.has(id)) offers.set(id, new OfferCapState());
@@ -208,7 +208,7 @@ export class DailyCaps implements LedgerSubscriber {
       await readHistory(sinceMs, (record) => {
         if (isOfCatalog(record)) applyRecord(record, offers, pairs);
       });
-      for (const _ of this.#pairs.addPairsOfTable(pairs)) await nextTurn();
+      for (const _ of this.#pairs.addAllPairs(pairs)) await nextTurn();
     } finally {
       this.#bufferedRecords = null;
     }
@@ -243,7 +243,7 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /** Restores the caps after a restart: activates the replaced catalogs in order, then the current catalog. */
-  restoreCatalogCaps(catalog: CompiledCatalog, replaced: readonly ReplacedCatalog[]): void {
+  restoreCatalogCaps(catalog: CompiledCatalog, replaced: readonly RecentlyReplacedCatalog[]): void {
     let sinceMs = 0;
     for (const { compiled, replacedMs } of replaced) {
       this.activateCatalog(compiled, sinceMs);
@@ -266,7 +266,7 @@ export class DailyCaps implements LedgerSubscriber {
     const key = stateKeyOfCatalog(catalog);
     let state = this.#states.get(key);
     if (state === undefined) {
-      state = { catalog: null, offers: new Map(), unavailable: noUnavailableOffers, unavailableDay: null };
+      state = { catalog: null, offers: new Map(), unavailable: allOffersAvailable, unavailableDay: null };
       this.#states.set(key, state);
     }
     return state;
@@ -287,7 +287,7 @@ const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
 
 /** An offer that is clicked today was shown today or yesterday. One more hour allows for a wall clock that was set back. */
 function replayStartMs(nowMs: number): number {
-  return dayStartMs(dayNumberOf(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
+  return dayStartMs(toDayNumber(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }
 
 /** Encodes vertical and mode as one number, as in a sub_id. */
@@ -313,5 +313,5 @@ function computeUnavailableOffers(
     bits[index >>> 5]! |= 1 << (index & 31);
     count++;
   }
-  return count === 0 ? noUnavailableOffers : { count, bits };
+  return count === 0 ? allOffersAvailable : { count, bits };
 }

@@ -3,7 +3,7 @@ import { decodeSubId } from '../ids/sub-id.ts';
 type PairState = 'none' | 'shown' | 'clicked';
 
 /** 64 random bits that identify an offer. */
-export interface RandomOfferId {
+export interface OfferIdBits {
   readonly high: number;
   readonly low: number;
 }
@@ -14,7 +14,7 @@ const minuteMs = 60 * 1000;
  * Set of (session, offer) pairs: the offers that were shown to each session, with one bit for a counted click. A pair takes eight
  * bytes outside the heap, because there are as many pairs as views of capped offers in a day.
  *
- * A session-offer pair is identified by 63 bits: random bits of the sub_id XOR the offer's `RandomOfferId`. Among four million pairs, the
+ * A session-offer pair is identified by 63 bits: random bits of the sub_id XOR the offer's `OfferIdBits`. Among four million pairs, the
  * probability of a collision is one in a million. There is one hash table for each minute of session creation, so that growing a table is
  * fast. The oldest table is evicted when the sessions of the table are too old for counted clicks, or when there are too many pairs.
  */
@@ -34,27 +34,27 @@ export class SessionOfferPairs {
   }
 
   /** Whether the set still contains all session-offer pairs of the sessions created at a given time or later. */
-  isCompleteSince(createdMs: number): boolean {
+  hasAllPairsSince(createdMs: number): boolean {
     return createdMs >= this.#completeSinceMs;
   }
 
-  pairState(sub: Uint8Array, offerId: RandomOfferId): PairState {
+  pairState(sub: Uint8Array, offerId: OfferIdBits): PairState {
     return this.#tablesByMinute.get(minuteOf(sub))?.pairState(sub, offerId) ?? 'none';
   }
 
-  markShown(sub: Uint8Array, offerId: RandomOfferId): void {
+  markShown(sub: Uint8Array, offerId: OfferIdBits): void {
     this.#addPair(sub, offerId, false);
   }
 
-  markClicked(sub: Uint8Array, offerId: RandomOfferId): void {
+  markClicked(sub: Uint8Array, offerId: OfferIdBits): void {
     this.#addPair(sub, offerId, true);
   }
 
   /** Adds the session-offer pairs of another set. Each step of the generator adds the pairs of one minute, within a few milliseconds. */
-  *addPairsOfTable(others: SessionOfferPairs): Generator<void> {
+  *addAllPairs(others: SessionOfferPairs): Generator<void> {
     this.#completeSinceMs = Math.max(this.#completeSinceMs, others.#completeSinceMs);
     for (const [minute, table] of others.#tablesByMinute) {
-      this.#size += this.#pairTableOfMinute(minute).addPairsOfTable(table);
+      this.#size += this.#pairsOfMinute(minute).addAllPairs(table);
       this.#evictExcessPairs();
       yield;
     }
@@ -70,16 +70,12 @@ export class SessionOfferPairs {
       if ((minute + 1) * minuteMs <= createdMs) this.#evictPairsOfMinute(minute);
   }
 
-  #addPair(sub: Uint8Array, offerId: RandomOfferId, clicked: boolean): void {
-    this.#size += this.#pairTableOfMinute(minuteOf(sub)).add(
-      highWordOf(sub, offerId),
-      lowWordOf(sub, offerId),
-      clicked,
-    );
+  #addPair(sub: Uint8Array, offerId: OfferIdBits, clicked: boolean): void {
+    this.#size += this.#pairsOfMinute(minuteOf(sub)).add(highWordOf(sub, offerId), lowWordOf(sub, offerId), clicked);
     if (this.#size > this.#pairsMax) this.#evictExcessPairs();
   }
 
-  #pairTableOfMinute(minute: number): PairTable {
+  #pairsOfMinute(minute: number): PairTable {
     let table = this.#tablesByMinute.get(minute);
     if (table === undefined) {
       table = new PairTable();
@@ -97,7 +93,7 @@ export class SessionOfferPairs {
   }
 
   #evictPairsOfMinute(minute: number): void {
-    this.#size -= this.#pairTableOfMinute(minute).size;
+    this.#size -= this.#pairsOfMinute(minute).size;
     this.#tablesByMinute.delete(minute);
   }
 }
@@ -115,7 +111,7 @@ class PairTable {
   size = 0;
   #words = new Uint32Array(2 * initialSlots);
 
-  pairState(sub: Uint8Array, offerId: RandomOfferId): PairState {
+  pairState(sub: Uint8Array, offerId: OfferIdBits): PairState {
     const index = this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId));
     if (this.#isEmpty(index)) return 'none';
     return (this.#words[index + 1]! & 1) === 1 ? 'clicked' : 'shown';
@@ -136,7 +132,7 @@ class PairTable {
   }
 
   /** Adds the pairs of another table. Returns the number of added pairs. */
-  addPairsOfTable(other: PairTable): number {
+  addAllPairs(other: PairTable): number {
     const words = other.#words;
     let added = 0;
     // The table grows before the pairs are added. Adding the pairs of a larger table in slot order to a smaller table would be slow,
@@ -177,11 +173,11 @@ class PairTable {
 }
 
 /** Returns the first 32-bit word of a session-offer pair. The word is never 0, because 0 marks an empty slot of the hash table. */
-function highWordOf(sub: Uint8Array, { high }: RandomOfferId): number {
+function highWordOf(sub: Uint8Array, { high }: OfferIdBits): number {
   return (readWord(sub, randomOffset) ^ high) >>> 0 || 1;
 }
 
-function lowWordOf(sub: Uint8Array, { low }: RandomOfferId): number {
+function lowWordOf(sub: Uint8Array, { low }: OfferIdBits): number {
   return ((readWord(sub, randomOffset + 4) ^ low) & ~1) >>> 0;
 }
 

@@ -4,7 +4,7 @@ import process from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 import { defaultKeyLimits, type KeyLimits, resolveRateLimits } from '../auth/rate-limits.ts';
 import { bounds } from '../bounds.ts';
-import { escapeInvisible, truncateText } from '../domain/text.ts';
+import { escapeInvisibleCharacters, truncateText } from '../domain/text.ts';
 import { type CertificateFiles, type TlsVersion, tlsMinVersionDefault, tlsVersions } from '../tls/certificate.ts';
 import { ConfigError, type Env, type SettingName, settingNames } from './env.ts';
 import {
@@ -86,8 +86,8 @@ export interface PublicUrls {
   readonly cdn: string;
 }
 
-export const engineChoices = ['auto', 'uws', 'node'] as const;
-export type HttpEngineSetting = (typeof engineChoices)[number];
+export const httpEngineChoices = ['auto', 'uws', 'node'] as const;
+export type HttpEngineSetting = (typeof httpEngineChoices)[number];
 
 /**
  * Durability of acknowledged records. Records written with `fsync` survive a power failure; records written with `write` survive only a
@@ -153,9 +153,9 @@ export function loadConfig(
       host: parseHostSetting(env, 'SVC_HOST') ?? '127.0.0.1',
       port: parseIntegerSetting(env, 'SVC_PORT', 0, bounds.portMax) ?? 8080,
     },
-    operationsEndpoint: readOperationsEndpoint(env),
+    operationsEndpoint: readOperationsAddress(env),
     operationsAllowedHosts: parseHostNamesSetting(env, 'SVC_OPS_ALLOWED_HOSTS', bounds.opsAllowedHostsMax) ?? [],
-    engine: parseChoiceSetting(env, 'SVC_LISTENER', engineChoices) ?? 'auto',
+    engine: parseChoiceSetting(env, 'SVC_LISTENER', httpEngineChoices) ?? 'auto',
     tls: readTlsSettings(env, machine),
     drain: {
       delayMs: (parseIntegerSetting(env, 'SVC_DRAIN_DELAY_SECONDS', 0, bounds.drainDelaySecondsMax) ?? 0) * 1000,
@@ -205,7 +205,7 @@ export function loadConfig(
 
   const warnings = env.unknown.map(
     (name) =>
-      `${truncateText(escapeInvisible(name), bounds.settingCharactersShown)} is set, but no setting has this name.`,
+      `${truncateText(escapeInvisibleCharacters(name), bounds.settingCharactersShown)} is set, but no setting has this name.`,
   );
   if (config.sessions.max > sessionsMaxByHeap) {
     warnings.push(
@@ -230,7 +230,7 @@ export function readDataDir(
 }
 
 /** Reads the address of the operations listener without validating other settings. Throws `ConfigError` for an invalid setting. */
-export function readOperationsEndpoint(env: Env): ListenAddress {
+export function readOperationsAddress(env: Env): ListenAddress {
   assertNoMisspelledSettings(env, ['SVC_OPS_HOST', 'SVC_OPS_PORT']);
   return {
     host: parseHostSetting(env, 'SVC_OPS_HOST') ?? '127.0.0.1',

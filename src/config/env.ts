@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { bounds } from '../bounds.ts';
-import { escapeInvisible, nearestWord } from '../domain/text.ts';
+import { escapeInvisibleCharacters, nearestWord } from '../domain/text.ts';
 
 /** Error for an invalid or misspelled setting. The error message has one line. */
 export class ConfigError extends Error {
@@ -24,7 +24,7 @@ export class ConfigError extends Error {
   static misspelledSettingError(variable: string, setting: SettingName): ConfigError {
     return new ConfigError(
       setting,
-      `${escapeInvisible(variable)} is set, but no setting has this name; did you mean ${setting}?`,
+      `${escapeInvisibleCharacters(variable)} is set, but no setting has this name; did you mean ${setting}?`,
     );
   }
 }

@@ -19,7 +19,7 @@ import {
  * @param text valid JSON: one row or an array of rows
  * @returns the first repeated member of each row with repeated members, by row index
  */
-export function findDuplicateMembers(text: string): ReadonlyMap<number, ConfirmationField> {
+export function findRepeatedMembers(text: string): ReadonlyMap<number, ConfirmationField> {
   const duplicates = new Map<number, ConfirmationField>();
   const scanner = createScanner(text, true);
   let rowDepth = 1;

@@ -1,4 +1,4 @@
-import { escapeInvisible, nearestWord } from './text.ts';
+import { escapeInvisibleCharacters, nearestWord } from './text.ts';
 
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -29,5 +29,5 @@ export function assertKnownOptionNames(parent: string, options: object, names: r
   const similar = nearestWord(unknown, names);
   const hint =
     similar === null ? `the options are ${names.map(fullName).join(', ')}` : `did you mean ${fullName(similar)}?`;
-  throw new RangeError(`unknown option ${fullName(escapeInvisible(unknown))}; ${hint}`);
+  throw new RangeError(`unknown option ${fullName(escapeInvisibleCharacters(unknown))}; ${hint}`);
 }

@@ -45,7 +45,7 @@ export function failed(error: ApiError): Failure {
   return { ok: false, error };
 }
 
-export function failedWithCode(code: ErrorCode): Failure {
+export function failureWithCode(code: ErrorCode): Failure {
   return failed({ code });
 }
 

@@ -23,7 +23,7 @@ const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Formats a value as JSON with invisible characters escaped. */
 export function toEscapedJson(value: unknown): string {
-  return escapeInvisible(JSON.stringify(value));
+  return escapeInvisibleCharacters(JSON.stringify(value));
 }
 
 /** Formats a value as JSON with invisible characters escaped, but without quotes around a simple string. */
@@ -32,7 +32,7 @@ export function toDisplayText(value: unknown): string {
 }
 
 /** Replaces invisible characters by JSON escapes. */
-export function escapeInvisible(text: string): string {
+export function escapeInvisibleCharacters(text: string): string {
   return text.replaceAll(invisibleCharacters, (character) =>
     Array.from(
       { length: character.length },

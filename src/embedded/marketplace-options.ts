@@ -6,8 +6,8 @@ import type { CatalogSource } from '../catalogs/catalog-store.ts';
 import {
   type Durability,
   durabilityModes,
-  engineChoices,
   type HttpEngineSetting,
+  httpEngineChoices,
   type PublicUrls,
 } from '../config/config.ts';
 import { baseUrlRule, hostNamesRule, isHostName, isHttpOrigin, parseBaseUrl } from '../config/parse-setting.ts';
@@ -91,7 +91,7 @@ export interface NewPartnerKey {
 }
 
 /** Properties of the HTTP request that opened a click URL. */
-export interface ClickVisit {
+export interface ClickContext {
   /** HTTP method. Default: `GET`. A request with a method other than GET is redirected but not recorded as a click. */
   readonly method?: string | undefined;
   readonly userAgent?: string | undefined;
@@ -159,8 +159,8 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   assertObject('the argument of createMarketplace', argument);
   assertKnownOptionNames('', argument, marketplaceOptionNames);
   const { listen, ...options } = argument;
-  assertPath('dataDir', options.dataDir);
-  if (options.secretFile !== undefined) assertPath('secretFile', options.secretFile);
+  assertFilePath('dataDir', options.dataDir);
+  if (options.secretFile !== undefined) assertFilePath('secretFile', options.secretFile);
   if (options.urls) {
     assertObject('urls', options.urls);
     assertKnownOptionNames('urls', options.urls, ['public', 'click', 'widget', 'cdn']);
@@ -195,12 +195,12 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   if (!Array.isArray(hosts) || hosts.length > opsAllowedHostsMax || !hosts.every(isHostName)) {
     throw new RangeError(`listen.operationsAllowedHosts must be up to ${opsAllowedHostsMax} ${hostNamesRule}`);
   }
-  assertChoice('listen.engine', listen.engine, engineChoices);
+  assertChoice('listen.engine', listen.engine, httpEngineChoices);
   if (!listen.tls) return;
   assertObject('listen.tls', listen.tls);
   assertKnownOptionNames('listen.tls', listen.tls, ['certificateFile', 'keyFile', 'minVersion']);
-  assertPath('listen.tls.certificateFile', listen.tls.certificateFile);
-  assertPath('listen.tls.keyFile', listen.tls.keyFile);
+  assertFilePath('listen.tls.certificateFile', listen.tls.certificateFile);
+  assertFilePath('listen.tls.keyFile', listen.tls.keyFile);
   assertChoice('listen.tls.minVersion', listen.tls.minVersion, tlsVersions);
 }
 
@@ -209,7 +209,7 @@ export function normalizeBaseUrl(url: string | undefined): string | null {
   return typeof url === 'string' ? parseBaseUrl(url) : null;
 }
 
-function assertPath(name: string, value: unknown): void {
+function assertFilePath(name: string, value: unknown): void {
   if (typeof value !== 'string' || value === '') throw new RangeError(`${name} must be the path of a file or folder`);
 }
 

@@ -1,4 +1,4 @@
-import type { Admission, Authenticator } from '../auth/authenticator.ts';
+import type { AdmittedCaller, Authenticator } from '../auth/authenticator.ts';
 import type { Caller, Operation } from '../auth/key-usage.ts';
 import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
@@ -8,14 +8,14 @@ import {
   type ApiError,
   createErrorBody,
   type ErrorBody,
-  failedWithCode,
+  failureWithCode,
   invalidRequest,
   type Outcome,
   serviceUnavailable,
   succeeded,
 } from '../domain/outcome.ts';
 import type { SortOrder } from '../matching/matcher.ts';
-import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
+import type { DailyView, SessionRowsView, SummaryView } from '../operations/analytics-views.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';
 import { createOfferUrls } from '../operations/click-url.ts';
 import type { CreateSessionBody, SessionMetadata, SessionView } from '../operations/create-session.ts';
@@ -167,7 +167,7 @@ export class PartnerApi {
   /** GET /analytics (docs/contract.md#analytics). The result type depends on `query.granularity`, which is `summary` by default. */
   queryAnalytics(query: AnalyticsQuery): Promise<PartnerApiResult<SummaryView>>;
   queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<PartnerApiResult<DailyView>>;
-  queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<PartnerApiResult<RowsView>>;
+  queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<PartnerApiResult<SessionRowsView>>;
   queryAnalytics(
     query: AnalyticsQuery | AnalyticsPageQuery<'daily' | 'row'>,
   ): Promise<PartnerApiResult<AnalyticsView>> {
@@ -181,7 +181,7 @@ export class PartnerApi {
   async #run<View extends object>(
     operation: Operation,
     argument: object,
-    run: (admission: Admission) => Outcome<View> | Promise<Outcome<View>>,
+    run: (admission: AdmittedCaller) => Outcome<View> | Promise<Outcome<View>>,
   ): Promise<PartnerApiResult<View & IgnoredParameters>> {
     const admission = this.#admitCaller(operation);
     if (!admission.ok) return toErrorResult(admission.error);
@@ -213,7 +213,7 @@ function toErrorResult(error: ApiError): { readonly ok: false; readonly error: P
 }
 
 /** Returns the names of the unknown members of an argument, or an empty list if the API key is a live key. */
-function ignoredMembers({ caller }: Admission, operation: Operation, argument: object): readonly string[] {
+function ignoredMembers({ caller }: AdmittedCaller, operation: Operation, argument: object): readonly string[] {
   return caller.mode === 'live'
     ? []
     : collectUnknownParameters(Object.keys(argument), knownRequestParameters[operation]);
@@ -239,7 +239,7 @@ function toMarketplaceRequest(query: unknown, format: string | undefined): Outco
 
 function toAnalyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
   const tag: unknown = (query as Partial<AnalyticsQuery> | null | undefined)?.referrer_tag;
-  if (tag !== undefined && typeof tag !== 'string') return failedWithCode('INVALID_REFERRER_TAG');
+  if (tag !== undefined && typeof tag !== 'string') return failureWithCode('INVALID_REFERRER_TAG');
   return toQueryText(query, {
     referrer_tag: 'string',
     sub_id_list: 'strings',

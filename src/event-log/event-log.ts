@@ -14,7 +14,7 @@ export interface EventLog<Item> {
    */
   appendWithoutWaiting(record: Item): number | null;
   /** Position of the last appended record, durable or not; 0 for an empty log. */
-  readonly appendedPosition: number;
+  readonly lastAppendedPosition: number;
   /** Position of the last durable record. */
   readonly durablePosition: number;
   /** Whether the log can be written; false from a failed write until the next successful write. Meanwhile, the service is not ready. */

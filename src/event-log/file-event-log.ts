@@ -2,7 +2,7 @@ import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { AppendedRecord, EventLog } from './event-log.ts';
 import { fileSystemLogFiles, type LogFiles } from './log-files.ts';
-import { frameHeaderBytes, markedFrameHeaderBytes } from './log-format.ts';
+import { frameHeaderLength, markedFrameHeaderLength } from './log-format.ts';
 import {
   type ReadProgressListener,
   type RecordVisitor,
@@ -109,7 +109,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   readonly #encoder = new Encoder();
   #pendingGroup = new FrameGroup();
   #writingGroup = new FrameGroup();
-  #appendedPosition: number;
+  #lastAppendedPosition: number;
   #appendedCrc: number;
   #durablePosition: number;
   /** Whether the log has an end mark (see log-format.ts), or has no segment. */
@@ -138,13 +138,13 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     this.#writer = new SegmentWriter({ files, folder, syncsGroups: this.#syncsGroups, segmentBytesMax });
     this.#pendingBytesMax = options.pendingBytesMax ?? bounds.logPendingBytesMax;
     this.#hasEndMark = hasEndMark;
-    this.#appendedPosition = position;
+    this.#lastAppendedPosition = position;
     this.#durablePosition = position;
     this.#appendedCrc = crc;
   }
 
-  get appendedPosition(): number {
-    return this.#appendedPosition;
+  get lastAppendedPosition(): number {
+    return this.#lastAppendedPosition;
   }
 
   get durablePosition(): number {
@@ -160,16 +160,16 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   }
 
   append(record: Item): AppendedRecord | null {
-    if (!this.#healthy || !this.#addToPendingGroup(record)) return null;
+    if (!this.#healthy || !this.#addToPendingCommitGroup(record)) return null;
     this.#scheduleWrite();
-    return { position: this.#appendedPosition, durable: this.#pendingGroup.whenDurable() };
+    return { position: this.#lastAppendedPosition, durable: this.#pendingGroup.whenDurable() };
   }
 
   appendWithoutWaiting(record: Item): number | null {
-    if (!this.#addToPendingGroup(record)) return null;
+    if (!this.#addToPendingCommitGroup(record)) return null;
     if (this.#pendingGroup.length >= bounds.logGroupInitialBytes) this.#scheduleWrite();
-    else if (this.#writeLoop === null) this.#scheduleDelayedWrite();
-    return this.#appendedPosition;
+    else if (this.#writeLoop === null) this.#scheduleWriteAfterDelay();
+    return this.#lastAppendedPosition;
   }
 
   close(): Promise<void> {
@@ -177,17 +177,17 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     return this.#closePromise;
   }
 
-  #addToPendingGroup(record: Item): boolean {
+  #addToPendingCommitGroup(record: Item): boolean {
     if (this.#closing) return false;
     const payload = this.#encoder.encodeSharedRef(record);
     if (payload.length > bounds.logRecordBytesMax) throw new RangeError('record is larger than logRecordBytesMax');
     const group = this.#pendingGroup;
-    const frameBytesMax = payload.length + frameHeaderBytes + markedFrameHeaderBytes;
+    const frameBytesMax = payload.length + frameHeaderLength + markedFrameHeaderLength;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
     // A frame with the mark bit proves that all earlier groups of frames are durable (see log-format.ts). A group of frames is written only
     // after all earlier groups were synced, so the first frame of each group gets the mark bit.
-    group.add(payload, this.#appendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
-    this.#appendedPosition++;
+    group.add(payload, this.#lastAppendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
+    this.#lastAppendedPosition++;
     this.#appendedCrc = group.lastCrc;
     this.#options.onAppended?.(record);
     return true;
@@ -202,7 +202,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   }
 
   /** Schedules a delayed write, because writing many views at once costs as much as writing one view. */
-  #scheduleDelayedWrite(): void {
+  #scheduleWriteAfterDelay(): void {
     this.#writeDelayTimer ??= setTimeout(() => {
       this.#writeDelayTimer = null;
       this.#scheduleWrite();
@@ -220,10 +220,10 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       group.clear();
       this.#durableListener(this.#durablePosition);
       // The promises are resolved without waiting, so the next write starts before the callers continue.
-      group.resolveDurablePromises();
+      group.resolveWaitingPromises();
     }
     this.#writeLoop = null;
-    if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleDelayedWrite();
+    if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleWriteAfterDelay();
   }
 
   /** Writes a group of records and retries until they are durable. If the log is closing, returns false after the first failed retry. */
@@ -250,8 +250,8 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
           this.#healthy = false;
           this.#options.onIncident?.({ kind: 'unavailable', error });
         }
-        group.rejectDurablePromises(error);
-        this.#pendingGroup.rejectDurablePromises(error);
+        group.rejectWaitingPromises(error);
+        this.#pendingGroup.rejectWaitingPromises(error);
         if (isLastAttempt) return false;
         if (!this.#closing) await this.#waitBeforeRetry();
       }
@@ -274,12 +274,12 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     this.#cancelRetryPause();
     if (this.#pendingGroup.records > 0) this.#scheduleWrite();
     await this.#writeLoop;
-    const lost = this.#appendedPosition - this.#durablePosition;
+    const lost = this.#lastAppendedPosition - this.#durablePosition;
     if (lost > 0) this.#options.onIncident?.({ kind: 'records-lost', records: lost });
     try {
       // At this point, the last segment is complete and synced, so the end mark of the log can be written.
       if (lost === 0 && !this.#hasEndMark) {
-        await this.#writer.writeEndMark(this.#appendedPosition + 1, this.#appendedCrc);
+        await this.#writer.writeEndMark(this.#lastAppendedPosition + 1, this.#appendedCrc);
       }
       await this.#writer.close();
     } catch (error) {

@@ -30,10 +30,10 @@ import { bounds } from '../bounds.ts';
  * record. Because of the end mark, a missing last record of a closed log is reported as damage, not as a torn tail. The next segment
  * replaces the end mark, and has the same name and header.
  */
-export const segmentHeaderBytes = 32;
-export const frameHeaderBytes = 8;
-export const markedFrameHeaderBytes = 12;
-export const syncMarkBit = 0x8000_0000;
+export const segmentHeaderLength = 32;
+export const frameHeaderLength = 8;
+export const markedFrameHeaderLength = 12;
+export const syncMark = 0x8000_0000;
 
 const magic = Buffer.from('svc-log\n', 'latin1');
 const formatVersion = 1;
@@ -48,7 +48,7 @@ export interface SegmentHeader {
 }
 
 export function encodeSegmentHeader(header: SegmentHeader): Buffer {
-  const bytes = Buffer.alloc(segmentHeaderBytes);
+  const bytes = Buffer.alloc(segmentHeaderLength);
   magic.copy(bytes);
   bytes.writeUInt32BE(formatVersion, 8);
   bytes.writeUInt32BE(shard, 12);
@@ -60,7 +60,7 @@ export function encodeSegmentHeader(header: SegmentHeader): Buffer {
 
 /** Decodes a segment header. Returns an error message if the header is invalid. */
 export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | string {
-  if (bytes.length < segmentHeaderBytes) return 'the segment is shorter than its header';
+  if (bytes.length < segmentHeaderLength) return 'the segment is shorter than its header';
   if (!bytes.subarray(0, magic.length).equals(magic)) return 'not a log segment';
   if (bytes.readUInt32BE(headerCrcOffset) !== crc32(bytes.subarray(0, headerCrcOffset)))
     return 'the segment header is damaged';
@@ -114,7 +114,7 @@ export function parseSegmentFileNames(names: readonly string[]): number[] {
     .sort((a, b) => a - b);
 }
 
-const sequenceFieldsScratch = Buffer.alloc(markedFrameHeaderBytes);
+const sequenceFieldsScratch = Buffer.alloc(markedFrameHeaderLength);
 
 export function computeFrameCrc(sequence: number, previousCrc: number, payload: Uint8Array): number {
   writeMarkedFrameHeader(sequenceFieldsScratch, 0, sequence, previousCrc);
@@ -128,7 +128,7 @@ export function writeMarkedFrameHeader(target: Buffer, offset: number, sequence:
   target.writeUInt32BE(previousCrc, offset + 8);
 }
 
-export function readSequence(bytes: Buffer, offset: number): number {
+export function readRecordSequence(bytes: Buffer, offset: number): number {
   return bytes.readUInt32BE(offset) * 2 ** 32 + bytes.readUInt32BE(offset + 4);
 }
 

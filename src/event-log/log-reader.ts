@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { bounds } from '../bounds.ts';
 import { type EventLog, LogUnavailableError } from './event-log.ts';
 import { fileSystemLogFiles, type LogFiles } from './log-files.ts';
-import { decodeSegmentHeader, parseSegmentFileNames, segmentFileName, segmentHeaderBytes } from './log-format.ts';
+import { decodeSegmentHeader, parseSegmentFileNames, segmentFileName, segmentHeaderLength } from './log-format.ts';
 import { findNewestSegmentBefore, type ReplayStart } from './log-recovery.ts';
 import { type LogCursor, LogScanner } from './log-scanner.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
@@ -55,7 +55,7 @@ export class LogReader {
     const scanner = this.#scanner;
     if (upToPosition <= scanner.position) return 0;
     // One refresh finds all segments up to `upToPosition`, because a segment gets its file name before its first record is durable.
-    scanner.refresh();
+    scanner.refreshEndOfLog();
     if (scanner.segment === null) scanner.enterNextSegment();
     let visited = 0;
     for (; visited < maxRecords && scanner.position < upToPosition; visited++) {
@@ -96,7 +96,7 @@ function openAtCursor(files: LogFiles, folder: string, cursor: LogCursor): Segme
  */
 function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
   if (segment.size() < cursor.offset) return false;
-  const header = decodeSegmentHeader(segment.readBytes(0, segmentHeaderBytes));
+  const header = decodeSegmentHeader(segment.readBytes(0, segmentHeaderLength));
   if (typeof header === 'string') return true;
   let crc = header.previousCrc;
   for (let position = cursor.segment; position <= cursor.position; position++) {
@@ -116,11 +116,11 @@ function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
 export async function readActiveLog(
   files: LogFiles,
   folder: string,
-  log: Pick<EventLog<unknown>, 'appendedPosition' | 'durablePosition' | 'healthy'>,
+  log: Pick<EventLog<unknown>, 'lastAppendedPosition' | 'durablePosition' | 'healthy'>,
   since: ReplayStart,
   visit: (record: unknown) => void,
 ): Promise<void> {
-  const last = log.appendedPosition;
+  const last = log.lastAppendedPosition;
   while (log.durablePosition < last) {
     if (!log.healthy) throw new LogUnavailableError('the log cannot be written', null);
     await pause(bounds.logLingerMs);

@@ -9,7 +9,7 @@ import {
   RecordDecoder,
   removedTailFileName,
   segmentFileName,
-  segmentHeaderBytes,
+  segmentHeaderLength,
 } from './log-format.ts';
 import { type LogLocation, LogScanner } from './log-scanner.ts';
 import { copySegmentRange } from './segment-files.ts';
@@ -81,7 +81,7 @@ export async function recoverLog(
       }
     }
     const { position, crc } = scanner;
-    const hasEndMark = scanner.segment === null || scanner.segment.offset === segmentHeaderBytes;
+    const hasEndMark = scanner.segment === null || scanner.segment.offset === segmentHeaderLength;
     return { position, crc, hasEndMark, removedTail: await truncateTornTail(files, folder, scanner) };
   } finally {
     scanner.close();

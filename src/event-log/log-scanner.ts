@@ -94,7 +94,7 @@ export class LogScanner {
   }
 
   /** Makes records and segments visible that were written since the last read. */
-  refresh(): void {
+  refreshEndOfLog(): void {
     this.#listLaterSegments();
     this.segment?.discardReadAhead();
   }
@@ -126,7 +126,7 @@ export class LogScanner {
         throw new LogDamagedError(segment.path, offset, `record ${this.position + 1} is missing or incomplete`);
       }
       if (attempt === 1) {
-        this.refresh();
+        this.refreshEndOfLog();
         continue;
       }
       const { tornBytes, markOffset } = segment.inspectSegmentTail(this.position + 1);

@@ -1,11 +1,11 @@
 import { basename, join } from 'node:path';
 import type { LogFiles } from './log-files.ts';
 import {
-  frameHeaderBytes,
-  markedFrameHeaderBytes,
+  frameHeaderLength,
+  markedFrameHeaderLength,
   parseSegmentFileNames,
   RecordDecoder,
-  readSequence,
+  readRecordSequence,
   segmentFileName,
 } from './log-format.ts';
 import type { LogLocation } from './log-scanner.ts';
@@ -151,8 +151,8 @@ function readRemainingFrames(
     }
     const { markOffset } = segment.inspectSegmentTail(sequence);
     if (markOffset === null) return;
-    const chain = segment.readBytes(markOffset + frameHeaderBytes, markedFrameHeaderBytes);
-    sequence = readSequence(chain, 0);
+    const chain = segment.readBytes(markOffset + frameHeaderLength, markedFrameHeaderLength);
+    sequence = readRecordSequence(chain, 0);
     crc = chain.readUInt32BE(8);
     segment.offset = markOffset;
   }

@@ -5,11 +5,11 @@ import type { SegmentHeader } from './log-format.ts';
 import {
   computeFrameCrc,
   decodeSegmentHeader,
-  frameHeaderBytes,
-  markedFrameHeaderBytes,
-  readSequence,
-  segmentHeaderBytes,
-  syncMarkBit,
+  frameHeaderLength,
+  markedFrameHeaderLength,
+  readRecordSequence,
+  segmentHeaderLength,
+  syncMark,
 } from './log-format.ts';
 
 /** Error for a log file that is damaged at a byte offset, so that the bytes from this offset on cannot be read. */
@@ -38,7 +38,7 @@ export class SegmentReader {
   #chunk: Buffer = Buffer.alloc(0);
   #chunkOffset = 0;
   /** File offset of the next frame in bytes. */
-  offset = segmentHeaderBytes;
+  offset = segmentHeaderLength;
   /** Payload of the last frame that `readFrame` accepted. */
   payload: Uint8Array = this.#chunk;
   crc = 0;
@@ -51,7 +51,7 @@ export class SegmentReader {
 
   /** Reads the segment header. Throws `LogDamagedError` if the header is invalid. */
   readHeader(): SegmentHeader {
-    const header = decodeSegmentHeader(this.readBytes(0, segmentHeaderBytes));
+    const header = decodeSegmentHeader(this.readBytes(0, segmentHeaderLength));
     if (typeof header === 'string') throw new LogDamagedError(this.path, 0, header);
     return header;
   }
@@ -67,16 +67,16 @@ export class SegmentReader {
 
   /** Reads the frame at `offset` and advances `offset`. Returns false, with `offset` unchanged, if the frame is incomplete or invalid. */
   readFrame(sequence: number, previousCrc: number): boolean {
-    const head = this.readBytes(this.offset, frameHeaderBytes + markedFrameHeaderBytes);
-    if (head.length < frameHeaderBytes) return false;
+    const head = this.readBytes(this.offset, frameHeaderLength + markedFrameHeaderLength);
+    if (head.length < frameHeaderLength) return false;
     const lengthWord = head.readUInt32BE(0);
-    const hasSyncMark = lengthWord >= syncMarkBit;
-    const length = hasSyncMark ? lengthWord - syncMarkBit : lengthWord;
+    const hasSyncMark = lengthWord >= syncMark;
+    const length = hasSyncMark ? lengthWord - syncMark : lengthWord;
     if (length === 0 || length > bounds.logRecordBytesMax) return false;
-    const start = hasSyncMark ? frameHeaderBytes + markedFrameHeaderBytes : frameHeaderBytes;
+    const start = hasSyncMark ? frameHeaderLength + markedFrameHeaderLength : frameHeaderLength;
     if (hasSyncMark) {
-      if (head.length < start || readSequence(head, frameHeaderBytes) !== sequence) return false;
-      if (head.readUInt32BE(frameHeaderBytes + 8) !== previousCrc) return false;
+      if (head.length < start || readRecordSequence(head, frameHeaderLength) !== sequence) return false;
+      if (head.readUInt32BE(frameHeaderLength + 8) !== previousCrc) return false;
     }
     const frame = this.readBytes(this.offset, start + length);
     if (frame.length < start + length) return false;
@@ -97,7 +97,7 @@ export class SegmentReader {
    */
   inspectSegmentTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
-    const markedHead = frameHeaderBytes + markedFrameHeaderBytes;
+    const markedHead = frameHeaderLength + markedFrameHeaderLength;
     let tornBytes = 0;
     for (let at = this.offset; at < size; ) {
       const chunk = this.readBytes(at, Math.min(bounds.logReadChunkBytes, size - at));
@@ -107,14 +107,14 @@ export class SegmentReader {
       for (let i = 0; i < scanned; i++) {
         if (chunk[i] === 0) continue;
         tornBytes = at + i + 1 - this.offset;
-        // Every frame with the mark bit starts with the byte `syncMarkBit >>> 24`, because lengths are below 2^24.
-        if (chunk[i] !== syncMarkBit >>> 24 || i + markedHead > chunk.length) continue;
-        const length = chunk.readUInt32BE(i) - syncMarkBit;
-        const found = readSequence(chunk, i + frameHeaderBytes);
+        // Every frame with the mark bit starts with the byte `syncMark >>> 24`, because lengths are below 2^24.
+        if (chunk[i] !== syncMark >>> 24 || i + markedHead > chunk.length) continue;
+        const length = chunk.readUInt32BE(i) - syncMark;
+        const found = readRecordSequence(chunk, i + frameHeaderLength);
         if (length === 0 || length > bounds.logRecordBytesMax || found <= sequence || found > sequence + size) continue;
         const frame = this.readBytes(at + i, markedHead + length);
         if (frame.length < markedHead + length) continue;
-        const previousCrc = frame.readUInt32BE(frameHeaderBytes + 8);
+        const previousCrc = frame.readUInt32BE(frameHeaderLength + 8);
         if (frame.readUInt32BE(4) === computeFrameCrc(found, previousCrc, frame.subarray(markedHead))) {
           return { tornBytes, markOffset: at + i };
         }

@@ -5,11 +5,11 @@ import type { LogFiles, WritableLogFile } from './log-files.ts';
 import {
   computeFrameCrc,
   encodeSegmentHeader,
-  frameHeaderBytes,
-  markedFrameHeaderBytes,
+  frameHeaderLength,
+  markedFrameHeaderLength,
   segmentFileName,
-  segmentHeaderBytes,
-  syncMarkBit,
+  segmentHeaderLength,
+  syncMark,
   temporaryFileName,
   writeMarkedFrameHeader,
 } from './log-format.ts';
@@ -32,14 +32,14 @@ export class FrameGroup {
   }
 
   add(payload: Uint8Array, sequence: number, previousCrc: number, hasSyncMark: boolean): void {
-    const start = this.length + frameHeaderBytes + (hasSyncMark ? markedFrameHeaderBytes : 0);
+    const start = this.length + frameHeaderLength + (hasSyncMark ? markedFrameHeaderLength : 0);
     const end = start + payload.length;
     if (end > this.#buffer.length) this.#growBuffer(end);
     const buffer = this.#buffer;
     const crc = computeFrameCrc(sequence, previousCrc, payload);
-    buffer.writeUInt32BE(hasSyncMark ? syncMarkBit + payload.length : payload.length, this.length);
+    buffer.writeUInt32BE(hasSyncMark ? syncMark + payload.length : payload.length, this.length);
     buffer.writeUInt32BE(crc, this.length + 4);
-    if (hasSyncMark) writeMarkedFrameHeader(buffer, this.length + frameHeaderBytes, sequence, previousCrc);
+    if (hasSyncMark) writeMarkedFrameHeader(buffer, this.length + frameHeaderLength, sequence, previousCrc);
     buffer.set(payload, start);
     if (this.records === 0) {
       this.firstSequence = sequence;
@@ -56,7 +56,7 @@ export class FrameGroup {
     return this.#durable.promise;
   }
 
-  resolveDurablePromises(): void {
+  resolveWaitingPromises(): void {
     // Promises resolve in log order. `durableLater` is resolved before `durable`, because `durableLater` belongs to the oldest records of
     // the group.
     this.#durableLater?.resolve();
@@ -66,7 +66,7 @@ export class FrameGroup {
   }
 
   /** Rejects the promise of the records, but keeps the frames of the group, which can be written later. */
-  rejectDurablePromises(cause: unknown): void {
+  rejectWaitingPromises(cause: unknown): void {
     if (this.#durable === null) return;
     this.#durableLater ??= Promise.withResolvers();
     this.#durable.reject(new LogUnavailableError('the log cannot be written', this.#durableLater.promise, { cause }));
@@ -166,7 +166,7 @@ export class SegmentWriter {
     const temporary = join(folder, temporaryFileName(name));
     const file = await files.create(temporary);
     try {
-      await file.write(encodeSegmentHeader(first), segmentHeaderBytes, 0);
+      await file.write(encodeSegmentHeader(first), segmentHeaderLength, 0);
       await file.datasync();
       await files.rename(temporary, join(folder, name));
       await files.syncFolder(folder);
@@ -174,7 +174,7 @@ export class SegmentWriter {
       await file.close().catch(() => {});
       throw error;
     }
-    this.#segment = { file, offset: segmentHeaderBytes, preallocatedBytes: segmentHeaderBytes };
+    this.#segment = { file, offset: segmentHeaderLength, preallocatedBytes: segmentHeaderLength };
     return this.#segment;
   }
 }

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { createFolderDurably, fsyncPath } from '../files/durable-files.ts';
 import { fileSystemLogFiles, type LogFiles } from './log-files.ts';
-import { parseSegmentFileNames, segmentFileName, segmentHeaderBytes } from './log-format.ts';
+import { parseSegmentFileNames, segmentFileName, segmentHeaderLength } from './log-format.ts';
 import { type LogLocation, LogScanner, openSegment } from './log-scanner.ts';
 import { copySegmentRange, writeSegment } from './segment-files.ts';
 import { LogDamagedError, withSegmentReader } from './segment-reader.ts';
@@ -95,7 +95,7 @@ export async function verifyLog(
 }
 
 /** Number of times that `copyLog` reads each byte: to verify the log, to copy the log, and to verify the copy. */
-export const copyLogReadCount = 3;
+export const readsPerCopiedByte = 3;
 
 /**
  * Copies a log, which may be in use, up to the record that is the last record when the copy starts. Bytes before the end of a complete
@@ -132,7 +132,7 @@ export async function copyLog(
       }
     }
     // The end mark distinguishes a damaged last record from an unfinished write.
-    if (end.offset > segmentHeaderBytes) {
+    if (end.offset > segmentHeaderLength) {
       writeSegment(target, { firstSequence: position + 1, previousCrc: crc }, []);
     }
   }

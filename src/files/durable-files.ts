@@ -13,7 +13,7 @@ import {
 import { dirname, resolve } from 'node:path';
 
 /** Whether an error of the operating system or of SQLite means that the disk is full, a quota is exceeded, or a file is too large. */
-export function isDiskFull(error: unknown): boolean {
+export function isDiskFullError(error: unknown): boolean {
   return error instanceof Error && diskFullCodes.has((error as NodeJS.ErrnoException).code ?? '');
 }
 

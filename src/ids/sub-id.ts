@@ -22,7 +22,7 @@ import { TokenSigner } from './signed-token.ts';
  * In the source code, variables named `subId` contain the text of a sub_id, and variables named `sub` contain its 32 bytes.
  */
 export const subIdByteLength = 32;
-export const subIdCharacters = 4 + 2 * subIdByteLength;
+export const subIdLength = 4 + 2 * subIdByteLength;
 export const subIdPrefix = 'sub_';
 const accountOffset = 8;
 const verticalAndModeOffset = 12;
@@ -92,7 +92,7 @@ export class SubIds {
    * until the next call of `verify`.
    */
   verify(text: string): Buffer | null {
-    if (!parseSubIdWords(text, this.#words)) return null;
+    if (!parseSubIdInt32s(text, this.#words)) return null;
     const sub = this.#verifyBuffer;
     for (let i = 0; i < subIdInt32Count; i++) sub.writeInt32BE(this.#words[i]!, 4 * i);
     return this.#signer.verify(sub, macOffset) ? sub : null;
@@ -115,14 +115,14 @@ const hexDigitValues = Int8Array.from({ length: 256 }, (_, byte) =>
 );
 
 /** Buffer for the UTF-8 bytes of a sub_id, with space for a last character of 4 bytes. No byte of a multi-byte character is a hex digit. */
-const textBuffer = Buffer.alloc(subIdCharacters + 4);
+const textBuffer = Buffer.alloc(subIdLength + 4);
 
 /**
  * Parses the text of a sub_id into 32-bit words. Returns false for an invalid text; `words` then contains arbitrary values. Does not verify
  * the MAC.
  */
-export function parseSubIdWords(text: string, words: Int32Array): boolean {
-  if (text.length !== subIdCharacters || !text.startsWith(subIdPrefix)) return false;
+export function parseSubIdInt32s(text: string, words: Int32Array): boolean {
+  if (text.length !== subIdLength || !text.startsWith(subIdPrefix)) return false;
   // Reading bytes from a buffer takes half the time of `charCodeAt`, including the copy to the buffer.
   textBuffer.write(text, 0, 'utf8');
   // `allDigits` is negative after the loop if any digit was invalid.

@@ -16,9 +16,9 @@ import { fileSystemLogFiles } from '../event-log/log-files.ts';
 import { logSizeBytes } from '../event-log/verify-log.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { JournalEpochReader, serializeFieldEncodings } from './epoch-reader.ts';
 import type { Journal } from './journal.ts';
-import { JournalCipher, type JournalRecord, journalRecordKinds, saltBytes } from './journal-format.ts';
+import { JournalCipher, type JournalRecord, journalRecordKinds, saltLength } from './journal-format.ts';
+import { JournalLogReader, serializeFieldEncodings } from './journal-log-reader.ts';
 
 export interface FileJournalOptions
   extends Pick<
@@ -37,11 +37,11 @@ export interface FileJournalOptions
 
 export type JournalIncident =
   | EventLogIncident
-  /** A new journal epoch could not be created, or an old journal epoch could not be deleted. The journal retries the operation. */
+  /** A new journal log could not be created, or an old journal log could not be deleted. The journal retries the operation. */
   | { readonly kind: 'maintenance-failed'; readonly error: unknown }
   | { readonly kind: 'maintenance-recovered' };
 
-interface Epoch {
+interface JournalLog {
   readonly name: string;
   readonly openedMs: number;
   readonly log: FileEventLog<JournalRecord>;
@@ -50,9 +50,9 @@ interface Epoch {
   lastWallMs: number;
 }
 
-interface ClosedEpoch {
+interface ClosedJournalLog {
   readonly name: string;
-  /** Unix time in milliseconds of the last batch of field changes in the epoch. */
+  /** Unix time in milliseconds of the last batch of field changes in the log. */
   readonly lastWallMs: number;
 }
 
@@ -64,14 +64,14 @@ interface FieldChangesBatch {
 }
 
 /**
- * Journal that is stored as a sequence of epochs. Each epoch is a separate event log in its own folder, with its own encryption key. The
- * journal creates the folder of a new epoch at every start of the service, and every quarter of an hour if there are changes. An epoch is
+ * Journal that is stored as a sequence of event logs. Each event log has its own folder and its own encryption key. The
+ * journal creates the folder of a new log at every start of the service, and every quarter of an hour if there are changes. A journal log is
  * deleted when all sessions that changed in it have expired, so that borrowers' data is not stored much longer than their sessions.
  *
- *     <folder>/0001790000000000/   one epoch; its name is its creation time in ms, made unique and ascending
- *     <folder>/....gone            an epoch that is being deleted
+ *     <folder>/0001790000000000/   one journal log; its name is its creation time in ms, made unique and ascending
+ *     <folder>/....gone            a journal log that is being deleted
  *
- * An open journal performs no synchronous I/O, because it creates and deletes epochs in the thread that serves requests.
+ * An open journal performs no synchronous I/O, because it creates and deletes logs in the thread that serves requests.
  *
  * Field changes of the same turn of the event loop are encrypted as one message. Encrypting each change separately would take twenty times
  * as long.
@@ -79,12 +79,12 @@ interface FieldChangesBatch {
 export class FileJournal implements Journal {
   readonly #options: FileJournalOptions;
   readonly #encoder = new Encoder();
-  #closedEpochs: ClosedEpoch[];
-  #currentEpoch: Epoch;
+  #closedLogs: ClosedJournalLog[];
+  #currentLog: JournalLog;
   #pendingBatch: FieldChangesBatch | null = null;
   /** Promise that settles when the last written batch is durable or has failed. */
   #lastBatchDurable: Promise<void> = Promise.resolve();
-  /** Batches of field changes that wait for a new journal epoch; null while no new epoch is being created. */
+  /** Batches of field changes that wait for a new journal log; null while no new log is being created. */
   #deferredBatches: FieldChangesBatch[] | null = null;
   #closing = false;
   #maintenance: Promise<void> | null = null;
@@ -92,32 +92,32 @@ export class FileJournal implements Journal {
   readonly #timer: NodeJS.Timeout;
 
   /**
-   * Opens the journal: reads the stored epochs and creates a new epoch.
+   * Opens the journal: reads the stored logs and creates a new log.
    *
    * @throws LogDamagedError if a durable record cannot be read; the error contains the file and the byte offset
    */
   static async open(options: FileJournalOptions): Promise<FileJournal> {
-    const closedEpochs: ClosedEpoch[] = [];
+    const closedLogs: ClosedJournalLog[] = [];
     const { onProgress, files = fileSystemLogFiles } = options;
     files.createFolder(options.folder);
-    const names = await listEpochNames(options.folder);
+    const names = await listJournalLogNames(options.folder);
     const sizes = onProgress === undefined ? [] : names.map((name) => logSizeBytes(files, join(options.folder, name)));
     const total = sizes.reduce((sum, size) => sum + size, 0);
     let before = 0;
     for (const [index, name] of names.entries()) {
-      const reader = new JournalEpochReader(join(options.folder, name), options);
+      const reader = new JournalLogReader(join(options.folder, name), options);
       const log = await openEventLog<JournalRecord>({
-        ...epochLogOptions(options, name),
+        ...journalLogOptions(options, name),
         onRecord: (position, record) => reader.readRecord(position, record),
         onProgress: onProgress && ((bytes) => onProgress(before + bytes, total)),
       });
       await log.close();
       before += sizes[index] ?? 0;
-      closedEpochs.push({ name, lastWallMs: reader.lastWallMs });
+      closedLogs.push({ name, lastWallMs: reader.lastWallMs });
     }
-    const journal = new FileJournal(options, closedEpochs, await openEpoch(options, closedEpochs));
+    const journal = new FileJournal(options, closedLogs, await openJournalLog(options, closedLogs));
     try {
-      await journal.#deleteExpiredEpochs();
+      await journal.#deleteExpiredLogs();
     } catch (error) {
       await journal.close();
       throw error;
@@ -125,15 +125,15 @@ export class FileJournal implements Journal {
     return journal;
   }
 
-  private constructor(options: FileJournalOptions, closedEpochs: ClosedEpoch[], currentEpoch: Epoch) {
+  private constructor(options: FileJournalOptions, closedLogs: ClosedJournalLog[], currentLog: JournalLog) {
     this.#options = options;
-    this.#closedEpochs = closedEpochs;
-    this.#currentEpoch = currentEpoch;
-    this.#timer = setInterval(() => void this.scheduleEpochMaintenance(), bounds.journalMaintenanceIntervalMs);
+    this.#closedLogs = closedLogs;
+    this.#currentLog = currentLog;
+    this.#timer = setInterval(() => void this.scheduleLogRotation(), bounds.journalMaintenanceIntervalMs);
   }
 
   get healthy(): boolean {
-    return this.#currentEpoch.log.healthy;
+    return this.#currentLog.log.healthy;
   }
 
   append(sub: Uint8Array, changes: readonly number[]): Promise<void> {
@@ -145,9 +145,9 @@ export class FileJournal implements Journal {
     return durable.promise;
   }
 
-  /** Creates a new epoch of the journal if the current epoch is too old, and deletes epochs whose sessions have expired. */
-  scheduleEpochMaintenance(): Promise<void> {
-    this.#maintenance ??= this.#maintainJournalEpochs().finally(() => {
+  /** Creates a new journal log if the current log is too old, and deletes logs whose sessions have expired. */
+  scheduleLogRotation(): Promise<void> {
+    this.#maintenance ??= this.#rotateLogs().finally(() => {
       this.#maintenance = null;
     });
     return this.#maintenance;
@@ -158,7 +158,7 @@ export class FileJournal implements Journal {
     clearInterval(this.#timer);
     await this.#maintenance;
     this.#writePendingBatch();
-    await this.#currentEpoch.log.close();
+    await this.#currentLog.log.close();
   }
 
   /** Creates a batch that is written at the end of this turn of the event loop. */
@@ -179,26 +179,26 @@ export class FileJournal implements Journal {
   }
 
   #writeBatch(batch: FieldChangesBatch): void {
-    const epoch = this.#currentEpoch;
+    const current = this.#currentLog;
     const wallMs = this.#options.clock.wallMs();
-    const ciphertext = epoch.cipher.encryptBatch(epoch.batchCount, this.#encoder.encodeSharedRef(batch.items));
-    const appended = epoch.log.append([journalRecordKinds.encryptedBatch, wallMs, ciphertext]);
+    const ciphertext = current.cipher.encryptBatch(current.batchCount, this.#encoder.encodeSharedRef(batch.items));
+    const appended = current.log.append([journalRecordKinds.encryptedBatch, wallMs, ciphertext]);
     if (appended === null) {
       // The next batch may reuse the batch number, because no batch was written with this number.
       batch.durable.reject(new LogUnavailableError('the journal cannot be written', null));
       return;
     }
-    epoch.batchCount++;
-    epoch.lastWallMs = Math.max(epoch.lastWallMs, wallMs);
+    current.batchCount++;
+    current.lastWallMs = Math.max(current.lastWallMs, wallMs);
     this.#lastBatchDurable = appended.durable.then(batch.durable.resolve, batch.durable.reject);
   }
 
-  async #maintainJournalEpochs(): Promise<void> {
+  async #rotateLogs(): Promise<void> {
     const { clock, onIncident } = this.#options;
     try {
-      const { openedMs, batchCount } = this.#currentEpoch;
-      if (batchCount > 0 && clock.wallMs() - openedMs >= bounds.journalEpochDurationMs) await this.#startEpoch();
-      await this.#deleteExpiredEpochs();
+      const { openedMs, batchCount } = this.#currentLog;
+      if (batchCount > 0 && clock.wallMs() - openedMs >= bounds.journalRotationIntervalMs) await this.#startNewLog();
+      await this.#deleteExpiredLogs();
       if (this.#maintenanceFailed) onIncident?.({ kind: 'maintenance-recovered' });
       this.#maintenanceFailed = false;
     } catch (error) {
@@ -208,20 +208,19 @@ export class FileJournal implements Journal {
   }
 
   /**
-   * Creates a new journal epoch once all batches of the current epoch are durable, so that a restart reads all changes in the order in
-   * which they were made. If the log of the current epoch cannot be written, no new epoch is created, because closing the log would lose
-   * its pending records.
+   * Creates a new journal log once all batches of the current log are durable, so that a restart reads all changes in the order in which
+   * they were made. If the current log cannot be written, no new log is created, because closing the log would lose its pending records.
    */
-  async #startEpoch(): Promise<void> {
-    const { name, log } = this.#currentEpoch;
+  async #startNewLog(): Promise<void> {
+    const { name, log } = this.#currentLog;
     this.#writePendingBatch();
     this.#deferredBatches = [];
     try {
       await this.#lastBatchDurable;
-      if (log.durablePosition < log.appendedPosition) return;
-      const next = await openEpoch(this.#options, [...this.#closedEpochs, this.#currentEpoch]);
-      this.#closedEpochs.push({ name, lastWallMs: this.#currentEpoch.lastWallMs });
-      this.#currentEpoch = next;
+      if (log.durablePosition < log.lastAppendedPosition) return;
+      const next = await openJournalLog(this.#options, [...this.#closedLogs, this.#currentLog]);
+      this.#closedLogs.push({ name, lastWallMs: this.#currentLog.lastWallMs });
+      this.#currentLog = next;
     } finally {
       const batches = this.#deferredBatches;
       this.#deferredBatches = null;
@@ -230,28 +229,28 @@ export class FileJournal implements Journal {
     await log.close();
   }
 
-  async #deleteExpiredEpochs(): Promise<void> {
+  async #deleteExpiredLogs(): Promise<void> {
     const { folder, clock, sessionTtlMs } = this.#options;
     const nowMs = clock.wallMs();
-    for (const expired of this.#closedEpochs.filter(({ lastWallMs }) => lastWallMs + sessionTtlMs <= nowMs)) {
-      await deleteEpoch(folder, expired.name);
-      this.#closedEpochs = this.#closedEpochs.filter((epoch) => epoch !== expired);
+    for (const expired of this.#closedLogs.filter(({ lastWallMs }) => lastWallMs + sessionTtlMs <= nowMs)) {
+      await deleteJournalLog(folder, expired.name);
+      this.#closedLogs = this.#closedLogs.filter((log) => log !== expired);
     }
   }
 }
 
-/** Completes epoch deletions that a crash interrupted, and lists the folder names of the journal epochs from oldest to newest. */
-async function listEpochNames(folder: string): Promise<string[]> {
+/** Completes deletions of logs that a crash interrupted, and lists the folder names of the journal logs from oldest to newest. */
+async function listJournalLogNames(folder: string): Promise<string[]> {
   const names = await readdir(folder);
   for (const name of names) if (name.endsWith('.gone')) await rm(join(folder, name), { recursive: true });
   return names.filter((name) => /^\d{16}$/.test(name)).sort();
 }
 
 /**
- * Deletes an epoch of the journal. The epoch's folder is renamed before the deletion, so that a partly deleted epoch is not treated as
- * damaged. If the deletion is interrupted, another call of `deleteEpoch` continues the deletion.
+ * Deletes a journal log. The log's folder is renamed before the deletion, so that a partly deleted log is not treated as
+ * damaged. If the deletion is interrupted, another call of `deleteJournalLog` continues the deletion.
  */
-async function deleteEpoch(folder: string, name: string): Promise<void> {
+async function deleteJournalLog(folder: string, name: string): Promise<void> {
   const gone = join(folder, `${name}.gone`);
   try {
     await rename(join(folder, name), gone);
@@ -261,32 +260,26 @@ async function deleteEpoch(folder: string, name: string): Promise<void> {
   await rm(gone, { recursive: true, force: true });
 }
 
-function epochLogOptions(options: FileJournalOptions, name: string): FileEventLogOptions<JournalRecord> {
+function journalLogOptions(options: FileJournalOptions, name: string): FileEventLogOptions<JournalRecord> {
   const { folder, durability, files, retryMs, onIncident, onGroupStored } = options;
   return { folder: join(folder, name), durability, files, retryMs, onIncident, onGroupStored };
 }
 
-async function openEpoch(
+async function openJournalLog(
   options: FileJournalOptions,
-  earlierEpochs: readonly { readonly name: string }[],
-): Promise<Epoch> {
+  earlierLogs: readonly { readonly name: string }[],
+): Promise<JournalLog> {
   const { folder, clock, secrets, verticals, files = fileSystemLogFiles } = options;
   const openedMs = clock.wallMs();
-  // The name of a new journal epoch must be a higher number than all earlier names, even if the wall clock was set back.
-  const name = String(Math.max(openedMs, Number(earlierEpochs.at(-1)?.name ?? 0) + 1)).padStart(16, '0');
+  // The name of a new journal log must be a higher number than all earlier names, even if the wall clock was set back.
+  const name = String(Math.max(openedMs, Number(earlierLogs.at(-1)?.name ?? 0) + 1)).padStart(16, '0');
   await mkdir(join(folder, name), { mode: 0o700 });
   await files.syncFolder(folder);
-  const log = createEventLog(epochLogOptions(options, name));
+  const log = createEventLog(journalLogOptions(options, name));
   const { number } = secrets.newest;
-  const salt = randomBytes(saltBytes);
-  // No code waits for the epoch header, because the log stores the header before the first batch or together with the first batch.
-  log.appendWithoutWaiting([
-    journalRecordKinds.epochOpened,
-    openedMs,
-    number,
-    salt,
-    serializeFieldEncodings(verticals),
-  ]);
+  const salt = randomBytes(saltLength);
+  // No code waits for the header, because the log stores the header before the first batch or together with the first batch.
+  log.appendWithoutWaiting([journalRecordKinds.header, openedMs, number, salt, serializeFieldEncodings(verticals)]);
   const cipher = new JournalCipher(secrets.deriveKey(number, 'journal')!, salt);
   return { name, openedMs, log, cipher, batchCount: 0, lastWallMs: Number.NEGATIVE_INFINITY };
 }

@@ -1,20 +1,20 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
 /**
- * Record in an epoch of the journal. The first record of a journal epoch is an unencrypted header. The following records are batches,
- * encrypted with the key of the epoch.
+ * Record in a journal log. The first record of a journal log is an unencrypted header. The following records are batches,
+ * encrypted with the key of the log.
  */
-export type JournalRecord = EpochOpened | EncryptedBatch;
+export type JournalRecord = JournalLogHeader | EncryptedBatch;
 
-export const journalRecordKinds = { epochOpened: 1, encryptedBatch: 2 } as const;
+export const journalRecordKinds = { header: 1, encryptedBatch: 2 } as const;
 
 /** `[1, wallMs, secretNumber, salt, fieldEncodings]` */
-type EpochOpened = readonly [
+type JournalLogHeader = readonly [
   kind: 1,
   wallMs: number,
-  /** Number of the secret from which the encryption key of the epoch is derived. */
+  /** Number of the secret from which the encryption key of the log is derived. */
   secretNumber: number,
-  /** Salt of 16 random bytes. Because of the salt, each journal epoch has a different encryption key. */
+  /** Salt of 16 random bytes. Because of the salt, each journal log has a different encryption key. */
   salt: Uint8Array,
   /** JSON text of an object that maps the number of each served vertical to the `FieldEncoding`s of the vertical. */
   fieldEncodings: string,
@@ -28,11 +28,11 @@ type EncryptedBatch = readonly [kind: 2, wallMs: number, ciphertext: Uint8Array]
 
 const tagBytes = 16;
 const nonceBytes = 12;
-export const saltBytes = 16;
+export const saltLength = 16;
 
 /**
- * Encrypts the batches of one epoch with AES-256-GCM. The encryption key is derived from a secret and the salt of the epoch. The batch
- * number is the nonce of the encryption. No nonce repeats with the same key, because each restart creates a new journal epoch.
+ * Encrypts the batches of one journal log with AES-256-GCM. The encryption key is derived from a secret and the salt of the log. The batch
+ * number is the nonce of the encryption. No nonce repeats with the same key, because each restart creates a new journal log.
  */
 export class JournalCipher {
   readonly #key: Buffer;

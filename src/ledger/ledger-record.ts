@@ -120,7 +120,7 @@ export type WidgetEventsReportedRecord = readonly [
 ];
 
 /** Length in bytes of a widget load ID, and of the digest of an event ID. */
-export const widgetIdBytes = 8;
+export const widgetIdLength = 8;
 
 /** Types of widget events (docs/contract.md#widget-events). The ledger stores indexes of this list, so its order must never change. */
 export const widgetEventTypes = [
@@ -169,7 +169,7 @@ function hasValidMembers(value: readonly unknown[]): boolean {
         isLedgerName(value[3]) &&
         Array.isArray(value[4]) &&
         value[4].every(isLedgerName) &&
-        (value[5] === undefined || isBytes(value[5], widgetIdBytes)) &&
+        (value[5] === undefined || isBytes(value[5], widgetIdLength)) &&
         (value[6] === undefined || typeof value[6] === 'boolean')
       );
     case ledgerRecordKind.offerClicked:
@@ -186,7 +186,7 @@ function hasValidMembers(value: readonly unknown[]): boolean {
     case ledgerRecordKind.revenueReversed:
       return hasBookingMembers(value);
     case ledgerRecordKind.widgetEventsReported:
-      return isBytes(value[3], widgetIdBytes) && hasWidgetEventMembers(value);
+      return isBytes(value[3], widgetIdLength) && hasWidgetEventMembers(value);
     default:
       return false;
   }
@@ -226,7 +226,7 @@ function hasWidgetEventMembers([, , , , eventIds, types, offerIds]: readonly unk
     types.length > 0 &&
     types.length <= bounds.logRecordItemsMax &&
     types.every(isCount) &&
-    isBytes(eventIds, types.length * widgetIdBytes) &&
+    isBytes(eventIds, types.length * widgetIdLength) &&
     Array.isArray(offerIds) &&
     offerIds.length === types.length &&
     offerIds.every((offerId) => offerId === null || isLedgerName(offerId))

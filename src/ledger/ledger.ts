@@ -67,7 +67,7 @@ export function openLedger({
 export function readLedgerSince(
   files: LogFiles,
   folder: string,
-  ledger: Pick<EventLog<LedgerRecord>, 'appendedPosition' | 'durablePosition' | 'healthy'>,
+  ledger: Pick<EventLog<LedgerRecord>, 'lastAppendedPosition' | 'durablePosition' | 'healthy'>,
   sinceMs: number,
   visit: (record: LedgerRecord) => void,
 ): Promise<void> {

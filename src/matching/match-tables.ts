@@ -63,7 +63,7 @@ export function listOffersById<Lender extends { readonly offers: readonly Catalo
     .sort((one, other) => (one.offer.id < other.offer.id ? -1 : 1));
 }
 
-export function sortOrderLength(offers: readonly CatalogOffer[]): number {
+export function countSortOrderEntries(offers: readonly CatalogOffer[]): number {
   return offers.some(({ daily_cap }) => daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax;
 }
 

@@ -79,7 +79,7 @@ export class MatchThread {
       workerData: this.#options.workerData,
     });
     this.#worker = worker;
-    worker.on('message', (reply: MatchThreadReply) => this.#resolveOldestMessage(worker, reply));
+    worker.on('message', (reply: MatchThreadReply) => this.#resolveOldestCall(worker, reply));
     worker.on('error', (error) => this.#onWorkerExit(worker, error));
     worker.on('exit', () => this.#onWorkerExit(worker, new Error('a matching thread exited')));
     try {
@@ -147,7 +147,7 @@ export class MatchThread {
     return call.promise;
   }
 
-  #resolveOldestMessage(worker: Worker, reply: MatchThreadReply): void {
+  #resolveOldestCall(worker: Worker, reply: MatchThreadReply): void {
     if (worker !== this.#worker) return;
     const call = this.#pending.shift()!;
     if (this.#pending.length === 0) worker.unref();

@@ -208,12 +208,12 @@ export class PoolMatcher implements Matcher {
     const anyUnavailable = batch.some(({ unavailable }) => unavailable !== null);
     const unavailable = anyUnavailable ? batch.map((pending) => pending.unavailable) : [];
     target.settled = target.thread.match({ requests, unavailable }).then(
-      (results) => this.#resolveBatch(target, batch, results),
+      (results) => this.#resolvePendingRequests(target, batch, results),
       () => this.#requeueBatch(target, batch), // `MatchThread` reports the error to `onExit`.
     );
   }
 
-  #resolveBatch(thread: PoolThread, batch: readonly PendingRequest[], results: readonly MatchResult[]): void {
+  #resolvePendingRequests(thread: PoolThread, batch: readonly PendingRequest[], results: readonly MatchResult[]): void {
     thread.batch = null;
     // The next batch is sent before the promises of this batch are resolved, so that the thread does not wait.
     this.#dispatchQueuedRequests();

@@ -8,7 +8,7 @@ export const eventLogNames = ['ledger', 'journal'] as const;
 export type EventLogName = (typeof eventLogNames)[number];
 
 /**
- * Kinds of incidents that the event logs report. Only the journal reports `maintenance-failed` (a journal epoch could not be created or
+ * Kinds of incidents that the event logs report. Only the journal reports `maintenance-failed` (a journal log could not be created or
  * deleted) and `maintenance-recovered`.
  */
 export const eventLogIncidentKinds = [
@@ -102,7 +102,7 @@ export function registerGauges(registry: MetricRegistry, sources: GaugeSources):
       () => Number(certificate.lastReloadFailed),
     );
   }
-  registerSkippedRecords(registry, sources.analyticsSkippedRecords);
+  registerSkippedRecordCounter(registry, sources.analyticsSkippedRecords);
   registerEventLoopMetrics(registry, sources.eventLoopDelays);
   const readDisk = async (blocks: 'bavail' | 'blocks') => {
     const disk = await statfs(sources.dataDir);
@@ -142,7 +142,7 @@ function registerCatalogGauges(registry: MetricRegistry, catalogs: GaugeSources[
   );
 }
 
-function registerSkippedRecords(registry: MetricRegistry, read: GaugeSources['analyticsSkippedRecords']): void {
+function registerSkippedRecordCounter(registry: MetricRegistry, read: GaugeSources['analyticsSkippedRecords']): void {
   // While the aggregator does not reply, the metric shows the last known counts. Concurrent scrapes share one query.
   let counts: Readonly<Record<string, number>> = {};
   let query: Promise<void> | null = null;

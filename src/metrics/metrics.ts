@@ -106,7 +106,7 @@ export class Metrics {
   constructor(routes: readonly string[]) {
     this.requests = new RequestCounter(routes);
     this.#registerRequestMetrics(routes);
-    this.#registerLogMetrics();
+    this.#registerEventLogMetrics();
     this.registry.registerHistogram(
       'marketplace_match_batch_requests',
       'Requests sent to a matching thread in one batch.',
@@ -176,7 +176,7 @@ export class Metrics {
     );
   }
 
-  #registerLogMetrics(): void {
+  #registerEventLogMetrics(): void {
     const series = { label: 'log', values: eventLogNames };
     for (const [name, help, histogram] of [
       ['marketplace_log_group_records', 'Records written together, by log.', this.#groupRecords],

@@ -1,11 +1,11 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../ledger/ledger-record.ts';
-import type { DailyView, RowsView, SummaryView } from '../operations/analytics-views.ts';
+import type { DailyView, SessionRowsView, SummaryView } from '../operations/analytics-views.ts';
 import {
   constantSchema,
   countSchema,
-  ignoredNamesProperty,
+  ignoredFieldNamesProperty,
   isoDateSchema,
   metadataValueSchema,
   nullableSchema,
@@ -99,7 +99,7 @@ export const analyticsSummarySchema = schemaFor<SummaryView>()(
       widget_events: widgetEventsSchema,
       sessions_kept_from: retainedFromSchema,
       as_of: nullableSchema(timestampSchema('The time up to which the counters are complete')),
-      ...ignoredNamesProperty,
+      ...ignoredFieldNamesProperty,
     },
     { title: 'AnalyticsSummary' },
   ),
@@ -150,7 +150,7 @@ function analyticsPageSchema<const Granularity extends 'daily' | 'row', Item ext
       data: Type.Array(item, { maxItems: bounds.analyticsPageItemsMax, description }),
       has_more: Type.Boolean({ description: 'Whether there is a next page.' }),
       next_cursor: nullableSchema(Type.String({ description: 'The `cursor` of the next page; `null` at the end.' })),
-      ...ignoredNamesProperty,
+      ...ignoredFieldNamesProperty,
     },
     { title },
   );
@@ -159,6 +159,6 @@ function analyticsPageSchema<const Granularity extends 'daily' | 'row', Item ext
 export const dailyAnalyticsSchema = schemaFor<DailyView>()(
   analyticsPageSchema('AnalyticsDaily', 'daily', daySchema, 'All days in order, including those without sessions.'),
 );
-export const analyticsRowsSchema = schemaFor<RowsView>()(
+export const analyticsRowsSchema = schemaFor<SessionRowsView>()(
   analyticsPageSchema('AnalyticsRows', 'row', rowSchema, 'Sessions in the order of creation.'),
 );

@@ -11,7 +11,7 @@ import type { OfferView } from '../verticals/personal-loans/offer-view.ts';
 import { type WidgetBeaconBody, widgetEventIdPattern } from '../widgets/widget-beacon.ts';
 import {
   countSchema,
-  ignoredNamesProperty,
+  ignoredFieldNamesProperty,
   nullableSchema,
   schemaFor,
   stringEnum,
@@ -85,7 +85,7 @@ const offersProperties = {
 
 export const marketplaceSchema = schemaFor<MarketplaceView>()(
   Type.Object(
-    { ...offersProperties, explain: Type.Optional(explanationSchema), ...ignoredNamesProperty },
+    { ...offersProperties, explain: Type.Optional(explanationSchema), ...ignoredFieldNamesProperty },
     { title: 'Marketplace' },
   ),
 );
@@ -110,7 +110,7 @@ export const widgetEmbedSchema = schemaFor<WidgetEmbedView>()(
       src: urlSchema('URL of the iframe page, or of the script.'),
       token: Type.String({ description: 'Gives access to the widget of this session only.' }),
       expires_at: timestampSchema('When session and token expire'),
-      ...ignoredNamesProperty,
+      ...ignoredFieldNamesProperty,
     },
     { title: 'WidgetEmbed' },
   ),

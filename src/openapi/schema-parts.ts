@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema, type TUnsafe } from 'typebox';
 import { bounds } from '../bounds.ts';
-import { subIdCharacters } from '../ids/sub-id.ts';
+import { subIdLength } from '../ids/sub-id.ts';
 import { widgetLoadIdPattern } from '../widgets/widget-beacon.ts';
 
 /** Makes a type deeply read-only and merges intersections, so that equivalent types become identical. */
@@ -47,7 +47,7 @@ export function nullableSchema<Schema extends TSchema>(schema: Schema): TUnsafe<
 }
 
 export const subIdSchema = Type.String({
-  pattern: `^sub_[0-9a-f]{${subIdCharacters - 'sub_'.length}}$`,
+  pattern: `^sub_[0-9a-f]{${subIdLength - 'sub_'.length}}$`,
   description: 'The id of a session.',
 });
 
@@ -64,7 +64,7 @@ export const referrerTagSchema = Type.String({
 
 export const metadataValueSchema = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
 
-export const ignoredNamesProperty = {
+export const ignoredFieldNamesProperty = {
   ignored: Type.Optional(
     Type.Array(Type.String({ maxLength: bounds.ignoredNameCharactersShown }), {
       maxItems: bounds.ignoredNamesShownMax,

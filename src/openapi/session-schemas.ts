@@ -4,7 +4,7 @@ import type { CreateSessionBody, SessionView } from '../operations/create-sessio
 import type { InputsView } from '../operations/submit-inputs.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import {
-  ignoredNamesProperty,
+  ignoredFieldNamesProperty,
   nullableSchema,
   referrerTagSchema,
   schemaFor,
@@ -54,7 +54,7 @@ export const sessionSchema = schemaFor<SessionView>()(
       created_at: timestampSchema('When the session was created'),
       expires_at: timestampSchema('When the session expires, four hours later'),
       sandbox: Type.Boolean({ description: 'Whether a test key created it.' }),
-      ...ignoredNamesProperty,
+      ...ignoredFieldNamesProperty,
     },
     { title: 'Session' },
   ),
@@ -73,7 +73,7 @@ export const inputsSchema = schemaFor<InputsView>()(
       }),
       missing_required: nameListSchema('Missing fields that offers require.'),
       missing_conditional: nameListSchema('Missing fields that the submitted values make relevant.'),
-      ...ignoredNamesProperty,
+      ...ignoredFieldNamesProperty,
     },
     { title: 'Inputs' },
   ),

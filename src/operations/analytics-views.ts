@@ -65,7 +65,7 @@ export interface DayView extends MetricsView {
 }
 
 /** Figures of one session in a response with `granularity=row` (docs/contract.md#rows). */
-export interface RowView {
+export interface SessionRowView {
   readonly sub_id: string;
   readonly referrer_tag: string;
   readonly created_at: string;
@@ -81,7 +81,7 @@ export interface RowView {
 }
 
 /** One page of a response with `granularity=daily` or `granularity=row` (docs/contract.md#pages). */
-export interface PageView<Granularity extends 'daily' | 'row', Item> extends IgnoredParameters {
+export interface ResultPageView<Granularity extends 'daily' | 'row', Item> extends IgnoredParameters {
   readonly referrer_tag: string | null;
   readonly granularity: Granularity;
   readonly date_from: string;
@@ -92,8 +92,8 @@ export interface PageView<Granularity extends 'daily' | 'row', Item> extends Ign
   readonly next_cursor: string | null;
 }
 
-export type DailyView = PageView<'daily', DayView>;
-export type RowsView = PageView<'row', RowView>;
+export type DailyView = ResultPageView<'daily', DayView>;
+export type SessionRowsView = ResultPageView<'row', SessionRowView>;
 
 /** Range of days from the first to the last day number, both inclusive. */
 export interface DayRange {
@@ -114,7 +114,7 @@ export function toSummaryView(
     ...toMetricsView(figures),
     top_lenders: figures.topLenders.map(toLenderView),
     granularity: 'summary',
-    ...toDateMembers(window, figures.retainedFromDay),
+    ...toDateRangeProperties(window, figures.retainedFromDay),
     ids_outside_dates: figures.subsOutsideDates,
     matured_from: hasMaturedDay ? formatIsoDate(maturedWindow.fromDay) : null,
     matured_to: hasMaturedDay ? formatIsoDate(maturedWindow.toDay) : null,
@@ -137,7 +137,7 @@ export function toDayView(figures: DayMetrics): DayView {
   };
 }
 
-export function toRowView(row: SessionRow): RowView {
+export function toSessionRowView(row: SessionRow): SessionRowView {
   const { createdMs, mode } = decodeSubId(row.sub);
   return {
     sub_id: formatSubId(row.sub),
@@ -156,7 +156,7 @@ export function toRowView(row: SessionRow): RowView {
 }
 
 /** @param retainedFromDay first day with retained sessions; 0 when every session is retained */
-export function toDateMembers({ fromDay, toDay }: DayRange, retainedFromDay: number) {
+export function toDateRangeProperties({ fromDay, toDay }: DayRange, retainedFromDay: number) {
   const sessionsKeptFrom = retainedFromDay === 0 ? null : formatIsoDate(retainedFromDay);
   return { date_from: formatIsoDate(fromDay), date_to: formatIsoDate(toDay), sessions_kept_from: sessionsKeptFrom };
 }
@@ -186,10 +186,10 @@ function deviceName(device: number): string {
 }
 
 /** Parses metadata. Returns null for text that is not a JSON object, so that one corrupt ledger record does not fail the whole page. */
-function parseMetadata(json: string): RowView['metadata'] {
+function parseMetadata(json: string): SessionRowView['metadata'] {
   try {
     const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && !Array.isArray(value) ? (value as RowView['metadata']) : null;
+    return typeof value === 'object' && !Array.isArray(value) ? (value as SessionRowView['metadata']) : null;
   } catch {
     return null;
   }

@@ -1,4 +1,4 @@
-import type { Admission } from '../auth/authenticator.ts';
+import type { AdmittedCaller } from '../auth/authenticator.ts';
 import type { Caller } from '../auth/key-usage.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import { type ApiError, type Failure, failed } from '../domain/outcome.ts';
@@ -26,25 +26,25 @@ export function createApiOperations(deps: ApiOperationsDeps) {
     repeatCheckFor: (idempotencyKey: string | null): ((caller: Caller) => boolean) | undefined =>
       idempotencyKey === null ? undefined : (caller) => isIdempotentRepeat(deps, caller, idempotencyKey),
 
-    createSession: ({ caller, quotaReservation }: Admission, body: unknown, idempotencyKey: string | null) =>
+    createSession: ({ caller, quotaReservation }: AdmittedCaller, body: unknown, idempotencyKey: string | null) =>
       createSession(deps, caller, caller.keyNumber, body, idempotencyKey, quotaReservation),
 
-    submitInputs: ({ caller }: Admission, body: unknown) => submitInputs(deps, caller, body),
+    submitInputs: ({ caller }: AdmittedCaller, body: unknown) => submitInputs(deps, caller, body),
 
     getMarketplace: (
-      { caller }: Admission,
+      { caller }: AdmittedCaller,
       request: MarketplaceRequest,
       countsAsView: boolean,
       signal: CancelSignal | null,
     ) => getMarketplace(deps, caller, request, countsAsView, signal),
 
-    embedWidget: ({ caller }: Admission, request: MarketplaceRequest) => embedWidget(deps, caller, request),
+    embedWidget: ({ caller }: AdmittedCaller, request: MarketplaceRequest) => embedWidget(deps, caller, request),
 
-    queryAnalytics: ({ caller }: Admission, request: AnalyticsRequest, signal: CancelSignal | null) =>
+    queryAnalytics: ({ caller }: AdmittedCaller, request: AnalyticsRequest, signal: CancelSignal | null) =>
       queryAnalytics(deps, caller, request, signal),
 
     /** Returns `error` for an admitted request that runs no operation, and releases the session reserved in the daily session limit. */
-    rejectAdmitted: ({ quotaReservation }: Admission, error: ApiError): Failure => {
+    rejectAdmitted: ({ quotaReservation }: AdmittedCaller, error: ApiError): Failure => {
       quotaReservation?.release();
       return failed(error);
     },

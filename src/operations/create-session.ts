@@ -3,7 +3,7 @@ import { isJsonObject } from '../domain/assert-options.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import {
-  failedWithCode,
+  failureWithCode,
   invalidRequest,
   notDurableFailure,
   type Outcome,
@@ -16,7 +16,7 @@ import { decodeSubId, formatSubId, type SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind } from '../ledger/ledger-record.ts';
 import type { IdempotencyDigests, IdempotencyKeys, OriginalRequest } from '../sessions/idempotency-keys.ts';
-import type { ReferrerTags, TagReservation } from '../sessions/referrer-tags.ts';
+import type { ReferrerTagReservation, ReferrerTags } from '../sessions/referrer-tags.ts';
 import { isReferrerTag } from '../sessions/referrer-tags.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
@@ -83,7 +83,7 @@ export async function createSession(
 ): Promise<Outcome<CreatedSession>> {
   let isRecorded = false;
   let digests: IdempotencyDigests | null = null;
-  let tagReservation: TagReservation | null = null;
+  let tagReservation: ReferrerTagReservation | null = null;
   try {
     if (idempotencyKey !== null && !isIdempotencyKey(idempotencyKey)) return invalidRequest('Idempotency-Key');
     const parsed = parseSessionRequest(body);
@@ -95,7 +95,7 @@ export async function createSession(
         tenantScopedKey(tenant, idempotencyKey),
         JSON.stringify(request),
       );
-      if (found.kind === 'mismatch') return failedWithCode('IDEMPOTENCY_MISMATCH');
+      if (found.kind === 'mismatch') return failureWithCode('IDEMPOTENCY_MISMATCH');
       if (found.kind === 'repeat') return await replaySession(deps, tenant, request.referrerTag, found.first);
       if (!deps.idempotencyKeys.tryMakeRoom()) return serviceUnavailable(bounds.retryAfterSeconds);
       digests = found.digests;
@@ -104,8 +104,8 @@ export async function createSession(
     // key was removed. When the client retries, `isIdempotentRepeat` does not find the key, and the request gets a reservation.
     if (quota === null) return serviceUnavailable(bounds.retryAfterSeconds);
 
-    tagReservation = deps.referrerTags.reserveTag(tenant, request.referrerTag);
-    if (tagReservation === null) return failedWithCode('TAG_LIMIT_EXCEEDED');
+    tagReservation = deps.referrerTags.reserveReferrerTag(tenant, request.referrerTag);
+    if (tagReservation === null) return failureWithCode('TAG_LIMIT_EXCEEDED');
     const pending = addSession(deps, tenant, keyNumber, request, digests);
     if (pending === null) return serviceUnavailable(bounds.retryAfterSeconds);
     isRecorded = true;
@@ -177,7 +177,7 @@ function toSessionView(
 function parseSessionRequest(body: unknown): Outcome<SessionRequest> {
   if (!isJsonObject(body)) return invalidRequest('body');
   const { referrer_tag: referrerTag, user_agent: userAgent, metadata } = body;
-  if (!isReferrerTag(referrerTag)) return failedWithCode('INVALID_REFERRER_TAG');
+  if (!isReferrerTag(referrerTag)) return failureWithCode('INVALID_REFERRER_TAG');
   if (userAgent !== undefined && !isTextWithin(userAgent, bounds.userAgentCharactersMax)) {
     return invalidRequest('user_agent');
   }

@@ -3,9 +3,9 @@ import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { lastMaturedCohortDay } from '../analytics/counting-rules.ts';
 import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
-import { dayNumberOf, parseIsoDate } from '../domain/calendar.ts';
+import { parseIsoDate, toDayNumber } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import { failedWithCode, invalidRequest, type Outcome, serviceUnavailable, succeeded } from '../domain/outcome.ts';
+import { failureWithCode, invalidRequest, type Outcome, serviceUnavailable, succeeded } from '../domain/outcome.ts';
 import { parseCount } from '../domain/query-string.ts';
 import type { PageCursors, PagePosition } from '../ids/page-cursor.ts';
 import { belongsToTenant, decodeSubId, type SubIds } from '../ids/sub-id.ts';
@@ -15,13 +15,13 @@ import {
   type DailyView,
   type DayRange,
   type DayView,
-  type PageView,
-  type RowsView,
-  type RowView,
+  type ResultPageView,
+  type SessionRowsView,
+  type SessionRowView,
   type SummaryView,
-  toDateMembers,
+  toDateRangeProperties,
   toDayView,
-  toRowView,
+  toSessionRowView,
   toSummaryView,
 } from './analytics-views.ts';
 import type { RequestParameters } from './ignored-names.ts';
@@ -36,7 +36,7 @@ export interface QueryAnalyticsDeps {
 /** Query parameters of GET /analytics (docs/contract.md#filters-and-dates). */
 export type AnalyticsRequest = RequestParameters<'query_analytics'>;
 
-export type AnalyticsView = SummaryView | DailyView | RowsView;
+export type AnalyticsView = SummaryView | DailyView | SessionRowsView;
 
 /**
  * GET /analytics (docs/contract.md#analytics): returns the figures of the sessions with a referrer tag, the sessions in a list, or the
@@ -50,7 +50,7 @@ export async function queryAnalytics(
 ): Promise<Outcome<AnalyticsView>> {
   const { referrer_tag: referrerTag, sub_id_list: subIdList, granularity = 'summary' } = request;
   if (referrerTag === undefined && subIdList === undefined) return invalidRequest('referrer_tag');
-  if (referrerTag !== undefined && !isReferrerTag(referrerTag)) return failedWithCode('INVALID_REFERRER_TAG');
+  if (referrerTag !== undefined && !isReferrerTag(referrerTag)) return failureWithCode('INVALID_REFERRER_TAG');
   const subIds = subIdList?.split(',');
   if (subIds !== undefined && subIds.length > bounds.subIdListMax) return invalidRequest('sub_id_list');
   if (granularity !== 'summary' && granularity !== 'daily' && granularity !== 'row') {
@@ -58,7 +58,7 @@ export async function queryAnalytics(
   }
   const dates = parseDates(request);
   if (typeof dates === 'string') return invalidRequest(dates);
-  const today = dayNumberOf(deps.clock.wallMs());
+  const today = toDayNumber(deps.clock.wallMs());
   const filter: CohortFilter = {
     account: tenant.account,
     vertical: tenant.vertical.number,
@@ -94,7 +94,7 @@ export async function queryAnalytics(
   return refuseIfUnavailable(async () =>
     granularity === 'daily'
       ? toSignedPageView(deps, page, granularity, await readDailyRows(deps.analytics, page, today))
-      : toSignedPageView(deps, page, granularity, await readRowsPage(deps.analytics, page)),
+      : toSignedPageView(deps, page, granularity, await readSessionRowsPage(deps.analytics, page)),
   );
 }
 
@@ -103,11 +103,11 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
   { filter, position }: AnalyticsPageRequest,
   granularity: Granularity,
   { items, retainedFromDay, nextAfter }: AnalyticsPage<Item>,
-): PageView<Granularity, Item> {
+): ResultPageView<Granularity, Item> {
   return {
     referrer_tag: filter.referrerTag,
     granularity,
-    ...toDateMembers(position, retainedFromDay),
+    ...toDateRangeProperties(position, retainedFromDay),
     data: items,
     has_more: nextAfter !== null,
     next_cursor: nextAfter === null ? null : pageCursors.issue(granularity, filter, { ...position, after: nextAfter }),
@@ -158,14 +158,14 @@ export async function readDailyRows(
 }
 
 /** Reads one page of sessions. */
-export async function readRowsPage(
-  analytics: Pick<Analytics, 'listRows'>,
+export async function readSessionRowsPage(
+  analytics: Pick<Analytics, 'listSessions'>,
   { filter, position, limit, signal }: AnalyticsPageRequest,
-): Promise<AnalyticsPage<RowView>> {
+): Promise<AnalyticsPage<SessionRowView>> {
   const { fromDay, toDay, after: afterPosition } = position;
-  const page = await analytics.listRows({ ...filter, fromDay, toDay, afterPosition, limit }, signal);
+  const page = await analytics.listSessions({ ...filter, fromDay, toDay, afterPosition, limit }, signal);
   return {
-    items: page.rows.map(toRowView),
+    items: page.rows.map(toSessionRowView),
     retainedFromDay: page.retainedFromDay,
     nextAfter: page.nextAfterPosition,
   };

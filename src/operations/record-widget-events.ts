@@ -31,7 +31,7 @@ export async function recordWidgetEvents(
   if (!beacon.ok) return beacon;
   const usage = session.widgetUsage;
   // Event IDs are claimed before the first await, so that only one of two simultaneous requests records an event.
-  const events = beacon.value.events.filter(({ digest }) => usage.claimEvent(digest));
+  const events = beacon.value.events.filter(({ digest }) => usage.markEvent(digest));
   const { ledger } = deps;
   // Records become durable in order, so all earlier events are durable once the last record of widget events is durable.
   if (events.length === 0) return usage.lastReport === null ? succeeded(null) : awaitDurable(ledger, usage.lastReport);
@@ -46,7 +46,7 @@ export async function recordWidgetEvents(
     events.map(({ offerId }) => offerId),
   ]);
   if (report === null) {
-    for (const { digest } of events) usage.releaseEvent(digest);
+    for (const { digest } of events) usage.unmarkEvent(digest);
     return serviceUnavailable(bounds.retryAfterSeconds);
   }
   usage.lastReport = report;

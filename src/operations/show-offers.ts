@@ -3,7 +3,7 @@ import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { CancelSignal, SerialQueue } from '../domain/async.ts';
-import { dayNumberOf, toCompactDate } from '../domain/calendar.ts';
+import { toCompactDate, toDayNumber } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Outcome, serviceUnavailable, succeeded } from '../domain/outcome.ts';
 import type { ClickTokenCipher } from '../ids/click-tokens.ts';
@@ -65,12 +65,12 @@ interface ShowOffersRequest {
   /** Whether the response counts as a view, which is recorded in the ledger (docs/contract.md#views). */
   readonly countsAsView: boolean;
   /** Widget load of the request; null for API requests. A widget load counts as at most one view, each API response as a separate view. */
-  readonly load: WidgetLoad | null;
+  readonly load: WidgetPageLoad | null;
   /** Signal that cancels the request; null if the caller cannot cancel. */
   readonly signal: CancelSignal | null;
 }
 
-export interface WidgetLoad {
+export interface WidgetPageLoad {
   /** ID of the widget load, 8 bytes. */
   readonly id: Uint8Array;
   readonly usage: WidgetUsage;
@@ -109,7 +109,7 @@ type RankingContext = ReturnType<typeof currentContext>;
 function currentContext({ clock, catalogs, caps }: ShowOffersDeps, { tenant }: Session) {
   const nowMs = clock.wallMs();
   const catalog = catalogs.currentCatalog(tenant.vertical.number, tenant.mode);
-  const today = toCompactDate(dayNumberOf(nowMs));
+  const today = toCompactDate(toDayNumber(nowMs));
   return { nowMs, catalog, today, unavailableOffers: caps.unavailableOffers(catalog, nowMs) };
 }
 

@@ -1,6 +1,6 @@
 import type { CancelSignal } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
-import { failed, failedWithCode, invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
+import { failed, failureWithCode, invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
 import { type FindSessionDeps, requireLiveSession, resolveSubId } from '../sessions/find-session.ts';
@@ -48,7 +48,7 @@ export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, sub: string, token:
   const { account, mode } = decodeSubId(bytes);
   const policy = createEmbedPolicy(mode, deps.originsOf(account), deps.ownOrigin);
   const isExpired = deps.clock.wallMs() >= expiresMs;
-  const session = isExpired ? failedWithCode('SUB_ID_EXPIRED') : requireLiveSession(deps, resolved);
+  const session = isExpired ? failureWithCode('SUB_ID_EXPIRED') : requireLiveSession(deps, resolved);
   return { policy, expiresMs, session };
 }
 

@@ -1,9 +1,9 @@
 import { bounds } from '../bounds.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
-import { dayNumberOf, toCompactDate } from '../domain/calendar.ts';
+import { toCompactDate, toDayNumber } from '../domain/calendar.ts';
 import {
   failed,
-  failedWithCode,
+  failureWithCode,
   invalidRequest,
   notDurableFailure,
   type Outcome,
@@ -50,7 +50,7 @@ export async function submitInputs(
   if (!found.ok) return found;
   const session = found.value;
 
-  const today = toCompactDate(dayNumberOf(deps.clock.wallMs()));
+  const today = toCompactDate(toDayNumber(deps.clock.wallMs()));
   const submission = validatePocketFields(tenant.vertical, fields, today);
   if (submission.invalid.length > 0) {
     return failed({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
@@ -67,7 +67,7 @@ export async function submitInputs(
   // The changes are merged into the current fields, which may have changed since `findSession`. All field changes take effect in the order
   // in which the journal contains them.
   const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.fieldsOfSession;
-  if (merged === null) return failedWithCode('SUB_ID_EXPIRED');
+  if (merged === null) return failureWithCode('SUB_ID_EXPIRED');
   const readiness = computeMatchReadiness(tenant.vertical, merged);
   return succeeded({
     sub_id: subId,

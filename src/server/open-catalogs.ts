@@ -3,7 +3,7 @@ import { type CatalogReloadResult, type CatalogSource, CatalogStore } from '../c
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { LogoService, type LogoSource } from '../catalogs/logo-service.ts';
 import { logoFolder } from '../catalogs/read-logos.ts';
-import { DailyCaps, type ReadLedgerSince } from '../clicks/daily-caps.ts';
+import { DailyCaps, type ReadLedgerRecords } from '../clicks/daily-caps.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { fileSystemLogFiles } from '../event-log/log-files.ts';
 import { dataPaths } from '../files/data-paths.ts';
@@ -73,7 +73,7 @@ export function createDailyCaps({ clock, catalogs: sources }: ServiceOptions, ca
   for (const { vertical, mode } of sources) {
     caps.restoreCatalogCaps(
       catalogs.currentCatalog(vertical.number, mode),
-      catalogs.replacedCatalogs(vertical.number, mode),
+      catalogs.recentlyReplacedCatalogs(vertical.number, mode),
     );
   }
   return caps;
@@ -90,14 +90,14 @@ export async function openLogoService(
   const sourceOf = ({ vertical, mode }: CompiledCatalog) => logoSource(options, vertical.number, mode);
   for (const catalog of catalogs.currentCatalogs) {
     await logos.loadLogos(sourceOf(catalog), catalog);
-    logos.activate(sourceOf(catalog), catalog);
+    logos.publishLogos(sourceOf(catalog), catalog);
   }
   for (const { vertical, mode } of options.catalogs) {
-    for (const { compiled } of catalogs.replacedCatalogs(vertical.number, mode))
+    for (const { compiled } of catalogs.recentlyReplacedCatalogs(vertical.number, mode))
       await logos.loadPreviousLogos(sourceOf(compiled), compiled);
   }
   catalogs.onBeforeActivate((catalog) => logos.loadLogos(sourceOf(catalog), catalog));
-  catalogs.onCatalogActivated((catalog) => logos.activate(sourceOf(catalog), catalog));
+  catalogs.onCatalogActivated((catalog) => logos.publishLogos(sourceOf(catalog), catalog));
   logMissingLogos(options, logos);
   return logos;
 }
@@ -129,14 +129,14 @@ export async function reloadCatalogs(
 }
 
 /** Activates the daily caps of each new catalog, after reading the clicks of the last day from the ledger. */
-export function subscribeDailyCaps(
+export function connectDailyCaps(
   { dataDir, clock }: ServiceOptions,
   caps: DailyCaps,
   catalogs: CatalogStore,
   ledger: Ledger,
 ): void {
   const { ledgerFolder } = dataPaths(dataDir);
-  const readHistory: ReadLedgerSince = (sinceMs, visit) =>
+  const readHistory: ReadLedgerRecords = (sinceMs, visit) =>
     readLedgerSince(fileSystemLogFiles, ledgerFolder, ledger, sinceMs, visit);
   catalogs.onBeforeActivate((catalog) => caps.loadRecordedClicks(catalog, clock.wallMs(), readHistory));
   catalogs.onCatalogActivated((catalog) => caps.activateCatalog(catalog, clock.wallMs()));

@@ -85,7 +85,7 @@ export async function openStorage(
   });
   cleanup.defer(() => ledger.close());
   for (const [keyNumber, count] of sessionRecovery.sessionCountsToday) {
-    authenticator.restoreSessionsOfDay(keyNumber, sessionRecovery.today, count);
+    authenticator.restoreDailySessionCount(keyNumber, sessionRecovery.today, count);
   }
 
   assertJournalFolder(files.journalFolder, sessions.size);
@@ -119,7 +119,7 @@ export async function openStorage(
   cleanup.defer(() => analytics.close());
   ledger.setDurableListener((position) => analytics.onLedgerDurable(position));
   const referrerTags = new ReferrerTags(tagsMax);
-  await restoreReferrerTags(analytics, ledger.appendedPosition, referrerTags, cleanup);
+  await restoreReferrerTags(analytics, ledger.lastAppendedPosition, referrerTags, cleanup);
 
   if (options.retentionDays !== null) {
     const retention = new RetentionTask({
@@ -156,7 +156,7 @@ function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
   };
 }
 
-type ExperimentSource = Pick<ThreadAnalytics, 'listExperiments' | 'projectedPosition'>;
+type ExperimentSource = Pick<ThreadAnalytics, 'listExperiments' | 'appliedPosition'>;
 
 /**
  * Restores the referrer tags of all sessions from the analytics store, usually within milliseconds. A rebuild of the analytics store can
@@ -174,14 +174,14 @@ export async function restoreReferrerTags(
   if (await tryRestoreTags(analytics, referrerTags)) return;
   const abortController = new AbortController();
   cleanup.defer(() => abortController.abort());
-  restoreTagsInBackground(analytics, upToPosition, referrerTags, abortController.signal);
+  restoreReferrerTagsInBackground(analytics, upToPosition, referrerTags, abortController.signal);
 }
 
 /**
  * Restores the referrer tags once the aggregator has applied all ledger records. A query before this point would time out, and would still
  * occupy the queue of the aggregator.
  */
-async function restoreTagsInBackground(
+async function restoreReferrerTagsInBackground(
   analytics: ExperimentSource,
   upToPosition: number,
   referrerTags: ReferrerTags,
@@ -190,7 +190,7 @@ async function restoreTagsInBackground(
   do {
     await pause(bounds.referrerTagRestorePollMs, null, { signal }).catch(() => {});
     if (signal.aborted) return;
-  } while (analytics.projectedPosition < upToPosition || !(await tryRestoreTags(analytics, referrerTags)));
+  } while (analytics.appliedPosition < upToPosition || !(await tryRestoreTags(analytics, referrerTags)));
 }
 
 /**
@@ -202,7 +202,7 @@ async function tryRestoreTags(analytics: ExperimentSource, referrerTags: Referre
     for (let lastId = 0; ; ) {
       const page = await analytics.listExperiments(lastId);
       for (const [id, account, vertical, test, tag] of page) {
-        if (isReferrerTag(tag)) referrerTags.restoreTag(account, vertical, test === 1 ? 'test' : 'live', tag);
+        if (isReferrerTag(tag)) referrerTags.restoreReferrerTag(account, vertical, test === 1 ? 'test' : 'live', tag);
         lastId = id;
       }
       if (page.length === 0) break;
@@ -211,6 +211,6 @@ async function tryRestoreTags(analytics: ExperimentSource, referrerTags: Referre
     if (!(error instanceof AnalyticsUnavailableError)) throw error;
     return false;
   }
-  referrerTags.enforceTagLimit();
+  referrerTags.enforceReferrerTagLimit();
   return true;
 }

@@ -1,4 +1,4 @@
-import { openOperatorToken, operatorTokenPath } from '../auth/operator-token.ts';
+import { operatorTokenPath, readOrCreateOperatorToken } from '../auth/operator-token.ts';
 import { bounds } from '../bounds.ts';
 import { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import { SerialQueue, SharedTimeout } from '../domain/async.ts';
@@ -29,12 +29,12 @@ import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import { openAuthenticator } from './open-auth.ts';
 import {
   CatalogStatusTracker,
+  connectDailyCaps,
   createDailyCaps,
   openCatalogStore,
   openLogoService,
   openMatcher,
   reloadCatalogs,
-  subscribeDailyCaps,
 } from './open-catalogs.ts';
 import { openDataFolder } from './open-data-folder.ts';
 import { openCertificateStore, openListeners } from './open-listeners.ts';
@@ -80,7 +80,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   startAbortSignal?.throwIfAborted();
 
   // Offers
-  subscribeDailyCaps(options, caps, catalogs, ledger);
+  connectDailyCaps(options, caps, catalogs, ledger);
   const logos = await openLogoService(options, cleanup, catalogs);
   // A catalog change reads the ledger, so pending changes are cancelled before the ledger closes.
   cleanup.defer(() => catalogs.close());
@@ -93,7 +93,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   // Listeners
   const lifecycle = new ServiceLifecycle({ clock, drain: options.drain, cleanup, ledger, journal, analytics });
   const notReadyReasons = () => lifecycle.notReadyReasons();
-  const operatorToken = options.listen && openOperatorToken(operatorTokenPath(options.dataDir));
+  const operatorToken = options.listen && readOrCreateOperatorToken(operatorTokenPath(options.dataDir));
   const listeners =
     options.listen &&
     (await openListeners(options, options.listen, {
@@ -101,7 +101,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       metrics,
       certificate,
       lifecycle,
-      callerNames: (caller) => keyDirectory.requestLogNames(caller),
+      callerNames: (caller) => keyDirectory.lookUpLogNames(caller),
     }));
   const urls = options.resolveUrls(listeners?.public.port ?? 0);
 
@@ -214,9 +214,9 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         marketplace_match_threads_ready: () => matcher.readyThreadCount,
         marketplace_matches_pending: () => matcher.pendingRequestCount,
         marketplace_offers_at_daily_cap: () => caps.countUnavailableOffers(clock.wallMs()),
-        marketplace_ledger_appended_position: () => ledger.appendedPosition,
+        marketplace_ledger_appended_position: () => ledger.lastAppendedPosition,
         marketplace_ledger_durable_position: () => ledger.durablePosition,
-        marketplace_analytics_applied_position: () => analytics.projectedPosition,
+        marketplace_analytics_applied_position: () => analytics.appliedPosition,
         marketplace_analytics_lag_seconds: () => analytics.lagMs / 1000,
         marketplace_aggregator_up: () => Number(analytics.healthy),
       },

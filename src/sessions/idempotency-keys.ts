@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { Hmac } from '../secrets/hmac.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
-import { digestBytes, type IdempotencyRecord, IdempotencyRecordRing } from './idempotency-record-ring.ts';
+import { digestLength, type IdempotencyRecord, IdempotencyRecordRing } from './idempotency-record-ring.ts';
 
 /**
  * Digests of an Idempotency-Key and of a request payload, 16 bytes each. The ledger stores the digests, so that the service recognizes a
@@ -130,8 +130,8 @@ export class IdempotencyKeys {
 
 function computeDigest(hmac: Hmac, part: 'key' | 'payload', text: string): Buffer {
   const message = Buffer.from(`${part} ${text}`);
-  const target = Buffer.allocUnsafe(digestBytes);
-  hmac.sign(message, message.length, target, 0, digestBytes);
+  const target = Buffer.allocUnsafe(digestLength);
+  hmac.sign(message, message.length, target, 0, digestLength);
   return target;
 }
 
@@ -141,6 +141,7 @@ function toLatin1(bytes: Uint8Array): string {
 
 /** Parses the digest members of a ledger record. Returns null if one of the two digests is absent or invalid. */
 export function parseIdempotencyDigests(key: unknown, payload: unknown): IdempotencyDigests | null {
-  const isDigest = (value: unknown): value is Uint8Array => value instanceof Uint8Array && value.length === digestBytes;
+  const isDigest = (value: unknown): value is Uint8Array =>
+    value instanceof Uint8Array && value.length === digestLength;
   return isDigest(key) && isDigest(payload) ? { key, payload } : null;
 }

@@ -1,7 +1,7 @@
 import { subIdByteLength } from '../ids/sub-id.ts';
 
 /** Length, in bytes, of the digests of Idempotency-Keys and payloads. */
-export const digestBytes = 16;
+export const digestLength = 16;
 
 /** Stored request with an Idempotency-Key. The ledger contains the session that the request created. */
 export interface IdempotencyRecord {
@@ -12,8 +12,8 @@ export interface IdempotencyRecord {
 }
 
 // Layout of a record, in bytes: digest of the key, digest of the payload, sub_id (which starts with the creation time), ledger position.
-const payloadOffset = digestBytes;
-const subIdOffset = payloadOffset + digestBytes;
+const payloadOffset = digestLength;
+const subIdOffset = payloadOffset + digestLength;
 const positionOffset = subIdOffset + subIdByteLength;
 const recordBytes = positionOffset + 8;
 
@@ -53,7 +53,7 @@ export class IdempotencyRecordRing {
 
   /** Creation time of the session of the oldest record, or `Infinity` if the ring is empty. */
   get oldestCreatedMs(): number {
-    return this.size === 0 ? Number.POSITIVE_INFINITY : this.#createdMsAt(this.#recordNumberAt(this.#oldestPosition));
+    return this.size === 0 ? Number.POSITIVE_INFINITY : this.#createdMsAt(this.#recordSequenceAt(this.#oldestPosition));
   }
 
   /**
@@ -63,7 +63,7 @@ export class IdempotencyRecordRing {
   findRecord(key: Uint8Array, afterMs: number): IdempotencyRecord | undefined {
     const recordIndex = this.#index[this.#findIndexSlot(key)]! - 1;
     if (recordIndex === noRecord || this.#createdMsAt(recordIndex) <= afterMs) return undefined;
-    const chunk = this.#chunkOf(recordIndex);
+    const chunk = this.#chunkContaining(recordIndex);
     const offset = recordOffset(recordIndex);
     return {
       payload: chunk.subarray(offset + payloadOffset, offset + subIdOffset),
@@ -76,10 +76,10 @@ export class IdempotencyRecordRing {
   /** Adds a record and replaces an older record with the same key. Throws a RangeError if the ring is full. */
   add(key: Uint8Array, { payload, sub, position }: IdempotencyRecord): void {
     if (this.size === this.#capacity) throw new RangeError('idempotency record ring is full');
-    const recordIndex = this.#recordNumberAt(this.#nextPosition);
+    const recordIndex = this.#recordSequenceAt(this.#nextPosition);
     const slot = this.#findIndexSlot(key);
     this.#chunks[recordIndex >>> chunkBits] ??= Buffer.allocUnsafeSlow(chunkRecords * recordBytes);
-    const chunk = this.#chunkOf(recordIndex);
+    const chunk = this.#chunkContaining(recordIndex);
     const offset = recordOffset(recordIndex);
     chunk.set(key, offset);
     chunk.set(payload, offset + payloadOffset);
@@ -91,9 +91,9 @@ export class IdempotencyRecordRing {
 
   /** Removes the oldest record. The ring must not be empty. */
   removeOldestRecord(): void {
-    const recordIndex = this.#recordNumberAt(this.#oldestPosition);
+    const recordIndex = this.#recordSequenceAt(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
-    const slot = this.#findIndexSlot(this.#chunkOf(recordIndex).subarray(offset, offset + digestBytes));
+    const slot = this.#findIndexSlot(this.#chunkContaining(recordIndex).subarray(offset, offset + digestLength));
     // If a later record with the same key has replaced this record, the slot of the hash index refers to the later record and stays.
     if (this.#index[slot] === recordIndex + 1) this.#removeIndexSlot(slot);
     this.#oldestPosition++;
@@ -102,16 +102,16 @@ export class IdempotencyRecordRing {
     if (this.#oldestPosition % chunkRecords === 0 && chunkIsEmpty) this.#chunks[recordIndex >>> chunkBits] = undefined;
   }
 
-  #recordNumberAt(position: number): number {
+  #recordSequenceAt(position: number): number {
     return position & (this.#capacity - 1);
   }
 
-  #chunkOf(recordIndex: number): Buffer {
+  #chunkContaining(recordIndex: number): Buffer {
     return this.#chunks[recordIndex >>> chunkBits]!;
   }
 
   #createdMsAt(recordIndex: number): number {
-    return this.#chunkOf(recordIndex).readUIntBE(recordOffset(recordIndex) + subIdOffset, 6);
+    return this.#chunkContaining(recordIndex).readUIntBE(recordOffset(recordIndex) + subIdOffset, 6);
   }
 
   /** Returns the index slot of a key, or the empty slot in which the key would be inserted. */
@@ -125,7 +125,7 @@ export class IdempotencyRecordRing {
 
   #hasKeyAt(key: Uint8Array, recordIndex: number): boolean {
     const offset = recordOffset(recordIndex);
-    return this.#chunkOf(recordIndex).compare(key, 0, digestBytes, offset, offset + digestBytes) === 0;
+    return this.#chunkContaining(recordIndex).compare(key, 0, digestLength, offset, offset + digestLength) === 0;
   }
 
   /** Clears a slot of the hash index. Moves later entries back if a lookup could no longer find them. */
@@ -135,7 +135,7 @@ export class IdempotencyRecordRing {
     let empty = slot;
     for (let next = (empty + 1) & mask; index[next] !== 0; next = (next + 1) & mask) {
       const recordIndex = index[next]! - 1;
-      const home = readHash(this.#chunkOf(recordIndex), recordOffset(recordIndex)) & mask;
+      const home = readHash(this.#chunkContaining(recordIndex), recordOffset(recordIndex)) & mask;
       if (((next - home) & mask) < ((next - empty) & mask)) continue;
       index[empty] = index[next]!;
       empty = next;

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { parseSubIdWords, subIdInt32Count } from '../ids/sub-id.ts';
+import { parseSubIdInt32s, subIdInt32Count } from '../ids/sub-id.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { InternTable } from './intern-table.ts';
 import { RankingArena } from './ranking-arena.ts';
@@ -63,14 +63,14 @@ export class MemorySessionStore implements SessionStore {
   }
 
   get(subId: string): Session | undefined {
-    return parseSubIdWords(subId, this.#lookupId)
+    return parseSubIdInt32s(subId, this.#lookupId)
       ? this.#shardFor(this.#lookupId)?.get(this.#lookupId, subId)
       : undefined;
   }
 
   add(subId: string, tenant: Tenant): boolean {
-    if (this.#size >= this.#sessionsMax && !this.#sweepUntilRoom()) return false;
-    if (!parseSubIdWords(subId, this.#lookupId)) throw new TypeError('invalid sub_id');
+    if (this.#size >= this.#sessionsMax && !this.#removeExpiredUntilRoom()) return false;
+    if (!parseSubIdInt32s(subId, this.#lookupId)) throw new TypeError('invalid sub_id');
     const shard = this.#shardFor(this.#lookupId);
     if (shard === undefined) return false;
     if (shard.add(this.#lookupId, tenant)) this.#size++;
@@ -78,7 +78,7 @@ export class MemorySessionStore implements SessionStore {
   }
 
   delete(subId: string): void {
-    if (parseSubIdWords(subId, this.#lookupId) && this.#shardFor(this.#lookupId)?.delete(this.#lookupId)) this.#size--;
+    if (parseSubIdInt32s(subId, this.#lookupId) && this.#shardFor(this.#lookupId)?.delete(this.#lookupId)) this.#size--;
   }
 
   /** Deletes the expired sessions of one shard. The next call continues with the next shard. */
@@ -97,7 +97,7 @@ export class MemorySessionStore implements SessionStore {
   }
 
   /** Sweeps shards until the store has room for a session. For some time after a sweep that made no room, returns false without a sweep. */
-  #sweepUntilRoom(): boolean {
+  #removeExpiredUntilRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lastFailedSweepMs < bounds.sessionStoreFullCheckIntervalMs) return false;
     for (let i = 0; i < this.#shards.length; i++) {

@@ -58,11 +58,11 @@ export class ReferrerTagSet {
   #findIndexSlot(length: number): number {
     const mask = this.#index.length - 1;
     let slot = fnv1a(lookupBytes, 0, length) & mask;
-    while (this.#index[slot] !== 0 && !this.#isRequestedTagAt(this.#index[slot]! - 1, length)) slot = (slot + 1) & mask;
+    while (this.#index[slot] !== 0 && !this.#isSearchedTagAt(this.#index[slot]! - 1, length)) slot = (slot + 1) & mask;
     return slot;
   }
 
-  #isRequestedTagAt(offset: number, length: number): boolean {
+  #isSearchedTagAt(offset: number, length: number): boolean {
     const bytes = this.#bytes;
     if (bytes[offset] !== length) return false;
     for (let i = 0; i < length; i++) if (bytes[offset + 1 + i] !== lookupBytes[i]) return false;
@@ -90,12 +90,12 @@ function fnv1a(bytes: Buffer, start: number, end: number): number {
 }
 
 /** Reservation of a referrer tag for a new session whose ledger record is not durable yet. */
-export interface TagReservation {
+export interface ReferrerTagReservation {
   /** Ends the reservation; call once. `taken` is true if the ledger has written the session's record or will write the record. */
   endReservation(taken: boolean): void;
 }
 
-const completedReservation: TagReservation = { endReservation: () => {} };
+const completedReservation: ReferrerTagReservation = { endReservation: () => {} };
 
 /**
  * Referrer tags of each account, vertical and mode. The number of tags is limited, because the daily totals of a tag are stored forever.
@@ -114,17 +114,17 @@ export class ReferrerTags {
   }
 
   /** Reserves a tag for a new session. Returns null for a new tag if the limit is reached. */
-  reserveTag({ account, vertical, mode }: Tenant, tag: string): TagReservation | null {
+  reserveReferrerTag({ account, vertical, mode }: Tenant, tag: string): ReferrerTagReservation | null {
     const limit = this.#isLimitEnabled ? this.#tagsMax : Number.POSITIVE_INFINITY;
-    return this.#referrerTagsOfTenant(account, vertical.number, mode).reserveTag(tag, limit);
+    return this.#referrerTagsOfTenant(account, vertical.number, mode).reserveReferrerTag(tag, limit);
   }
 
-  restoreTag(account: number, vertical: number, mode: ApiKeyMode, tag: string): void {
+  restoreReferrerTag(account: number, vertical: number, mode: ApiKeyMode, tag: string): void {
     this.#referrerTagsOfTenant(account, vertical, mode).add(tag);
   }
 
   /** Enforces the limit on the number of referrer tags from now on. Call this method when all stored tags are restored. */
-  enforceTagLimit(): void {
+  enforceReferrerTagLimit(): void {
     this.#isLimitEnabled = true;
   }
 
@@ -145,7 +145,7 @@ class TenantTags {
   /** Number of open reservations of each tag that is not in the ledger yet. */
   readonly #pendingCounts = new Map<string, number>();
 
-  reserveTag(tag: string, limit: number): TagReservation | null {
+  reserveReferrerTag(tag: string, limit: number): ReferrerTagReservation | null {
     if (this.#tags.has(tag)) return completedReservation;
     const uses = this.#pendingCounts.get(tag) ?? 0;
     if (uses === 0 && this.#tags.size + this.#pendingCounts.size >= limit) return null;

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { dayNumberOf, dayStartMs } from '../domain/calendar.ts';
+import { dayStartMs, toDayNumber } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { decodeSubId, formatSubId } from '../ids/sub-id.ts';
@@ -8,7 +8,7 @@ import {
   type LedgerRecord,
   ledgerRecordKind,
   type SessionCreatedRecord,
-  widgetIdBytes,
+  widgetIdLength,
 } from '../ledger/ledger-record.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { Vertical } from '../verticals/vertical.ts';
@@ -42,7 +42,7 @@ export class SessionRecovery implements LedgerSubscriber {
   constructor(options: SessionRecoveryOptions) {
     this.#options = options;
     this.#nowMs = options.clock.wallMs();
-    this.today = dayNumberOf(this.#nowMs);
+    this.today = toDayNumber(this.#nowMs);
   }
 
   /** Unix time in milliseconds of the oldest record to replay, minus a margin, because the wall clock may have been set back. */
@@ -63,7 +63,7 @@ export class SessionRecovery implements LedgerSubscriber {
       }
       case ledgerRecordKind.widgetEventsReported: {
         const [, , sub, , digests] = record;
-        this.#claimWidgetEventsOfSession(sub, digests);
+        this.#markWidgetEventsOfSession(sub, digests);
         break;
       }
     }
@@ -75,7 +75,7 @@ export class SessionRecovery implements LedgerSubscriber {
   }
 
   #applySessionCreated([, createdMs, sub, , keyNumber, , , key, payload]: SessionCreatedRecord): void {
-    if (dayNumberOf(createdMs) === this.today) {
+    if (toDayNumber(createdMs) === this.today) {
       this.sessionCountsToday.set(keyNumber, (this.sessionCountsToday.get(keyNumber) ?? 0) + 1);
     }
     if (this.#nowMs >= createdMs + this.#options.sessionTtlMs) return;
@@ -89,11 +89,11 @@ export class SessionRecovery implements LedgerSubscriber {
     if (digests !== null) onIdempotentSession(digests, sub);
   }
 
-  #claimWidgetEventsOfSession(sub: Uint8Array, digests: Uint8Array): void {
+  #markWidgetEventsOfSession(sub: Uint8Array, digests: Uint8Array): void {
     const usage = this.#findSession(sub)?.widgetUsage;
     if (usage === undefined) return;
-    for (let start = 0; start < digests.length; start += widgetIdBytes) {
-      usage.claimEvent(digests.subarray(start, start + widgetIdBytes));
+    for (let start = 0; start < digests.length; start += widgetIdLength) {
+      usage.markEvent(digests.subarray(start, start + widgetIdLength));
     }
   }
 

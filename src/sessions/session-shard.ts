@@ -1,4 +1,4 @@
-import { parseSubIdWords, subIdCreatedMs, subIdInt32Count } from '../ids/sub-id.ts';
+import { parseSubIdInt32s, subIdCreatedMs, subIdInt32Count } from '../ids/sub-id.ts';
 import { absentValue, emptyFieldVector, type FieldVector } from '../verticals/field-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { InternTable } from './intern-table.ts';
@@ -76,14 +76,14 @@ export class SessionShard {
   }
 
   findSessionPosition(id: Int32Array): number {
-    const recordIndex = this.#index[this.#findIndexSlot(id)]! - 1;
+    const recordIndex = this.#index[this.#findIndexEntry(id)]! - 1;
     return recordIndex < 0
       ? noPosition
       : this.#oldestPosition + ((recordIndex - this.#oldestPosition) & (this.#capacity - 1));
   }
 
   add(id: Int32Array, tenant: Tenant): boolean {
-    if (this.#index[this.#findIndexSlot(id)] !== 0) return false;
+    if (this.#index[this.#findIndexEntry(id)] !== 0) return false;
     if (this.#nextPosition - this.#oldestPosition === this.#capacity) {
       // If deleted sessions take less than a quarter of the ring, the capacity doubles, because a ring of the same capacity would soon be
       // full again.
@@ -98,13 +98,13 @@ export class SessionShard {
     records[offset + revisionWord] = 0;
     records[offset + rankingWord] = noRanking;
     records.fill(absentValue, offset + fieldsWord, offset + this.#recordWords);
-    this.#index[this.#findIndexSlot(id)] = recordIndex + 1;
+    this.#index[this.#findIndexEntry(id)] = recordIndex + 1;
     this.#size++;
     return true;
   }
 
   delete(id: Int32Array): boolean {
-    const slot = this.#findIndexSlot(id);
+    const slot = this.#findIndexEntry(id);
     const recordIndex = this.#index[slot]! - 1;
     if (recordIndex < 0) return false;
     this.#deleteRecord(slot, recordIndex * this.#recordWords);
@@ -115,11 +115,11 @@ export class SessionShard {
   deleteSessionsCreatedUntil(lastMs: number): number {
     const sizeBefore = this.#size;
     for (; this.#oldestPosition < this.#nextPosition; this.#oldestPosition++) {
-      const offset = this.#recordOffset(this.#oldestPosition);
+      const offset = this.#offsetOfRecord(this.#oldestPosition);
       const records = this.#records;
       if (records[offset + tenantWord] === deletedTenant) continue;
       if (subIdCreatedMs(records[offset]!, records[offset + 1]!) > lastMs) break;
-      this.#deleteRecord(this.#findIndexSlot(records.subarray(offset, offset + subIdInt32Count)), offset);
+      this.#deleteRecord(this.#findIndexEntry(records.subarray(offset, offset + subIdInt32Count)), offset);
     }
     if (this.#capacity > capacityMin && this.#nextPosition - this.#oldestPosition < this.#capacity / 4) {
       this.#resizeSessionRing(this.#capacity / 2);
@@ -136,22 +136,22 @@ export class SessionShard {
   // The following public methods require the position of a stored session.
 
   serialNumberAt(position: number): number {
-    return this.#records[this.#recordOffset(position) + serialWord]!;
+    return this.#records[this.#offsetOfRecord(position) + serialWord]!;
   }
 
   tenantAt(position: number): Tenant {
-    return this.#resources.tenants.get(this.#records[this.#recordOffset(position) + tenantWord]!);
+    return this.#resources.tenants.get(this.#records[this.#offsetOfRecord(position) + tenantWord]!);
   }
 
   fieldsAt(position: number, count: number): FieldVector {
-    const start = this.#recordOffset(position) + fieldsWord;
+    const start = this.#offsetOfRecord(position) + fieldsWord;
     const fields: FieldVector = [];
     for (let field = 0; field < count; field++) fields.push(this.#records[start + field]!);
     return fields;
   }
 
   fieldsRevisionAt(position: number): number {
-    return this.#records[this.#recordOffset(position) + revisionWord]!;
+    return this.#records[this.#offsetOfRecord(position) + revisionWord]!;
   }
 
   /** Merges field changes into the pocket fields. Throws a RangeError, without changing a field, if a field index is too large. */
@@ -161,7 +161,7 @@ export class SessionShard {
       if (changes[i]! >>> 0 !== changes[i] || changes[i]! >= fieldsMax)
         throw new RangeError('field index out of range');
     }
-    const offset = this.#recordOffset(position);
+    const offset = this.#offsetOfRecord(position);
     const records = this.#records;
     for (let i = 0; i < changes.length; i += 2) records[offset + fieldsWord + changes[i]!] = changes[i + 1]!;
     records[offset + revisionWord]!++;
@@ -169,12 +169,12 @@ export class SessionShard {
   }
 
   cachedRankingAt(position: number): CachedRanking | null {
-    const ranking = this.#records[this.#recordOffset(position) + rankingWord]!;
+    const ranking = this.#records[this.#offsetOfRecord(position) + rankingWord]!;
     return ranking === noRanking ? null : this.#resources.rankings.readRanking(ranking);
   }
 
   cacheRankingAt(position: number, ranked: CachedRanking): void {
-    const offset = this.#recordOffset(position);
+    const offset = this.#offsetOfRecord(position);
     this.#releaseRanking(offset);
     this.#records[offset + rankingWord] = this.#resources.rankings.storeRanking(ranked);
   }
@@ -189,12 +189,12 @@ export class SessionShard {
     return usage;
   }
 
-  #recordOffset(position: number): number {
+  #offsetOfRecord(position: number): number {
     return (position & (this.#capacity - 1)) * this.#recordWords;
   }
 
   /** Returns the index slot of a sub_id, or the empty slot in which the sub_id would be inserted. */
-  #findIndexSlot(id: Int32Array): number {
+  #findIndexEntry(id: Int32Array): number {
     const index = this.#index;
     const mask = index.length - 1;
     let slot = id[hashWord]! & mask;
@@ -216,7 +216,7 @@ export class SessionShard {
     records[offset + serialWord] = deletedSerial;
     // The pocket fields are cleared, because they are personal data.
     records.fill(absentValue, offset + fieldsWord, offset + this.#recordWords);
-    this.#removeIndexSlot(slot);
+    this.#clearIndexEntry(slot);
     this.#size--;
   }
 
@@ -228,7 +228,7 @@ export class SessionShard {
   }
 
   /** Clears a slot of the hash index. Moves later entries of the hash index back, so that their lookups do not stop at the empty slot. */
-  #removeIndexSlot(slot: number): void {
+  #clearIndexEntry(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
     let empty = slot;
@@ -255,7 +255,7 @@ export class SessionShard {
     const index = new Int32Array(capacity * 2);
     let nextPosition = this.#oldestPosition;
     for (let position = this.#oldestPosition; position < this.#nextPosition; ) {
-      const offset = this.#recordOffset(position);
+      const offset = this.#offsetOfRecord(position);
       if (oldRecords[offset + tenantWord] === deletedTenant) {
         position++;
         continue;
@@ -333,7 +333,7 @@ class SessionHandle implements Session {
   /** Updates `#position` if the session's record has moved in the ring. Returns false if the session was deleted. */
   #updateRecordPosition(): boolean {
     if (this.#shard.isSessionAt(this.#position, this.#serial)) return true;
-    parseSubIdWords(this.#subId, handleLookupId);
+    parseSubIdInt32s(this.#subId, handleLookupId);
     const position = this.#shard.findSessionPosition(handleLookupId);
     if (position === noPosition || this.#shard.serialNumberAt(position) !== this.#serial) return false;
     this.#position = position;

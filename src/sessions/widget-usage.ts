@@ -91,14 +91,14 @@ export class WidgetUsage {
   }
 
   /** Marks a widget event as used, by the 8-byte digest of its ID. Returns false if the mark exists or the event limit is reached. */
-  claimEvent(digest: Uint8Array): boolean {
+  markEvent(digest: Uint8Array): boolean {
     if (this.#claimedEvents.size >= bounds.widgetEventsPerSessionMax || this.#claimedEvents.has(digest)) return false;
     this.#claimedEvents.add(digest);
     return true;
   }
 
   /** Removes the mark of a widget event that was not recorded, so that the event can be submitted again. */
-  releaseEvent(digest: Uint8Array): void {
+  unmarkEvent(digest: Uint8Array): void {
     this.#claimedEvents.delete(digest);
   }
 }

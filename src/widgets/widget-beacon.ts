@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { bounds } from '../bounds.ts';
 import { offerIdPattern } from '../catalogs/identifiers.ts';
 import { invalidRequest, type Outcome } from '../domain/outcome.ts';
-import { type WidgetEventType, widgetEventTypes, widgetIdBytes } from '../ledger/ledger-record.ts';
+import { type WidgetEventType, widgetEventTypes, widgetIdLength } from '../ledger/ledger-record.ts';
 
 export const widgetLoadIdPattern = '^[0-9a-f]{16}$';
 
@@ -72,7 +72,7 @@ function parseWidgetEvent(item: unknown): WidgetEvent | null {
   if (type < 0) return null;
   const isAboutOffer = widgetEventTypes[type]!.startsWith('offer_');
   if (isAboutOffer ? !isOfferId(offer) : offer !== undefined && offer !== null) return null;
-  const digest = Buffer.from(hash('sha256', id, 'buffer').subarray(0, widgetIdBytes));
+  const digest = Buffer.from(hash('sha256', id, 'buffer').subarray(0, widgetIdLength));
   return { digest, type, offerId: isAboutOffer ? (offer as string) : null };
 }
 

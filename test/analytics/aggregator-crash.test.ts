@@ -7,10 +7,10 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { AggregatorWorkerData } from '../../src/analytics/aggregator-protocol.ts';
-import { SharedProgress } from '../../src/analytics/shared-progress.ts';
+import { ThreadProgress } from '../../src/analytics/shared-progress.ts';
 import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayNumberOf } from '../../src/domain/calendar.ts';
+import { toDayNumber } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
@@ -18,7 +18,7 @@ import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord, subIdByte
 import { AnalyticsModel } from './analytics-model.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
-const today = dayNumberOf(noon);
+const today = toDayNumber(noon);
 const sessions = 9_000;
 
 /** Views and clicks follow thousands of records after the creation of their session, in another batch. */
@@ -46,24 +46,24 @@ test('counts every record once if the aggregator thread is terminated at any poi
   for (const record of ledger()) {
     model.record(record);
     // Waits for every 500th record, so that the pending records stay within the log's bounds.
-    if (log.appendedPosition % 500 === 0) await log.append(record)!.durable;
+    if (log.lastAppendedPosition % 500 === 0) await log.append(record)!.durable;
     else assert(log.appendWithoutWaiting(record));
   }
-  const records = log.appendedPosition;
+  const records = log.lastAppendedPosition;
   await log.close();
   assert(records > 3 * bounds.projectionBatchRecordsMax);
 
-  const progress = new SharedProgress();
+  const progress = new ThreadProgress();
   let terminations = 0;
-  while (progress.projectedPosition < records) {
+  while (progress.appliedPosition < records) {
     // Limits the work, so that a fast thread cannot finish before it is terminated.
-    progress.durablePosition = Math.min(records, progress.projectedPosition + Math.ceil(records / 8));
+    progress.durablePosition = Math.min(records, progress.appliedPosition + Math.ceil(records / 8));
     const workerData: AggregatorWorkerData = { files, progress: progress.buffer };
     const worker = new Worker(new URL('../../workers/aggregator.ts', import.meta.url), { workerData });
     const exited = once(worker, 'exit');
-    const position = progress.projectedPosition;
+    const position = progress.appliedPosition;
     // The thread id is -1 if the thread exited by itself, which is an error.
-    while (progress.projectedPosition <= position && worker.threadId !== -1) await pause(1);
+    while (progress.appliedPosition <= position && worker.threadId !== -1) await pause(1);
     assert.notEqual(worker.threadId, -1);
     await pause(Math.random() * 30);
     await worker.terminate();
@@ -74,7 +74,7 @@ test('counts every record once if the aggregator thread is terminated at any poi
 
   const analytics = await ThreadAnalytics.start({
     files,
-    log: { durablePosition: records, appendedPosition: records, healthy: true },
+    log: { durablePosition: records, lastAppendedPosition: records, healthy: true },
   });
   t.after(() => analytics.close());
   for (const referrerTag of ['tag-0', 'tag-1', 'tag-2']) {

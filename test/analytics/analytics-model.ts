@@ -9,8 +9,8 @@ import type {
   SummaryResult,
 } from '../../src/analytics/analytics.ts';
 import type { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
-import { zeroProjectionTotals } from '../../src/analytics/projection-state.ts';
-import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
+import { zeroRecordTotals } from '../../src/analytics/projection-state.ts';
+import { dayMs, toDayNumber } from '../../src/domain/calendar.ts';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import {
   type LedgerRecord,
@@ -50,7 +50,7 @@ export class AnalyticsModel {
   readonly #sessions = new Map<string, ModelSession>();
   #asOfMs: number | null = null;
   #retainedFromDay = 0;
-  readonly totals = { ...zeroProjectionTotals };
+  readonly totals = { ...zeroRecordTotals };
 
   /** Deletes the sessions created before a day. Their totals are final; queries for rows or sub_ids no longer include them. */
   retainFrom(retainedFromDay: number): void {
@@ -61,7 +61,7 @@ export class AnalyticsModel {
     const id = Buffer.from(record[2]).toString('hex');
     const session = this.#sessions.get(id);
     const tenant = decodeSubId(record[2]);
-    const day = dayNumberOf(tenant.createdMs);
+    const day = toDayNumber(tenant.createdMs);
     this.#asOfMs = record[1];
     this.totals.records++;
     if (day < this.#retainedFromDay) {
@@ -169,7 +169,7 @@ export class AnalyticsModel {
 
   /** Checks the results of the queries: summary, daily figures, and rows with pages of different lengths. */
   assertFigures(
-    store: Pick<AnalyticsStore, 'getSummary' | 'listDays' | 'listRows'>,
+    store: Pick<AnalyticsStore, 'getSummary' | 'listDays' | 'listSessions'>,
     queries: readonly SummaryQuery[],
     asOfMs = this.#asOfMs,
   ): void {
@@ -178,7 +178,7 @@ export class AnalyticsModel {
       assert.deepEqual(store.listDays(query), this.daily(query));
       for (const limit of [1, 4, 100]) {
         for (let afterPosition: number | null = 0; afterPosition !== null; ) {
-          const page = store.listRows({ ...query, afterPosition, limit });
+          const page = store.listSessions({ ...query, afterPosition, limit });
           assert.deepEqual(page, this.rows({ ...query, afterPosition, limit }));
           assert(page.nextAfterPosition === null || page.nextAfterPosition > afterPosition);
           afterPosition = page.nextAfterPosition;

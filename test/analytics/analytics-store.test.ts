@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { SessionRowsQuery, SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
-import { zeroProjectionTotals } from '../../src/analytics/projection-state.ts';
+import { zeroRecordTotals } from '../../src/analytics/projection-state.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
+import { dayMs, toDayNumber } from '../../src/domain/calendar.ts';
 import {
   offerClickedRecord,
   offersViewedRecord,
@@ -20,7 +20,7 @@ import { arbitraryRecords, arbitraryToday, everyQuery } from './arbitrary-ledger
 import { ProjectedStore } from './projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
-const today = dayNumberOf(noon);
+const today = toDayNumber(noon);
 const sub = subIdBytes({ createdMs: noon, serial: 1 });
 
 describe('AnalyticsStore', () => {
@@ -34,8 +34,15 @@ describe('AnalyticsStore', () => {
   const window = { account: 1, vertical: 1, mode: 'live', fromDay: today - 30, toDay: today + 30, today } as const;
   const query = (filter: Partial<SummaryQuery> = {}): SummaryResult =>
     projected.store.getSummary({ ...window, referrerTag: filter.subs ? null : 'tag-one', subs: null, ...filter });
-  const listRows = (page: Partial<SessionRowsQuery> = {}) =>
-    projected.store.listRows({ ...window, referrerTag: 'tag-one', subs: null, afterPosition: 0, limit: 100, ...page });
+  const listSessions = (page: Partial<SessionRowsQuery> = {}) =>
+    projected.store.listSessions({
+      ...window,
+      referrerTag: 'tag-one',
+      subs: null,
+      afterPosition: 0,
+      limit: 100,
+      ...page,
+    });
 
   it('summary, daily figures, rows and totals match a reference model for any ledger and any retention', () => {
     const step = fc.record({
@@ -192,7 +199,7 @@ describe('AnalyticsStore', () => {
     ];
     apply(sessionCreatedRecord(sub), offersViewedRecord(sub, ['a'], noon + 5), ...malformed);
     const counted = { records: malformed.length + 2, malformed: malformed.length };
-    assert.deepEqual({ ...projected.store.getTotals() }, { ...zeroProjectionTotals, ...counted });
+    assert.deepEqual({ ...projected.store.getTotals() }, { ...zeroRecordTotals, ...counted });
     const { sessions, views, asOfMs } = query();
     assert.deepEqual([sessions, views, asOfMs], [1, 1, noon + 5]);
   });
@@ -256,7 +263,7 @@ describe('AnalyticsStore', () => {
       [0, [1, 2, 3, 4]],
       [4, [5, 6, 7, 9]],
     ] as const) {
-      const rows = listRows({ afterPosition, limit: 4 }).rows.map(({ sub }) => Buffer.from(sub));
+      const rows = listSessions({ afterPosition, limit: 4 }).rows.map(({ sub }) => Buffer.from(sub));
       assert.deepEqual(
         rows,
         positions.map((position) => subs[position - 1]),
@@ -269,7 +276,7 @@ describe('AnalyticsStore', () => {
     const metadata = JSON.stringify({ text });
     const subs = Array.from({ length: 50 }, (_, serial) => subIdBytes({ createdMs: noon, serial }));
     apply(...subs.map((each) => sessionCreatedRecord(each, { metadata })));
-    const { rows } = listRows();
+    const { rows } = listSessions();
     assert.equal(rows.length, 50);
     assert(rows.every((row) => row.metadata === metadata));
   });
@@ -301,7 +308,7 @@ describe('AnalyticsStore', () => {
           const seen: number[] = [];
           const late = during.values();
           for (let afterPosition: number | null = first; afterPosition !== null; ) {
-            const { rows, nextAfterPosition } = listRows({ afterPosition, limit });
+            const { rows, nextAfterPosition } = listSessions({ afterPosition, limit });
             assert(rows.length === limit || nextAfterPosition === null);
             assert(nextAfterPosition === null || nextAfterPosition > afterPosition);
             seen.push(...rows.map(({ sub }) => Buffer.from(sub).readUInt32BE(14)));

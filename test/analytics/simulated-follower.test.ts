@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import type { SessionRowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
 import { deleteAnalyticsDatabase } from '../../src/analytics/analytics-database.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
-import { dayNumberOf } from '../../src/domain/calendar.ts';
+import { toDayNumber } from '../../src/domain/calendar.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
 import { deleteSegmentsBefore } from '../../src/event-log/segment-files.ts';
@@ -77,7 +77,8 @@ class SimulatedFollower {
   /** Resolves once the log is healthy and every accepted record is durable. */
   async catchUp(): Promise<void> {
     await this.settle();
-    while (!this.log.healthy || this.log.durablePosition < this.log.appendedPosition) await new Promise(setImmediate);
+    while (!this.log.healthy || this.log.durablePosition < this.log.lastAppendedPosition)
+      await new Promise(setImmediate);
   }
 
   /** Applies the records up to a position; by default, all acknowledged records. */
@@ -176,14 +177,14 @@ interface Model {
 }
 
 /** Expected figures at a projected position. Figures of archived days do not change after the retention. */
-function expectedFigures({ records, retentions }: Model, projectedPosition: number): AnalyticsModel {
+function expectedFigures({ records, retentions }: Model, appliedPosition: number): AnalyticsModel {
   const figures = new AnalyticsModel();
   const last = retentions.at(-1) ?? { position: 0, retainedFromDay: 0 };
   let next = 0;
-  for (const [index, record] of records.slice(0, Math.max(projectedPosition, last.position)).entries()) {
+  for (const [index, record] of records.slice(0, Math.max(appliedPosition, last.position)).entries()) {
     while (retentions[next] !== undefined && retentions[next]!.position <= index)
       figures.retainFrom(retentions[next++]!.retainedFromDay);
-    if (index < projectedPosition || dayNumberOf(decodeSubId(record[2]).createdMs) < last.retainedFromDay)
+    if (index < appliedPosition || toDayNumber(decodeSubId(record[2]).createdMs) < last.retainedFromDay)
       figures.record(record, index + 1);
   }
   figures.retainFrom(last.retainedFromDay);
@@ -198,16 +199,16 @@ function command(name: string, run: Command['run']): Command {
 
 function assertFigures({ follower, deletedSegments }: SimulatedFollower, model: Model): void {
   const { records } = model;
-  const { projectedPosition } = follower;
+  const { appliedPosition } = follower;
   const store = {
     getSummary: (parameter: SummaryQuery) => follower.execute({ name: 'getSummary', parameter }),
     listDays: (parameter: SummaryQuery) => follower.execute({ name: 'listDays', parameter }),
-    listRows: (parameter: SessionRowsQuery) => follower.execute({ name: 'listRows', parameter }),
+    listSessions: (parameter: SessionRowsQuery) => follower.execute({ name: 'listSessions', parameter }),
   };
-  const asOfMs = records[projectedPosition - 1]?.[1] ?? null;
-  expectedFigures(model, projectedPosition).assertFigures(store, everyQuery(records), asOfMs);
+  const asOfMs = records[appliedPosition - 1]?.[1] ?? null;
+  expectedFigures(model, appliedPosition).assertFigures(store, everyQuery(records), asOfMs);
   const totals = follower.execute({ name: 'getTotals', parameter: undefined });
-  if (deletedSegments === 0) assert.equal(totals.records, projectedPosition);
+  if (deletedSegments === 0) assert.equal(totals.records, appliedPosition);
 }
 
 const append = fc
@@ -228,7 +229,7 @@ const fail = fc
 
 const applySome = fc.nat({ max: 12 }).map((count) =>
   command(`apply ${count}`, async (_, real) => {
-    real.applyBatch(Math.min(real.follower.projectedPosition + count, real.log.durablePosition));
+    real.applyBatch(Math.min(real.follower.appliedPosition + count, real.log.durablePosition));
   }),
 );
 
@@ -241,7 +242,7 @@ const failBatch = fc
 const check = fc.constant(
   command('check', async (model, real) => {
     real.applyBatch();
-    assert.equal(real.follower.projectedPosition, real.log.durablePosition);
+    assert.equal(real.follower.appliedPosition, real.log.durablePosition);
     assertFigures(real, model);
   }),
 );
@@ -263,7 +264,7 @@ const applyRetention = fc
         }
         const { retainedFromDay } = outcome;
         if (retainedFromDay > (retentions.at(-1)?.retainedFromDay ?? 0))
-          retentions.push({ position: real.follower.projectedPosition, retainedFromDay });
+          retentions.push({ position: real.follower.appliedPosition, retainedFromDay });
         for (let i = 0; i < prunes; i++) if (real.follower.hasRowsToPrune) real.follower.pruneRows();
       },
     ),
@@ -271,9 +272,9 @@ const applyRetention = fc
 
 const deleteStore = fc.constant(
   command('delete the store', async (model, real) => {
-    const { projectedPosition } = real.follower;
+    const { appliedPosition } = real.follower;
     real.deleteStore();
-    real.applyBatch(projectedPosition);
+    real.applyBatch(appliedPosition);
     assertFigures(real, model);
   }),
 );

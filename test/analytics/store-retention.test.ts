@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { SessionRowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
 import type { CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
+import { dayMs, toDayNumber } from '../../src/domain/calendar.ts';
 import {
   offerClickedRecord,
   offersViewedRecord,
@@ -15,7 +15,7 @@ import {
 import { ProjectedStore } from './projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
-const today = dayNumberOf(noon);
+const today = toDayNumber(noon);
 const old = noon - 10 * dayMs;
 const retainedFrom = today - 9;
 
@@ -55,7 +55,7 @@ describe('store retention', () => {
     const assertDeleted = () => {
       assert.deepEqual(summary(), { ...before, retainedFromDay: retainedFrom });
       assert.deepEqual(
-        projected.store.listRows(rows).rows.map(({ sub }) => Buffer.from(sub)),
+        projected.store.listSessions(rows).rows.map(({ sub }) => Buffer.from(sub)),
         [young],
       );
       assert.equal(summary({ referrerTag: null, subs: [...oldSubs.slice(-400), young] }).sessions, 1);
@@ -94,9 +94,9 @@ describe('store retention', () => {
     assert.deepEqual(
       [...archive.readAll()].filter(([kind]) => kind === 13),
       [
-        [13, [dayNumberOf(old), 1, 1, 0, 0, 0, 0, '0'], [1, 0, 2, 0, 0, 0, 0]],
-        [13, [dayNumberOf(old), 2, 1, 0, 0, 0, 0, '0'], [0, 0, 0, 0, 0, 0, 1]],
-        [13, [dayNumberOf(old), 3, 1, 0, 0, 0, 0, '0']],
+        [13, [toDayNumber(old), 1, 1, 0, 0, 0, 0, '0'], [1, 0, 2, 0, 0, 0, 0]],
+        [13, [toDayNumber(old), 2, 1, 0, 0, 0, 0, '0'], [0, 0, 0, 0, 0, 0, 1]],
+        [13, [toDayNumber(old), 3, 1, 0, 0, 0, 0, '0']],
       ],
     );
   });
@@ -147,7 +147,7 @@ describe('store retention', () => {
   });
 
   it('retains all sessions until their days are archived, and never restores deleted sessions', () => {
-    const days = () => [projected.store.listRows(rows).retainedFromDay, archive.retainedFromDay];
+    const days = () => [projected.store.listSessions(rows).retainedFromDay, archive.retainedFromDay];
     applyRetention();
     assert.deepEqual(days(), [0, 0]);
     projected.apply(created(1, old));
@@ -155,10 +155,10 @@ describe('store retention', () => {
     applyRetention();
     projected.apply(created(2, noon));
     applyRetention(retainedFrom - 1);
-    assert.deepEqual([projected.store.listRows(rows).rows.length, ...days()], [2, 0, 0]);
+    assert.deepEqual([projected.store.listSessions(rows).rows.length, ...days()], [2, 0, 0]);
     applyRetention();
     applyRetention(retainedFrom - 1);
-    assert.deepEqual([projected.store.listRows(rows).rows.length, ...days()], [1, retainedFrom, retainedFrom]);
+    assert.deepEqual([projected.store.listSessions(rows).rows.length, ...days()], [1, retainedFrom, retainedFrom]);
     // The remaining session is too new, so retention writes no second archive segment.
     applyRetention(today + 5);
     assert.equal([...archive.readAll()].filter(([kind]) => kind === 11).length, 1);
@@ -172,10 +172,10 @@ describe('store retention', () => {
     retain();
     projected.apply(created(3, noon + year * dayMs));
     retain();
-    assert.equal(projected.store.listRows(rows).retainedFromDay, 0);
+    assert.equal(projected.store.listSessions(rows).retainedFromDay, 0);
     projected.apply(created(4, noon + (year - 1) * dayMs));
     retain();
-    assert.equal(projected.store.listRows(rows).retainedFromDay, today + year - 140);
+    assert.equal(projected.store.listSessions(rows).retainedFromDay, today + year - 140);
   });
 
   it('after a new ledger has replaced the archived ledger, the analytics store must read the whole new ledger', () => {

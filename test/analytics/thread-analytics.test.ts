@@ -8,7 +8,7 @@ import Database from 'better-sqlite3';
 import { AnalyticsUnavailableError, type SummaryQuery } from '../../src/analytics/analytics.ts';
 import { type AnalyticsThreadOptions, ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayNumberOf } from '../../src/domain/calendar.ts';
+import { toDayNumber } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { type DataPaths, dataPaths } from '../../src/files/data-paths.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
@@ -16,7 +16,7 @@ import { memoryBytes } from '../sessions/collect-garbage.ts';
 import { offersViewedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
-const today = dayNumberOf(noon);
+const today = toDayNumber(noon);
 const byTag: SummaryQuery = {
   account: 1,
   vertical: 1,
@@ -70,9 +70,9 @@ describe('ThreadAnalytics', () => {
     return { log, analytics };
   }
 
-  const logAt = (durablePosition: number, appendedPosition = durablePosition) => ({
+  const logAt = (durablePosition: number, lastAppendedPosition = durablePosition) => ({
     durablePosition,
-    appendedPosition,
+    lastAppendedPosition,
     healthy: true,
   });
 
@@ -86,7 +86,7 @@ describe('ThreadAnalytics', () => {
       const { sessions, views } = await analytics.getSummary(byTag);
       const [day] = (await analytics.listDays(byTag)).days;
       assert.deepEqual([sessions, views, day?.sessions, day?.views], Array(4).fill(turn + 1));
-      const { rows, nextAfterPosition } = await analytics.listRows({ ...byTag, afterPosition: 2 * turn, limit: 5 });
+      const { rows, nextAfterPosition } = await analytics.listSessions({ ...byTag, afterPosition: 2 * turn, limit: 5 });
       assert.deepEqual([rows.length, rows[0]?.views, nextAfterPosition], [1, 1, null]);
       assert.deepEqual([rows[0]?.metadata, rows[0]?.sub], [`{"turn":${turn}}`, Uint8Array.from(sub)]);
     }
@@ -97,7 +97,7 @@ describe('ThreadAnalytics', () => {
     for (const [index, { sessions }] of (await Promise.all(answers)).entries()) assert(sessions >= 61 + index);
     const listed = { ...byTag, referrerTag: null, subs: [subs[7]!, subs[3]!, subs[160]!] };
     assert.equal((await analytics.getSummary(listed)).sessions, 2);
-    const { rows } = await analytics.listRows({ ...listed, afterPosition: 0, limit: 5 });
+    const { rows } = await analytics.listSessions({ ...listed, afterPosition: 0, limit: 5 });
     assert.deepEqual(
       rows.map(({ metadata }) => metadata),
       ['{"turn":3}', '{"turn":7}'],
@@ -105,12 +105,12 @@ describe('ThreadAnalytics', () => {
     const neither = { ...byTag, referrerTag: null };
     await assert.rejects(analytics.getSummary(neither), TypeError);
     await assert.rejects(analytics.listDays(neither), TypeError);
-    await assert.rejects(analytics.listRows({ ...neither, afterPosition: 0, limit: 1 }), TypeError);
+    await assert.rejects(analytics.listSessions({ ...neither, afterPosition: 0, limit: 1 }), TypeError);
   });
 
   it('a query waits for all appended records if the log is healthy, and only for durable records if the log is unhealthy', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
-    const log = { durablePosition: 5, appendedPosition: 10, healthy: false };
+    const log = { durablePosition: 5, lastAppendedPosition: 10, healthy: false };
     const analytics = await start(log);
     assert.equal((await analytics.getSummary(byTag)).sessions, 5);
     assert.equal((await analytics.getTotals()).records, 5);
@@ -126,7 +126,7 @@ describe('ThreadAnalytics', () => {
     const { log, analytics } = await startOnLog();
     const append = async (count: number) => {
       for (let left = count; left > 0; left--) {
-        const record = sessionCreatedRecord(subIdBytes({ createdMs: noon, serial: log.appendedPosition }));
+        const record = sessionCreatedRecord(subIdBytes({ createdMs: noon, serial: log.lastAppendedPosition }));
         // Waits for every 500th record, so that the pending records stay within the log's bounds.
         if (left % 500 === 1) await log.append(record)!.durable;
         else assert(log.appendWithoutWaiting(record));
@@ -143,10 +143,10 @@ describe('ThreadAnalytics', () => {
     // A queue of all pending records would need several times as much memory, with 80 bytes or more per record.
     const grownBytes = (await memoryBytes()) - before;
     assert(grownBytes < 6 * 1024 * 1024, `${grownBytes} bytes of growth`);
-    assert(analytics.projectedPosition < 2_000);
+    assert(analytics.appliedPosition < 2_000);
     assert(analytics.lagMs > 0);
     blocker.close();
-    while (analytics.projectedPosition < log.appendedPosition) await pause(20);
+    while (analytics.appliedPosition < log.lastAppendedPosition) await pause(20);
     assert.equal((await analytics.getSummary(byTag)).sessions, 50_000);
     assert.equal(analytics.lagMs, 0);
   });
@@ -158,7 +158,7 @@ describe('ThreadAnalytics', () => {
     const analytics = await start(logAt(10));
     const signal = { ended: false };
     const first = Array.from({ length: bounds.analyticsQueriesInFlightMax }, () => analytics.getSummary(byTag, signal));
-    const cancelled = analytics.listRows({ ...byTag, afterPosition: 0, limit: 5 }, signal);
+    const cancelled = analytics.listSessions({ ...byTag, afterPosition: 0, limit: 5 }, signal);
     const active = analytics.listDays(byTag, { ended: false });
     const rejected = assert.rejects(cancelled, AnalyticsUnavailableError);
     // All queries are sent in the same event-loop turn, before the thread executes the first one.
@@ -175,9 +175,9 @@ describe('ThreadAnalytics', () => {
 
   it('includes records that became durable before the first call of onLedgerDurable', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
-    const log = { durablePosition: 5, appendedPosition: 5, healthy: true };
+    const log = { durablePosition: 5, lastAppendedPosition: 5, healthy: true };
     const analytics = await start(log);
-    log.durablePosition = log.appendedPosition = 10;
+    log.durablePosition = log.lastAppendedPosition = 10;
     assert.equal((await analytics.getSummary(byTag)).sessions, 10);
   });
 
@@ -241,7 +241,7 @@ describe('ThreadAnalytics', () => {
     const recovered = Promise.withResolvers<void>();
     const log = logAt(subs.length);
     const analytics = await start(log, { onCrash: crashed.resolve, onRecovered: recovered.resolve });
-    log.durablePosition = log.appendedPosition = 2 * subs.length;
+    log.durablePosition = log.lastAppendedPosition = 2 * subs.length;
     analytics.onLedgerDurable(2 * subs.length);
     await assert.rejects(analytics.getSummary(byTag), AnalyticsUnavailableError);
     assert.match((await crashed.promise).message, /malformed/);

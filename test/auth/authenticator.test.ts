@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { type Admission, Authenticator, type AuthRejection } from '../../src/auth/authenticator.ts';
+import { type AdmittedCaller, Authenticator, type AuthRejection } from '../../src/auth/authenticator.ts';
 import type { Operation } from '../../src/auth/key-usage.ts';
 import { defaultKeyLimits } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
+import { dayMs, toDayNumber } from '../../src/domain/calendar.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -24,17 +24,17 @@ function openAuthWithKey(t: Parameters<typeof openAuth>[0], options: KeyOptions 
   return { ...auth, key, issued, ask };
 }
 
-function assertAdmitted(answer: Admission | AuthRejection): Admission {
+function assertAdmitted(answer: AdmittedCaller | AuthRejection): AdmittedCaller {
   assert(answer.ok, `rejected: ${answer.ok || answer.error.code}`);
   return answer;
 }
 
-function assertRejected(answer: Admission | AuthRejection): AuthRejection {
+function assertRejected(answer: AdmittedCaller | AuthRejection): AuthRejection {
   assert(!answer.ok, 'admitted');
   return answer;
 }
 
-function errorCode(answer: Admission | AuthRejection): string {
+function errorCode(answer: AdmittedCaller | AuthRejection): string {
   return assertRejected(answer).error.code;
 }
 
@@ -168,15 +168,15 @@ test('a released session reservation frees quota on the day of the reservation o
 
 test('adds new sessions to the restored session count of the day', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 10 } });
-  authenticator.restoreSessionsOfDay(issued.number, dayNumberOf(noonMs) - 1, 10);
-  authenticator.restoreSessionsOfDay(issued.number, dayNumberOf(noonMs), 9);
+  authenticator.restoreDailySessionCount(issued.number, toDayNumber(noonMs) - 1, 10);
+  authenticator.restoreDailySessionCount(issued.number, toDayNumber(noonMs), 9);
   assert.equal(assertAdmitted(ask('create_session')).limitStatus.remaining, 0);
   assert.equal(errorCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
 });
 
 test('reports 0 remaining sessions if the restored count exceeds the daily limit', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 5 } });
-  authenticator.restoreSessionsOfDay(issued.number, dayNumberOf(noonMs), 9);
+  authenticator.restoreDailySessionCount(issued.number, toDayNumber(noonMs), 9);
   assert.equal(assertRejected(ask('create_session')).limitStatus?.remaining, 0);
   assert.equal(assertRejected(ask('create_session', otherVertical)).limitStatus?.remaining, 0);
 });
@@ -198,7 +198,7 @@ test('deletes the request counts of idle keys but keeps their session counts', (
 
 test('deletes the restored session counts of a day when the day is over', (t) => {
   const { authenticator, clock, ask } = openAuthWithKey(t);
-  for (let number = 100; number < 105; number++) authenticator.restoreSessionsOfDay(number, dayNumberOf(noonMs), 1);
+  for (let number = 100; number < 105; number++) authenticator.restoreDailySessionCount(number, toDayNumber(noonMs), 1);
   clock.advance(dayMs);
   assertAdmitted(ask());
   assert.equal(authenticator.trackedKeyCount, 6);
@@ -231,7 +231,7 @@ test('admits a request if and only if no limit of the operation is exceeded (ran
         clock.setWall(wallMs);
         const nowMs = clock.monotonicMs();
         const inMinute = (times: readonly number[]) => times.filter((at) => nowMs - at < 60_000).length;
-        const today = dayNumberOf(wallMs);
+        const today = toDayNumber(wallMs);
         const fits =
           inMinute(requests) < limits.requestsPerMinute &&
           (operation !== 'query_analytics' || inMinute(queries) < limits.analyticsPerMinute) &&

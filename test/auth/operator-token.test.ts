@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { type TestContext, test } from 'node:test';
-import { openOperatorToken, operatorTokenPath, readOperatorToken } from '../../src/auth/operator-token.ts';
+import { operatorTokenPath, readOperatorToken, readOrCreateOperatorToken } from '../../src/auth/operator-token.ts';
 import { SecretFileError } from '../../src/secrets/secret-file.ts';
 
 function pathFor(t: TestContext): string {
@@ -13,21 +13,21 @@ function pathFor(t: TestContext): string {
 
 test('creates a private operator token file at the first start only', (t) => {
   const path = pathFor(t);
-  const first = openOperatorToken(path);
+  const first = readOrCreateOperatorToken(path);
   assert.equal(first.created, true);
   assert.equal(statSync(path).mode & 0o777, 0o600);
   const text = readOperatorToken(path);
   assert.match(text, /^svc_operator_[0-9a-f]{64}$/);
   assert.ok(first.token.matchesHeader(`Bearer ${text}`));
-  const second = openOperatorToken(path);
+  const second = readOrCreateOperatorToken(path);
   assert.equal(second.created, false);
   assert.ok(second.token.matchesHeader(`Bearer ${text}`));
-  assert.equal(openOperatorToken(pathFor(t)).token.matchesHeader(`Bearer ${text}`), false);
+  assert.equal(readOrCreateOperatorToken(pathFor(t)).token.matchesHeader(`Bearer ${text}`), false);
 });
 
 test('accepts only the operator token as a bearer token', (t) => {
   const path = pathFor(t);
-  const { token } = openOperatorToken(path);
+  const { token } = readOrCreateOperatorToken(path);
   const text = readOperatorToken(path);
   const wrong = [`Basic ${text}`, `Bearer ${text}0`, `Bearer ${text} x`, `Bearer${text}`, 'Bearer x'];
   for (const header of ['', text, ...wrong]) {
@@ -40,7 +40,7 @@ test('rejects an operator token file without a token, and the error does not con
   for (const content of ['', 'secret', 'svc_operator_12\n', `svc_operator_${'A'.repeat(64)}`]) {
     writeFileSync(path, content);
     assert.throws(
-      () => openOperatorToken(path),
+      () => readOrCreateOperatorToken(path),
       (error: unknown) => {
         assert.ok(error instanceof SecretFileError && error.message.includes(path));
         return content === '' || !error.message.includes(content.trim());

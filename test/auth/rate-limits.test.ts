@@ -2,10 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { DailyCounter } from '../../src/auth/key-usage.ts';
-import { createKeyPolicies, createLimitStatus, rateLimitHeaders, SlidingWindow } from '../../src/auth/rate-limits.ts';
+import {
+  createLimitStatus,
+  createRateLimitPolicies,
+  rateLimitHeaders,
+  SlidingWindow,
+} from '../../src/auth/rate-limits.ts';
 
 describe('rateLimitHeaders', () => {
-  const policies = createKeyPolicies({ requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 });
+  const policies = createRateLimitPolicies({ requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 });
 
   test('formats the X-RateLimit headers and the headers of the IETF draft', () => {
     const status = createLimitStatus(policies.forSessions.requests, 497, 59_500, 1_800_000_000_250);
@@ -31,8 +36,8 @@ describe('DailyCounter', () => {
 
   test('releasing a reservation twice decrements the count once', () => {
     const counter = new DailyCounter();
-    counter.reserveRequest(today);
-    const reservation = counter.reserveRequest(today);
+    counter.reserveSession(today);
+    const reservation = counter.reserveSession(today);
     reservation.release();
     reservation.release();
     assert.equal(counter.count(today), 1);
@@ -40,8 +45,8 @@ describe('DailyCounter', () => {
 
   test('releasing a reservation has no effect if the day of the reservation is no longer counted', () => {
     const counter = new DailyCounter();
-    const reservation = counter.reserveRequest(today);
-    counter.reserveRequest(today + 2);
+    const reservation = counter.reserveSession(today);
+    counter.reserveSession(today + 2);
     reservation.release();
     assert.equal(counter.count(today + 2), 1);
   });

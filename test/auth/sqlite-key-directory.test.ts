@@ -119,13 +119,13 @@ test('returns key ids and account names, from the cache if the key file is unrea
   const directory = openDirectory(t, folder);
   revokeKey(folder, issued.id);
   const caller = { account: issued.account, keyNumber: issued.number };
-  assert.deepEqual(directory.requestLogNames(caller), { key: issued.id, account: 'acme' });
-  assert.deepEqual(directory.requestLogNames({ account: other.account }), { key: undefined, account: 'other' });
+  assert.deepEqual(directory.lookUpLogNames(caller), { key: issued.id, account: 'acme' });
+  assert.deepEqual(directory.lookUpLogNames({ account: other.account }), { key: undefined, account: 'other' });
   const otherProgram = new Database(keyFilePath(folder));
   otherProgram.exec('ALTER TABLE keys RENAME TO hidden');
   otherProgram.close();
-  assert.deepEqual(directory.requestLogNames(caller), { key: issued.id, account: 'acme' });
-  assert.deepEqual(directory.requestLogNames({ ...caller, keyNumber: other.number }), {
+  assert.deepEqual(directory.lookUpLogNames(caller), { key: issued.id, account: 'acme' });
+  assert.deepEqual(directory.lookUpLogNames({ ...caller, keyNumber: other.number }), {
     key: undefined,
     account: 'acme',
   });

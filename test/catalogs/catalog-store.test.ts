@@ -128,7 +128,9 @@ test('lists replaced catalogs of a mode in the order of replacement, also after 
     await change(store, textWith(id));
   }
   const replaced = (of: CatalogStore) =>
-    of.replacedCatalogs(1, 'live').map(({ compiled, replacedMs }) => [...idsOf(compiled), replacedMs - startMs]);
+    of
+      .recentlyReplacedCatalogs(1, 'live')
+      .map(({ compiled, replacedMs }) => [...idsOf(compiled), replacedMs - startMs]);
   const expected = [
     ['b', 2],
     ['c', 3],
@@ -138,10 +140,10 @@ test('lists replaced catalogs of a mode in the order of replacement, also after 
     ['f', 7],
   ];
   assert.deepEqual(replaced(store), expected);
-  assert.deepEqual(store.replacedCatalogs(1, 'test'), []);
+  assert.deepEqual(store.recentlyReplacedCatalogs(1, 'test'), []);
   const again = open([live(textWith('g')), sandbox]);
   assert.deepEqual(replaced(again), expected);
-  assert.deepEqual(again.replacedCatalogs(1, 'test'), []);
+  assert.deepEqual(again.recentlyReplacedCatalogs(1, 'test'), []);
 });
 
 test('a reload of a catalog with unchanged content has no effect', async () => {

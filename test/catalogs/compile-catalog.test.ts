@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shareTypedArrays } from '../../src/catalogs/compile-catalog.ts';
+import { copyToSharedMemory } from '../../src/catalogs/compile-catalog.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
@@ -77,7 +77,7 @@ test('the catalog version changes with every change of content or mode', () => {
 test('renders logo URLs with the current hash', () => {
   const catalog = compileLoans(catalogOf([plainOffer()]));
   const url = () =>
-    /"logo_url":"([^"]*)"/.exec(catalog.offerRenderer('https://cdn.example').firstOfferMembersJson(0, 0))?.[1];
+    /"logo_url":"([^"]*)"/.exec(catalog.offerRenderer('https://cdn.example').offerBeforePaymentJson(0, 0))?.[1];
   const { lenderName, logo } = catalog.offers[0]!;
   assert.equal(url(), `https://cdn.example/${logo}`);
   for (const hash of ['0123456789abcdef', 'fedcba9876543210']) {
@@ -89,7 +89,7 @@ test('renders logo URLs with the current hash', () => {
 
 test('copies the tables of a catalog into shared memory', () => {
   const tables = compileLoanTables(generateCatalog(1, 50), personalLoans);
-  const shared = shareTypedArrays(tables);
+  const shared = copyToSharedMemory(tables);
   assert.deepEqual(shared, tables);
   const sent = structuredClone(shared);
   shared.aprMin[0] = 1_234;
@@ -101,5 +101,5 @@ test('copies the tables of a catalog into shared memory', () => {
 
 test('rejects catalog tables with values that a structured clone does not preserve', () => {
   class Index {}
-  assert.throws(() => shareTypedArrays({ index: new Index() }), /Index cannot be sent to another thread/);
+  assert.throws(() => copyToSharedMemory({ index: new Index() }), /Index cannot be sent to another thread/);
 });

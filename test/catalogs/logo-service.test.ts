@@ -72,7 +72,7 @@ async function openService(t: TestContext, ...lenders: string[]) {
   const service = new LogoService();
   const catalog = new RecordingCatalog(...lenders);
   await service.loadLogos(source, catalog);
-  service.activate(source, catalog);
+  service.publishLogos(source, catalog);
   const served = (...files: string[]) =>
     files.map((file) => Buffer.from(service.cache.find(file, undefined)?.svg ?? []).toString());
   return {
@@ -91,7 +91,7 @@ describe('LogoService', () => {
     const next = new RecordingCatalog('A', 'B');
     await service.loadLogos(source, next);
     assert.deepEqual(served('a.svg', 'b.svg'), [image('red'), '']);
-    service.activate(source, next);
+    service.publishLogos(source, next);
     assert.deepEqual(served('a.svg', 'b.svg'), [image('blue'), renderMonogram('B')]);
     const hashOf = (file: string) => service.cache.find(file, undefined)!.hash;
     assert.deepEqual(Object.fromEntries(next.hashes.at(-1)!), { A: hashOf('a.svg'), B: hashOf('b.svg') });
@@ -120,7 +120,7 @@ describe('LogoService', () => {
     write('a.svg', image('blue'));
     const refreshed = service.reloadLogos(source);
     await Promise.resolve();
-    service.activate(source, next);
+    service.publishLogos(source, next);
     await refreshed;
     assert.equal(catalog.hashes.length, 1);
     assert.deepEqual(served('a.svg', 'b.svg'), [image('red'), renderMonogram('B')]);

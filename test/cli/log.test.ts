@@ -14,7 +14,7 @@ import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Encoder } from '@msgpack/msgpack';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { computeFrameCrc, encodeSegmentHeader, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
+import { computeFrameCrc, encodeSegmentHeader, segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { lockFolder } from '../../src/files/folder-lock.ts';
 import { sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
 import { marketplaceOnFreshFolder } from './sample-data-folder.ts';
@@ -43,11 +43,11 @@ async function sixSessions(t: TestContext) {
 /** Flips a bit in the first record of a segment. */
 function damage(file: string): void {
   const bytes = readFileSync(file);
-  bytes[segmentHeaderBytes + 40]! ^= 1;
+  bytes[segmentHeaderLength + 40]! ^= 1;
   writeFileSync(file, bytes);
 }
 
-const cutOf = (file: string): string => `${basename(file)}:${segmentHeaderBytes}`;
+const cutOf = (file: string): string => `${basename(file)}:${segmentHeaderLength}`;
 
 test('verify prints the contents of an intact log, also while a server uses the data folder', async (t) => {
   const { dataFolder, ledger, run, first, second } = await sixSessions(t);
@@ -100,11 +100,11 @@ test('verify prints the file, offset and reason of any damage, and exits with co
   assert.equal(code, 3);
   assert.match(stdout, /records {3}3, at positions 1 to 3\n.*\n.*\nstate {5}damaged after these records\n$/);
   assert.match(stderr, new RegExp(`log repair --cut ${cutOf(second)} `));
-  assert.ok(stderr.includes(`marketplace: ${second}: damaged at byte ${segmentHeaderBytes}: record 4 is incomplete`));
+  assert.ok(stderr.includes(`marketplace: ${second}: damaged at byte ${segmentHeaderLength}: record 4 is incomplete`));
 
   const json = await run('log', 'verify', '--json');
   const { records, last_position: last, damage: found } = JSON.parse(json.stdout);
-  assert.deepEqual([json.code, records, last, found.file, found.offset], [3, 3, 3, second, segmentHeaderBytes]);
+  assert.deepEqual([json.code, records, last, found.file, found.offset], [3, 3, 3, second, segmentHeaderLength]);
   assert.match(found.what, /^record 4 is incomplete/);
 });
 
@@ -184,7 +184,7 @@ test('repair without --yes only prints the changes that it would make', async (t
   const { code, stdout, stderr } = await run('log', 'repair', '--cut', cutOf(second));
   assert.equal(code, 0);
   assert.match(stdout, /^Would do:\n\nkept {5}3 records, up to position 3\nmoved {4}/);
-  assert.ok(stdout.includes(`${before.length - segmentHeaderBytes} bytes at the end of ${basename(second)}\n`));
+  assert.ok(stdout.includes(`${before.length - segmentHeaderLength} bytes at the end of ${basename(second)}\n`));
   assert.match(stdout, /2 readable records, from \S+:04.000Z to \S+:05.000Z; 1 unreadable\n/);
   assert.match(stderr, /--yes/);
   assert.ok(readFileSync(second).equals(before));
@@ -195,18 +195,18 @@ test('repair --yes truncates the log at the damage and moves the rest to another
   const { dataFolder, run, first, second } = await sixSessions(t);
   damage(first);
   const before = [first, second].map((file) => readFileSync(file));
-  const { code, stdout, stderr } = await run('log', 'repair', '--cut', `${first}:${segmentHeaderBytes}`, '--yes');
+  const { code, stdout, stderr } = await run('log', 'repair', '--cut', `${first}:${segmentHeaderLength}`, '--yes');
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(stdout, /^Done:/);
   const removed = readdirSync(dataFolder).find((name) => /^ledger-removed-\d{8}T\d{9}Z$/.test(name));
   assert.ok(removed !== undefined && stdout.includes(removed));
   const moved = (name: string) => readFileSync(join(dataFolder, removed, name));
-  assert.ok(moved(`${basename(first)}.from-${segmentHeaderBytes}`).equals(before[0]!.subarray(segmentHeaderBytes)));
+  assert.ok(moved(`${basename(first)}.from-${segmentHeaderLength}`).equals(before[0]!.subarray(segmentHeaderLength)));
   assert.ok(moved(basename(second)).equals(before[1]!));
 
   const { damage: remaining, records } = JSON.parse((await run('log', 'verify', '--json')).stdout);
   assert.deepEqual([remaining, records], [null, 0]);
-  const again = await run('log', 'repair', '--cut', `${first}:${segmentHeaderBytes}`, '--yes');
+  const again = await run('log', 'repair', '--cut', `${first}:${segmentHeaderLength}`, '--yes');
   assert.deepEqual([again.code, again.stdout], [0, 'The log is intact and ends at this position: nothing to cut.\n']);
 });
 

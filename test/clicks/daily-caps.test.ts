@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import type { ReplacedCatalog } from '../../src/catalogs/catalog-store.ts';
+import type { RecentlyReplacedCatalog } from '../../src/catalogs/catalog-store.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
-import { dayMs, dayNumberOf } from '../../src/domain/calendar.ts';
+import { dayMs, toDayNumber } from '../../src/domain/calendar.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import type { LedgerRecord, OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
-import { noUnavailableOffers } from '../../src/matching/matcher.ts';
+import { allOffersAvailable } from '../../src/matching/matcher.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { catalogOf, plainOffer } from '../matching/loan-fixtures.ts';
 import {
@@ -42,7 +42,7 @@ class Bench {
   nowMs = noon;
   readonly ledger: LedgerRecord[] = [];
   /** Replaced catalogs by version, as `CatalogStore` stores them. */
-  readonly #replaced = new Map<string, ReplacedCatalog>();
+  readonly #replaced = new Map<string, RecentlyReplacedCatalog>();
   #serial = 0;
 
   constructor(caps: Caps, mode: ApiKeyMode = 'live') {
@@ -136,18 +136,18 @@ describe('DailyCaps', () => {
   it('returns a new unavailable-offers object only if the set of offers changes', () => {
     const bench = new Bench({ a: 1, b: 2 });
     const closed = () => bench.caps.unavailableOffers(bench.catalog, bench.nowMs);
-    assert.equal(closed(), noUnavailableOffers);
+    assert.equal(closed(), allOffersAvailable);
     bench.click(bench.shown(), 'b');
-    assert.equal(closed(), noUnavailableOffers);
+    assert.equal(closed(), allOffersAvailable);
     bench.click(bench.shown(), 'a');
     const first = closed();
-    assert.notEqual(first, noUnavailableOffers);
+    assert.notEqual(first, allOffersAvailable);
     bench.click(bench.shown(), 'c');
     assert.equal(closed(), first);
     bench.click(bench.shown(), 'b');
     assert.notEqual(closed(), first);
     bench.nowMs += dayMs;
-    assert.equal(closed(), noUnavailableOffers);
+    assert.equal(closed(), allOffersAvailable);
   });
 
   it('counts clicks on offers that a widget showed after a refresh, and does not count click events of widgets', () => {
@@ -200,7 +200,7 @@ describe('DailyCaps', () => {
     const bench = new Bench({});
     assert.equal(bench.caps.hasNoCaps, true);
     assert.equal(bench.click(bench.shown()), undefined);
-    assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), noUnavailableOffers);
+    assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), allOffersAvailable);
   });
 
   it('a click that a confirmation restores does not count towards the cap, and a later click on the same offer is a repeated click', () => {
@@ -333,7 +333,7 @@ function bookedByDay(ledger: readonly LedgerRecord[]): Map<string, number> {
     const late = wallMs - Buffer.from(sub).readUIntBE(0, 6) > bounds.clickAttributionMs;
     if (late || !shown.has(pair) || clicked.has(pair)) continue;
     clicked.add(pair);
-    const day = `${offer} ${dayNumberOf(wallMs)}`;
+    const day = `${offer} ${toDayNumber(wallMs)}`;
     if (within !== false) booked.set(day, (booked.get(day) ?? 0) + 1);
   }
   return booked;
@@ -370,7 +370,7 @@ it('an offer is unavailable if and only if its counted clicks of the day reach t
             const { cap, leftMs } = last.get(one.offer)!;
             // All links to the offer have expired.
             if (leftMs !== null && bench.nowMs - leftMs >= bounds.replacedCatalogRetentionMs) continue;
-            const before = bookedByDay(bench.ledger).get(`${one.offer} ${dayNumberOf(bench.nowMs)}`) ?? 0;
+            const before = bookedByDay(bench.ledger).get(`${one.offer} ${toDayNumber(bench.nowMs)}`) ?? 0;
             const within = bench.click(sub, one.offer, one.taken);
             if (cap === null) assert.equal(within, undefined);
             else if (within !== null) assert.equal(within, before < cap);
@@ -382,7 +382,7 @@ it('an offer is unavailable if and only if its counted clicks of the day reach t
           took(one.caps);
         }
         const booked = bookedByDay(bench.ledger);
-        const today = dayNumberOf(bench.nowMs);
+        const today = toDayNumber(bench.nowMs);
         const full = ids.filter((id) => {
           const cap = caps[id] ?? null;
           return typeof cap === 'number' && (booked.get(`${id} ${today}`) ?? 0) >= cap;

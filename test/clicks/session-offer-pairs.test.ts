@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type RandomOfferId, SessionOfferPairs } from '../../src/clicks/session-offer-pairs.ts';
+import { type OfferIdBits, SessionOfferPairs } from '../../src/clicks/session-offer-pairs.ts';
 import { subIdBytes } from '../support/ledger-records.ts';
 
 const minuteMs = 60 * 1000;
 const noon = Date.UTC(2026, 4, 20, 12);
-const marks: readonly RandomOfferId[] = [
+const marks: readonly OfferIdBits[] = [
   { high: 0, low: 0 },
   { high: 0xffff_ffff, low: 0xffff_ffff },
   { high: 0, low: 1_000 },
@@ -58,10 +58,10 @@ describe('SessionOfferPairs', () => {
   it('evicts all sessions of a creation minute together', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon - minuteMs);
     for (const serial of [0, 1]) pairs.markShown(session(serial), marks[0]!);
-    assert.ok(pairs.isCompleteSince(noon - minuteMs) && !pairs.isCompleteSince(noon - minuteMs - 1));
+    assert.ok(pairs.hasAllPairsSince(noon - minuteMs) && !pairs.hasAllPairsSince(noon - minuteMs - 1));
     pairs.evictPairsOfSessionsBefore(noon + minuteMs - 1);
     assert.equal(pairs.pairState(session(0), marks[0]!), 'shown');
-    assert.ok(!pairs.isCompleteSince(noon));
+    assert.ok(!pairs.hasAllPairsSince(noon));
     pairs.evictPairsOfSessionsBefore(noon + minuteMs);
     assert.deepEqual(
       [0, 1].map((serial) => pairs.pairState(session(serial), marks[0]!)),
@@ -69,16 +69,16 @@ describe('SessionOfferPairs', () => {
     );
     assert.equal(pairs.size, 1);
     pairs.evictPairsOfSessionsBefore(noon);
-    assert.ok(pairs.isCompleteSince(noon + minuteMs) && !pairs.isCompleteSince(noon + minuteMs - 1));
+    assert.ok(pairs.hasAllPairsSince(noon + minuteMs) && !pairs.hasAllPairsSince(noon + minuteMs - 1));
   });
 
   it('evicts the oldest sessions when there are too many pairs of session and offer', () => {
     const pairs = new SessionOfferPairs(100, noon);
     for (let serial = 0; serial < 100; serial++) pairs.markShown(session(serial), marks[0]!);
-    assert.ok(pairs.size === 100 && pairs.isCompleteSince(noon));
+    assert.ok(pairs.size === 100 && pairs.hasAllPairsSince(noon));
     pairs.markShown(session(100), marks[1]!);
     assert.equal(Number(pairs.size), 80);
-    assert.ok(!pairs.isCompleteSince(noon + minuteMs - 1) && pairs.isCompleteSince(noon + minuteMs));
+    assert.ok(!pairs.hasAllPairsSince(noon + minuteMs - 1) && pairs.hasAllPairsSince(noon + minuteMs));
     assert.equal(pairs.pairState(session(0), marks[0]!), 'none');
     assert.equal(pairs.pairState(session(1), marks[0]!), 'shown');
   });
@@ -88,9 +88,9 @@ describe('SessionOfferPairs', () => {
     for (let serial = 0; serial < 300; serial++) pairs.markShown(session(serial), marks[0]!);
     for (let serial = 0; serial < 300; serial++) others.markShown(session(serial), marks[1]!);
     for (let serial = 0; serial < 300; serial += 2) others.markClicked(session(serial), marks[1]!);
-    for (const _ of pairs.addPairsOfTable(others)) assert.ok(pairs.size <= 600);
+    for (const _ of pairs.addAllPairs(others)) assert.ok(pairs.size <= 600);
     assert.equal(pairs.size, 600);
-    assert.ok(pairs.isCompleteSince(noon) && !pairs.isCompleteSince(noon - 1));
+    assert.ok(pairs.hasAllPairsSince(noon) && !pairs.hasAllPairsSince(noon - 1));
     for (let serial = 0; serial < 300; serial++) {
       assert.equal(pairs.pairState(session(serial), marks[0]!), 'shown');
       assert.equal(pairs.pairState(session(serial), marks[1]!), serial % 2 === 0 ? 'clicked' : 'shown');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Confirmation, confirmationFieldNames } from '../../src/confirmations/confirmation.ts';
-import { findDuplicateMembers, parseConfirmation } from '../../src/confirmations/parse-confirmation.ts';
+import { findRepeatedMembers, parseConfirmation } from '../../src/confirmations/parse-confirmation.ts';
 import { ClickIds } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
@@ -131,7 +131,7 @@ describe('findDuplicateMembers', () => {
     ['[]', []],
   ] as const) {
     it(`in ${text.trim()}, finds ${expected.length === 0 ? 'no duplicate member' : String(expected[0])}`, () => {
-      assert.deepEqual([...findDuplicateMembers(text)], expected);
+      assert.deepEqual([...findRepeatedMembers(text)], expected);
     });
   }
 
@@ -148,13 +148,13 @@ describe('findDuplicateMembers', () => {
           const duplicate = names.find((name, position) => names.indexOf(name) < position);
           return duplicate === undefined ? [] : [[index, duplicate]];
         });
-        assert.deepEqual([...findDuplicateMembers(`[${texts.join(' ,\n')}]`)], expected);
+        assert.deepEqual([...findRepeatedMembers(`[${texts.join(' ,\n')}]`)], expected);
       }),
     );
   });
 
   it('findDuplicateMembers accepts the maximum nesting depth of a request body', () => {
     const text = '['.repeat(250_000) + ']'.repeat(250_000);
-    assert.equal(findDuplicateMembers(text).size, 0);
+    assert.equal(findRepeatedMembers(text).size, 0);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RowsView, SummaryView } from '../../src/index.ts';
+import type { SessionRowsView, SummaryView } from '../../src/index.ts';
 import { assertError, assertOk, assertTimestamp } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
 import { echoMarker } from '../support/http-client.ts';
@@ -48,7 +48,7 @@ describePersonalLoans('GET /analytics', (door) => {
     const wanted = { metadata, user_agent: phone };
     const { subId, clicked } = await caller.createSessionWithClicks('row-record', fixture.complete, 2, wanted);
     const answer = await caller.get('analytics', { referrer_tag: 'row-record', granularity: 'row' });
-    const [row, ...others] = assertOk<RowsView>(answer).data;
+    const [row, ...others] = assertOk<SessionRowsView>(answer).data;
     assert.deepEqual([row!.sub_id, row!.device, row!.metadata, others], [subId, 'mobile', metadata, []]);
     assert.equal(
       row!.rev_attributed,

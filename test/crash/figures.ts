@@ -1,4 +1,4 @@
-import type { DailyView, RowView, SummaryView } from '../../src/index.ts';
+import type { DailyView, SessionRowView, SummaryView } from '../../src/index.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import { revenueChangeMicros } from './confirmations.ts';
 import { lenderOf } from './personal-loans-rules.ts';
@@ -111,7 +111,7 @@ function divideHalfUp(dividend: number, divisor: number): number {
 }
 
 /** Reads the figures of a row in the form of `expectedRow`. */
-export function readRow(row: RowView) {
+export function readRow(row: SessionRowView) {
   return {
     tag: row.referrer_tag,
     isSandbox: row.sandbox,

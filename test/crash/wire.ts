@@ -4,7 +4,7 @@ import type {
   ConfirmationsView,
   DailyView,
   MarketplaceView,
-  RowsView,
+  SessionRowsView,
   SessionView,
   SummaryView,
   WidgetEmbedView,
@@ -216,4 +216,4 @@ export const widgetOffersOf = (answer: HttpResponse): WidgetOffersView => JSON.p
 export const summaryOf = (answer: HttpResponse): SummaryView => JSON.parse(answer.text);
 export const confirmationsOf = (answer: HttpResponse): ConfirmationsView => JSON.parse(answer.text);
 export const dailyOf = (answer: HttpResponse): DailyView => JSON.parse(answer.text);
-export const rowsOf = (answer: HttpResponse): RowsView => JSON.parse(answer.text);
+export const rowsOf = (answer: HttpResponse): SessionRowsView => JSON.parse(answer.text);

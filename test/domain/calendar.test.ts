@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import {
   completedYearsBetween,
   dayMs,
-  dayNumberOf,
   dayStartMs,
   formatIsoDate,
   formatIsoTimestamp,
   parseIsoDate,
   parseIsoTimestamp,
   toCompactDate,
+  toDayNumber,
 } from '../../src/domain/calendar.ts';
 
 const firstDay = parseIsoDate('0001-01-01')!;
@@ -61,13 +61,13 @@ describe('parseIsoDate', () => {
 it('dayNumberOf returns the UTC day that contains the time', () => {
   fc.assert(
     fc.property(fc.integer({ min: -8e13, max: 8e13 }), (wallMs) => {
-      const day = dayNumberOf(wallMs);
+      const day = toDayNumber(wallMs);
       assert.ok(dayStartMs(day) <= wallMs && wallMs < dayStartMs(day + 1));
     }),
   );
   const midnight = Date.UTC(2026, 4, 21);
   assert.deepEqual(
-    [formatIsoDate(dayNumberOf(midnight - 1)), formatIsoDate(dayNumberOf(midnight))],
+    [formatIsoDate(toDayNumber(midnight - 1)), formatIsoDate(toDayNumber(midnight))],
     ['2026-05-20', '2026-05-21'],
   );
 });

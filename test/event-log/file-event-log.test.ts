@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
+import { segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import {
   appendOneByOne,
@@ -83,7 +83,7 @@ test('reports the numbers of records and of bytes for every stored group of reco
     groups.map(([records]) => records),
     [3, 1],
   );
-  const bytes = groups.reduce((sum, [, size]) => sum + size, segmentHeaderBytes);
+  const bytes = groups.reduce((sum, [, size]) => sum + size, segmentHeaderLength);
   assert.equal(statSync(segmentFiles(folder)[0]!).size, bytes);
 });
 
@@ -146,11 +146,11 @@ test('close makes all records durable and rejects later appends', async (t) => {
 
 test('rejects records above the limit of pending bytes, and accepts records again later', async (t) => {
   const { folder, log } = await openTestLog(t, { pendingBytesMax: 1_000 });
-  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1)) !== null);
-  const full = log.appendedPosition;
+  while (log.appendWithoutWaiting(recordAt(log.lastAppendedPosition + 1)) !== null);
+  const full = log.lastAppendedPosition;
   assert.ok(full > 5 && full < 20);
   assert.equal(log.append(recordAt(full + 1)), null);
-  assert.equal(log.appendedPosition, full);
+  assert.equal(log.lastAppendedPosition, full);
   while (log.durablePosition < full) await new Promise(setImmediate);
   await appendOneByOne(log, 1);
   assert.equal(log.healthy, true);
@@ -161,7 +161,7 @@ test('rejects records above the limit of pending bytes, and accepts records agai
 test('throws for a record above the size limit, without assigning a position', async (t) => {
   const { log } = await openTestLog(t);
   assert.throws(() => log.appendWithoutWaiting([1, 5, new Uint8Array(32), 'x'.repeat(70_000), 1, 0, null]), RangeError);
-  assert.equal(log.appendedPosition, 0);
+  assert.equal(log.lastAppendedPosition, 0);
 });
 
 test('starts a new segment when the current one is full; a record group larger than a segment gets its own segment', async (t) => {
@@ -189,7 +189,7 @@ test('truncates the preallocated zeros when a segment is closed', async (t) => {
   const reserved = readFileSync(file!);
   await log.close();
   const closed = readFileSync(file!);
-  assert.ok(closed.length < reserved.length && closed.length > segmentHeaderBytes);
+  assert.ok(closed.length < reserved.length && closed.length > segmentHeaderLength);
   assert.ok(reserved.subarray(0, closed.length).equals(closed));
   assert.ok(reserved.subarray(closed.length).every((byte) => byte === 0));
 });

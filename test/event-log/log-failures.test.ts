@@ -90,7 +90,7 @@ test('limits the number of records that an unavailable log queues', async (t) =>
   files.fail('create', Number.POSITIVE_INFINITY);
   await assert.rejects(log.append(recordAt(1))!.durable, LogUnavailableError);
   let queued = 0;
-  while (log.appendWithoutWaiting(recordAt(log.appendedPosition + 1)) !== null) queued++;
+  while (log.appendWithoutWaiting(recordAt(log.lastAppendedPosition + 1)) !== null) queued++;
   assert.ok(queued > 10 && queued < 40);
   files.failing.clear();
   await log.close();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { FileEventLog, FileEventLogOptions } from '../../src/event-log/file-event-log.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
+import { segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import type { LedgerRecord, SessionCreatedRecord } from '../../src/ledger/ledger-record.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { FailingLogFiles } from './failing-log-files.ts';
@@ -52,12 +52,12 @@ export async function openTestLog(t: TestContext, options: Partial<FileEventLogO
 
 /** Appends records, each in a separate group. */
 export async function appendOneByOne(log: FileEventLog<LedgerRecord>, count: number): Promise<void> {
-  for (let i = 0; i < count; i++) await log.append(recordAt(log.appendedPosition + 1))!.durable;
+  for (let i = 0; i < count; i++) await log.append(recordAt(log.lastAppendedPosition + 1))!.durable;
 }
 
 /** Appends records in one group. */
 export function appendTogether(log: FileEventLog<LedgerRecord>, count: number): Promise<void>[] {
-  return Array.from({ length: count }, () => log.append(recordAt(log.appendedPosition + 1))!.durable);
+  return Array.from({ length: count }, () => log.append(recordAt(log.lastAppendedPosition + 1))!.durable);
 }
 
 /**
@@ -84,7 +84,7 @@ export function damageByte(file: string, at: number): void {
 export function recordEnds(file: string): number[] {
   const bytes = readFileSync(file);
   const ends: number[] = [];
-  for (let at = segmentHeaderBytes; at < bytes.length; ends.push(at)) {
+  for (let at = segmentHeaderLength; at < bytes.length; ends.push(at)) {
     const word = bytes.readUInt32BE(at);
     at += 8 + (word & 0x7fff_ffff) + (word >= 0x8000_0000 ? 12 : 0);
   }
@@ -125,7 +125,7 @@ export function plain(records: readonly unknown[]): unknown[] {
 /** Returns the paths of the segments with records, without the end mark. */
 export function segmentFiles(folder: string): string[] {
   return readdirSync(folder)
-    .filter((name) => name.endsWith('.log') && statSync(join(folder, name)).size > segmentHeaderBytes)
+    .filter((name) => name.endsWith('.log') && statSync(join(folder, name)).size > segmentHeaderLength)
     .sort()
     .map((name) => join(folder, name));
 }
@@ -133,7 +133,7 @@ export function segmentFiles(folder: string): string[] {
 /** Removes the end mark of a closed log. The log is then as after a crash. */
 export function removeEndMark(folder: string): void {
   for (const name of readdirSync(folder)) {
-    if (name.endsWith('.log') && statSync(join(folder, name)).size === segmentHeaderBytes) rmSync(join(folder, name));
+    if (name.endsWith('.log') && statSync(join(folder, name)).size === segmentHeaderLength) rmSync(join(folder, name));
   }
 }
 

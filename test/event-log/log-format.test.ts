@@ -7,9 +7,9 @@ import {
   decodeSegmentHeader,
   encodeSegmentHeader,
   isTemporaryFileName,
-  markedFrameHeaderBytes,
+  markedFrameHeaderLength,
   parseSegmentFileNames,
-  readSequence,
+  readRecordSequence,
   segmentFileName,
   temporaryFileName,
   writeMarkedFrameHeader,
@@ -54,9 +54,9 @@ test('the CRC of a frame covers its sequence number, the previous CRC and its pa
 test('decodes every encoded sequence number up to the largest safe integer', () => {
   fc.assert(
     fc.property(sequence, (position) => {
-      const bytes = Buffer.alloc(markedFrameHeaderBytes);
+      const bytes = Buffer.alloc(markedFrameHeaderLength);
       writeMarkedFrameHeader(bytes, 0, position, 0);
-      assert.equal(readSequence(bytes, 0), position);
+      assert.equal(readRecordSequence(bytes, 0), position);
     }),
   );
 });

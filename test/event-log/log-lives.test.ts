@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { WritableLogFile } from '../../src/event-log/log-files.ts';
-import { segmentHeaderBytes } from '../../src/event-log/log-format.ts';
+import { segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import type { WritingStep } from './failing-log-files.ts';
 import { afterPowerCut, type CrashPoint, checkCrashes, LogRun, type LogRunOptions, nothingKnown } from './log-run.ts';
 import { type Fate, SimulatedDisk, type SimulatedLogFiles } from './simulated-disk.ts';
@@ -200,7 +200,7 @@ function omitStep(files: SimulatedLogFiles, omitted: DurableStep): void {
     let next: DurableStep = isCreated ? 'sync of a complete segment' : 'sync of the last segment during recovery';
     return {
       write: async (source, length, position) => {
-        const isHeader = position < segmentHeaderBytes;
+        const isHeader = position < segmentHeaderLength;
         if (isCreated) next = isHeader ? 'sync of the header of a new segment' : 'sync of a group of records';
         else if (omitted === 'repeated write of the last group during recovery') return;
         await file.write(source, length, position);

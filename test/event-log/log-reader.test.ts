@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
-import { segmentFileName, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
+import { segmentFileName, segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { CursorBeyondLogError, LogReader, readActiveLog } from '../../src/event-log/log-reader.ts';
 import type { LogCursor } from '../../src/event-log/log-scanner.ts';
 import { recordTimeMs } from '../../src/ledger/ledger-record.ts';
@@ -155,7 +155,7 @@ test('rejects a cursor if the log has other records before the cursor than when 
 });
 
 for (const [what, at] of [
-  ['a record', segmentHeaderBytes + 30],
+  ['a record', segmentHeaderLength + 30],
   ['the header', 3],
 ] as const) {
   test(`a reader reads the records after its cursor, even if ${what} before the cursor is damaged`, async (t) => {
@@ -205,7 +205,7 @@ test('reports a segment that does not continue the previous segment', async (t) 
     offset: 0,
   });
   assert.equal(reader.cursor.position, 2);
-  assert.ok(reader.cursor.offset > segmentHeaderBytes);
+  assert.ok(reader.cursor.offset > segmentHeaderLength);
 });
 
 const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeMsOf: recordTimeMs });
@@ -213,8 +213,8 @@ const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], time
 test('readOpenLog reads the records that were appended to an open log before the call', async (t) => {
   const { folder, log } = await openTestLog(t);
   for (const count of [0, 1, 2_500]) {
-    for (let at = 0; at < count; at++) log.appendWithoutWaiting(recordAt(log.appendedPosition + 1));
-    const last = log.appendedPosition;
+    for (let at = 0; at < count; at++) log.appendWithoutWaiting(recordAt(log.lastAppendedPosition + 1));
+    const last = log.lastAppendedPosition;
     const positions: number[] = [];
     const reading = readActiveLog(fileSystemLogFiles, folder, log, sinceRecord(0), (record) =>
       positions.push(positionOf(record)),

@@ -10,9 +10,9 @@ import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
 import {
   computeFrameCrc,
   encodeSegmentHeader,
-  markedFrameHeaderBytes,
+  markedFrameHeaderLength,
   segmentFileName,
-  segmentHeaderBytes,
+  segmentHeaderLength,
   temporaryFileName,
 } from '../../src/event-log/log-format.ts';
 import { recoverLog } from '../../src/event-log/log-recovery.ts';
@@ -49,12 +49,12 @@ test('cuts a log after the last complete record, and copies the bytes of an inco
   const { file, ends } = await crashedLog(folder, [1, 3, 1, 4]);
   const whole = readFileSync(file);
   const isNearEnd = (size: number) => ends.some((end) => Math.abs(end - size) <= 1);
-  for (let size = segmentHeaderBytes; size <= whole.length; size++) {
+  for (let size = segmentHeaderLength; size <= whole.length; size++) {
     if (size % 4 > 0 && !isNearEnd(size)) continue;
     writeFileSync(file, whole.subarray(0, size));
     const incidents: EventLogIncident[] = [];
     const survivors = ends.filter((end) => end <= size).length;
-    const end = ends[survivors - 1] ?? segmentHeaderBytes;
+    const end = ends[survivors - 1] ?? segmentHeaderLength;
     const records = await recoveredRecords(folder, { onIncident: (incident) => incidents.push(incident) });
     assert.deepEqual(plain(records), plain(recordsUpTo(survivors)), `size ${size}`);
     assert.equal(statSync(file).size, end);
@@ -159,13 +159,13 @@ test('rejects a log with damage before a synced group of records, and reports th
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 3, 1, 2]);
   const whole = readFileSync(file);
-  const starts = [segmentHeaderBytes, ...ends];
+  const starts = [segmentHeaderLength, ...ends];
   const lastGroup = ends[4]!;
   for (let at = 0; at < lastGroup; at++) {
     const damaged = Buffer.from(whole);
     damaged[at]! ^= 0x55;
     writeFileSync(file, damaged);
-    const offset = at < segmentHeaderBytes ? 0 : starts.findLast((start) => start <= at)!;
+    const offset = at < segmentHeaderLength ? 0 : starts.findLast((start) => start <= at)!;
     await assert.rejects(openLog(folder), (error) => {
       assert.ok(error instanceof LogDamagedError, `byte ${at}`);
       assert.equal(error.file, file);
@@ -226,7 +226,7 @@ test('recovers a log larger than a read chunk, and at the end of a chunk tells d
     const log = await openLog(folder);
     const wanted = bounds.logReadChunkBytes - before;
     const records = Math.floor(wanted / frameBytes) - 1;
-    const last = 9_000 + ((wanted - markedFrameHeaderBytes) % frameBytes);
+    const last = 9_000 + ((wanted - markedFrameHeaderLength) % frameBytes);
     const group = Array.from({ length: records }, () => log.append(filler(9_000))!.durable);
     await Promise.all([...group, log.append(filler(last))!.durable]);
     await log.append(filler(1))!.durable;
@@ -235,14 +235,14 @@ test('recovers a log larger than a read chunk, and at the end of a chunk tells d
     const file = segmentFiles(folder)[0]!;
     const damaged = readFileSync(file);
     assert.ok(
-      damaged.readUInt32BE(segmentHeaderBytes + wanted) > 0x8000_0000,
+      damaged.readUInt32BE(segmentHeaderLength + wanted) > 0x8000_0000,
       'the second group begins where it should',
     );
     damaged[5_000]! ^= 1;
     writeFileSync(file, damaged);
     await assert.rejects(
       openLog(folder),
-      { name: 'LogDamagedError', file, offset: segmentHeaderBytes },
+      { name: 'LogDamagedError', file, offset: segmentHeaderLength },
       `${before} bytes before the end`,
     );
   }
@@ -276,11 +276,11 @@ for (const [what, payload] of [
     const header = encodeSegmentHeader({ firstSequence: 1, previousCrc: 0 });
     const bytes = Buffer.concat([header, frame, payload]);
     writeFileSync(file, bytes);
-    const expected = { name: 'LogDamagedError', file, offset: segmentHeaderBytes };
+    const expected = { name: 'LogDamagedError', file, offset: segmentHeaderLength };
     await assert.rejects(openLog(folder, { onRecord: () => {} }), expected);
     const { damage, position } = await verifyLog(fileSystemLogFiles, folder);
     assert.match(damage!.reason, /cannot be decoded/);
-    assert.deepEqual([damage!.file, damage!.offset, position], [file, segmentHeaderBytes, 0]);
+    assert.deepEqual([damage!.file, damage!.offset, position], [file, segmentHeaderLength, 0]);
     assert.ok(readFileSync(file).equals(bytes), 'a rejected log is not changed');
   });
 }
@@ -312,7 +312,7 @@ test('reads every record after a given time, and returns the same end position a
 test('does not start reading at a segment whose first record has no time or cannot be decoded', async (t) => {
   const folder = scratchFolder(t);
   const [, , third, last] = await fourSegments(folder);
-  writeFileSync(last!, readFileSync(last!).subarray(0, segmentHeaderBytes + 5));
+  writeFileSync(last!, readFileSync(last!).subarray(0, segmentHeaderLength + 5));
   const visited: number[] = [];
   const visit = (position: number) => visited.push(position);
   const noTimeAtSeven = (record: unknown) => (timeMsOf(record) === timeAt(7) ? null : timeMsOf(record));
@@ -331,16 +331,16 @@ test('does not start reading at a segment whose first record has no time or cann
 test('opens a log with damage in an unread segment, and rejects a log with damage in a segment that is read', async (t) => {
   const folder = scratchFolder(t);
   const [first, , third] = await fourSegments(folder);
-  damageByte(first!, segmentHeaderBytes + 30);
+  damageByte(first!, segmentHeaderLength + 30);
   const readSince = { wallMs: timeAt(8), timeMsOf };
   const log = await openLog(folder, { readSince, onRecord: () => {} });
-  assert.equal(log.appendedPosition, 12);
+  assert.equal(log.lastAppendedPosition, 12);
   await log.close();
-  await assert.rejects(openLog(folder), { name: 'LogDamagedError', file: first, offset: segmentHeaderBytes });
-  damageByte(third!, segmentHeaderBytes + 30);
+  await assert.rejects(openLog(folder), { name: 'LogDamagedError', file: first, offset: segmentHeaderLength });
+  damageByte(third!, segmentHeaderLength + 30);
   await assert.rejects(openLog(folder, { readSince }), {
     name: 'LogDamagedError',
     file: third,
-    offset: segmentHeaderBytes,
+    offset: segmentHeaderLength,
   });
 });

@@ -121,7 +121,7 @@ export class LogRun {
   }
 
   #nextRecord(): SessionCreatedRecord {
-    const position = this.#log.appendedPosition + 1;
+    const position = this.#log.lastAppendedPosition + 1;
     const sub = new Uint8Array(32).fill(position);
     const size = [0, 20, 3, 130][position % 4]!;
     return [1, 1_700_000_000_000, sub, `${this.#before.histories.length}.${position}`, 1, 0, 'm'.repeat(size)];

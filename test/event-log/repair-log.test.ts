@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
-import { segmentFileName, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
+import { segmentFileName, segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import type { LogLocation } from '../../src/event-log/log-scanner.ts';
 import {
   countTruncatedRecords,
@@ -35,7 +35,7 @@ type Damage = (segments: readonly string[]) => LogLocation;
 function damageRecord(segment: number, recordsBefore: number, byte: number): Damage {
   return (segments) => {
     const file = segments[segment]!;
-    const offset = [segmentHeaderBytes, ...recordEnds(file)][recordsBefore]!;
+    const offset = [segmentHeaderLength, ...recordEnds(file)][recordsBefore]!;
     damageByte(file, offset + byte);
     return { file, offset };
   };
@@ -69,7 +69,7 @@ const damages: readonly (readonly [name: string, damage: Damage, before: number,
   [
     'the header of a segment that repeats records of the segment before it, as after a failed sync',
     ([first, second]) => {
-      const repeated = readFileSync(second!).subarray(segmentHeaderBytes, recordEnds(second!)[1]);
+      const repeated = readFileSync(second!).subarray(segmentHeaderLength, recordEnds(second!)[1]);
       writeFileSync(first!, repeated, { flag: 'a' });
       damageByte(second!, 0);
       return { file: second!, offset: 0 };
@@ -184,8 +184,8 @@ test('rejects a repair of an undamaged log at every location', async (t) => {
     [first, 0, 'no-damage'],
     [second, 0, 'no-damage'],
     [second, statSync(second).size, 'no-damage'],
-    [last, segmentHeaderBytes, 'no-damage'],
-    [next, segmentHeaderBytes, 'done'],
+    [last, segmentHeaderLength, 'no-damage'],
+    [next, segmentHeaderLength, 'done'],
     [next, 0, 'done'],
   ] as const) {
     assert.equal(await validateAt(file, offset), kind, `${file}:${offset}`);

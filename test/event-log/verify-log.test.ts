@@ -3,7 +3,7 @@ import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writ
 import { basename, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileSystemLogFiles, type LogFiles } from '../../src/event-log/log-files.ts';
-import { encodeSegmentHeader, segmentFileName, segmentHeaderBytes } from '../../src/event-log/log-format.ts';
+import { encodeSegmentHeader, segmentFileName, segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { recoverLog } from '../../src/event-log/log-recovery.ts';
 import { LogRewrittenError, LogScanner } from '../../src/event-log/log-scanner.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
@@ -40,7 +40,7 @@ describe('verifyLog', () => {
     assert.deepEqual(plain(records), plain(recordsUpTo(12)));
     assert.equal(crc, (await recoverLog(fileSystemLogFiles, folder, undefined)).crc);
     const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
-    const end = { file: join(folder, segmentFileName(13)), offset: segmentHeaderBytes };
+    const end = { file: join(folder, segmentFileName(13)), offset: segmentHeaderLength };
     const counts = { segments: 4, bytes, records: 12, position: 12 };
     assert.deepEqual(verification, { folder, ...counts, end, tornBytes: 0, damage: null });
     assert.equal(bytesRead, bytes);
@@ -152,7 +152,7 @@ describe('copyLog', () => {
     const { records, bytes } = await copyLog(folder, target);
     const [file] = segmentFiles(target);
     const { size } = statSync(file!);
-    assert.deepEqual([records, bytes], [5, size + segmentHeaderBytes]);
+    assert.deepEqual([records, bytes], [5, size + segmentHeaderLength]);
     truncateSync(file!, size - 1);
     assert.equal((await verifyLog(fileSystemLogFiles, target)).damage?.file, file);
   });

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import {
-  type DeadlineEntry,
   DeadlineQueue,
+  type DeadlineQueueEntry,
   deadlineEntryDefaults,
   InFlightRequests,
 } from '../../src/http/engines/base-listener.ts';
 import { nextRequestId } from '../../src/http/engines/base-request-context.ts';
 
-function entry(onDeadline: () => void = () => {}): DeadlineEntry {
+function entry(onDeadline: () => void = () => {}): DeadlineQueueEntry {
   return { ...deadlineEntryDefaults, onDeadline };
 }
 
@@ -39,11 +39,11 @@ test('an entry expires if and only if its timeout has passed (random additions a
       for (const { waitMs, act, which } of steps) {
         nowMs += waitMs;
         if (act === 'add') {
-          queue.add(entries[which] as DeadlineEntry, nowMs);
+          queue.add(entries[which] as DeadlineQueueEntry, nowMs);
           dueMs.delete(which);
           dueMs.set(which, nowMs + 100);
         } else if (act === 'remove') {
-          queue.remove(entries[which] as DeadlineEntry);
+          queue.remove(entries[which] as DeadlineQueueEntry);
           dueMs.delete(which);
         } else {
           expired.length = 0;

@@ -5,7 +5,7 @@ import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import {
   decodeSubId,
   formatSubId,
-  parseSubIdWords,
+  parseSubIdInt32s,
   SubIds,
   subIdCreatedMs,
   subIdInt32Count,
@@ -57,7 +57,7 @@ describe('SubIds', () => {
 
 function parseWords(text: string): number[] | null {
   const words = new Int32Array(subIdInt32Count);
-  return parseSubIdWords(text, words) ? [...words] : null;
+  return parseSubIdInt32s(text, words) ? [...words] : null;
 }
 
 describe('parseSubIdWords', () => {

@@ -7,14 +7,14 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
+import type { FileJournalOptions } from '../../src/journal/file-journal.ts';
+import { JournalCipher } from '../../src/journal/journal-format.ts';
 import {
-  createFieldChangeConverter,
+  createFieldEncodingConverter,
   journalFieldEncodings,
   parseFieldEncodings,
   serializeFieldEncodings,
-} from '../../src/journal/epoch-reader.ts';
-import type { FileJournalOptions } from '../../src/journal/file-journal.ts';
-import { JournalCipher } from '../../src/journal/journal-format.ts';
+} from '../../src/journal/journal-log-reader.ts';
 import { SecretRing } from '../../src/secrets/secret-ring.ts';
 import { fieldIndex } from '../../src/verticals/field-vector.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
@@ -47,7 +47,7 @@ async function restoredSerials(temporary: TemporaryJournal) {
 
 const serialsUpTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1);
 
-function epochs(temporary: TemporaryJournal): string[] {
+function journalLogs(temporary: TemporaryJournal): string[] {
   return readdirSync(temporary.folder).sort();
 }
 
@@ -87,8 +87,8 @@ test('the journal contains no sub_id and no field value in plaintext', async (t)
   const sub = subNumbered(1);
   await temporary.journal.append(sub, [0, 0x0badcafe]);
   await temporary.journal.close();
-  const bytes = epochs(temporary).flatMap((epoch) =>
-    readdirSync(join(temporary.folder, epoch)).map((name) => readFileSync(join(temporary.folder, epoch, name))),
+  const bytes = journalLogs(temporary).flatMap((log) =>
+    readdirSync(join(temporary.folder, log)).map((name) => readFileSync(join(temporary.folder, log, name))),
   );
   assert(bytes.length > 0);
   for (const file of bytes) {
@@ -103,10 +103,10 @@ test('encrypts equal field changes differently in each run', async (t) => {
     const temporary = await openTemporaryJournal(t);
     await append(temporary, 1);
     await temporary.journal.close();
-    const [epoch] = epochs(temporary);
-    const [segment] = readdirSync(join(temporary.folder, epoch!));
+    const [log] = journalLogs(temporary);
+    const [segment] = readdirSync(join(temporary.folder, log!));
     written.push(
-      readFileSync(join(temporary.folder, epoch!, segment!))
+      readFileSync(join(temporary.folder, log!, segment!))
         .subarray(-40)
         .toString('hex'),
     );
@@ -114,22 +114,22 @@ test('encrypts equal field changes differently in each run', async (t) => {
   assert.notEqual(written[0], written[1]);
 });
 
-test('starts a new journal epoch after 15 minutes with changes', async (t) => {
+test('starts a new journal log after 15 minutes with changes', async (t) => {
   const { clock, temporary } = await openWithClock(t);
-  clock.advance(bounds.journalEpochDurationMs);
-  await temporary.journal.scheduleEpochMaintenance();
-  assert.equal(epochs(temporary).length, 1);
+  clock.advance(bounds.journalRotationIntervalMs);
+  await temporary.journal.scheduleLogRotation();
+  assert.equal(journalLogs(temporary).length, 1);
   await append(temporary, 1);
-  await temporary.journal.scheduleEpochMaintenance();
-  assert.equal(epochs(temporary).length, 2);
+  await temporary.journal.scheduleLogRotation();
+  assert.equal(journalLogs(temporary).length, 2);
   await append(temporary, 2);
-  clock.advance(bounds.journalEpochDurationMs - 1);
-  await temporary.journal.scheduleEpochMaintenance();
-  assert.equal(epochs(temporary).length, 2);
+  clock.advance(bounds.journalRotationIntervalMs - 1);
+  await temporary.journal.scheduleLogRotation();
+  assert.equal(journalLogs(temporary).length, 2);
   assert.deepEqual(await restoredSerials(temporary), [1, 2]);
 });
 
-test('stores field changes in order while a new journal epoch starts on a slow disk', async (t) => {
+test('stores field changes in order while a new journal log starts on a slow disk', async (t) => {
   const clock = new ManualClock();
   const files = new FailingLogFiles();
   const slow = Promise.withResolvers<void>();
@@ -137,7 +137,7 @@ test('stores field changes in order while a new journal epoch starts on a slow d
   const create = files.create.bind(files);
   files.create = async (path) => {
     const file = await create(path);
-    const slowed = epochs(temporary).length === 1;
+    const slowed = journalLogs(temporary).length === 1;
     return {
       ...file,
       write: async (...part) => {
@@ -152,8 +152,8 @@ test('stores field changes in order while a new journal epoch starts on a slow d
   const settled: number[] = [];
   const merges = [append(temporary, 2).then(() => settled.push(2))];
   await new Promise(setImmediate);
-  clock.advance(bounds.journalEpochDurationMs);
-  const maintenance = temporary.journal.scheduleEpochMaintenance();
+  clock.advance(bounds.journalRotationIntervalMs);
+  const maintenance = temporary.journal.scheduleLogRotation();
   // Appends more changes than fit into a batch, in many turns of the event loop.
   const serials = Array.from({ length: 100 }, (_, i) => i + 3);
   for (const serial of serials) {
@@ -162,12 +162,12 @@ test('stores field changes in order while a new journal epoch starts on a slow d
   }
   slow.resolve();
   await Promise.all([maintenance, ...merges]);
-  assert.equal(epochs(temporary).length, 2);
+  assert.equal(journalLogs(temporary).length, 2);
   assert.deepEqual(settled, [2, ...serials]);
   assert.deepEqual(await restoredSerials(temporary), serialsUpTo(102));
 });
 
-test('if its files cannot be written, the journal queues accepted changes, rejects later ones and starts no new epoch', async (t) => {
+test('if its files cannot be written, the journal queues accepted changes, rejects later ones and starts no new log', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   const assertRejected = (serial: number, isRecordAppended: boolean) =>
     assert.rejects(append(temporary, serial), (error) => {
@@ -180,49 +180,49 @@ test('if its files cannot be written, the journal queues accepted changes, rejec
   await assertRejected(2, true);
   assert.equal(temporary.journal.healthy, false);
   for (let i = 0; i < 3; i++) await assertRejected(3, false);
-  clock.advance(bounds.journalEpochDurationMs);
-  await temporary.journal.scheduleEpochMaintenance();
-  assert.equal(epochs(temporary).length, 1);
+  clock.advance(bounds.journalRotationIntervalMs);
+  await temporary.journal.scheduleLogRotation();
+  assert.equal(journalLogs(temporary).length, 1);
   temporary.repairFiles();
   while (!temporary.journal.healthy) await new Promise(setImmediate);
   // The next batch has the number of the rejected batches.
   await append(temporary, 4);
-  await temporary.journal.scheduleEpochMaintenance();
-  assert.equal(epochs(temporary).length, 2);
+  await temporary.journal.scheduleLogRotation();
+  assert.equal(journalLogs(temporary).length, 2);
   await append(temporary, 5);
   assert.deepEqual(await restoredSerials(temporary), [1, 2, 4, 5]);
 });
 
-test('deletes a journal epoch as soon as all of its sessions have expired', async (t) => {
+test('deletes a journal log as soon as all of its sessions have expired', async (t) => {
   const { clock, temporary } = await openWithClock(t);
-  const [first] = epochs(temporary);
-  clock.advance(bounds.journalEpochDurationMs);
+  const [first] = journalLogs(temporary);
+  clock.advance(bounds.journalRotationIntervalMs);
   await append(temporary, 1);
-  await temporary.journal.scheduleEpochMaintenance();
+  await temporary.journal.scheduleLogRotation();
   clock.advance(ttlMs - 1);
-  await temporary.journal.scheduleEpochMaintenance();
-  assert(epochs(temporary).includes(first!));
+  await temporary.journal.scheduleLogRotation();
+  assert(journalLogs(temporary).includes(first!));
   clock.advance(1);
-  await temporary.journal.scheduleEpochMaintenance();
-  assert(!epochs(temporary).includes(first!));
+  await temporary.journal.scheduleLogRotation();
+  assert(!journalLogs(temporary).includes(first!));
 });
 
-test('starts and deletes journal epochs without synchronous file system calls', async (t) => {
+test('starts and deletes journal logs without synchronous file system calls', async (t) => {
   const incidents: unknown[] = [];
   const { clock, temporary } = await openWithClock(t, { onIncident: (incident) => incidents.push(incident) });
-  const [first] = epochs(temporary);
+  const [first] = journalLogs(temporary);
   await append(temporary, 1);
-  clock.advance(bounds.journalEpochDurationMs);
-  await temporary.journal.scheduleEpochMaintenance();
+  clock.advance(bounds.journalRotationIntervalMs);
+  await temporary.journal.scheduleLogRotation();
   clock.advance(ttlMs);
   await append(temporary, 2);
-  const before = epochs(temporary);
+  const before = journalLogs(temporary);
 
   const isSynchronous = (name: string) => name.endsWith('Sync') && typeof fs[name as 'fsyncSync'] === 'function';
   const synchronous = Object.keys(fs).filter(isSynchronous) as 'fsyncSync'[];
   const mocks = synchronous.map((name) => t.mock.method(fs, name));
   syncBuiltinESMExports();
-  await temporary.journal.scheduleEpochMaintenance();
+  await temporary.journal.scheduleLogRotation();
   await append(temporary, 3);
   const called = synchronous.filter((_, i) => mocks[i]!.mock.callCount() > 0);
   t.mock.restoreAll();
@@ -230,36 +230,36 @@ test('starts and deletes journal epochs without synchronous file system calls', 
 
   assert.deepEqual([called, incidents], [[], []]);
   assert.equal(before[0], first);
-  const after = epochs(temporary);
+  const after = journalLogs(temporary);
   assert.equal(after.length, 2);
   assert.deepEqual(after[0], before[1]);
 });
 
-test('retries the failed deletion of a journal epoch later, and reports the failure and the success', async (t) => {
+test('retries the failed deletion of a journal log later, and reports the failure and the success', async (t) => {
   const incidents: string[] = [];
   const { clock, temporary } = await openWithClock(t, { onIncident: ({ kind }) => incidents.push(kind) });
-  const [first] = epochs(temporary);
+  const [first] = journalLogs(temporary);
   await append(temporary, 1);
-  clock.advance(bounds.journalEpochDurationMs);
-  await temporary.journal.scheduleEpochMaintenance();
+  clock.advance(bounds.journalRotationIntervalMs);
+  await temporary.journal.scheduleLogRotation();
   clock.advance(ttlMs);
   const rm = t.mock.method(fs.promises, 'rm', () => Promise.reject(new Error('an i/o error')));
   syncBuiltinESMExports();
-  await temporary.journal.scheduleEpochMaintenance();
+  await temporary.journal.scheduleLogRotation();
   rm.mock.restore();
   syncBuiltinESMExports();
   assert.deepEqual([rm.mock.callCount(), incidents], [1, ['maintenance-failed']]);
-  for (let again = 0; again < 2; again++) await temporary.journal.scheduleEpochMaintenance();
+  for (let again = 0; again < 2; again++) await temporary.journal.scheduleLogRotation();
   assert.deepEqual(incidents, ['maintenance-failed', 'maintenance-recovered']);
-  assert(!epochs(temporary).some((name) => name.startsWith(first!)));
+  assert(!journalLogs(temporary).some((name) => name.startsWith(first!)));
 });
 
 test('reports damage to the last batch of a closed journal', async (t) => {
   const temporary = await openTemporaryJournal(t);
   await append(temporary, 1);
   await temporary.journal.close();
-  const [epoch] = epochs(temporary);
-  const segment = join(temporary.folder, epoch!, '0000000000000001.log');
+  const [log] = journalLogs(temporary);
+  const segment = join(temporary.folder, log!, '0000000000000001.log');
   const bytes = readFileSync(segment);
   bytes[bytes.length - 1]! ^= 1;
   writeFileSync(segment, bytes);
@@ -268,13 +268,13 @@ test('reports damage to the last batch of a closed journal', async (t) => {
   writeFileSync(segment, bytes);
 });
 
-test('deletes the copies of incomplete records together with their journal epoch', async (t) => {
+test('deletes the copies of incomplete records together with their journal log', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   await append(temporary, 1);
   await temporary.journal.close();
-  const [epoch] = epochs(temporary);
-  rmSync(join(temporary.folder, epoch!, '0000000000000003.log'));
-  appendFileSync(join(temporary.folder, epoch!, '0000000000000001.log'), 'torn');
+  const [log] = journalLogs(temporary);
+  rmSync(join(temporary.folder, log!, '0000000000000003.log'));
+  appendFileSync(join(temporary.folder, log!, '0000000000000001.log'), 'torn');
   assert.equal((await temporary.merges()).length, 1);
   const cutTails = () => fs.globSync(join(temporary.folder, '**/*.from-*'));
   assert.equal(cutTails().length, 1);
@@ -283,25 +283,25 @@ test('deletes the copies of incomplete records together with their journal epoch
   assert.deepEqual(cutTails(), []);
 });
 
-test('deletes expired and empty journal epochs at a restart', async (t) => {
+test('deletes expired and empty journal logs at a restart', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   for (let i = 0; i < 3; i++) await temporary.merges();
-  assert.equal(epochs(temporary).length, 1);
+  assert.equal(journalLogs(temporary).length, 1);
   await append(temporary, 1);
   clock.advance(ttlMs);
   await temporary.merges();
-  assert.equal(epochs(temporary).length, 1);
+  assert.equal(journalLogs(temporary).length, 1);
   assert.deepEqual(await temporary.merges(), []);
 });
 
-test('completes the deletion of a partly deleted journal epoch at a restart', async (t) => {
+test('completes the deletion of a partly deleted journal log at a restart', async (t) => {
   const temporary = await openTemporaryJournal(t);
   await append(temporary, 1);
   const gone = join(temporary.folder, '0001700000000000.gone');
   mkdirSync(gone);
-  writeFileSync(join(gone, '0000000000000002.log'), 'half an epoch');
+  writeFileSync(join(gone, '0000000000000002.log'), 'half a journal log');
   assert.equal((await temporary.merges()).length, 1);
-  assert(!epochs(temporary).includes('0001700000000000.gone'));
+  assert(!journalLogs(temporary).includes('0001700000000000.gone'));
 });
 
 test('keeps the order of field changes when the system clock is set back', async (t) => {
@@ -367,7 +367,7 @@ test('parses serialized field encodings, and creates no converter of changes if 
   for (const vertical of [personalLoans, equipmentLeases]) {
     const encodings = parsed.get(vertical.number)!;
     assert.deepEqual(encodings, journalFieldEncodings(vertical));
-    assert.equal(createFieldChangeConverter(encodings, vertical), null);
+    assert.equal(createFieldEncodingConverter(encodings, vertical), null);
   }
 });
 
@@ -382,7 +382,7 @@ test('translates field changes correctly after the order of the fields has chang
     fc.property(fc.shuffledSubarray([...fields], { minLength: fields.length }), (shuffled) => {
       const today = withFields(shuffled);
       const translate =
-        createFieldChangeConverter(journalFieldEncodings(personalLoans), today) ??
+        createFieldEncodingConverter(journalFieldEncodings(personalLoans), today) ??
         ((changes: readonly number[]) => changes);
       const changes = fields.flatMap((_, position) => [position, -1]);
       changes[2 * state + 1] = 3;
@@ -403,7 +403,7 @@ test('if the choices of a field change, translates stored values to the new posi
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,
     ),
   );
-  const translate = createFieldChangeConverter(journalFieldEncodings(personalLoans), moved)!;
+  const translate = createFieldEncodingConverter(journalFieldEncodings(personalLoans), moved)!;
   const words = (fields[state] as { values: readonly string[] }).values;
   assert.deepEqual(translate([state, words.indexOf('CA'), amount, 5_000]), [state, 1, amount, 5_000]);
   assert.deepEqual(translate([state, words.indexOf('NY'), amount, 5_000]), [amount, 5_000]);
@@ -412,10 +412,10 @@ test('if the choices of a field change, translates stored values to the new posi
 
 test('a change translator skips removed fields and fields whose kind has changed', () => {
   const gone = withFields(fields.filter(({ name }) => name !== 'state'));
-  assert.deepEqual(createFieldChangeConverter(journalFieldEncodings(personalLoans), gone)!([state, 3]), []);
+  assert.deepEqual(createFieldEncodingConverter(journalFieldEncodings(personalLoans), gone)!([state, 3]), []);
   const other = withFields(
     fields.map((field) => (field.name === 'state' ? { name: 'state', kind: 'boolean' } : field)),
   );
-  assert.deepEqual(createFieldChangeConverter(journalFieldEncodings(personalLoans), other)!([state, 1]), []);
-  assert.deepEqual(createFieldChangeConverter(journalFieldEncodings(personalLoans), other)!([99, 1]), []);
+  assert.deepEqual(createFieldEncodingConverter(journalFieldEncodings(personalLoans), other)!([state, 1]), []);
+  assert.deepEqual(createFieldEncodingConverter(journalFieldEncodings(personalLoans), other)!([99, 1]), []);
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { recountAvailableOffers } from '../../src/matching/eligibility.ts';
-import { noUnavailableOffers, type SortOrder, sortOrders, type UnavailableOffers } from '../../src/matching/matcher.ts';
+import { allOffersAvailable, type SortOrder, sortOrders, type UnavailableOffers } from '../../src/matching/matcher.ts';
 import {
   addOffer,
   countOffers,
@@ -16,7 +16,7 @@ import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { absentValue, fieldIndex } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { priceRankedOffers, toOfferViews } from '../../src/verticals/personal-loans/offer-view.ts';
-import type { RankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
+import type { LoanRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
 import { packed, today } from './loan-fixtures.ts';
@@ -56,7 +56,7 @@ export const draws: fc.Arbitrary<Draw> = fc.record({
  * Ranks `borrowers` random borrowers by a random catalog and throws where total, orders or what is answered of an offer are not those of
  * the plain rules. Answers how many matches were compared.
  */
-export function compareWithReference(rank: RankLoans, vertical: Vertical, draw: Draw, borrowers: number): number {
+export function compareWithReference(rank: LoanRanker, vertical: Vertical, draw: Draw, borrowers: number): number {
   const catalog = catalogOf(draw, vertical);
   // The rules know no caps: they tell the ranker that offers may close.
   if (draw.catalogSeed % 2 === 0) catalog.lenders[0]!.offers[0]!.daily_cap = 1;
@@ -277,5 +277,5 @@ function drawLater(random: Random, { offers }: CompiledCatalog, unavailable: Off
 }
 
 function toUnavailableOffers(bits: OfferSet | null): UnavailableOffers {
-  return bits === null ? noUnavailableOffers : { count: countOffers(bits), bits };
+  return bits === null ? allOffersAvailable : { count: countOffers(bits), bits };
 }

@@ -11,7 +11,7 @@ import { type FieldVector, fieldIndex } from '../../src/verticals/field-vector.t
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { priceRankedOffers, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import { createRanker, type RankLoans, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
+import { createRanker, type LoanRanker, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { type OfferScorer, recommendedScore } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog, randomBorrower, randomFieldValue, seededRandom } from '../support/random-catalog.ts';
 import { compileLoans, scoresOf, today } from './loan-fixtures.ts';
@@ -22,7 +22,7 @@ import { compileLoans, scoresOf, today } from './loan-fixtures.ts';
  * many catalogs, and runs each check also on an unfair market, which the check must detect.
  */
 interface Market {
-  readonly rank: RankLoans;
+  readonly rank: LoanRanker;
   /** Returns the catalog from which offers are priced for the borrower. A fair market has one catalog for all borrowers. */
   readonly catalogFor: (catalog: Catalog, borrower: Readonly<FieldVector>) => CompiledCatalog;
 }
@@ -308,7 +308,7 @@ describe('scores of retired borrowers', () => {
 
 describe('influence of payouts on rankings', () => {
   /** Compares sort orders before and after a change of payouts and confirm rates. Returns how often the order `svc_revenue` differed. */
-  function assertNoInfluence(rank: RankLoans, size: Size): number {
+  function assertNoInfluence(rank: LoanRanker, size: Size): number {
     const random = seededRandom(11);
     const market: Market = { ...fairMarket, rank };
     let revenueDiffered = 0;

@@ -5,10 +5,10 @@ import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/
 import type { OfferView } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import {
+  calculatePrice,
+  createOfferPrice,
   emptyApplicant,
-  emptyOfferPrice,
   monthlyPaymentCents,
-  priceOffer,
   readApplicant,
 } from '../../src/verticals/personal-loans/price-offer.ts';
 import type { OfferScorer } from '../../src/verticals/personal-loans/sort-keys.ts';
@@ -96,8 +96,8 @@ export type Quote = Pick<
 /** Prices one offer for a borrower. Returns null if the borrower cannot get the offer. */
 export function quote({ tables }: CompiledCatalog, offerIndex: number, borrower: Readonly<FieldVector>): Quote | null {
   const applicant = emptyApplicant();
-  const price = emptyOfferPrice();
-  if (!readApplicant(tables, borrower, applicant) || !priceOffer(tables, offerIndex, applicant, price)) return null;
+  const price = createOfferPrice();
+  if (!readApplicant(tables, borrower, applicant) || !calculatePrice(tables, offerIndex, applicant, price)) return null;
   return {
     apr_range: { min: tables.aprMin[price.slot]! / 100, max: tables.aprMax[price.slot]! / 100 },
     payment_term_months: tables.termMonths[price.termIndex]!,
@@ -114,11 +114,11 @@ export function scoresOf(
   borrower: FieldVector,
 ): Map<string, number> {
   const applicant = emptyApplicant();
-  const price = emptyOfferPrice();
+  const price = createOfferPrice();
   if (!readApplicant(tables, borrower, applicant)) throw new Error('the borrower lacks required fields');
   const scores = new Map<string, number>();
   for (const [at, { id }] of offers.entries()) {
-    if (priceOffer(tables, at, applicant, price)) scores.set(id, score(tables, at, applicant, price));
+    if (calculatePrice(tables, at, applicant, price)) scores.set(id, score(tables, at, applicant, price));
   }
   return scores;
 }

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
-import type { RankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
+import type { LoanRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { compareWithReference, draws } from './compare-with-reference.ts';
 
 /**
@@ -94,7 +94,7 @@ const folder = mkdtempSync(join(tmpdir(), 'mutants-'));
 after(() => rmSync(folder, { recursive: true }));
 
 /** Returns the ranking function of a copy of the sources with one text replaced. */
-async function loadMutant(name: string, file: string, from: string, to: string): Promise<RankLoans> {
+async function loadMutant(name: string, file: string, from: string, to: string): Promise<LoanRanker> {
   const copy = join(folder, name);
   cpSync(fileURLToPath(new URL('../../src', import.meta.url)), join(copy, 'src'), { recursive: true });
   symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(copy, 'node_modules'));

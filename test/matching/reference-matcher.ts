@@ -3,7 +3,7 @@ import type { SortOrder } from '../../src/matching/matcher.ts';
 import type { FieldVector } from '../../src/verticals/field-vector.ts';
 import { computeAprPercent, monthlyPaymentPerDollar } from '../../src/verticals/loan-math.ts';
 import type { LoanCatalog, LoanLender, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { recommendedWeights } from '../../src/verticals/personal-loans/sort-keys.ts';
+import { recommendationWeights } from '../../src/verticals/personal-loans/sort-keys.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import type { Quote } from './loan-fixtures.ts';
 
@@ -114,7 +114,7 @@ function referenceMatch(
   const aprs = aprsOf(band, quoted);
   const apr_range = { min: round(aprs.min), max: round(aprs.max) };
   const payoutMicros = Math.round(offer.payout_usd * 1e6);
-  const { cost, approval, amountFit, termFit, stars } = recommendedWeights;
+  const { cost, approval, amountFit, termFit, stars } = recommendationWeights;
   const score =
     cost * millionths(36 * 200 - Math.round((apr_range.min + apr_range.max) * 100), 36 * 200) +
     approval * millionths(band.approval_likelihood * share, 1) +

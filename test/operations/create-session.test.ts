@@ -34,7 +34,7 @@ class Bench {
     this.ledger = ledger;
     this.sessions = openSessionStore(t, clock, { sessionsMax, shardCount: 4 });
     const referrerTags = new ReferrerTags(tagsMax);
-    referrerTags.enforceTagLimit();
+    referrerTags.enforceReferrerTagLimit();
     const secrets = secretRingOf('ours');
     this.deps = {
       ...{ clock, subIds, sessions: this.sessions, referrerTags, ledger: ledger.log, sessionTtlMs },
@@ -148,7 +148,7 @@ describe('createSession', () => {
     for (const body of [null, undefined, 'text', 1, true, [], [{ referrer_tag }]]) {
       assert.equal(await bench.verdict(body), 'INVALID_REQUEST body');
     }
-    assert.deepEqual([bench.sessions.size, bench.ledger.log.appendedPosition], [0, 0]);
+    assert.deepEqual([bench.sessions.size, bench.ledger.log.lastAppendedPosition], [0, 0]);
   });
 
   it('rejects a user agent or metadata above the limits, and values of another type', async (t) => {
@@ -163,7 +163,7 @@ describe('createSession', () => {
     for (const metadata of [...tooLarge, ...notScalars]) {
       assert.equal(await bench.verdict({ referrer_tag, metadata }), 'INVALID_REQUEST metadata');
     }
-    assert.deepEqual([bench.sessions.size, bench.ledger.log.appendedPosition], [0, 0]);
+    assert.deepEqual([bench.sessions.size, bench.ledger.log.lastAppendedPosition], [0, 0]);
   });
 
   it('validates the value of every metadata key, including keys such as __proto__', async (t) => {
@@ -197,7 +197,7 @@ describe('createSession', () => {
     await bench.create({ referrer_tag });
     const outcome = await bench.create({ referrer_tag });
     assert.deepEqual(outcome, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
-    assert.equal(bench.ledger.log.appendedPosition, 2);
+    assert.equal(bench.ledger.log.lastAppendedPosition, 2);
     assert.equal(bench.sessions.size, 2);
     bench.clock.advance(sessionTtlMs + 1);
     assert.equal(await bench.verdict({ referrer_tag }), 'ok');
@@ -236,7 +236,7 @@ describe('createSession under a limit of referrer tags', () => {
     const bench = await Bench.open(t, { tagsMax: 2 });
     assert.deepEqual([await create(bench, 'tag-1'), await create(bench, 'tag-2')], ['ok', 'ok']);
     assert.equal(await create(bench, 'tag-3'), 'TAG_LIMIT_EXCEEDED');
-    assert.deepEqual([bench.releasedCount, bench.sessions.size, bench.ledger.log.appendedPosition], [1, 2, 2]);
+    assert.deepEqual([bench.releasedCount, bench.sessions.size, bench.ledger.log.lastAppendedPosition], [1, 2, 2]);
     assert.deepEqual([await create(bench, 'tag-1'), await create(bench, 'tag-2')], ['ok', 'ok']);
   });
 

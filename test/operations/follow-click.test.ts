@@ -9,7 +9,7 @@ import { SharedTimeout } from '../../src/domain/async.ts';
 import { ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { noUnavailableOffers } from '../../src/matching/matcher.ts';
+import { allOffersAvailable } from '../../src/matching/matcher.ts';
 import { type ClickRequest, followClick } from '../../src/operations/follow-click.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
@@ -99,7 +99,7 @@ async function openBench(t: TestContext, isLive = true) {
         sessions.add(sub, { account, vertical, mode });
         // A click does not use the offers of the ranking.
         const ranking = { catalogVersion, total: 0, availableOnly: false, orders: '' };
-        const ranked = { ranking, rankedOn: 20260101, unavailableOffers: noUnavailableOffers, creditBand };
+        const ranked = { ranking, rankedOn: 20260101, unavailableOffers: allOffersAvailable, creditBand };
         sessions.get(sub)!.cacheRanking({ ...ranked, clickToken: v }, 0);
       }
       return { sub, offer: 'an-offer', v };
@@ -163,7 +163,7 @@ for (const isLive of [true, false]) {
       ]) {
         assert.deepEqual(await bench.follow(forged), { kind: 'unknown' });
       }
-      assert.equal(bench.ledger.log.appendedPosition, 0);
+      assert.equal(bench.ledger.log.lastAppendedPosition, 0);
       assert.equal((await bench.follow(link)).kind, 'redirect');
     });
 
@@ -218,10 +218,10 @@ describe('followClick', () => {
     await bench.redirect(link);
     bench.clock.advance(19 * hourMs);
     await bench.redirect(link);
-    assert.equal(bench.ledger.log.appendedPosition, 2);
+    assert.equal(bench.ledger.log.lastAppendedPosition, 2);
     bench.clock.advance(1);
     await bench.redirect(link);
-    assert.equal(bench.ledger.log.appendedPosition, 2);
+    assert.equal(bench.ledger.log.lastAppendedPosition, 2);
     assert.equal(bench.unrecorded, 0);
   });
 
@@ -247,20 +247,20 @@ describe('followClick', () => {
         assert.equal((await bench.redirect({ ...link, ...request })).click.countable, false);
       }
     }
-    assert.deepEqual([bench.ledger.log.appendedPosition, bench.unrecorded], [0, 0]);
+    assert.deepEqual([bench.ledger.log.lastAppendedPosition, bench.unrecorded], [0, 0]);
     // These clicks do not count towards the limit of recorded clicks. User agents that are neither browsers nor bots count as people.
     for (const userAgent of ['', 'curl/8.5.0', 'python-requests/2.31.0']) await bench.redirect({ ...link, userAgent });
-    assert.equal(bench.ledger.log.appendedPosition, 3);
+    assert.equal(bench.ledger.log.lastAppendedPosition, 3);
   });
 
   it('limits the recorded clicks of a link and of a session, and redirects clicks above the limits', async (t) => {
     const bench = await openBench(t);
     const link = bench.link();
     for (let i = 0; i < clicksPerLink + 2; i++) await bench.redirect(link);
-    assert.equal(bench.ledger.log.appendedPosition, clicksPerLink);
+    assert.equal(bench.ledger.log.lastAppendedPosition, clicksPerLink);
     const sessions = [bench.link(), bench.link()];
     for (const offer of offerIds) for (const each of sessions) await bench.redirect({ ...each, offer });
-    assert.equal(bench.ledger.log.appendedPosition, clicksPerLink + sessions.length * clicksPerSession);
+    assert.equal(bench.ledger.log.lastAppendedPosition, clicksPerLink + sessions.length * clicksPerSession);
     assert.equal((await bench.redirect(sessions[0]!)).click.countable, true);
   });
 
@@ -371,7 +371,7 @@ describe('followClick for an offer with a daily cap', () => {
     while (bench.ledger.log.healthy) await new Promise(setImmediate);
     await bench.redirect(links[2]!);
     assert.equal((await bench.redirect(links[3]!)).click.valueMicros, 0);
-    await repairUntilDurable(bench.ledger, bench.ledger.log.appendedPosition);
+    await repairUntilDurable(bench.ledger, bench.ledger.log.lastAppendedPosition);
     assert.deepEqual(clicksOf(await bench.ledger.records()), [
       [clickMicros, true],
       [clickMicros, true],

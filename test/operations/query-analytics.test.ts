@@ -11,7 +11,7 @@ import {
 import { formatIsoDate, parseIsoDate } from '../../src/domain/calendar.ts';
 import { PageCursors } from '../../src/ids/page-cursor.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
-import type { DailyView, RowsView, SummaryView } from '../../src/operations/analytics-views.ts';
+import type { DailyView, SessionRowsView, SummaryView } from '../../src/operations/analytics-views.ts';
 import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/query-analytics.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
@@ -94,7 +94,7 @@ class Bench {
   }
 
   /** Returns the page for these rows. */
-  rows(request: AnalyticsRequest = {}, page: Partial<SessionRowsPage> = {}): Promise<RowsView> {
+  rows(request: AnalyticsRequest = {}, page: Partial<SessionRowsPage> = {}): Promise<SessionRowsView> {
     this.analytics.page = { rows: [], retainedFromDay: 0, nextAfterPosition: null, ...page };
     return this.view({ referrer_tag, granularity: 'row', ...request });
   }
@@ -491,7 +491,7 @@ describe('pages of an analytics query', () => {
       const request = { referrer_tag, granularity, cursor };
       const [date_from, date_to] = ['2026-04-20', '2026-05-20'];
       for (const dates of [{}, { date_from }, { date_to }, { date_from, date_to }]) {
-        const view = await bench.view<RowsView>({ ...request, ...dates });
+        const view = await bench.view<SessionRowsView>({ ...request, ...dates });
         assert.deepEqual([view.date_from, view.date_to], [date_from, date_to]);
       }
       for (const dates of [{ date_from: '2026-04-21', date_to }, { date_to: '2026-05-21' }, { date_from: date_to }]) {

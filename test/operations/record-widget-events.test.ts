@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type AppendedRecord, LogUnavailableError } from '../../src/event-log/event-log.ts';
-import { parseSubIdWords, SubIds, subIdInt32Count } from '../../src/ids/sub-id.ts';
+import { parseSubIdInt32s, SubIds, subIdInt32Count } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord, WidgetEventsReportedRecord } from '../../src/ledger/ledger-record.ts';
 import { recordWidgetEvents } from '../../src/operations/record-widget-events.ts';
@@ -44,7 +44,7 @@ function setUp() {
     fieldsMax: liveTenant.vertical.fields.length,
   });
   const id = new Int32Array(subIdInt32Count);
-  parseSubIdWords(subId, id);
+  parseSubIdInt32s(subId, id);
   part.add(id, liveTenant);
   const session = part.get(id, subId)!;
   const counted: string[] = [];

@@ -11,11 +11,11 @@ const { account, vertical } = liveTenant;
 
 /** Aggregator with two pages of one referrer tag each. Queries fail until the aggregator has applied ten records. */
 class SlowAggregator {
-  projectedPosition = 0;
+  appliedPosition = 0;
   readonly answered = Promise.withResolvers<void>();
 
   async listExperiments(after: number): Promise<readonly ExperimentRow[]> {
-    if (this.projectedPosition < 10) throw new AnalyticsUnavailableError('not yet');
+    if (this.appliedPosition < 10) throw new AnalyticsUnavailableError('not yet');
     if (after < 2) return [[after + 1, account, vertical.number, 0, `tag-${after + 1}`]];
     this.answered.resolve();
     return [];
@@ -25,10 +25,10 @@ class SlowAggregator {
 test('applies the limit of referrer tags immediately if the aggregator is up to date', async () => {
   const tags = new ReferrerTags(2);
   const analytics = new SlowAggregator();
-  analytics.projectedPosition = 10;
+  analytics.appliedPosition = 10;
   await restoreReferrerTags(analytics, 10, tags, new CleanupStack());
-  assert.equal(tags.reserveTag(liveTenant, 'tag-3'), null);
-  for (const tag of ['tag-1', 'tag-2']) assert.notEqual(tags.reserveTag(liveTenant, tag), null);
+  assert.equal(tags.reserveReferrerTag(liveTenant, 'tag-3'), null);
+  for (const tag of ['tag-1', 'tag-2']) assert.notEqual(tags.reserveReferrerTag(liveTenant, tag), null);
 });
 
 test('restores referrer tags in the background while the aggregator is behind the ledger', async () => {
@@ -36,12 +36,13 @@ test('restores referrer tags in the background while the aggregator is behind th
   const analytics = new SlowAggregator();
   const cleanup = new CleanupStack();
   await restoreReferrerTags(analytics, 10, tags, cleanup);
-  for (const tag of ['tag-3', 'tag-4']) tags.reserveTag(liveTenant, tag)!.endReservation(true);
-  analytics.projectedPosition = 10;
+  for (const tag of ['tag-3', 'tag-4']) tags.reserveReferrerTag(liveTenant, tag)!.endReservation(true);
+  analytics.appliedPosition = 10;
   await analytics.answered.promise;
   await new Promise(setImmediate);
-  assert.equal(tags.reserveTag(liveTenant, 'tag-5'), null);
-  for (const tag of ['tag-1', 'tag-2', 'tag-3', 'tag-4']) assert.notEqual(tags.reserveTag(liveTenant, tag), null);
+  assert.equal(tags.reserveReferrerTag(liveTenant, 'tag-5'), null);
+  for (const tag of ['tag-1', 'tag-2', 'tag-3', 'tag-4'])
+    assert.notEqual(tags.reserveReferrerTag(liveTenant, tag), null);
   await cleanup.close();
 });
 
@@ -51,7 +52,7 @@ test('stops restoring referrer tags in the background when the service closes', 
   const cleanup = new CleanupStack();
   await restoreReferrerTags(analytics, 10, tags, cleanup);
   await cleanup.close();
-  analytics.projectedPosition = 10;
+  analytics.appliedPosition = 10;
   await new Promise((resolve) => setTimeout(resolve, 150));
-  for (const tag of ['tag-3', 'tag-4']) assert.notEqual(tags.reserveTag(liveTenant, tag), null);
+  for (const tag of ['tag-3', 'tag-4']) assert.notEqual(tags.reserveReferrerTag(liveTenant, tag), null);
 });

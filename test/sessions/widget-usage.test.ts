@@ -61,12 +61,12 @@ describe('WidgetUsage', () => {
   it('accepts each widget event once, up to the limit', () => {
     const usage = new WidgetUsage();
     for (let number = 0; number < bounds.widgetEventsPerSessionMax; number++) {
-      assert.ok(usage.claimEvent(idOf(number)));
-      assert.ok(!usage.claimEvent(idOf(number)));
+      assert.ok(usage.markEvent(idOf(number)));
+      assert.ok(!usage.markEvent(idOf(number)));
     }
-    assert.ok(!usage.claimEvent(idOf(bounds.widgetEventsPerSessionMax)));
-    usage.releaseEvent(idOf(3));
-    assert.ok(usage.claimEvent(idOf(3)));
+    assert.ok(!usage.markEvent(idOf(bounds.widgetEventsPerSessionMax)));
+    usage.unmarkEvent(idOf(3));
+    assert.ok(usage.markEvent(idOf(3)));
   });
 });
 

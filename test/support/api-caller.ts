@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type {
   DailyView,
   MarketplaceView,
-  RowsView,
+  SessionRowsView,
   SessionView,
   SummaryView,
   WidgetEmbedView,
@@ -205,7 +205,7 @@ export class ApiCaller {
     return assertOk(await this.get('analytics', { ...query, granularity: 'daily' }));
   }
 
-  async rows(query: Query): Promise<RowsView> {
+  async rows(query: Query): Promise<SessionRowsView> {
     return assertOk(await this.get('analytics', { ...query, granularity: 'row' }));
   }
 

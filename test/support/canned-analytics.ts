@@ -17,7 +17,7 @@ export const noFigures: CohortMetrics = { sessions: 0, views: 0, clicks: 0, attr
 
 /** Returns preset figures and records the last query. Tests need no ledger with confirmations and old sessions. */
 export class CannedAnalytics implements Analytics {
-  readonly projectedPosition = 0;
+  readonly appliedPosition = 0;
   readonly healthy = true;
   lastQuery: SummaryQuery | null = null;
   lastRowsQuery: SessionRowsQuery | null = null;
@@ -50,7 +50,7 @@ export class CannedAnalytics implements Analytics {
     return { days: this.days, retainedFromDay: this.retainedFromDay };
   }
 
-  async listRows(query: SessionRowsQuery): Promise<SessionRowsPage> {
+  async listSessions(query: SessionRowsQuery): Promise<SessionRowsPage> {
     this.lastRowsQuery = query;
     if (this.error !== null) throw this.error;
     return this.page;

@@ -10,7 +10,7 @@ import type {
   WidgetEventsReportedRecord,
   WidgetEventType,
 } from '../../src/ledger/ledger-record.ts';
-import { widgetEventTypes, widgetIdBytes } from '../../src/ledger/ledger-record.ts';
+import { widgetEventTypes, widgetIdLength } from '../../src/ledger/ledger-record.ts';
 
 /**
  * Returns the 32 bytes of a sub_id in the ledger, without a valid MAC, because the aggregator does not verify the MAC. Different serials
@@ -93,8 +93,8 @@ interface WidgetEventOptions {
 }
 
 function widgetId(number: number): Buffer {
-  const bytes = Buffer.alloc(widgetIdBytes);
-  bytes.writeUInt32BE(number, widgetIdBytes - 4);
+  const bytes = Buffer.alloc(widgetIdLength);
+  bytes.writeUInt32BE(number, widgetIdLength - 4);
   return bytes;
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CohortFilter } from '../../analytics/analytics.ts';
-import { isDatabaseCorrupt, StoreVersionMismatchError } from '../../analytics/analytics-database.ts';
+import { isDatabaseCorruptError, StoreVersionMismatchError } from '../../analytics/analytics-database.ts';
 import { rebuildAnalyticsStore } from '../../analytics/ledger-follower.ts';
 import { ReadOnlyAnalytics } from '../../analytics/read-only-analytics.ts';
 import type { IssuedKey } from '../../auth/api-key.ts';
@@ -11,7 +11,7 @@ import { KeyRegistry } from '../../auth/key-registry.ts';
 import { bounds } from '../../bounds.ts';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
-import { dayNumberOf, parseIsoDate } from '../../domain/calendar.ts';
+import { parseIsoDate, toDayNumber } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
 import { toEscapedJson } from '../../domain/text.ts';
@@ -22,7 +22,7 @@ import {
   type AnalyticsPage,
   type AnalyticsPageRequest,
   readDailyRows,
-  readRowsPage,
+  readSessionRowsPage,
   readSummary,
   resolveDayRange,
 } from '../../operations/query-analytics.ts';
@@ -42,7 +42,7 @@ import {
 import { formatTable, printChunk, printJson, printNotice, printResult } from '../output.ts';
 import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
 import { runInterruptible } from '../signals.ts';
-import { formatDailyTable, formatFiguresTime, formatSessions, formatSummary } from './analytics-text.ts';
+import { formatDailyTable, formatDataTime, formatSessions, formatSummary } from './analytics-text.ts';
 import { withKeyRegistry } from './keys.ts';
 import { checkLogWithProgress, resolveLogFolder } from './log-folder.ts';
 
@@ -195,7 +195,7 @@ async function withStoredAnalytics(
       await analytics.close();
     }
   } catch (error) {
-    if (!(error instanceof StoreVersionMismatchError) && !isDatabaseCorrupt(error)) throw error;
+    if (!(error instanceof StoreVersionMismatchError) && !isDatabaseCorruptError(error)) throw error;
     const remedy = 'start the service, which rebuilds it, or run marketplace analytics rebuild';
     throw new CommandLineError(`${analyticsStoreFile} cannot be read (${error.message}): ${remedy}`, { cause: error });
   }
@@ -226,7 +226,7 @@ async function printAnalyticsReport(kind: AnalyticsReportKind, options: Analytic
     referrerTag: options.tag,
     subs: null,
   };
-  const today = dayNumberOf(systemClock.wallMs());
+  const today = toDayNumber(systemClock.wallMs());
   const range = resolveDayRange({ from: options.from, to: options.to }, today);
   if (range === null) throw new CommandLineError('--from must not be after --to', { exitCode: exitCodes.usage });
   const json = options.json ?? false;
@@ -235,8 +235,8 @@ async function printAnalyticsReport(kind: AnalyticsReportKind, options: Analytic
     if (kind === 'sessions') return printSessionsReport(analytics, filter, range, json);
     const undated = options.from === undefined && options.to === undefined;
     const summary = await readSummary(analytics, filter, { ...range, undated, today });
-    if (json) printJson({ ...summary, as_of_position: analytics.projectedPosition });
-    else printResult(formatSummary(summary, analytics.projectedPosition));
+    if (json) printJson({ ...summary, as_of_position: analytics.appliedPosition });
+    else printResult(formatSummary(summary, analytics.appliedPosition));
   });
 }
 
@@ -250,9 +250,9 @@ async function printDailyReport(
   const days: DayView[] = [];
   for await (const items of readPages(filter, range, (page) => readDailyRows(analytics, page, today))) {
     if (!json) days.push(...items);
-    else if (!(await printChunk(toJsonLines(items, analytics.projectedPosition)))) return;
+    else if (!(await printChunk(toJsonLines(items, analytics.appliedPosition)))) return;
   }
-  if (!json) printResult(formatDailyTable(days, analytics.projectedPosition));
+  if (!json) printResult(formatDailyTable(days, analytics.appliedPosition));
 }
 
 async function printSessionsReport(
@@ -262,15 +262,15 @@ async function printSessionsReport(
   json: boolean,
 ): Promise<void> {
   let printed = 0;
-  for await (const items of readPages(filter, range, (page) => readRowsPage(analytics, page))) {
+  for await (const items of readPages(filter, range, (page) => readSessionRowsPage(analytics, page))) {
     if (items.length === 0) break;
-    const lines = json ? toJsonLines(items, analytics.projectedPosition) : formatSessions(items, printed === 0);
+    const lines = json ? toJsonLines(items, analytics.appliedPosition) : formatSessions(items, printed === 0);
     if (!(await printChunk(lines))) return;
     printed += items.length;
   }
   if (json) return;
   const count = printed === 0 ? 'No sessions found' : `${printed} sessions`;
-  printNotice(`${count}, ${formatFiguresTime(analytics.projectedPosition)}.`);
+  printNotice(`${count}, ${formatDataTime(analytics.appliedPosition)}.`);
 }
 
 async function* readPages<Item>(
@@ -307,7 +307,7 @@ async function printTagCounts(options: { readonly json?: true }): Promise<void> 
       vertical: knownVerticals.find(({ number }) => number === vertical)?.segment ?? null,
       mode: test === 1 ? 'test' : 'live',
       tags,
-      as_of_position: analytics.projectedPosition,
+      as_of_position: analytics.appliedPosition,
     }));
     if (options.json) {
       printJson(counts);
@@ -320,7 +320,7 @@ async function printTagCounts(options: { readonly json?: true }): Promise<void> 
       String(tags),
     ]);
     if (rows.length > 0) printResult(formatTable(['ACCOUNT', 'VERTICAL', 'MODE', 'TAGS'], rows));
-    const asOf = formatFiguresTime(analytics.projectedPosition);
+    const asOf = formatDataTime(analytics.appliedPosition);
     printNotice(rows.length === 0 ? `No tags found, ${asOf}.` : `Counts are ${asOf}.`);
   });
 }

@@ -6,7 +6,7 @@ import { operatorTokenPath } from '../../auth/operator-token.ts';
 import { loadConfig } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { fileSystemLogFiles } from '../../event-log/log-files.ts';
-import { copyLog, copyLogReadCount, logSizeBytes, type VerifyLogOptions } from '../../event-log/verify-log.ts';
+import { copyLog, logSizeBytes, readsPerCopiedByte, type VerifyLogOptions } from '../../event-log/verify-log.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
@@ -56,11 +56,11 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   // The permissions are restricted even if the folder already exists, because a server may later use the folder as its data folder.
   chmodSync(target, 0o700);
   const copies = dataPaths(target);
-  const bytes = [ledgerFolder, archiveFolder, ...journalEpochFolders(journal)].reduce(
+  const bytes = [ledgerFolder, archiveFolder, ...journalLogFolders(journal)].reduce(
     (sum, log) => sum + logBytesOrZero(log),
     0,
   );
-  const bar = createProgressBar(progressStreamFor(output), { total: bytes * copyLogReadCount, unit: null });
+  const bar = createProgressBar(progressStreamFor(output), { total: bytes * readsPerCopiedByte, unit: null });
   const ledger = await runInterruptible(async (signal) => {
     const options: CopyOptions = { signal, onBytesRead: (more) => bar.advance(more) };
     const copied = await copyLog(ledgerFolder, copies.ledgerFolder, options);
@@ -81,23 +81,23 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   else printResult(`copied ${ledger.records} records of the ledger and all other data to ${target}`);
 }
 
-/** Lists the folders of the journal epochs. The folder of each journal epoch contains a separate log. */
-function journalEpochFolders(journal: string): string[] {
+/** Lists the folders of the logs of which the journal consists. */
+function journalLogFolders(journal: string): string[] {
   if (!existsSync(journal)) return [];
   return readdirSync(journal)
     .filter((name) => /^\d+$/.test(name))
     .map((name) => join(journal, name));
 }
 
-/** Copies the journal. Skips the folders of expired journal epochs that the server deletes during the copy. */
+/** Copies the journal. Skips the folders of expired journal logs that the server deletes during the copy. */
 async function copyJournal(journal: string, target: string, options: CopyOptions): Promise<void> {
   if (!existsSync(journal)) return;
   createFolderDurably(target);
-  for (const epoch of journalEpochFolders(journal)) {
+  for (const log of journalLogFolders(journal)) {
     try {
-      await copyLog(epoch, join(target, basename(epoch)), options);
+      await copyLog(log, join(target, basename(log)), options);
     } catch (error) {
-      if (existsSync(epoch)) throw error;
+      if (existsSync(log)) throw error;
     }
   }
 }

@@ -4,7 +4,7 @@ import process from 'node:process';
 import { type Command, InvalidArgumentError } from 'commander';
 import { operatorTokenPath, readOperatorToken } from '../../auth/operator-token.ts';
 import { bounds } from '../../bounds.ts';
-import { readDataDir, readOperationsEndpoint } from '../../config/config.ts';
+import { readDataDir, readOperationsAddress } from '../../config/config.ts';
 import { type Env, readEnv } from '../../config/env.ts';
 import { parseBaseUrl } from '../../config/parse-setting.ts';
 import { endpointUrl } from '../../config/resolve-urls.ts';
@@ -136,14 +136,14 @@ class RejectedRowsFile {
     this.#path = path;
     this.#temporaryPath = `${path}.unfinished`;
     this.#reader = reader;
-    this.#convertFileErrors(() => {
+    this.#withFileErrorMessages(() => {
       for (const old of [path, this.#temporaryPath]) rmSync(old, { force: true });
     });
   }
 
   add(row: ConfirmationRow, reason: string): void {
     this.countByReason.set(reason, (this.countByReason.get(reason) ?? 0) + 1);
-    this.#convertFileErrors(() => {
+    this.#withFileErrorMessages(() => {
       if (this.#file === null) {
         this.#file = openSync(this.#temporaryPath, 'wx');
         writeSync(this.#file, this.#reader.rejectedRowsHeader);
@@ -153,7 +153,7 @@ class RejectedRowsFile {
   }
 
   finish(): void {
-    if (this.#close()) this.#convertFileErrors(() => renameSync(this.#temporaryPath, this.#path));
+    if (this.#close()) this.#withFileErrorMessages(() => renameSync(this.#temporaryPath, this.#path));
   }
 
   /** Deletes the file after an error, because the file is incomplete. */
@@ -169,7 +169,7 @@ class RejectedRowsFile {
     return true;
   }
 
-  #convertFileErrors(write: () => void): void {
+  #withFileErrorMessages(write: () => void): void {
     try {
       write();
     } catch (cause) {
@@ -271,7 +271,7 @@ function readToken(tokenFile: string | undefined, env: Env): string {
 }
 
 function operationsUrl(env: Env): string {
-  const endpoint = readOperationsEndpoint(env);
+  const endpoint = readOperationsAddress(env);
   if (endpoint.port !== 0) return endpointUrl(endpoint);
   throw new CommandLineError('SVC_OPS_PORT is 0, so the port of the server is unknown; use --url');
 }

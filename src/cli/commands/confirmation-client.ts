@@ -5,7 +5,7 @@ import { bounds } from '../../bounds.ts';
 import { CommandLineError } from '../command.ts';
 
 /** Outcome of one row. The outcome `unknown` means that all retries failed. Only rejected rows have a reason. */
-export interface RowOutcome {
+export interface ConfirmationRowOutcome {
   readonly outcome: 'accepted' | 'repeated' | 'rejected' | 'unknown';
   readonly reason?: string;
 }
@@ -65,8 +65,8 @@ export class ConfirmationClient {
    * Sends the items and returns their outcomes in the same order. Throws `CommandLineError` if the server cannot be reached or rejects the
    * whole request. Throws the reason of the abort signal when the signal is aborted.
    */
-  async send(items: readonly object[]): Promise<readonly RowOutcome[]> {
-    const outcomes: RowOutcome[] = items.map(() => ({ outcome: 'unknown' }));
+  async send(items: readonly object[]): Promise<readonly ConfirmationRowOutcome[]> {
+    const outcomes: ConfirmationRowOutcome[] = items.map(() => ({ outcome: 'unknown' }));
     let pending = items.map((_, index) => index);
     for (let attempt = 1; ; attempt++) {
       const results = await this.#postBatch(pending.map((index) => items[index]!));
@@ -82,7 +82,7 @@ export class ConfirmationClient {
   }
 
   /** Sends one request. Returns the outcomes, or null if the caller should retry. */
-  async #postBatch(items: readonly object[]): Promise<readonly RowOutcome[] | null> {
+  async #postBatch(items: readonly object[]): Promise<readonly ConfirmationRowOutcome[] | null> {
     let response: Response;
     let text: string;
     try {

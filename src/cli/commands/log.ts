@@ -13,7 +13,7 @@ import {
   ledgerRecordKind,
   recordTimeMs,
   widgetEventTypes,
-  widgetIdBytes,
+  widgetIdLength,
 } from '../../ledger/ledger-record.ts';
 import { createCommandGroup, createIntegerParser, defineCommand } from '../command.ts';
 import { formatNameValuePairs, formatTimestamp, printChunk, printJson, printNotice, printResult } from '../output.ts';
@@ -153,9 +153,9 @@ const memberFormatters: Readonly<Record<string, (value: unknown) => unknown>> = 
   types: (value) =>
     Array.isArray(value) ? value.map((type) => nameOrValue(widgetEventTypes, type)) : toJsonValue(value),
   event_ids(value) {
-    if (!(value instanceof Uint8Array) || value.length % widgetIdBytes !== 0) return toJsonValue(value);
-    const offsets = Array.from({ length: value.length / widgetIdBytes }, (_, index) => index * widgetIdBytes);
-    return offsets.map((offset) => toJsonValue(value.subarray(offset, offset + widgetIdBytes)));
+    if (!(value instanceof Uint8Array) || value.length % widgetIdLength !== 0) return toJsonValue(value);
+    const offsets = Array.from({ length: value.length / widgetIdLength }, (_, index) => index * widgetIdLength);
+    return offsets.map((offset) => toJsonValue(value.subarray(offset, offset + widgetIdLength)));
   },
 };
 

@@ -5,7 +5,7 @@ import { keyFilePath } from '../../auth/key-file.ts';
 import { validateWebOrigin } from '../../auth/web-origin.ts';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
-import { escapeInvisible } from '../../domain/text.ts';
+import { escapeInvisibleCharacters } from '../../domain/text.ts';
 import { CommandLineError, createCommandGroup, defineCommand, parseAccountName } from '../command.ts';
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
@@ -150,7 +150,7 @@ function printOrigins({ account, json }: ListOriginsOptions): void {
     const scope = account === undefined ? '' : ' for this account';
     printNotice(`No origins are allowed${scope}. Allow one with: marketplace origins allow`);
   } else {
-    const rows = allowed.map(({ accountName, origin }) => [accountName, origin].map(escapeInvisible));
+    const rows = allowed.map(({ accountName, origin }) => [accountName, origin].map(escapeInvisibleCharacters));
     printResult(formatTable(['ACCOUNT', 'ORIGIN'], rows));
   }
 }

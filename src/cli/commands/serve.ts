@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import { isKeyFileBusy } from '../../auth/key-file.ts';
-import { noLimitOverrides } from '../../auth/rate-limits.ts';
+import { defaultLimitOverrides } from '../../auth/rate-limits.ts';
 import { bounds } from '../../bounds.ts';
 import { type Config, loadConfig } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
@@ -13,7 +13,7 @@ import { resolveUrls } from '../../config/resolve-urls.ts';
 import { SerialQueue } from '../../domain/async.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
-import { diskFullMessage, isDiskFull, writeFileDurably } from '../../files/durable-files.ts';
+import { diskFullMessage, isDiskFullError, writeFileDurably } from '../../files/durable-files.ts';
 import { describeError } from '../../logging/describe-error.ts';
 import { createStandardErrorLog } from '../../logging/standard-error-log.ts';
 import type { Service } from '../../server/service.ts';
@@ -261,7 +261,7 @@ async function reloadCatalogs(service: Service, logger: Logger, stopSignal: Abor
 function createFirstKeys(service: Service, dataDir: string): void {
   const create = (mode: ApiKeyMode): string =>
     service.keys.create(
-      { accountName: 'demo', vertical: personalLoans, mode, expiresAtMs: null, limits: noLimitOverrides },
+      { accountName: 'demo', vertical: personalLoans, mode, expiresAtMs: null, limits: defaultLimitOverrides },
       systemClock.wallMs(),
     ).key;
   let live: string;
@@ -293,7 +293,7 @@ Try one, in another terminal:
       `API keys of the account demo, created at the first start. Copy the keys, then delete this file.\n\n${keys}`,
     );
   } catch (error) {
-    if (!isDiskFull(error)) throw error;
+    if (!isDiskFullError(error)) throw error;
     printResult(`${notice} The keys are lost: ${diskFullMessage(dataDir)} with: marketplace keys create`);
     return;
   }

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/env.ts';
 import { LogDamagedError } from '../../event-log/segment-reader.ts';
 import { dataPaths } from '../../files/data-paths.ts';
-import { diskFullMessage, isDiskFull } from '../../files/durable-files.ts';
+import { diskFullMessage, isDiskFullError } from '../../files/durable-files.ts';
 import { InvalidCertificateError } from '../../tls/certificate.ts';
 import { CommandLineError } from '../command.ts';
 
@@ -34,7 +34,7 @@ export function toStartupError(error: unknown, config: Config): unknown {
   if (error instanceof InvalidCatalogError) return catalogError(error, config);
   if (!(error instanceof Error)) return error;
   const { code = '', syscall = '', path } = error as Error & SystemErrorDetails;
-  if (isDiskFull(error)) return diskFullError(error, path, config);
+  if (isDiskFullError(error)) return diskFullError(error, path, config);
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
     return listenError(error as SystemErrorDetails, config);
   if (path !== undefined) return pathError(path, code, error, config);
@@ -49,8 +49,8 @@ function damagedLogError(error: LogDamagedError, { dataDir }: Config): CommandLi
   if (!error.file.startsWith(journal)) {
     return new CommandLineError(`${error.message} (see marketplace log verify)`, { cause: error });
   }
-  const epoch = join(journal, error.file.slice(journal.length).split(sep, 1)[0]!);
-  const remedy = `repair it, or move ${epoch} away: inputs of live sessions must then be submitted again`;
+  const log = join(journal, error.file.slice(journal.length).split(sep, 1)[0]!);
+  const remedy = `repair it, or move ${log} away: inputs of live sessions must then be submitted again`;
   return new CommandLineError(`${error.message}; ${remedy}`, { cause: error });
 }
 

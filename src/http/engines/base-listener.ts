@@ -90,12 +90,12 @@ class UnsentReplies {
 }
 
 /** Entry of a deadline queue. The queue sets all members except `onDeadline`. */
-export interface DeadlineEntry {
+export interface DeadlineQueueEntry {
   /** Time when the entry expires, in milliseconds of the monotonic clock. */
   dueMs: number;
   /** Previous entry of the circular linked list; null if the entry is not in a queue. */
-  previous: DeadlineEntry | null;
-  next: DeadlineEntry | null;
+  previous: DeadlineQueueEntry | null;
+  next: DeadlineQueueEntry | null;
   onDeadline(): void;
 }
 
@@ -108,7 +108,7 @@ export const deadlineEntryDefaults = { dueMs: 0, previous: null, next: null } as
  */
 export class DeadlineQueue {
   /** Start and end of the circular linked list. The entry after the sentinel expires first. */
-  private readonly sentinel: DeadlineEntry = {
+  private readonly sentinel: DeadlineQueueEntry = {
     dueMs: Number.POSITIVE_INFINITY,
     previous: null,
     next: null,
@@ -127,10 +127,10 @@ export class DeadlineQueue {
   }
 
   /** Adds an entry, or restarts the timeout of an entry. `nowMs` must not decrease between calls. */
-  add(entry: DeadlineEntry, nowMs: number): void {
+  add(entry: DeadlineQueueEntry, nowMs: number): void {
     this.remove(entry);
     const { sentinel } = this;
-    const last = sentinel.previous as DeadlineEntry;
+    const last = sentinel.previous as DeadlineQueueEntry;
     entry.dueMs = nowMs + this.timeoutMs;
     entry.previous = last;
     entry.next = sentinel;
@@ -139,7 +139,7 @@ export class DeadlineQueue {
   }
 
   /** Removes an entry. Has no effect if the entry is not in the queue. */
-  remove(entry: DeadlineEntry): void {
+  remove(entry: DeadlineQueueEntry): void {
     const { previous, next } = entry;
     if (previous === null || next === null) return;
     previous.next = next;
@@ -151,9 +151,9 @@ export class DeadlineQueue {
   /** Removes all entries whose deadline has passed at `nowMs`, and calls `onDeadline` of each removed entry. */
   removeExpiredEntries(nowMs: number): void {
     for (
-      let first = this.sentinel.next as DeadlineEntry;
+      let first = this.sentinel.next as DeadlineQueueEntry;
       first.dueMs <= nowMs;
-      first = this.sentinel.next as DeadlineEntry
+      first = this.sentinel.next as DeadlineQueueEntry
     ) {
       this.remove(first);
       first.onDeadline();

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { bounds } from '../../bounds.ts';
 import type { RequestParam } from '../../domain/errors.ts';
 import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
-import type { BaseListener, DeadlineEntry, UnsentReply } from './base-listener.ts';
-import type { LoggedRequest, Reply, RequestContext, RequestLogNumbers } from './listener.ts';
+import type { BaseListener, DeadlineQueueEntry, UnsentReply } from './base-listener.ts';
+import type { LoggedRequest, Reply, RequestContext, RequestLogIds } from './listener.ts';
 
 // Prefix of all request IDs of this thread. The prefix has 72 random bits, which make request IDs unique among processes and threads. A
 // counter makes request IDs unique within a thread. Incrementing a counter takes a fraction of the time needed to generate 16 random bytes
@@ -63,7 +63,7 @@ export const lateHeaderReadMessage = 'request headers must be read before the ha
  * operating system could not accept the context's whole reply, because the client reads too slowly.
  */
 export abstract class BaseRequestContext<L extends BaseListener>
-  implements RequestContext, DeadlineEntry, LoggedRequest, UnsentReply
+  implements RequestContext, DeadlineQueueEntry, LoggedRequest, UnsentReply
 {
   readonly method: string;
   readonly path: string;
@@ -72,10 +72,10 @@ export abstract class BaseRequestContext<L extends BaseListener>
   ended = false;
   errorHeaders = '';
   routeIndex = 0;
-  caller: RequestLogNumbers | null = null;
+  caller: RequestLogIds | null = null;
   dueMs = 0;
-  previous: DeadlineEntry | null = null;
-  next: DeadlineEntry | null = null;
+  previous: DeadlineQueueEntry | null = null;
+  next: DeadlineQueueEntry | null = null;
   protected readonly listener: L;
   /** Time when the request head was received, in milliseconds of the monotonic clock. */
   protected readonly receivedMs = performance.now();

@@ -31,7 +31,7 @@ export interface RequestContext extends CancelSignal {
   /** Index of the route in `allRouteNames`, for metrics and logs; 0 (`other`) until the route sets the index. */
   routeIndex: number;
   /** The authenticated caller, for the log; null until the route sets the caller. */
-  caller: RequestLogNumbers | null;
+  caller: RequestLogIds | null;
   /** Sends the reply. Has no effect if the request was already answered, the client has disconnected, or the deadline has passed. */
   reply(reply: Reply): void;
   /** True if the request was answered, the client has disconnected, or the deadline has passed. */
@@ -39,7 +39,7 @@ export interface RequestContext extends CancelSignal {
 }
 
 /** Numbers of an account and an API key; `SqliteKeyDirectory.requestLogNames` converts them to the account name and the key ID. */
-export interface RequestLogNumbers {
+export interface RequestLogIds {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */
   readonly keyNumber?: number;
@@ -61,7 +61,7 @@ export interface LoggedRequest {
   readonly requestId: string;
   readonly method: string;
   readonly routeIndex: number;
-  readonly caller: RequestLogNumbers | null;
+  readonly caller: RequestLogIds | null;
   /** Time since the request head was received, in milliseconds. */
   readonly elapsedMs: number;
 }

@@ -8,7 +8,7 @@ import { validateWebOrigin } from '../../auth/web-origin.ts';
 import { bounds } from '../../bounds.ts';
 import type { CancelSignal } from '../../domain/async.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { failedWithCode, invalidRequest, type Outcome, serviceUnavailable, succeeded } from '../../domain/outcome.ts';
+import { failureWithCode, invalidRequest, type Outcome, serviceUnavailable, succeeded } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { ConfirmationsView } from '../../operations/confirm-revenue.ts';
@@ -122,7 +122,7 @@ function keyRoutes(deps: AdminRoutesDeps): RequestHandler {
   });
   const find = (path: string): Outcome<object> => {
     const key = keys.find(keyIdOf(path));
-    return key === undefined ? failedWithCode('NOT_FOUND') : succeeded(toJson(key));
+    return key === undefined ? failureWithCode('NOT_FOUND') : succeeded(toJson(key));
   };
   return (context) => (context.path === keysPath ? all(context) : one(context));
 }

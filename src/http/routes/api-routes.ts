@@ -1,4 +1,4 @@
-import type { Admission, Authenticator } from '../../auth/authenticator.ts';
+import type { AdmittedCaller, Authenticator } from '../../auth/authenticator.ts';
 import type { Operation } from '../../auth/key-usage.ts';
 import { rateLimitHeaders } from '../../auth/rate-limits.ts';
 import type { ApiError, Outcome } from '../../domain/outcome.ts';
@@ -61,7 +61,7 @@ const operationPaths: readonly (readonly [segment: RouteName, operation: Operati
 /** A request with a valid API key whose rate limits are not exceeded. */
 interface AdmittedRequest {
   readonly context: RequestContext;
-  readonly admission: Admission;
+  readonly admission: AdmittedCaller;
   /** CORS and rate limit headers that every response to this request contains. */
   readonly headers: HeaderText;
 }
@@ -238,12 +238,12 @@ function sendError(context: RequestContext, error: ApiError, headers: HeaderText
 const noNames: readonly string[] = [];
 
 /** Creates an empty list for the names of unknown query parameters; undefined for a live key, because only test keys get these names. */
-function createUnknownNamesList({ caller }: Admission): string[] | undefined {
+function createUnknownNamesList({ caller }: AdmittedCaller): string[] | undefined {
   return caller.mode === 'test' ? [] : undefined;
 }
 
 /** Returns the names of the unknown members of a request body, or an empty list if the API key is a live key. */
-function ignoredMembers({ caller }: Admission, body: unknown, operation: Operation): readonly string[] {
+function ignoredMembers({ caller }: AdmittedCaller, body: unknown, operation: Operation): readonly string[] {
   if (caller.mode === 'live' || typeof body !== 'object' || body === null) return noNames;
   return collectUnknownParameters(Object.keys(body), knownRequestParameters[operation]);
 }

@@ -1,15 +1,15 @@
 import type { VerticalProduct } from '../products.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
-import { loanSchema, validateLoanOffer, validateLoanTerms } from './offer-schema.ts';
+import { loanSchema, validateLoanOffer, validateLoanTermCount } from './offer-schema.ts';
 import { compileOffer, OfferRenderer, priceRankedOffers, toOfferViews } from './offer-view.ts';
-import { emptyApplicant, emptyOfferPrice, findPriceMismatches, priceOffer, readApplicant } from './price-offer.ts';
+import { calculatePrice, createOfferPrice, emptyApplicant, findPriceMismatches, readApplicant } from './price-offer.ts';
 import { buildRankingIndexes, rankLoans } from './rank-loans.ts';
 
 /** Loan product: loans of a fixed amount that are repaid in equal monthly payments. */
 export const installmentLoan = {
   schema: loanSchema,
   validateOffer: validateLoanOffer,
-  validateOffers: validateLoanTerms,
+  validateOffers: validateLoanTermCount,
   compileTables: compileLoanTables,
   compileOffer,
   createOfferRenderer: (...args) => new OfferRenderer(...args),
@@ -19,9 +19,9 @@ export const installmentLoan = {
   toOfferViews,
   createPriceFilter(tables: LoanTables, borrower) {
     const applicant = emptyApplicant();
-    const price = emptyOfferPrice();
+    const price = createOfferPrice();
     if (!readApplicant(tables, borrower, applicant)) return null;
-    return (offer) => priceOffer(tables, offer, applicant, price);
+    return (offer) => calculatePrice(tables, offer, applicant, price);
   },
   createMismatchFinder: findPriceMismatches,
 } satisfies VerticalProduct;

@@ -3,14 +3,14 @@ import { roundHalfUp, usdToMicros } from '../../domain/money.ts';
 import {
   type ChoiceFieldRule,
   compileFilters,
+  countSortOrderEntries,
   listOffersById,
   type MatchTables,
-  sortOrderLength,
 } from '../../matching/match-tables.ts';
 import { choiceValues, fieldIndex } from '../field-vector.ts';
 import { computeAprPercent, monthlyPaymentPerDollar } from '../loan-math.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
-import type { LoanBand, LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
+import type { LoanCatalog, LoanCreditBand, LoanLender, LoanOffer } from './offer-schema.ts';
 import { debtToIncomeScale } from './price-offer.ts';
 
 /**
@@ -71,7 +71,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
     product: 'installment_loan',
     offerCount: offers.length,
     bandCount: bands.length,
-    orderLength: sortOrderLength(offers),
+    orderLength: countSortOrderEntries(offers),
     termMonths,
     termPreference: termMonths
       .map((months, term) => ({ distance: Math.abs(months - 36), term }))
@@ -109,7 +109,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
     }
     for (const [bandName, band] of Object.entries(offer.bands)) {
       const bandIndex = bands.indexOf(bandName);
-      const share = shareOfAcceptedCreditScores(offer, vertical, bandIndex);
+      const share = acceptedShareOfCreditBand(offer, vertical, bandIndex);
       if (share === 0) continue;
       const row = index * bands.length + bandIndex;
       tables.amountMax[row] = Math.min(offer.amount.max, band.max_amount);
@@ -162,7 +162,7 @@ export function offerPayoutModel(offer: LoanOffer, vertical: Vertical): Vertical
  * Returns the share of a credit band's scores that an offer accepts: 1 if the offer has no minimum score, 0 if all scores of the band are
  * below the minimum. Assumes that all scores of a band are equally likely.
  */
-export function shareOfAcceptedCreditScores(
+export function acceptedShareOfCreditBand(
   { min_credit_score: minScore }: LoanOffer,
   { creditScores }: Vertical,
   band: number,
@@ -177,7 +177,7 @@ export function shareOfAcceptedCreditScores(
  * Returns the note rates and the origination fee of a credit band at one term, in percent. The credit band's prices for this term take
  * precedence over its prices for all terms.
  */
-function priceAtTerm(band: LoanBand, months: number): { min: number; max: number; feePercent: number } {
+function priceAtTerm(band: LoanCreditBand, months: number): { min: number; max: number; feePercent: number } {
   const own = band.terms?.[months];
   const { min, max } = own?.note_rate_percent ?? band.note_rate_percent;
   return { min, max, feePercent: own?.origination_fee_percent ?? band.origination_fee_percent };
@@ -198,7 +198,7 @@ function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): Choic
 
 function servesBand(offer: LoanOffer, band: string, field: PocketField, vertical: Vertical): boolean {
   if (offer.bands[band] === undefined || field.kind !== 'choice') return false;
-  return shareOfAcceptedCreditScores(offer, vertical, field.values.indexOf(band)) > 0;
+  return acceptedShareOfCreditBand(offer, vertical, field.values.indexOf(band)) > 0;
 }
 
 /** Whether an offer accepts the value of the co-borrower field. An absent value means no co-borrower (docs/contract.md#eligibility). */

@@ -3,7 +3,7 @@ import { addOffer, emptyOfferSet, hasOffer, type OfferSet } from '../../matching
 import { RangeIndex } from '../../matching/range-index.ts';
 import { absentValue } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
-import { type Applicant, emptyApplicant, emptyOfferPrice, priceOffer } from './price-offer.ts';
+import { type Applicant, calculatePrice, createOfferPrice, emptyApplicant } from './price-offer.ts';
 import { aprSortKey, type OfferScorer, revenueSortKey } from './sort-keys.ts';
 
 /** Offer sets and sort orders for one credit band. */
@@ -231,7 +231,7 @@ export class MatchIndex {
     // `term` is -1 if no term is requested, or if no offer has the requested term. In both cases, no score exceeds the best score that is
     // computed without a requested term.
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
-    const price = emptyOfferPrice();
+    const price = createOfferPrice();
     const best = new Float64Array(tables.offerCount);
     const { offers, amountMax } = this.indexForCreditBand(band);
     for (const offer of offers) {
@@ -247,12 +247,12 @@ export class MatchIndex {
   #buildUsStateIndex(state: number, requester: Applicant): UsStateIndex {
     const tables = this.#tables;
     const { offers, terms, defaultTerm, amountMax } = this.indexForCreditBand(requester.creditBand);
-    // For an applicant without debts who requests the largest amount, `priceOffer` returns true exactly if the state and credit band allow
+    // For an applicant without debts who requests the largest amount, `calculatePrice` returns true exactly if the state and credit band allow
     // the offer.
     const applicant = Object.assign(emptyApplicant(), requester);
     applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
-    const price = emptyOfferPrice();
+    const price = createOfferPrice();
     const offered = emptyOfferSet(tables.offerCount);
     const raisedMinimum = emptyOfferSet(tables.offerCount);
     const nonDefaultTerm: (OfferSet | undefined)[] = new Array(tables.termMonths.length + 1).fill(undefined);
@@ -262,7 +262,7 @@ export class MatchIndex {
     for (const offer of offers) {
       if (allowed !== null && !hasOffer(allowed, offer)) continue;
       applicant.amount = amountMax[offer]!;
-      if (!priceOffer(tables, offer, applicant, price)) continue;
+      if (!calculatePrice(tables, offer, applicant, price)) continue;
       addOffer(offered, offer);
       if (price.amountMin > tables.amountMin[offer]!) {
         addOffer(raisedMinimum, offer);

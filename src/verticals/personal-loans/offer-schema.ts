@@ -11,7 +11,7 @@ import {
 } from '../../catalogs/catalog-schema.ts';
 import { choiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
-import { offerPayoutModel, shareOfAcceptedCreditScores } from './loan-tables.ts';
+import { acceptedShareOfCreditBand, offerPayoutModel } from './loan-tables.ts';
 
 /** Schema of the members that only the catalog files of loans have (docs/catalog.md). */
 
@@ -74,7 +74,7 @@ const catalog = catalogSchema(fileMembers, lender);
 export type LoanCatalog = Static<typeof catalog>;
 export type LoanLender = Static<typeof lender>;
 export type LoanOffer = Static<typeof offer>;
-export type LoanBand = Static<typeof band>;
+export type LoanCreditBand = Static<typeof band>;
 
 /** Reports limits and prices of a loan offer that contradict each other or that the vertical does not allow. */
 export function validateLoanOffer(
@@ -108,7 +108,7 @@ export function validateLoanOffer(
  * Reports an error if a catalog has too many different loan terms. The number of terms is limited, because a set of terms is stored as the
  * bits of one number.
  */
-export function validateLoanTerms(offers: readonly LoanOffer[], errors: CatalogErrors): void {
+export function validateLoanTermCount(offers: readonly LoanOffer[], errors: CatalogErrors): void {
   const terms = new Set(offers.flatMap(({ term_months }) => term_months));
   if (terms.size > bounds.catalogTermsMax) {
     errors.add(['lenders'], `must name at most ${bounds.catalogTermsMax} different terms`);
@@ -120,7 +120,7 @@ function checkMinCreditScore(offer: LoanOffer, path: CatalogPath, vertical: Vert
   const memberPath = [...path, 'min_credit_score'];
   const bandNames = choiceValues(vertical, vertical.roles.creditBand);
   const served = bandNames.some(
-    (name, band) => offer.bands[name] !== undefined && shareOfAcceptedCreditScores(offer, vertical, band) > 0,
+    (name, band) => offer.bands[name] !== undefined && acceptedShareOfCreditBand(offer, vertical, band) > 0,
   );
   if (vertical.creditScores === undefined) {
     errors.add(memberPath, 'is not allowed, because the vertical has no credit score ranges');
@@ -131,7 +131,7 @@ function checkMinCreditScore(offer: LoanOffer, path: CatalogPath, vertical: Vert
 
 function checkBand(
   offer: LoanOffer,
-  band: LoanBand,
+  band: LoanCreditBand,
   path: CatalogPath,
   vertical: Vertical,
   errors: CatalogErrors,
@@ -153,6 +153,10 @@ function checkBand(
   }
 }
 
-function checkRateRange({ min, max }: LoanBand['note_rate_percent'], path: CatalogPath, errors: CatalogErrors): void {
+function checkRateRange(
+  { min, max }: LoanCreditBand['note_rate_percent'],
+  path: CatalogPath,
+  errors: CatalogErrors,
+): void {
   if (min > max) errors.add([...path, 'note_rate_percent'], 'min must not exceed max');
 }

@@ -4,7 +4,7 @@ import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
 import { flattenString } from '../../domain/text.ts';
 import type { FieldVector } from '../field-vector.ts';
 import type { LoanTables as MatchTables } from './loan-tables.ts';
-import { emptyApplicant, emptyOfferPrice, monthlyPaymentCents, priceOffer, readApplicant } from './price-offer.ts';
+import { calculatePrice, createOfferPrice, emptyApplicant, monthlyPaymentCents, readApplicant } from './price-offer.ts';
 
 /** Offer in a marketplace response (docs/contract.md#offers). */
 export interface OfferView {
@@ -69,7 +69,7 @@ export interface PricedOffer {
 }
 
 const applicant = emptyApplicant();
-const price = emptyOfferPrice();
+const price = createOfferPrice();
 
 /**
  * Prices the offers of a response for a borrower.
@@ -86,7 +86,7 @@ export function priceRankedOffers(
   const priced: PricedOffer[] = [];
   for (let place = 0; place < indexes.length; place++) {
     const index = indexes[place]!;
-    if (!isPriceable || !priceOffer(tables, index, applicant, price)) {
+    if (!isPriceable || !calculatePrice(tables, index, applicant, price)) {
       throw new Error(`offer ${offers[index]!.id} was not ranked for this borrower`);
     }
     const { slot, amountMin, amountMax, openTerms } = price;
@@ -120,7 +120,7 @@ export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, 
   return offers.map(({ index, slot, paymentCents, amountMin, amountMax, openTerms }, place) => {
     const { id, details } = catalog.offers[index]!;
     return {
-      ...offerRenderer.firstOfferMembers(index, slot),
+      ...offerRenderer.offerBeforePayment(index, slot),
       monthly_payment_estimate: paymentCents / 100,
       loan_amount_range: { min: amountMin, max: amountMax },
       ...details,
@@ -151,10 +151,10 @@ export function renderOffersJson(
   let text = '[';
   for (let place = 0; place <= lastPlace; place++) {
     const { index, slot, paymentCents, amountMin, amountMax, openTerms } = offers[place]!;
-    const { detailsJson, urlParameters } = offerRenderer.lastOfferMembers(index);
+    const { detailsJson, urlParameters } = offerRenderer.offerAfterPayment(index);
     const dollars = Math.floor(paymentCents / 100);
     text +=
-      offerRenderer.firstOfferMembersJson(index, slot) +
+      offerRenderer.offerBeforePaymentJson(index, slot) +
       (dollars + centSuffixes[paymentCents - dollars * 100]!) +
       ',"loan_amount_range":{"min":' +
       (amountMin + ',"max":' + amountMax) +
@@ -224,7 +224,7 @@ export class OfferRenderer {
     this.#tailsByOffer = new Array<OfferTail | undefined>(offers.length);
   }
 
-  firstOfferMembers(index: number, slot: number): OfferHead {
+  offerBeforePayment(index: number, slot: number): OfferHead {
     const { id, lenderName, logo } = this.#offers[index]!;
     const hash = this.#logoHashes.get(lenderName);
     return {
@@ -242,14 +242,14 @@ export class OfferRenderer {
   }
 
   /** Returns the JSON fragment from the opening brace of an offer to the name of the member `monthly_payment_estimate`. */
-  firstOfferMembersJson(index: number, slot: number): string {
+  offerBeforePaymentJson(index: number, slot: number): string {
     this.#headsBySlot[slot] ??= flattenString(
-      `${JSON.stringify(this.firstOfferMembers(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
+      `${JSON.stringify(this.offerBeforePayment(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
     );
     return this.#headsBySlot[slot];
   }
 
-  lastOfferMembers(index: number): OfferTail {
+  offerAfterPayment(index: number): OfferTail {
     let tail = this.#tailsByOffer[index];
     if (tail === undefined) {
       const { id, details } = this.#offers[index]!;

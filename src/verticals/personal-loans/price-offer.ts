@@ -64,7 +64,7 @@ export function emptyApplicant(): Applicant {
   };
 }
 
-export function emptyOfferPrice(): OfferPrice {
+export function createOfferPrice(): OfferPrice {
   return { openTerms: 0, termIndex: 0, slot: 0, amountMin: 0, amountMax: 0 };
 }
 
@@ -92,7 +92,7 @@ export function readApplicant(tables: LoanTables, borrower: Readonly<FieldVector
  * payment on the requested amount plus the payments on existing debts is within the limit. An applicant with unknown income or debt cannot
  * get an offer with a debt-to-income limit (docs/contract.md#eligibility).
  */
-export function priceOffer(tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice): boolean {
+export function calculatePrice(tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice): boolean {
   const { amount } = applicant;
   const row = offer * tables.bandCount + applicant.creditBand;
   const stateRule = tables.stateRuleSet[offer]! * tables.stateCount + applicant.state;
@@ -146,7 +146,7 @@ function quotedTerm(tables: LoanTables, openTerms: number, requested: number): n
   return requested;
 }
 
-/** Returns a function that reports every reason why `priceOffer` returns false for an offer and this borrower. */
+/** Returns a function that reports every reason why `calculatePrice` returns false for an offer and this borrower. */
 export function findPriceMismatches(
   tables: LoanTables,
   borrower: Readonly<FieldVector>,
@@ -160,7 +160,7 @@ export function findPriceMismatches(
   };
 }
 
-/** Checks each rule of `priceOffer` separately. Skips the rules that need prices if the offer does not serve the credit band. */
+/** Checks each rule of `calculatePrice` separately. Skips the rules that need prices if the offer does not serve the credit band. */
 function checkPrice(tables: LoanTables, offer: number, applicant: Applicant, add: MismatchCallback): void {
   const { roles } = tables;
   const { amount } = applicant;

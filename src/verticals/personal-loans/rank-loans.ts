@@ -15,11 +15,11 @@ import type { FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import { type CreditBandIndex, type LoanTermIndex, MatchIndex } from './match-index.ts';
 import {
+  calculatePrice,
+  createOfferPrice,
   emptyApplicant,
-  emptyOfferPrice,
   maxMonthlyPayment,
   paymentUnitsPerUsd,
-  priceOffer,
   readApplicant,
 } from './price-offer.ts';
 import { selectEligibleOffers } from './select-eligible.ts';
@@ -32,7 +32,7 @@ import {
   revenueSortKey,
 } from './sort-keys.ts';
 
-export type RankLoans = (
+export type LoanRanker = (
   tables: LoanTables,
   borrower: Readonly<FieldVector>,
   today: number,
@@ -41,7 +41,7 @@ export type RankLoans = (
 ) => RankedOffers;
 
 /** Function that ranks the offers of loan catalogs, with a method `indexFor` that returns the `MatchIndex` of a catalog. */
-type Ranker = RankLoans & { readonly indexFor: (tables: LoanTables) => MatchIndex };
+type Ranker = LoanRanker & { readonly indexFor: (tables: LoanTables) => MatchIndex };
 
 /** Working data of a ranker for one catalog. Threads do not share this data. */
 interface RankerState {
@@ -54,8 +54,8 @@ interface RankerState {
 
 /**
  * Creates a function that finds the offers a borrower can get, and the best of these offers in four sort orders
- * (docs/contract.md#sort-orders). `priceOffer` defines which offers and prices a borrower gets. `MatchIndex` makes it unnecessary to call
- * `priceOffer` for every offer (docs/contributing/decisions/matching.md):
+ * (docs/contract.md#sort-orders). `calculatePrice` defines which offers and prices a borrower gets. `MatchIndex` makes it unnecessary to call
+ * `calculatePrice` for every offer (docs/contributing/decisions/matching.md):
  *
  * 1. `selectEligibleOffers` applies all criteria and state rules, for 32 offers at a time.
  * 2. `applyDebtLimits` applies the debt-to-income limits, the only rule that must be computed for each offer. After this step, the number
@@ -72,7 +72,7 @@ interface RankerState {
 export function createRanker(score: OfferScorer): Ranker {
   const states = new WeakMap<LoanTables, RankerState>();
   const applicant = emptyApplicant();
-  const price = emptyOfferPrice();
+  const price = createOfferPrice();
   const recommended = new TopOffers();
   const lowestApr = new TopOffers();
   const highestAmount = new TopOffers();
@@ -80,7 +80,7 @@ export function createRanker(score: OfferScorer): Ranker {
   // One list for each name in `sortOrders`, in the order of the names.
   const best = [recommended, lowestApr, highestAmount, revenue];
 
-  const rank: RankLoans = (tables, borrower, today, unavailable = null) => {
+  const rank: LoanRanker = (tables, borrower, today, unavailable = null) => {
     if (!readApplicant(tables, borrower, applicant) || !hasMinAgeInState(tables, borrower, today)) return emptyRanking;
     const state = stateFor(tables);
     const { index, eligible } = state;
@@ -154,7 +154,7 @@ export function createRanker(score: OfferScorer): Ranker {
 
   /** Prices one offer and adds the offer to all lists except `revenue`, whose order does not depend on prices. */
   function priceAlone(tables: LoanTables, offer: number, eligible: OfferSet): boolean {
-    if (!priceOffer(tables, offer, applicant, price)) {
+    if (!calculatePrice(tables, offer, applicant, price)) {
       removeOffer(eligible, offer);
       return false;
     }
@@ -206,10 +206,10 @@ export function createRanker(score: OfferScorer): Ranker {
           if (amountUnits * minPaymentFactor[offer]! > room) removeOffer(eligible, offer);
           else priceAlone(tables, offer, eligible);
         } else if (amountMax[offer]! >= amountNeeded) {
-          // `1 + 1e-9` compensates rounding errors of the division in `priceOffer`, so that no offer is skipped by mistake.
+          // `1 + 1e-9` compensates rounding errors of the division in `calculatePrice`, so that no offer is skipped by mistake.
           const payable =
             amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * paymentUnitsPerUsd * minPaymentFactor[offer]!;
-          if (!payable || !priceOffer(tables, offer, applicant, price)) continue;
+          if (!payable || !calculatePrice(tables, offer, applicant, price)) continue;
           highestAmount.add(offer, amountSortKey(tables, price.slot, price.amountMax));
           amountNeeded = maxAmountFromSortKey(highestAmount.maxAcceptedSortKey);
         }
@@ -254,7 +254,7 @@ export function createRanker(score: OfferScorer): Ranker {
   ): void {
     for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.maxAcceptedSortKey; at++) {
       const offer = byScore[at]!;
-      if (!hasOffer(defaultTermOffers, offer) || !priceOffer(tables, offer, applicant, price)) continue;
+      if (!hasOffer(defaultTermOffers, offer) || !calculatePrice(tables, offer, applicant, price)) continue;
       recommended.add(offer, -score(tables, offer, applicant, price));
     }
   }

@@ -10,9 +10,9 @@ import {
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import type { MatchIndex, UsStateIndex } from './match-index.ts';
-import { type Applicant, emptyOfferPrice, priceOffer } from './price-offer.ts';
+import { type Applicant, calculatePrice, createOfferPrice } from './price-offer.ts';
 
-const raisedMinimumPrice = emptyOfferPrice();
+const raisedMinimumPrice = createOfferPrice();
 
 /**
  * Replaces the content of `eligible` with the offers that pass all rules except the debt-to-income limit, and returns their number.
@@ -45,12 +45,12 @@ export function selectEligibleOffers(
     );
   }
   index.indexForCreditBand(applicant.creditBand).amounts.filterOffers(eligible, applicant.amount);
-  excludeRaisedMinimums(tables, stateIndex, applicant, eligible);
+  excludeOffersWithRaisedMinimum(tables, stateIndex, applicant, eligible);
   return countOffers(eligible);
 }
 
 /** Removes offers whose minimum amount in this state is higher than elsewhere and exceeds the requested amount. */
-function excludeRaisedMinimums(
+function excludeOffersWithRaisedMinimum(
   tables: LoanTables,
   { raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum }: UsStateIndex,
   applicant: Applicant,
@@ -64,7 +64,7 @@ function excludeRaisedMinimums(
   for (let word = 0; word < eligible.length; word++) {
     for (let bits = eligible[word]! & raisedMinimum[word]!; bits !== 0; bits &= bits - 1) {
       const offer = (word << 5) + lowestBitIndex(bits);
-      if (!priceOffer(tables, offer, applicant, raisedMinimumPrice)) removeOffer(eligible, offer);
+      if (!calculatePrice(tables, offer, applicant, raisedMinimumPrice)) removeOffer(eligible, offer);
     }
   }
 }

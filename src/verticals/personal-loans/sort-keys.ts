@@ -7,7 +7,7 @@ import type { Applicant, OfferPrice } from './price-offer.ts';
 export type OfferScorer = (tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice) => number;
 
 /** Weights of the parts of the `recommended` score, in percent (docs/contract.md#sort-orders). The payout must not influence this score. */
-export const recommendedWeights = {
+export const recommendationWeights = {
   /** Weight of the cost score. The cost score is 1 if the middle of the APR range is 0 %, and 0 if the middle is `aprPercentMax`. */
   cost: 45,
   approval: 30,
@@ -32,7 +32,7 @@ export const recommendedWeights = {
 export const recommendedScore: OfferScorer = (tables, offer, applicant, price) => {
   const row = offer * tables.bandCount + applicant.creditBand;
   const aprMiddleTimes200 = tables.aprMin[price.slot]! + tables.aprMax[price.slot]!;
-  const { cost, approval, amountFit, termFit, stars } = recommendedWeights;
+  const { cost, approval, amountFit, termFit, stars } = recommendationWeights;
   const sum =
     cost * ratioMillionths(200 * bounds.aprPercentMax - aprMiddleTimes200, 200 * bounds.aprPercentMax) +
     approval * ratioMillionths(tables.approvalLikelihood[row]!, 1) +

@@ -8,7 +8,7 @@ import { ImpressionTracker } from './impression-tracker.ts';
 import { widgetLimits } from './limits.ts';
 import { createOfferCard } from './offer-card.ts';
 import { type Offer, OffersClient, type OffersResponse } from './offers-client.ts';
-import { type SortOrder, sortLabels, type WidgetSettings } from './settings.ts';
+import { type SortOrder, sortOrderLabels, type WidgetSettings } from './settings.ts';
 import { WidgetView } from './widget-view.ts';
 
 /** Returns a new random load ID of 16 lower-case hex digits. */
@@ -134,7 +134,7 @@ export class OffersWidget {
     }
     const cards = new Map<HTMLElement, string>();
     for (const offer of offers) {
-      const card = this.#createCard(offer, amount);
+      const card = this.#createCardOfOffer(offer, amount);
       if (card !== null) cards.set(card, offer.svc_offer_id);
     }
     this.#shownSort = this.#requestedSort;
@@ -143,7 +143,7 @@ export class OffersWidget {
     this.#view.showOffers(
       [...cards.keys()],
       `${count} for ${loan}`,
-      `${count} for ${loan}, sorted by: ${sortLabels[this.#requestedSort]}.`,
+      `${count} for ${loan}, sorted by: ${sortOrderLabels[this.#requestedSort]}.`,
       disclosure,
     );
     this.#impressions.observeOfferCards(cards);
@@ -152,7 +152,7 @@ export class OffersWidget {
   }
 
   /** Creates the card of an offer, or returns null if the click URL of the offer is invalid. */
-  #createCard(offer: Offer, amount: number): HTMLElement | null {
+  #createCardOfOffer(offer: Offer, amount: number): HTMLElement | null {
     const link = parseWebUrl(offer.click_url);
     if (link === null) return null;
     return createOfferCard(offer, link, amount, this.#view.partHeading, {

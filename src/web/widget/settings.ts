@@ -1,17 +1,17 @@
 import { widgetLimits } from './limits.ts';
 
 /** Display names of the API's sort orders. */
-export const sortLabels = {
+export const sortOrderLabels = {
   recommended: 'Recommended',
   lowest_apr: 'Lowest APR',
   highest_amount: 'Highest amount',
   svc_revenue: 'Sponsored first',
 } as const;
 
-export type SortOrder = keyof typeof sortLabels;
+export type SortOrder = keyof typeof sortOrderLabels;
 
 export function isSortOrder(name: string): name is SortOrder {
-  return Object.hasOwn(sortLabels, name);
+  return Object.hasOwn(sortOrderLabels, name);
 }
 
 /**

@@ -4,7 +4,7 @@ import {
   isSortOrder,
   type SortOrder,
   selectableSortOrders,
-  sortLabels,
+  sortOrderLabels,
   type Theme,
   type WidgetSettings,
 } from './settings.ts';
@@ -30,7 +30,7 @@ function createStyleSheet(text: string, media = 'all'): CSSStyleSheet {
 }
 
 function createSortSelect(orders: readonly SortOrder[], onChosen: (order: SortOrder) => void): HTMLSelectElement {
-  const options = orders.map((order) => createElement('option', { value: order }, sortLabels[order]));
+  const options = orders.map((order) => createElement('option', { value: order }, sortOrderLabels[order]));
   const select = createElement('select', { id: 'sort' }, ...options);
   select.addEventListener('change', () => {
     if (isSortOrder(select.value)) onChosen(select.value);

@@ -8,10 +8,10 @@ import {
   differentMachineWarning,
   formatComparison,
 } from '../../../bench/check/baseline.ts';
-import { extractRatios, type RatioOfAllRuns } from '../../../bench/check/ratios.ts';
+import { extractRatios, type RatioAcrossRuns } from '../../../bench/check/ratios.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 import {
-  computeLossShare,
+  computeRegressionShare,
   logarithmicSpread,
   median,
   slowdownThreshold,
@@ -21,11 +21,11 @@ import { measurement, sessionRoute, smallResult } from '../support/small-result.
 
 const better = fc.constantFrom('higher' as const, 'lower' as const);
 const values = fc.array(fc.double({ min: 1e-3, max: 1e4, noNaN: true }), { minLength: 1, maxLength: 9 });
-const figure = fc.record({ better, values }).map((each): RatioOfAllRuns => ({ ...each, name: 'a', part: 'p' }));
+const figure = fc.record({ better, values }).map((each): RatioAcrossRuns => ({ ...each, name: 'a', part: 'p' }));
 const conditions = { storedAt: '', commit: null, machine: smallResult.machine, runs: 5 };
 
 /** Compares a baseline with a run whose speed is the speed of the baseline times a factor. `at` computes the factor from the threshold. */
-function compareAt(measured: RatioOfAllRuns, at: (threshold: number) => number) {
+function compareAt(measured: RatioAcrossRuns, at: (threshold: number) => number) {
   const baseline = createBenchBaseline([measured], conditions).figures;
   const { median: middle, threshold } = baseline[0]!;
   const factor = at(threshold);
@@ -86,8 +86,8 @@ test('reports a loss of half the speed even if the runs differ widely', () => {
 });
 
 test('half the throughput and twice the cost are reported as losses of the same size', () => {
-  assert.equal(computeLossShare('higher', 0.4, 0.2), 0.5);
-  assert.equal(computeLossShare('lower', 3, 6), 0.5);
+  assert.equal(computeRegressionShare('higher', 0.4, 0.2), 0.5);
+  assert.equal(computeRegressionShare('lower', 3, 6), 0.5);
 });
 
 const micro = (name: string, medianNs: number) => ({ name, medianNs, p99Ns: 9_999 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pageLoadRequests, steadyLoadRequests } from '../../../bench/curves/curve-requests.ts';
 import { estimateSessionMemory, readSessionsMax } from '../../../bench/curves/live-sessions-curve.ts';
-import { requestRateAtSaturationShare } from '../../../bench/curves/load-point.ts';
+import { fractionOfSaturationRate } from '../../../bench/curves/load-point.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 
@@ -43,9 +43,9 @@ test('sends one income change and four offer requests per session, in mixed orde
 test('computes a share of the saturation rate as a whole number of requests per second, and applies a minimum', () => {
   assert.deepEqual(
     [
-      requestRateAtSaturationShare(0.6, 12_345, 6),
-      requestRateAtSaturationShare(0.05, 30, 0.3),
-      requestRateAtSaturationShare(0.05, 0, 6),
+      fractionOfSaturationRate(0.6, 12_345, 6),
+      fractionOfSaturationRate(0.05, 30, 0.3),
+      fractionOfSaturationRate(0.05, 0, 6),
     ],
     [7_407, 67, 4],
   );

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { mock, test } from 'node:test';
 import { parseBaseline } from '../../../bench/check/baseline.ts';
-import { comparedParts } from '../../../bench/check/measure-ratios.ts';
+import { comparedBenchParts } from '../../../bench/check/measure-ratios.ts';
 import { extractRatios } from '../../../bench/check/ratios.ts';
 import { calibrationName, type PreparedBenchmark } from '../../../bench/micro/micro-benchmark.ts';
 import { listMicroBenchmarks, runMicroBenchmarkRepeatedly } from '../../../bench/micro/micro-part.ts';
@@ -50,7 +50,7 @@ test('runs every micro benchmark repeatedly and deletes its files', async (t) =>
 });
 
 test('the regression check measures only the routes and the micro benchmarks, including the calibration', () => {
-  const names = comparedParts.map(({ name }) => name);
+  const names = comparedBenchParts.map(({ name }) => name);
   for (const name of ['session', 'click', 'micro']) assert.ok(names.includes(name), name);
   for (const other of ['offered-load', 'history']) assert.ok(!names.includes(other), other);
   assert.ok(micros.some(({ name }) => name === calibrationName));

@@ -45,7 +45,7 @@ test('fills in a conditional field for most, but not all, borrowers who meet the
 for (const [name, table, tolerance] of [
   ['credit_score_range', tables.creditBands, 0.01],
   ['loan_purpose', tables.loanPurposes, 0.01],
-  ['loan_term_months', tables.loanTerms, 0.015],
+  ['loan_term_months', tables.loanTermMonths, 0.015],
   ['housing_status', tables.housingStatuses, 0.015],
   ['citizenship_status', tables.citizenshipStatuses, 0.015],
   ['education_level', tables.educationLevels, 0.02],

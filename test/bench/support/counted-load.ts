@@ -5,7 +5,7 @@
 import type { ProgressPrinter } from '../../../bench/bench-part.ts';
 import { HttpCaller, type HttpResponse } from '../../../bench/load/http-caller.ts';
 import type { LoadClient, LoadPlan } from '../../../bench/load/load-clients.ts';
-import { readRequests } from '../../../bench/load/prepared-request.ts';
+import { loadRequests } from '../../../bench/load/prepared-request.ts';
 import type { OpenLoopRunner } from '../../../bench/open-loop/open-loop-plan.ts';
 
 /** Maximum number of requests of one load: far below the limits of the keys that the tests create. */
@@ -59,7 +59,7 @@ export function countedOpenLoop(saturationPerSecond: (closedLoop: number) => num
 
 /** Sends the first requests and counts the responses. */
 async function sendSome({ port, requestsFile, expectedStatus }: LoadPlan) {
-  const requests = (await readRequests(requestsFile)).slice(0, requestsMax);
+  const requests = (await loadRequests(requestsFile)).slice(0, requestsMax);
   const caller = new HttpCaller(port, connections);
   const answers = await caller.sendAll(requests).finally(() => caller.close());
   const isExpected = ({ status }: HttpResponse) => status === expectedStatus;

@@ -5,9 +5,9 @@ import { explainOffers } from '../../../src/matching/explain-offers.ts';
 import type { LoanOffer } from '../../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import {
+  calculatePrice,
+  createOfferPrice,
   emptyApplicant,
-  emptyOfferPrice,
-  priceOffer,
   readApplicant,
 } from '../../../src/verticals/personal-loans/price-offer.ts';
 import { rankLoans } from '../../../src/verticals/personal-loans/rank-loans.ts';
@@ -149,13 +149,13 @@ describe('payments exactly at the debt-to-income limit', () => {
   test('a payment exactly at the debt-to-income limit is allowed, even if rounding could reduce the largest loan amount', () => {
     const { tables } = compileLoans(catalogOf([plainOffer({ ...offer, max_debt_to_income_percent: 100 })]));
     const applicant = emptyApplicant();
-    const price = emptyOfferPrice();
+    const price = createOfferPrice();
     assert.ok(readApplicant(tables, borrowerOf(goodBorrower), applicant));
     applicant.monthlyDebt = 0;
     for (let amount = 1_000; amount < 2_000; amount++) {
       applicant.amount = amount;
       applicant.annualIncome = amount;
-      assert.ok(priceOffer(tables, 0, applicant, price));
+      assert.ok(calculatePrice(tables, 0, applicant, price));
       assert.equal(price.amountMax, amount);
     }
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { LoanOffer } from '../../../src/verticals/personal-loans/offer-schema.ts';
-import { recommendedScore, recommendedWeights } from '../../../src/verticals/personal-loans/sort-keys.ts';
+import { recommendationWeights, recommendedScore } from '../../../src/verticals/personal-loans/sort-keys.ts';
 import {
   borrowerOf,
   catalogOf,
@@ -17,14 +17,14 @@ const document = readFileSync(new URL('../../../docs/ranking.md', import.meta.ur
 
 test('the recommended score has the documented weights, which add up to 100', () => {
   const rows = [...document.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)];
-  assert.deepEqual(Object.fromEntries(rows.map(([, part, weight]) => [part, Number(weight)])), recommendedWeights);
-  const sum = Object.values(recommendedWeights).reduce((total: number, weight) => total + weight, 0);
+  assert.deepEqual(Object.fromEntries(rows.map(([, part, weight]) => [part, Number(weight)])), recommendationWeights);
+  const sum = Object.values(recommendationWeights).reduce((total: number, weight) => total + weight, 0);
   assert.equal(sum, 100);
 });
 
 test('computes the documented score for the documented example', () => {
   const borrower = borrowerOf({ ...goodBorrower, loan_amount: 18_000, loan_term_months: 48 });
-  const { cost, approval, amountFit, termFit, stars } = recommendedWeights;
+  const { cost, approval, amountFit, termFit, stars } = recommendationWeights;
   for (const [term_months, termPart] of [
     [[24, 36], 750_000],
     [[48], 1_000_000],

@@ -10,8 +10,8 @@ import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { JournalCipher, journalRecordKinds } from './journal-format.ts';
 
 /**
- * Encoding of a pocket field's value as a number. Each journal epoch stores the encodings of its values, so that a later version of the
- * service can read the epoch even if fields were added, removed or reordered.
+ * Encoding of a pocket field's value as a number. Each journal log stores the encodings of its values, so that a later version of the
+ * service can read the log even if fields were added, removed or reordered.
  */
 export interface FieldEncoding {
   readonly name: string;
@@ -45,7 +45,7 @@ export function serializeFieldEncodings(verticals: readonly Vertical[]): string 
 }
 
 /**
- * Parses the JSON text in which a journal epoch lists the encodings of the pocket fields by vertical number. Throws an `Error` for invalid
+ * Parses the JSON text in which a journal log lists the encodings of the pocket fields by vertical number. Throws an `Error` for invalid
  * text.
  */
 export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly FieldEncoding[]> {
@@ -58,7 +58,7 @@ export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly 
  * Creates a function that converts field changes from stored encodings to the current fields of a vertical. The returned function skips
  * fields and choices that the vertical no longer has. Returns null if the stored and the current field encodings are equal.
  */
-export function createFieldChangeConverter(
+export function createFieldEncodingConverter(
   written: readonly FieldEncoding[],
   vertical: Vertical,
 ): ((changes: readonly number[]) => number[]) | null {
@@ -85,7 +85,7 @@ function convertValue(from: FieldEncoding, to: PocketField, value: number): numb
   return index < 0 ? null : index;
 }
 
-interface EpochReaderOptions {
+interface JournalLogReaderOptions {
   readonly secrets: SecretRing;
   readonly verticals: readonly Vertical[];
   readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
@@ -94,30 +94,30 @@ interface EpochReaderOptions {
 type FieldChangeConverter = (changes: readonly number[]) => readonly number[];
 
 /**
- * Decrypts and validates the field changes in one epoch of the journal. Each epoch is a separate event log. Every member of a record is
+ * Decrypts and validates the field changes in one of the event logs of which the journal consists. Every member of a record is
  * validated, because the log may be damaged.
  */
-export class JournalEpochReader {
+export class JournalLogReader {
   /** Unix time in milliseconds of the newest batch of field changes; minus infinity if there is no batch. */
   lastWallMs = Number.NEGATIVE_INFINITY;
   readonly #folder: string;
-  readonly #options: EpochReaderOptions;
+  readonly #options: JournalLogReaderOptions;
   /** Allows two numbers for each field, because a request may change every field, and each change is stored as two numbers. */
   readonly #decoder = new RecordDecoder(Math.max(bounds.logRecordItemsMax, 2 * bounds.fieldsMax));
   #cipher: JournalCipher | null = null;
   #converters: ReadonlyMap<number, FieldChangeConverter> = new Map();
   #batchesRead = 0;
 
-  constructor(folder: string, options: EpochReaderOptions) {
+  constructor(folder: string, options: JournalLogReaderOptions) {
     this.#folder = folder;
     this.#options = options;
   }
 
-  /** Decodes the next record of the journal epoch. Throws `LogDamagedError` for a record that the service cannot have written. */
+  /** Decodes the next record of the journal log. Throws `LogDamagedError` for a record that the service cannot have written. */
   readRecord(position: number, record: unknown): void {
     const [kind, wallMs, ...members] = record as unknown[];
-    if (kind === journalRecordKinds.epochOpened && position === 1) {
-      this.#readEpochHeader(members);
+    if (kind === journalRecordKinds.header && position === 1) {
+      this.#readHeader(members);
     } else if (kind === journalRecordKinds.encryptedBatch && typeof wallMs === 'number') {
       this.lastWallMs = Math.max(this.lastWallMs, wallMs);
       this.#readEncryptedBatch(members[0]);
@@ -126,9 +126,9 @@ export class JournalEpochReader {
     }
   }
 
-  #readEpochHeader([secretNumber, salt, encodings]: unknown[]): void {
+  #readHeader([secretNumber, salt, encodings]: unknown[]): void {
     if (typeof secretNumber !== 'number' || !(salt instanceof Uint8Array) || typeof encodings !== 'string') {
-      throw this.#createDamagedJournalError('first record is not an epoch header');
+      throw this.#createDamagedJournalError('first record is not a journal log header');
     }
     const { secrets, verticals } = this.#options;
     const secret = secrets.deriveKey(secretNumber, 'journal');
@@ -141,7 +141,7 @@ export class JournalEpochReader {
     this.#converters = new Map(
       verticals.map((vertical) => [
         vertical.number,
-        createFieldChangeConverter(written.get(vertical.number) ?? [], vertical) ?? ((changes) => changes),
+        createFieldEncodingConverter(written.get(vertical.number) ?? [], vertical) ?? ((changes) => changes),
       ]),
     );
   }
