@@ -9,9 +9,8 @@ import { packedSortOrdersBytes, type RankedOffers, type Ranking, sortOrders } fr
  *     results [rankings as bytes, [[index in the batch, message], ...]]
  *
  * The rankings are a sequence of 16-bit little-endian numbers. A ranking is encoded as its total, the length of its sort orders (plus
- * `availableOnlyBit`) and its sort orders; a failed request is encoded as `failureMarker`. The
- * batch lists each different set of unavailable offers once. If no request has unavailable offers, the second and the third list of the
- * batch may be empty.
+ * `availableOnlyBit`) and its sort orders; a failed request is encoded as `failureMarker`. The batch lists each different set of
+ * unavailable offers once. If all offers are available for every request, the second and the third list of `batch` may be empty.
  */
 export type MatchRequestMessage = readonly [catalogVersion: string, today: number, ...borrower: number[]];
 
@@ -33,10 +32,7 @@ interface MatchFailure {
   readonly failure: string;
 }
 
-/**
- * Number that replaces the total in the encoding of a failed request. Every total is lower than this number, because the number of offers
- * in a catalog is limited.
- */
+/** Encoding of a failed request. `failureMarker` cannot be the encoded total of a ranking, because a catalog has fewer offers. */
 const failureMarker = 0xffff;
 const failureCharactersMax = 500;
 const uint16Bytes = Uint16Array.BYTES_PER_ELEMENT;
@@ -62,7 +58,7 @@ export function encodeMatchBatch({ requests, unavailable }: MatchBatch): Uint8Ar
 
 export function decodeMatchBatch(message: Uint8Array): MatchBatch {
   const [requests, bytes, places] = decoder.decode(message) as [MatchRequestMessage[], Uint8Array[], number[]];
-  // `slice` copies the bytes, because the buffer of an Int32Array must be aligned to 4 bytes.
+  // `slice` copies the bytes of a set to a new buffer, because an Int32Array must start at a multiple of 4 bytes.
   const sets = bytes.map((set) => new Int32Array(set.slice().buffer));
   return { requests, unavailable: places.map((place) => sets[place] ?? null) };
 }

@@ -67,7 +67,10 @@ export function countSortOrderEntries(offers: readonly CatalogOffer[]): number {
   return offers.some(({ daily_cap }) => daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax;
 }
 
-/** Product rule that restricts a choice field, in addition to the criteria of each offer. A missing value is passed as `undefined`. */
+/**
+ * Product rule that restricts a choice field, in addition to the criteria of each offer. `admits` receives `undefined` if the borrower's
+ * value is missing.
+ */
 export interface ChoiceFieldRule<Offer> {
   readonly field: string | undefined;
   readonly admits: (offer: Offer, value: unknown, field: PocketField) => boolean;
@@ -126,7 +129,7 @@ export function meetsAllowedValueCriteria(offer: CatalogOffer, field: PocketFiel
   );
 }
 
-/** Encodes a value of a choice field. An integer choice is encoded as the value itself, other choices as the index of the value. */
+/** Encodes a value of a choice field. Values of an `integer_choice` field are not changed; values of other kinds are encoded as `index`. */
 export function encodeChoiceValue(field: PocketField, value: unknown, index: number): number {
   return field.kind === 'integer_choice' ? (value as number) : index;
 }
@@ -156,8 +159,8 @@ function ageFilter(field: number, criteria: readonly (readonly CatalogCriterion[
 }
 
 /**
- * Whether a borrower is old enough for a contract in the borrower's state of residence. The result is also true if the birthdate or the
- * state is missing (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
+ * Whether a borrower is old enough for a contract in the borrower's state of residence. Returns true if the borrower's birthdate or state
+ * is missing (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
  */
 export function hasMinAgeInState(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
   const state = borrower[tables.roles.state]!;

@@ -10,7 +10,7 @@ export interface MatchWorkerData {
   readonly verticals: readonly Vertical[];
 }
 
-/** Tables of a catalog version. The main thread sends the tables to each thread before it activates the catalog. */
+/** Tables of a catalog version. The main thread sends the tables to each matching thread before the catalog is activated. */
 export interface VersionedTables {
   readonly version: string;
   readonly tables: MatchTables;
@@ -36,7 +36,7 @@ interface MatchThreadOptions {
   readonly onReady: (replaced: boolean) => void;
   /**
    * Called after a ready worker exited unexpectedly (`wasReady` is true), or after a new worker could not be started in its place
-   * (`wasReady` is false). When `onExit` is called, the start of another worker is already scheduled.
+   * (`wasReady` is false). The thread schedules the start of another worker before the thread calls `onExit`.
    */
   readonly onExit: (error: unknown, wasReady: boolean) => void;
 }
@@ -88,21 +88,21 @@ export class MatchThread {
       await this.#terminateWorker(worker, error);
       throw error;
     }
-    // The worker may have exited after its last reply, or `close` may have terminated it.
+    // `this.#worker` is null if the worker exited after its last reply, or if `close` terminated the worker.
     if (worker !== this.#worker) throw new Error('a matching thread exited');
     this.#ready = true;
     this.#options.onReady(this.#restartTimer !== null);
   }
 
   /**
-   * Sends a catalog to the worker. Sends nothing before the worker is ready, because `start` sends all catalogs that `requiredTables`
-   * returns. Rejects if the worker exits or cannot use the catalog; a worker that cannot use the catalog continues to rank other catalogs.
+   * Sends a catalog to the worker. Has no effect before the worker is ready, because `start` sends every required catalog to the worker.
+   * Rejects if the worker exits or cannot use the catalog; a worker that cannot use the catalog continues to rank other catalogs.
    */
   async sendMatchTables(tables: VersionedTables): Promise<void> {
     if (this.isReady) await this.#sendMessage(this.#worker!, tables);
   }
 
-  /** Ranks a batch. The thread must be ready. Rejects if the worker exits or if its results cannot be decoded. */
+  /** Ranks a batch. Call `match` only while `isReady` is true. Rejects if the worker exits or if its results cannot be decoded. */
   async match(batch: MatchBatch): Promise<MatchResult[]> {
     const worker = this.#worker!;
     try {
@@ -158,7 +158,7 @@ export class MatchThread {
   #onWorkerExit(worker: Worker, error: unknown): void {
     if (worker !== this.#worker) return;
     void this.#terminateWorker(worker, error);
-    // If the worker exits before it is ready, `start` rejects and no restart is scheduled here.
+    // If a worker exits while it starts, `start` rejects, and the caller of `start` handles the error.
     if (!this.#ready) return;
     this.#ready = false;
     this.#scheduleRestart();

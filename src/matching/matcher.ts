@@ -3,31 +3,32 @@ import type { FieldVector } from '../verticals/field-vector.ts';
 
 /**
  * Sort orders of a ranking, packed into a string with one 16-bit offer index per UTF-16 code unit. A string of 80 offer indexes takes 87
- * bytes. A typed array of 80 indexes takes 667 bytes, mostly outside the heap, and its creation takes several times as long.
+ * bytes. A typed array of 80 indexes takes 667 bytes, and takes several times as long to create as the string.
  */
 type PackedOrders = string;
 
 export function packSortOrders(orders: Uint16Array): PackedOrders {
-  // `apply` is seven times faster than spread syntax, which would iterate the typed array.
+  // `fromCharCode.apply(null, orders)` is seven times faster than `fromCharCode(...orders)`.
   return String.fromCharCode.apply(null, orders as unknown as number[]);
 }
 
 /**
- * Packs 16-bit little-endian offer indexes into a string. The offer indexes are the bytes from offset `start` to offset `end` (exclusive).
- * `start` may be odd.
+ * Packs the bytes from offset `start` to offset `end` (exclusive), which are 16-bit little-endian offer indexes, into a string. `start` may
+ * be odd.
  */
 export function packedSortOrdersBytes(bytes: Buffer, start: number, end: number): PackedOrders {
   return bytes.toString('utf16le', start, end);
 }
 
-/** Returns the offer index at a position of packed sort orders. Positions are numbered from 0 across all sort orders. */
+/** Returns the offer index at a position of packed sort orders. The first offer of the first sort order has the position 0. */
 export function packedOfferAt(orders: PackedOrders, place: number): number {
   return orders.charCodeAt(place);
 }
 
 /**
  * Offers that have reached their daily cap, so that responses omit them (docs/contract.md#daily-caps). An `UnavailableOffers` object is
- * immutable; every change creates a new object. The `total` of a ranking is valid only for the object with which the `total` was computed.
+ * immutable; every change creates a new object. The `total` of a ranking is valid only for the `UnavailableOffers` object for which the
+ * `total` was computed.
  */
 export interface UnavailableOffers {
   readonly count: number;
@@ -45,7 +46,7 @@ export const allOffersAvailable: UnavailableOffers = { count: 0, bits: null };
 export interface Matcher {
   /**
    * Returns the ranking, or a promise of the ranking if worker threads rank. Returns null if the queue is full (then the caller responds
-   * with status 503) or if the request was cancelled in the queue. An exception or a rejected promise is a bug.
+   * with status 503) or if the request was cancelled in the queue. If `match` throws or the promise rejects, the cause is a bug.
    */
   match(request: MatchRequest): Ranking | null | Promise<Ranking | null>;
   /** Number of requests in the queue or in progress. */
@@ -76,16 +77,16 @@ export interface Ranking {
   readonly catalogVersion: string;
   /** Number of offers that match the borrower and are available. */
   readonly total: number;
-  /** Whether `orders` omits unavailable offers, because too few of the best matching offers are available. */
+  /** If true, `orders` contains only available offers. If false, `orders` may also contain unavailable offers. */
   readonly availableOnly: boolean;
   /**
    * Offer indexes of the best matching offers in each of `sortOrders`, one sort order after the other. Each sort order has up to
-   * `MatchTables.orderLength` offers, of which at least `min(total, 20)` are available.
+   * `MatchTables.orderLength` offers. At least 20 of these offers are available, or all `total` offers if `total` is below 20.
    */
   readonly orders: PackedOrders;
 }
 
-/** Ranking before `packSortOrders` has packed its sort orders into a string. */
+/** Ranking with unpacked sort orders; `packSortOrders` packs the sort orders into a string. */
 export interface RankedOffers {
   readonly total: number;
   readonly availableOnly: boolean;

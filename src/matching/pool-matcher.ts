@@ -9,8 +9,8 @@ import { MatchThread, type VersionedTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
 /**
- * Error with the message of an exception in a matching thread. The message may quote submitted data. `describeError` does not log the
- * message of a `MatchThreadError`, because the class is not `Error` itself.
+ * Error with the message of an exception in a matching thread. The message may quote submitted data, so the message must not be logged.
+ * `describeError` omits the messages of classes other than `Error`.
  */
 class MatchThreadError extends Error {}
 
@@ -59,17 +59,15 @@ interface PoolThread {
  * ranking. A cancelled request is removed when a batch is formed, or when the request is at the front of a full queue.
  *
  * An exited thread is replaced immediately. The new thread receives no batch before it has every active catalog. If no other thread is
- * ready, requests wait: with two catalogs of 20,000 offers, the new thread is ready after about 0.8 seconds on a busy machine, which is
- * less than the deadline of any request. The main thread does not rank in the meantime, because ranking would block all other requests.
- * Before the indexes of a catalog of 20,000 offers are built, ranking takes 1.1 seconds for the first hundred borrowers, and up to 190 ms
- * for a single borrower. The main thread does not rank even if no thread can be started, because the request that crashed the threads could
- * also crash the main thread.
+ * ready, requests wait in the queue. With two catalogs of 20,000 offers, a new thread is ready after about 0.8 seconds, so waiting requests
+ * do not time out. The main thread never ranks for the threads, because a slow ranking would block all other requests, and a request that
+ * crashed the threads could also crash the main thread.
  */
 export class PoolMatcher implements Matcher {
   readonly #threads: readonly PoolThread[];
   readonly #options: PoolMatcherOptions;
   readonly #queue: PendingRequest[] = [];
-  /** Catalog that was last sent to the threads. It is possible that the catalog is not active yet. */
+  /** Catalog that was last sent to the threads. The catalog is activated later, when every thread has the catalog. */
   #activating: VersionedTables | null = null;
   #dispatchHandle: NodeJS.Immediate | null = null;
   #closing: Promise<void> | null = null;
@@ -209,7 +207,7 @@ export class PoolMatcher implements Matcher {
     const unavailable = anyUnavailable ? batch.map((pending) => pending.unavailable) : [];
     target.settled = target.thread.match({ requests, unavailable }).then(
       (results) => this.#resolvePendingRequests(target, batch, results),
-      () => this.#requeueBatch(target, batch), // `MatchThread` reports the error to `onExit`.
+      () => this.#requeueBatch(target, batch), // The error is ignored here, because `MatchThread` passes the error to `onExit`.
     );
   }
 
@@ -236,7 +234,7 @@ export class PoolMatcher implements Matcher {
 
   #handleThreadExit(error: unknown, wasReady: boolean): void {
     this.#options.onThreadError?.(error);
-    // If a thread restart failed and no thread is ready, queued requests that were already retried are resolved to null.
+    // If no thread is ready and the restart of a thread failed, each queued request is retried once and then resolved to null.
     if (!wasReady && this.#threads.every(({ thread }) => !thread.isReady)) {
       this.#queue.push(...this.#takeRetryableRequests(this.#queue.splice(0)));
     }

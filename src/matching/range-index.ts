@@ -8,9 +8,10 @@ interface Bucket {
 }
 
 /**
- * Index that finds the offers whose range contains an integer. The numbers are divided into at most `matchIndexBucketsMax` buckets, at the
- * limits of the ranges. If there are too few buckets, some range limits are inside a bucket. Offers with a range limit inside the bucket
- * are checked one by one. A bucket is built when it is first used, and `reserveBytes` is then called with the size of the bucket.
+ * Index that finds the offers whose range contains an integer. The index divides the integers into at most `matchIndexBucketsMax` intervals
+ * (buckets), which begin and end at range limits. If there are more range limits than bucket boundaries, some range limits are inside a
+ * bucket. A lookup in a bucket checks each offer whose range begins or ends inside the bucket. A bucket is built when it is first used, and
+ * `reserveBytes` is then called with the size of the bucket.
  */
 export class RangeIndex {
   readonly #min: Float64Array;
@@ -29,7 +30,7 @@ export class RangeIndex {
     this.#reserveBytes = reserveBytes;
   }
 
-  /** Size in bytes of the index without its buckets, and without `min` and `max`, which belong to the caller. */
+  /** Size in bytes of the bucket boundaries. */
   get byteLength(): number {
     return this.#cuts.byteLength;
   }
@@ -84,7 +85,10 @@ export class RangeIndex {
   }
 }
 
-/** Returns the sorted bucket boundaries: the values where ranges begin or have just ended, or an even selection of these values. */
+/**
+ * Returns the sorted bucket boundaries: the first integer of each range, and the first integer after each range. If there are more than
+ * `matchIndexBucketsMax` such integers, the function selects some of them at equal steps.
+ */
 function chooseCuts(min: Float64Array, max: Float64Array): Float64Array {
   const edges = new Float64Array(min.length + max.length);
   edges.set(min);

@@ -8,8 +8,8 @@ export const eventLogNames = ['ledger', 'journal'] as const;
 export type EventLogName = (typeof eventLogNames)[number];
 
 /**
- * Kinds of incidents that the event logs report. Only the journal reports `maintenance-failed` (a journal log could not be created or
- * deleted) and `maintenance-recovered`.
+ * Kinds of incidents that the event logs report. `maintenance-failed` means that a log of the journal could not be created or deleted. Only
+ * the journal reports `maintenance-failed` and `maintenance-recovered`.
  */
 export const eventLogIncidentKinds = [
   'torn-tail-removed',

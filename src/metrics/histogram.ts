@@ -63,13 +63,13 @@ const microsecondBuckets = (upperBounds: readonly number[]): BucketBounds => ({
 });
 const countBuckets = (upperBounds: readonly number[]): BucketBounds => ({ upperBounds, unitsPerPublishedUnit: 1 });
 
-/** Buckets for request durations, from less than the fastest requests (about 100 us) to more than the request deadline (2 s). */
+/** Buckets for request durations. The fastest requests take about 100 us; the request deadline is 2 s. */
 export const requestDurationBuckets = microsecondBuckets([
   50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
   2_500_000,
 ]);
 
-/** A `write` system call takes about 20 us. A sync takes at least 100 us, or seconds on a failing disk. */
+/** Buckets for the duration of a log write. A `write` call takes about 20 us, and an `fsync` call takes from 100 us up to seconds. */
 export const logWriteDurationBuckets = microsecondBuckets([
   20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 5_000_000,
 ]);

@@ -117,8 +117,8 @@ export class MetricRegistry {
 }
 
 /**
- * Replaces the samples of a metric. The code after the call of `reset` must be synchronous. Otherwise, two simultaneous scrapes could add
- * their samples to the same counter, and double its value.
+ * Replaces the samples of a metric. No code between `reset` and the end of the function may wait, because two simultaneous scrapes could
+ * then both add their samples to a counter and double the counter's value.
  */
 async function replaceSamples(
   metric: Metric,
@@ -128,7 +128,7 @@ async function replaceSamples(
   const value = read();
   const samples = value instanceof Promise ? await awaitWithinScrapeTimeout(value) : value;
   metric.reset();
-  // `reset` adds a sample with value 0 to a metric without labels. If the metric's value is unknown, `remove` deletes the added sample.
+  // If a metric has no labels, `reset` sets the metric to 0. `remove` deletes the 0 if the value of the metric is unknown.
   if (samples === null) metric.remove();
   else for (const sample of samples) add(sample);
 }

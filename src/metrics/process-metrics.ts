@@ -9,7 +9,8 @@ import type { MetricRegistry } from './metric-registry.ts';
 
 /**
  * Measures the delay of timers in a cumulative histogram. `monitorEventLoopDelay` of Node.js is unsuitable, because its percentiles cover
- * only the time since its last reset. With two Prometheus servers, each scrape would reset the percentiles for the other server.
+ * only the time since its last reset. If two Prometheus servers scraped such percentiles, the resets by one server would falsify the
+ * percentiles of the other server.
  */
 export class EventLoopMonitor {
   readonly delays = new BucketHistogram(eventLoopDelayBuckets);
@@ -60,7 +61,7 @@ export function registerProcessMetrics(registry: MetricRegistry): void {
 /** Returns the number of open file descriptors. This function and `descriptorLimit` work only on Linux. */
 async function openDescriptorCount(): Promise<number> {
   const names = await readdir('/proc/self/fd');
-  // One descriptor is subtracted, because `readdir` itself opens a descriptor.
+  // The count excludes the descriptor that `readdir` itself opens.
   return names.length - 1;
 }
 

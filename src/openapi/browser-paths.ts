@@ -152,7 +152,7 @@ const widgetStatuses: ErrorStatusDescriptions = {
   },
 };
 
-/** Returns the OpenAPI descriptions of the paths that the widget script requests. The widget script has the version of the service. */
+/** Returns the OpenAPI descriptions of the paths that the widget script requests. */
 export function widgetOpenApiPaths(
   urls: Pick<PublicUrls, 'widget'>,
   samples: RecordedExamples | null,

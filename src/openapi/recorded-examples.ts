@@ -21,7 +21,7 @@ export interface RecordedExamples {
   readonly rows: unknown;
 }
 
-/** Placeholder URLs in the recorded examples. In the OpenAPI document of a service, the service's own URLs replace the placeholders. */
+/** Base URLs in the recorded examples. `readRecordedExamples` replaces these URLs by the real base URLs of the service. */
 export const placeholderUrls: PublicUrls = {
   public: 'http://public.invalid',
   click: 'http://click.invalid',

@@ -154,8 +154,9 @@ interface ErrorExamples {
 const sampleRequestId = 'pC7ZkX0wQm2s-4f';
 
 /**
- * Returns the OpenAPI error responses of an operation by status (docs/contract.md#error-codes). If a status has only one error code and
- * `own` is undefined, the response is a reference to the shared response of this error code.
+ * Returns the OpenAPI error responses of an operation by status (docs/contract.md#error-codes). If a status has only one error code, the
+ * response is a `$ref` to the entry of this code in `sharedErrorResponses`. `own` replaces the standard descriptions; the response is then
+ * never a `$ref`.
  */
 export function errorResponses(
   codes: readonly ErrorCode[],
@@ -186,7 +187,7 @@ const sharedCodes: readonly ErrorCode[] = [
   'SERVICE_UNAVAILABLE',
 ];
 
-/** Shared error responses, by error code. The results of {@link errorResponses} refer to these responses. */
+/** Shared error responses, by error code. The responses from {@link errorResponses} contain a `$ref` to these shared responses. */
 export const sharedErrorResponses: Readonly<Record<string, OpenApiResponse>> = Object.fromEntries(
   sharedCodes.map((code) => [code, errorResponse(statuses, errorTable[code].status, [code], {})]),
 );

@@ -29,7 +29,10 @@ interface LenderView {
   readonly rev_confirmed: number;
 }
 
-/** Number of widget events by type (docs/contract.md#widget-events). The figure `offer_clicks` counts clicks, not `offer_click` events. */
+/**
+ * Number of widget events by type (docs/contract.md#widget-events). Events of the type `offer_click` do not count in the figure
+ * `offer_clicks`, which counts clicks on click URLs.
+ */
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
 /** Summary of the sessions of a period (docs/contract.md#summary). */
@@ -49,8 +52,8 @@ export interface SummaryView extends MetricsView, IgnoredParameters {
   readonly by_device: Readonly<Record<string, MetricsView>>;
   readonly widget_events: WidgetEventsView;
   /**
-   * First day whose sessions are retained. Figures of a referrer tag include sessions created before the first retained
-   * day; rows and figures of listed sub_ids do not include these older sessions.
+   * First day whose sessions are retained. Figures of a referrer tag also include sessions created before this day. Rows and figures of
+   * listed sub_ids exclude these older sessions.
    */
   readonly sessions_kept_from: string | null;
   readonly as_of: string | null;
@@ -60,7 +63,7 @@ export interface SummaryView extends MetricsView, IgnoredParameters {
 export interface DayView extends MetricsView {
   readonly date: string;
   readonly widget_events: WidgetEventsView;
-  /** Whether the sessions of the day are older than 45 days. */
+  /** True if the day is more than 45 days ago, so that its revenue counts as final. */
   readonly matured: boolean;
 }
 

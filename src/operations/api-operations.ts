@@ -43,7 +43,7 @@ export function createApiOperations(deps: ApiOperationsDeps) {
     queryAnalytics: ({ caller }: AdmittedCaller, request: AnalyticsRequest, signal: CancelSignal | null) =>
       queryAnalytics(deps, caller, request, signal),
 
-    /** Returns `error` for an admitted request that runs no operation, and releases the session reserved in the daily session limit. */
+    /** Rejects an admitted request with `error`, and releases the request's reservation in the daily session limit of the API key. */
     rejectAdmitted: ({ quotaReservation }: AdmittedCaller, error: ApiError): Failure => {
       quotaReservation?.release();
       return failed(error);

@@ -4,8 +4,8 @@ import { type AppendedRecord, LogUnavailableError } from '../event-log/event-log
 import type { Ledger } from '../ledger/ledger.ts';
 
 /**
- * Waits until a record is durable. If the ledger cannot write the record in time, returns an error, and the record may still become durable
- * later. The caller can then call `awaitDurable` again with the same record.
+ * Waits until a record is durable. Returns an error if the ledger cannot write the record in time; the record may still become durable
+ * later. After an error, the caller may call `awaitDurable` again with the same record.
  */
 export async function awaitDurable(
   ledger: Pick<Ledger, 'durablePosition'>,

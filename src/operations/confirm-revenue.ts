@@ -34,7 +34,10 @@ export interface ConfirmationResult {
   readonly reason?: RejectionReason;
 }
 
-/** Outcome of a row. `unknown`: the row may or may not be recorded. Sending an `unknown` row again is harmless and returns its outcome. */
+/**
+ * Outcome of a row. `unknown` means that the row may or may not be recorded. The caller can safely send an `unknown` row again; if the row
+ * was recorded, the new outcome is `repeated`.
+ */
 export type ConfirmationOutcome = 'accepted' | 'repeated' | 'rejected' | 'unknown';
 
 /** Number of rows by outcome, and the result of each row. */
@@ -46,9 +49,8 @@ export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & 
  * Validates and records one confirmation or an array of confirmations (docs/contract.md#confirmations). Each confirmation row has its own
  * outcome. Accepted rows are durable before the response. A repeated row has no effect and its outcome is `repeated`.
  *
- * Batches run one after the other, so each batch sees the rows that earlier batches recorded. Because of the serial order, two batches
- * cannot confirm the same payout, and the analytics later accept the rows that were accepted here. A batch that is cancelled before it runs
- * has no effect.
+ * Batches run one after the other, so each batch sees the rows that earlier batches recorded. Therefore two batches cannot confirm the same
+ * payout. A batch that is cancelled before it runs has no effect.
  *
  * @param text JSON text from which `body` was parsed; needed to reject rows in which a JSON member is repeated
  */
@@ -89,7 +91,8 @@ async function processBatch(
 ): Promise<readonly RowResult[] | null> {
   const confirmations = rows.filter((row) => typeof row !== 'string');
   if (confirmations.length === 0) return rows.map((row) => rejectedRow(row as RejectionReason));
-  // While the ledger is unhealthy, the analytics lack the records that are not durable yet.
+  // While the ledger is unhealthy, a payout that was just recorded may be missing in the analytics, so the batch could record the payout
+  // again.
   if (!ledger.healthy) return null;
   const payoutStates = new PendingPayoutStates(confirmations, await analytics.findPayoutStates(confirmations, signal));
   const nowMs = clock.wallMs();
@@ -122,9 +125,9 @@ async function processBatch(
     results.push({ outcome: 'accepted' });
   }
   while (results.length < rows.length) results.push(unknownRow);
-  // Records become durable in order, so all records are durable once the last record is durable.
+  // Records become durable in order, so it is enough to wait for the last record of the batch.
   if (lastRecord === null || (await awaitDurable(ledger, lastRecord)).ok) return results;
-  // Rows with the outcome `repeated` also become `unknown`, because they may repeat an earlier row of this batch.
+  // The accepted rows become `unknown`. `repeated` rows also become `unknown`, because a row may repeat an accepted row of this batch.
   return results.map((result) => (result.outcome === 'rejected' ? result : unknownRow));
 }
 

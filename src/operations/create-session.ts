@@ -100,8 +100,8 @@ export async function createSession(
       if (!deps.idempotencyKeys.tryMakeRoom()) return serviceUnavailable(bounds.retryAfterSeconds);
       digests = found.digests;
     }
-    // The request has no reservation in the daily session limit, because `isIdempotentRepeat` found the Idempotency-Key shortly before the
-    // key was removed. When the client retries, `isIdempotentRepeat` does not find the key, and the request gets a reservation.
+    // `quota` is null because `isIdempotentRepeat` found the Idempotency-Key, but the key has since been removed. If the client retries,
+    // the new request gets a reservation in the daily session limit.
     if (quota === null) return serviceUnavailable(bounds.retryAfterSeconds);
 
     tagReservation = deps.referrerTags.reserveReferrerTag(tenant, request.referrerTag);
@@ -141,8 +141,8 @@ function tenantScopedKey({ account, vertical, mode }: Tenant, idempotencyKey: st
 }
 
 /**
- * Returns the session of the first request once the session's record is durable, even if the first response was 503. The referrer tag is
- * taken from the repeated request, whose payload equals that of the first request.
+ * Returns the session of the first request once the session's record is durable, even if the first response was 503. `referrerTag` is the
+ * tag in the repeated request, which equals the tag in the first request.
  */
 async function replaySession(
   { ledger, sessionTtlMs }: CreateSessionDeps,
@@ -189,9 +189,7 @@ function isTextWithin(value: unknown, charactersMax: number): value is string {
   return typeof value === 'string' && !exceedsCodePointLimit(value, charactersMax);
 }
 
-/**
- * Checks the number of metadata entries, and the types and lengths of their names and values. Numbers and booleans need no length check.
- */
+/** Checks the number of metadata entries, and the types and lengths of their names and values. */
 function isMetadata(value: unknown): value is SessionMetadata {
   if (!isJsonObject(value)) return false;
   const entries = Object.entries(value);

@@ -27,7 +27,7 @@ export interface FollowClickDeps {
   readonly clickTimeout: SharedTimeout;
   /** URL of the landing page for clicks in sandbox sessions, without a query. */
   readonly sandboxLandingUrl: string;
-  /** Called when a click redirects before its record is durable, or without a record (docs/contract.md#clicks-without-a-record). */
+  /** Called for each redirected click whose record is late or lost (docs/contract.md#clicks-without-a-record). */
   readonly onUnrecorded: () => void;
 }
 
@@ -37,7 +37,10 @@ export interface ClickRequest {
   readonly offer: string;
   readonly v: string;
   readonly userAgent: string;
-  /** True if the method is not GET (for example HEAD). The request redirects, but is not recorded as a click and cannot be confirmed. */
+  /**
+   * True if the method is not GET (for example HEAD). The response is then a redirect, but the service records no click, so no revenue can
+   * be confirmed.
+   */
   readonly isRedirectOnly: boolean;
 }
 
@@ -113,13 +116,13 @@ function verifyClickLink(
 }
 
 /**
- * Appends the record of a click to the ledger. Returns whether the record became durable in time. A record that did not become durable in
- * time stays in the queue of the ledger if the queue has space.
+ * Appends the record of a click to the ledger. Returns true if the record became durable in time. A late record stays in the queue of the
+ * ledger. The record is lost if the queue is full.
  */
 async function recordClick({ ledger, clickTimeout }: FollowClickDeps, click: OfferClickedRecord): Promise<boolean> {
   const appended = ledger.append(click);
   if (appended === null) {
-    // While the ledger is unavailable, `appendWithoutWaiting` still queues records.
+    // While the ledger is unhealthy, `append` refuses records, but `appendWithoutWaiting` adds records to the queue.
     if (!ledger.healthy) ledger.appendWithoutWaiting(click);
     return false;
   }

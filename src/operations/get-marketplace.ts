@@ -74,7 +74,7 @@ const jsonFormats = ['json'] as const;
 export interface GetMarketplaceDeps extends FindSessionDeps, ShowOffersDeps {}
 
 /**
- * GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Returns synchronously if `showOffers` does.
+ * GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Returns a promise only if `showOffers` returns a promise.
  *
  * @param countsAsView false for a HEAD request, which records no view
  * @param signal null if the caller cannot cancel the request
@@ -88,7 +88,7 @@ export function getMarketplace(
 ): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
   const valid = validateMarketplaceRequest(deps, tenant, request, jsonFormats);
   if (!valid.ok) return valid;
-  // The members are listed one by one, because a rest pattern would take 5 % of the main thread's time for requests with a cached ranking.
+  // A rest pattern (`...rest`) would take 5 % of the main thread's time for requests with a cached ranking.
   const { subId, session, borrower, revision, readiness, sort, maxOffers, explain } = valid.value;
   return showOffers(deps, session, {
     subId,
@@ -114,11 +114,11 @@ export interface MarketplaceView extends IgnoredParameters {
   readonly sort: SortOrder;
   readonly catalog_version: string;
   readonly disclosure: string;
-  /** Explanation of the ranking; present only if the request asked for it. */
+  /** Explanation of the ranking; present only in responses to requests with `explain=true`. */
   readonly explain?: MatchExplanation;
 }
 
-/** Builds the JSON response with offers as an object. `renderMarketplaceJson` of the HTTP routes renders the same members as JSON text. */
+/** Builds the JSON response with offers as an object. For the HTTP routes, `renderMarketplaceJson` renders this response as JSON text. */
 export function toMarketplaceView(result: OffersResult, urls: OfferUrls): MarketplaceView {
   const { catalog, explanation } = result;
   return {

@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * Additional member of the response to a request with a test key. `ignored` lists the names in the request that the service does not know,
- * so that developers notice misspelt names.
+ * Member `ignored` of a response to a request with a test key. `ignored` lists the names in the request that the service does not know, so
+ * that developers notice misspelt names.
  */
 export interface IgnoredParameters {
   /** Unknown members and query parameters of the request: at most 64, each cut to 64 characters; absent if there are none. */

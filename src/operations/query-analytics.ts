@@ -39,8 +39,8 @@ export type AnalyticsRequest = RequestParameters<'query_analytics'>;
 export type AnalyticsView = SummaryView | DailyView | SessionRowsView;
 
 /**
- * GET /analytics (docs/contract.md#analytics): returns the figures of the sessions with a referrer tag, the sessions in a list, or the
- * sessions that match both. The result is one summary, or a page of days or sessions.
+ * GET /analytics (docs/contract.md#analytics): returns figures of sessions. The request selects the sessions by a referrer tag, by a list
+ * of sub_ids, or by both. The result is one summary, or a page of days or sessions.
  */
 export async function queryAnalytics(
   deps: QueryAnalyticsDeps,
@@ -115,8 +115,8 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
 }
 
 /**
- * Reads the summary of the sessions created in a range of days. If the request contains no dates, the matured figures cover more days than
- * the other figures.
+ * Reads the summary of the sessions created in a range of days. If the request contains no dates (`undated`), the matured figures start
+ * `bounds.maturedDefaultDays` days before today, and the other figures at `fromDay`.
  */
 export async function readSummary(
   analytics: Pick<Analytics, 'getSummary'>,

@@ -17,9 +17,9 @@ export interface RecordWidgetEventsDeps {
 }
 
 /**
- * Records widget events (docs/contract.md#widget-events), which are durable before the response. Events with a repeated
- * event ID are skipped, even after a restart; the response then waits until the record of the first occurrence is
- * durable. Widget events book no revenue; only click redirects do.
+ * Records widget events (docs/contract.md#widget-events), which are durable before the response. An event is skipped if its event ID was
+ * already used in the session, even before a restart. If all events of a request are skipped, the response waits until the session's
+ * earlier events are durable. Widget events book no revenue; only click redirects do.
  */
 export async function recordWidgetEvents(
   deps: RecordWidgetEventsDeps,

@@ -34,7 +34,7 @@ export interface OffersResult extends OfferList {
   /** Number of matching offers, including those that are not shown. */
   readonly totalOffers: number;
   readonly generatedMs: number;
-  /** Explanation of the ranking; null unless the request asked for it. */
+  /** Explanation of the ranking; null if the request has no `explain=true`. */
   readonly explanation: MatchExplanation | null;
 }
 
@@ -48,7 +48,7 @@ export interface ShowOffersDeps {
   readonly ledger: Ledger;
   /** Queue that runs one explanation at a time, so that requests with `explain` do not slow down requests without `explain`. */
   readonly explanations: SerialQueue;
-  /** Called if the ledger could not accept a view. Clicks on the offers of a lost view are not counted. */
+  /** Called if the ledger could not accept the record of a view. Clicks on the offers of this view are then not counted. */
   readonly onViewLost: () => void;
 }
 
@@ -64,7 +64,10 @@ interface ShowOffersRequest {
   readonly explain: boolean;
   /** Whether the response counts as a view, which is recorded in the ledger (docs/contract.md#views). */
   readonly countsAsView: boolean;
-  /** Widget load of the request; null for API requests. A widget load counts as at most one view, each API response as a separate view. */
+  /**
+   * Widget load of the request; null for API requests. All responses to a widget load count as at most one view. Each API response counts
+   * as one view.
+   */
   readonly load: WidgetPageLoad | null;
   /** Signal that cancels the request; null if the caller cannot cancel. */
   readonly signal: CancelSignal | null;
@@ -79,9 +82,9 @@ export interface WidgetPageLoad {
 /**
  * Selects and prices the offers of a session (docs/contract.md#envelope), and records the view.
  *
- * Returns synchronously if the session has a usable cached ranking; otherwise usually returns a promise. A route that
- * replies synchronously needs no abort handler and no deadline for the request. A request that is cancelled while it
- * waits is neither ranked nor explained, and records no view.
+ * Returns synchronously if the session has a usable cached ranking; otherwise usually returns a promise. After a synchronous return, the
+ * HTTP route replies at once and needs no abort handler. A request that is cancelled while it waits is neither ranked nor explained, and
+ * records no view.
  */
 export function showOffers(
   deps: ShowOffersDeps,
@@ -130,7 +133,10 @@ function selectOffers(
   return indexes.length === count ? indexes : null;
 }
 
-/** Returns the ranking with `total` recounted for the unavailable offers; null if a recount is impossible and a new ranking is needed. */
+/**
+ * Returns the ranking with a `total` that excludes the offers in `unavailableOffers`. Returns null if the caller must compute a new
+ * ranking.
+ */
 function withUpdatedTotal(
   { tables }: CompiledCatalog,
   borrower: Readonly<FieldVector>,
@@ -217,9 +223,9 @@ function requestRanking(
 }
 
 /**
- * Caches the ranking unless the session's fields changed while the ranking was computed, and returns the offers that are available now. If
- * the set of available offers changed in this time, updates the ranking, or ranks the offers again if the ranking cannot be updated, if the
- * catalog also changed, or if the request asks for an explanation.
+ * Caches the ranking and returns the offers that are available now. A ranking of outdated session fields is not cached. If offers became
+ * available or unavailable during the ranking, the function updates the ranking. The function ranks the offers again if the update fails,
+ * if the catalog also changed, or if the request asks for an explanation.
  */
 function cacheAndAnswer(
   deps: ShowOffersDeps,
@@ -252,7 +258,7 @@ function cacheAndAnswer(
   return createResult(deps, request, catalog, ranked, indexes, current.nowMs, explanation);
 }
 
-/** Appends the view to the ledger (docs/contract.md#views) without waiting until it is durable. */
+/** Appends the view to the ledger (docs/contract.md#views) without waiting until the record is durable. */
 function recordView(
   deps: ShowOffersDeps,
   { subId, load }: ShowOffersRequest,

@@ -5,7 +5,7 @@ const digestBytes = 32;
 
 /**
  * HMAC-SHA-256 with one key, computed as two one-shot hashes (RFC 2104). Creating a `createHmac` object takes several times longer than
- * hashing an ID, which has about a hundred bytes. An `Hmac` object reuses its buffers.
+ * hashing an ID, which has about a hundred bytes.
  */
 export class Hmac {
   readonly #innerBlock: Buffer;

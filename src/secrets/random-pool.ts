@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 
 /**
  * Pool of cryptographic random bytes. The pool reads 8 KiB at a time from the system, because a separate read of ten bytes takes two
- * microseconds. The pool erases the bytes that it has returned.
+ * microseconds. The pool overwrites returned bytes with zeros, so that they do not stay in memory.
  */
 export class RandomBytesPool {
   readonly #pool = Buffer.alloc(8_192);

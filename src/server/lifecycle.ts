@@ -34,7 +34,10 @@ export class CleanupStack {
 export interface DrainSettings {
   /** Time in which the service still accepts connections, so that load balancers can notice the stop. */
   readonly delayMs: number;
-  /** Time after `delayMs` for pending requests to complete. Connections with requests that are pending after this time are closed. */
+  /**
+   * Time after `delayMs` for pending requests to complete. At the end of this time, the service closes every connection with a pending
+   * request.
+   */
   readonly deadlineMs: number;
 }
 
@@ -45,8 +48,8 @@ interface LifecycleOptions extends Readonly<Record<'ledger' | 'journal' | 'analy
 }
 
 /**
- * State of a service: `starting`, then `serving` after `markServing`, then `stopping` after `stop`. A service that fails to start
- * runs its cleanup callbacks in the state `starting`, without a call of `stop`.
+ * State of a service: `starting`, then `serving` after `markServing`, then `stopping` after `stop`. If the service fails to start, its
+ * cleanup callbacks run in the state `starting`.
  */
 export class ServiceLifecycle {
   readonly #options: LifecycleOptions;

@@ -35,7 +35,7 @@ export class CatalogStatusTracker {
     });
   }
 
-  /** Records the result of a reload. Returns true if the previous reload of the source failed and this reload succeeded. */
+  /** Records the result of a reload. Returns true if this reload succeeded and the previous reload of the same catalog source failed. */
   recordCatalogReload(source: CatalogSource, { ok }: CatalogReloadResult): boolean {
     if (ok) return this.#failedSources.delete(source);
     this.#failedSources.add(source);
@@ -67,7 +67,7 @@ export function openCatalogStore({ dataDir, clock, logger, catalogs }: ServiceOp
   });
 }
 
-/** Creates the daily caps of all active and replaced catalogs. The click counts of the caps are restored from the ledger later. */
+/** Creates the daily caps of all active and replaced catalogs. `openStorage` later restores their click counts from the ledger. */
 export function createDailyCaps({ clock, catalogs: sources }: ServiceOptions, catalogs: CatalogStore): DailyCaps {
   const caps = new DailyCaps(clock.wallMs());
   for (const { vertical, mode } of sources) {

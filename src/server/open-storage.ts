@@ -145,7 +145,7 @@ export async function openStorage(
   return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics };
 }
 
-/** Creates the callbacks that report the incidents and the written record groups of a log as metrics and log lines. */
+/** Creates two callbacks of a log. `onGroupStored` updates metrics. `onIncident` counts and logs an incident. */
 function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
   return {
     onGroupStored: metrics.createGroupCommitObserver(name),
@@ -159,9 +159,9 @@ function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
 type ExperimentSource = Pick<ThreadAnalytics, 'listExperiments' | 'appliedPosition'>;
 
 /**
- * Restores the referrer tags of all sessions from the analytics store, usually within milliseconds. A rebuild of the analytics store can
- * take minutes. During a rebuild, the promise resolves after `bounds.analyticsQueryTimeoutMs`, and the restore continues in the background.
- * The limit on the number of referrer tags applies once all tags are restored.
+ * Restores the referrer tags of all sessions from the analytics store, usually within milliseconds. The returned promise resolves after at
+ * most `bounds.analyticsQueryTimeoutMs`. If a rebuild delays the analytics store for minutes, the restore continues in the background. The
+ * limit on the number of referrer tags applies once all tags are restored.
  *
  * @param upToPosition position of the last record in the ledger
  */
@@ -178,8 +178,8 @@ export async function restoreReferrerTags(
 }
 
 /**
- * Restores the referrer tags once the aggregator has applied all ledger records. A query before this point would time out, and would still
- * occupy the queue of the aggregator.
+ * Restores the referrer tags once the aggregator has applied all ledger records. An earlier query would time out and delay other queries in
+ * the queue of the aggregator.
  */
 async function restoreReferrerTagsInBackground(
   analytics: ExperimentSource,

@@ -44,15 +44,15 @@ import { servedVerticals } from './service.ts';
 import { serviceVersion } from './version.ts';
 
 /**
- * Creates every part of a service and connects the parts (composition root). Parts are opened in the order of their dependencies,
- * and closed in reverse order, even if the start fails.
+ * Creates and connects all components of a service (composition root). Components are opened in the order of their dependencies, and closed
+ * in reverse order. If the start fails, the components that are already open are closed.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const cleanup = new CleanupStack();
   try {
     return await composeService(options, cleanup);
   } catch (error) {
-    await cleanup.close().catch(() => {}); // Ignores cleanup errors, because the caller needs the error of the start.
+    await cleanup.close().catch(() => {}); // Cleanup errors are ignored, so that the caller gets `error`.
     throw error;
   }
 }
@@ -82,7 +82,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   // Offers
   connectDailyCaps(options, caps, catalogs, ledger);
   const logos = await openLogoService(options, cleanup, catalogs);
-  // A catalog change reads the ledger, so pending changes are cancelled before the ledger closes.
+  // The activation of a catalog reads the ledger, so the catalog store must close before the ledger closes.
   cleanup.defer(() => catalogs.close());
   const matcher = await openMatcher(options, cleanup, catalogs, metrics);
   startAbortSignal?.throwIfAborted();

@@ -39,10 +39,11 @@ interface PendingRecord extends IdempotencyRecord {
 
 /**
  * Idempotency-Keys of live sessions (docs/contract.md#idempotency). An Idempotency-Key is stored until its session expires, because a retry
- * after the deletion of the key would create a second session. If the store is full, the caller must reject new requests with a key.
+ * after the deletion of the key would create a second session. If the store is full, the caller must reject new requests that have an
+ * Idempotency-Key.
  *
- * The ledger stores digests of keys and payloads for months. The digests are HMACs, because the text of a digest without a secret could be
- * guessed. A lookup computes the digest with every secret of the service.
+ * The ledger stores digests of keys and payloads for months. The digests are HMACs with a secret. A reader of the ledger could find the
+ * text of a plain digest by guessing. A lookup computes the digest with every secret of the service.
  *
  *     new --first request--> pending --record accepted--> recorded --retentionMs--> expired
  *                               +---record refused--> removed
@@ -109,7 +110,9 @@ export class IdempotencyKeys {
     this.#pending.set(toLatin1(key), { ...first, sub: Buffer.from(first.sub), payload });
   }
 
-  /** Ends the state `pending` of a request. `taken` is true if the ledger has written the request's record or will write the record. */
+  /**
+   * Removes a request from the pending requests. `taken` is true if the ledger has written the request's record or will write the record.
+   */
   completePendingRequest({ key }: IdempotencyDigests, taken: boolean): void {
     const mapKey = toLatin1(key);
     const request = this.#pending.get(mapKey);

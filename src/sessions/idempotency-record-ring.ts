@@ -57,8 +57,7 @@ export class IdempotencyRecordRing {
   }
 
   /**
-   * Finds the latest record with this key digest. Returns undefined if there is no record, or if the session of the latest record was
-   * created at `afterMs` or earlier.
+   * Returns the latest record with this key digest, or undefined. Ignores records of sessions that were created at `afterMs` or earlier.
    */
   findRecord(key: Uint8Array, afterMs: number): IdempotencyRecord | undefined {
     const recordIndex = this.#index[this.#findIndexSlot(key)]! - 1;
@@ -94,10 +93,10 @@ export class IdempotencyRecordRing {
     const recordIndex = this.#recordSequenceAt(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
     const slot = this.#findIndexSlot(this.#chunkContaining(recordIndex).subarray(offset, offset + digestLength));
-    // If a later record with the same key has replaced this record, the slot of the hash index refers to the later record and stays.
+    // The hash index slot of a key refers to the latest record with the key. If the oldest record is not the latest, the slot is kept.
     if (this.#index[slot] === recordIndex + 1) this.#removeIndexSlot(slot);
     this.#oldestPosition++;
-    // If the ring is almost full, the chunk with the oldest records may also contain the newest records.
+    // A chunk without records is freed. In an almost full ring, the chunk with the oldest records may also contain the newest records.
     const chunkIsEmpty = this.#nextPosition <= this.#oldestPosition - chunkRecords + this.#capacity;
     if (this.#oldestPosition % chunkRecords === 0 && chunkIsEmpty) this.#chunks[recordIndex >>> chunkBits] = undefined;
   }
@@ -128,7 +127,7 @@ export class IdempotencyRecordRing {
     return this.#chunkContaining(recordIndex).compare(key, 0, digestLength, offset, offset + digestLength) === 0;
   }
 
-  /** Clears a slot of the hash index. Moves later entries back if a lookup could no longer find them. */
+  /** Clears a slot of the hash index. Moves entries from the following slots, because lookups stop at an empty slot. */
   #removeIndexSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;

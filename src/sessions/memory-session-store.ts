@@ -20,7 +20,7 @@ interface MemorySessionStoreOptions {
 
 /** Difference between the expected sizes of the largest shard and the smallest shard, divided by the mean size of a shard. */
 const shardSizeSpread = 0.3;
-/** Number of possible values of the last two random bytes of a sub_id. These bytes select the shard of the session. */
+/** Number of possible values of the two random bytes of a sub_id that select the shard of a session. */
 const shardHashCount = 2 ** 16;
 const shardHashWord = 5;
 
@@ -37,7 +37,7 @@ export class MemorySessionStore implements SessionStore {
   readonly #sweepTimer: NodeJS.Timeout;
   readonly #clock: Clock;
   readonly #lookupId = new Int32Array(subIdInt32Count);
-  /** Monotonic time, in milliseconds, at which the full store was last searched for expired sessions without finding one. */
+  /** Monotonic time, in milliseconds, of the last search of the full store that found no expired session. */
   #lastFailedSweepMs = Number.NEGATIVE_INFINITY;
   #size = 0;
   #nextSweepShard = 0;
@@ -81,7 +81,7 @@ export class MemorySessionStore implements SessionStore {
     if (parseSubIdInt32s(subId, this.#lookupId) && this.#shardFor(this.#lookupId)?.delete(this.#lookupId)) this.#size--;
   }
 
-  /** Deletes the expired sessions of one shard. The next call continues with the next shard. */
+  /** Deletes the expired sessions of one shard. Successive calls handle successive shards. */
   sweepNextShard(): void {
     const shard = this.#shards[this.#nextSweepShard];
     if (shard === undefined) return;
@@ -96,7 +96,10 @@ export class MemorySessionStore implements SessionStore {
     this.#size = 0;
   }
 
-  /** Sweeps shards until the store has room for a session. For some time after a sweep that made no room, returns false without a sweep. */
+  /**
+   * Deletes expired sessions, shard by shard, until the store has room for a session. Returns false if the store stays full. After a
+   * failure, does not search again for `bounds.sessionStoreFullCheckIntervalMs`.
+   */
   #removeExpiredUntilRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lastFailedSweepMs < bounds.sessionStoreFullCheckIntervalMs) return false;
@@ -113,7 +116,7 @@ export class MemorySessionStore implements SessionStore {
   }
 }
 
-/** Returns the fraction of all sessions that the shards before `shard` receive together. The first shards are the smallest. */
+/** Returns the fraction of all sessions that the shards before `shard` receive together. Shard 0 receives the fewest sessions. */
 function cumulativeShare(shard: number, shardCount: number): number {
   const x = shard / shardCount;
   return x * (1 - shardSizeSpread / 2) + (x * x * shardSizeSpread) / 2;

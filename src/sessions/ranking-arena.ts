@@ -11,7 +11,7 @@ const totalWord = 2;
 const dateWord = 3;
 const creditBandWord = 4;
 /**
- * Index of the 32-bit word with the lengths and the flag of a ranking. Bits 0-7: length of the click token. Bits 8-15: number of offers in
+ * Index of the 32-bit word that combines three values of a ranking. Bits 0-7: length of the click token. Bits 8-15: number of offers in
  * each sort order. Bit 16: `availableOnly` of the ranking.
  */
 const shapeWord = 5;
@@ -36,7 +36,8 @@ const noRecord = -1;
 
 /**
  * Rankings of offers that are cached for sessions, outside the JavaScript heap (docs/contributing/decisions/sessions.md). On the heap, each
- * of the millions of rankings would be five objects. Released records are reused, but their memory is never returned to the system.
+ * ranking would consist of five objects, and millions of objects would slow the garbage collector. Released records are reused, but their
+ * memory is never returned to the system.
  */
 export class RankingArena {
   readonly #versions = new InternTable<string>();

@@ -18,7 +18,7 @@ const lookupBytes = Buffer.alloc(tagBytesMax);
  * Set of ASCII tags outside the JavaScript heap, because 100,000 strings on the heap would slow the garbage collector. A tag uses one byte
  * per character, one byte for the length, and 8 to 16 bytes in the hash index. A full buffer is replaced by a buffer of twice the size.
  *
- * The hash function has no secret. An account that chooses tags with equal hashes slows only its own requests.
+ * The hash function needs no secret key, because an account that chooses tags with equal hashes slows only its own requests.
  */
 export class ReferrerTagSet {
   /** All tags of the set. For each tag, the buffer contains one byte with the length of the tag, followed by the characters of the tag. */
@@ -129,7 +129,7 @@ export class ReferrerTags {
   }
 
   #referrerTagsOfTenant(account: number, vertical: number, mode: ApiKeyMode): TenantTags {
-    // The number of a vertical has at most seven bits.
+    // `vertical` is at most 127, so the keys of different tenants differ.
     const key = account * 256 + vertical * 2 + (mode === 'test' ? 1 : 0);
     let tags = this.#tenants.get(key);
     if (tags === undefined) {

@@ -25,14 +25,11 @@ interface SessionRecoveryOptions {
 }
 
 /**
- * Restores live sessions after a restart. The ledger provides the sessions, their Idempotency-Keys and widget usage, and the number of
- * sessions that each API key created today (docs/contract.md#sessions-per-day). The journal provides the pocket fields.
+ * Restores live sessions after a restart. Sessions, Idempotency-Keys and widget usage are restored from the ledger, and the pocket fields
+ * of sessions from the journal. Also counts the sessions that each API key created today (docs/contract.md#sessions-per-day).
  */
 export class SessionRecovery implements LedgerSubscriber {
-  /**
-   * For each key number, the number of sessions created on the day `today`. The numbers of sessions are complete after all ledger records
-   * are applied.
-   */
+  /** Number of sessions that each API key created on the day `today`, by key number. Complete once all ledger records are applied. */
   readonly sessionCountsToday = new Map<number, number>();
   readonly today: number;
   readonly #options: SessionRecoveryOptions;
@@ -45,7 +42,9 @@ export class SessionRecovery implements LedgerSubscriber {
     this.today = toDayNumber(this.#nowMs);
   }
 
-  /** Unix time in milliseconds of the oldest record to replay, minus a margin, because the wall clock may have been set back. */
+  /**
+   * Unix time, in milliseconds, from which ledger records are replayed. Includes a margin, because the wall clock may have been set back.
+   */
   get replayStartMs(): number {
     const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
     return Math.min(dayStartMs(this.today), oldestLiveMs) - bounds.clockSetBackMsMax;

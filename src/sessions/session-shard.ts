@@ -24,7 +24,7 @@ const deletedTenant = -1;
 const noRanking = -1;
 const deletedSerial = 0;
 const noPosition = -1;
-/** Index of the 32-bit word of a sub_id that serves as the hash of the sub_id. The word consists of four random bytes of the sub_id. */
+/** Position of the 32-bit word that is used as the hash of a sub_id. The four bytes of this word are random in every sub_id. */
 const hashWord = 4;
 
 const capacityMin = 16;
@@ -85,8 +85,8 @@ export class SessionShard {
   add(id: Int32Array, tenant: Tenant): boolean {
     if (this.#index[this.#findIndexEntry(id)] !== 0) return false;
     if (this.#nextPosition - this.#oldestPosition === this.#capacity) {
-      // If deleted sessions take less than a quarter of the ring, the capacity doubles, because a ring of the same capacity would soon be
-      // full again.
+      // The ring is full. If less than a quarter of its records are deleted sessions, the capacity doubles, because the freed space would
+      // soon be full.
       this.#resizeSessionRing(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
     }
     const recordIndex = this.#nextPosition++ & (this.#capacity - 1);
@@ -227,7 +227,7 @@ export class SessionShard {
     this.#records[offset + rankingWord] = noRanking;
   }
 
-  /** Clears a slot of the hash index. Moves later entries of the hash index back, so that their lookups do not stop at the empty slot. */
+  /** Clears a slot of the hash index. Moves entries from the following slots, because lookups stop at an empty slot. */
   #clearIndexEntry(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
@@ -260,7 +260,7 @@ export class SessionShard {
         position++;
         continue;
       }
-      // Copies adjacent records in one operation, up to the next deleted session or the end of the old or the new memory.
+      // Copies adjacent records in one operation. A copy ends at a deleted session, or at the end of the old or the new buffer.
       const to = nextPosition & (capacity - 1);
       const runMax = Math.min(this.#nextPosition - position, this.#capacity - offset / stride, capacity - to);
       let run = 1;
@@ -281,14 +281,14 @@ export class SessionShard {
   }
 }
 
-/** Handle of one session. A new handle is created for each lookup. */
+/** Gives access to one session of the shard. Each lookup creates a new `SessionHandle`. */
 class SessionHandle implements Session {
   readonly tenant: Tenant;
   readonly createdMs: number;
   readonly #shard: SessionShard;
   readonly #subId: string;
   readonly #serial: number;
-  /** Last known position of the session's record in the ring. */
+  /** Last known position of the session's record in the ring buffer of the shard. */
   #position: number;
 
   constructor(shard: SessionShard, subId: string, position: number, createdMs: number) {

@@ -30,7 +30,7 @@ export interface Session {
    * null if the store has deleted the session.
    */
   mergeFields(changes: readonly number[]): Readonly<FieldVector> | null;
-  /** Caches a ranking that was computed from the fields at revision `revision`. Has no effect if the fields have a newer revision now. */
+  /** Caches a ranking that was computed from the fields at revision `revision`. Ignores the ranking if the fields have changed since. */
   cacheRanking(ranked: CachedRanking, revision: number): void;
 }
 
@@ -40,7 +40,7 @@ export interface CachedRanking {
   readonly rankedOn: number;
   /** Offers that were unavailable when `ranking.total` was counted (docs/contract.md#daily-caps). */
   readonly unavailableOffers: UnavailableOffers;
-  /** Index of the borrower's credit band in the list of credit bands. Click values depend on the credit band and the catalog version. */
+  /** Index of the borrower's credit band in the list of credit bands. The revenue of a click depends on the credit band. */
   readonly creditBand: number;
   /** Encrypted credit band and catalog version. Value of the parameter `v` in click URLs (docs/contract.md#click-urls). */
   readonly clickToken: string;

@@ -3,8 +3,8 @@ import { bounds } from '../bounds.ts';
 const widgetDigestBytes = 8;
 
 /**
- * A small set of 8-byte digests. Each digest is stored as two integers in an array and uses 16 bytes, a quarter of its size in a Set of
- * strings. The size matters, because millions of sessions may each have a `EventDigestSet`. Lookups are linear.
+ * A small set of 8-byte digests, stored as pairs of integers in an array. A digest uses 16 bytes; in a Set of strings, a digest would use
+ * 64. The service may have millions of such sets. Lookups are linear.
  */
 export class EventDigestSet {
   readonly #halves: number[] = [];
@@ -39,7 +39,7 @@ export class EventDigestSet {
   }
 }
 
-/** Reads four bytes as a signed 32-bit integer. The JavaScript engine stores a 32-bit integer directly in an array. */
+/** Reads four bytes as a signed 32-bit integer, which the JavaScript engine can store in an array without allocating an object. */
 function readInt32(item: Uint8Array, offset: number): number {
   return item[offset]! | (item[offset + 1]! << 8) | (item[offset + 2]! << 16) | (item[offset + 3]! << 24);
 }
@@ -90,14 +90,14 @@ export class WidgetUsage {
     if (this.shouldCountView(load)) this.#viewedLoads.add(load);
   }
 
-  /** Marks a widget event as used, by the 8-byte digest of its ID. Returns false if the mark exists or the event limit is reached. */
+  /** Marks a widget event as used, by the 8-byte digest of its ID. Returns false if the event is already marked, or at the event limit. */
   markEvent(digest: Uint8Array): boolean {
     if (this.#claimedEvents.size >= bounds.widgetEventsPerSessionMax || this.#claimedEvents.has(digest)) return false;
     this.#claimedEvents.add(digest);
     return true;
   }
 
-  /** Removes the mark of a widget event that was not recorded, so that the event can be submitted again. */
+  /** Marks a widget event as unused because the event was not recorded, so that the event can be submitted again. */
   unmarkEvent(digest: Uint8Array): void {
     this.#claimedEvents.delete(digest);
   }

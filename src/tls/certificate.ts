@@ -30,7 +30,7 @@ export class InvalidCertificateError extends Error {
   override readonly name = 'InvalidCertificateError';
   readonly part: 'certificate' | 'key';
   readonly file: string;
-  /** Description of a valid file, such as `a private key in PEM`. The description completes messages such as "<file> is not ...". */
+  /** End of the error message "<file> is not ...": a description of a valid file, such as `a private key in PEM`. */
   readonly expected: string;
 
   constructor(part: 'certificate' | 'key', files: CertificateFiles, expected: string) {
@@ -57,7 +57,7 @@ export function readCertificate(files: CertificateFiles): Certificate {
   if (!certificate.checkPrivateKey(key)) {
     throw new InvalidCertificateError('key', files, `the private key of the certificate in ${files.certificateFile}`);
   }
-  // Creating a TLS context validates the other certificates of the chain.
+  // `createSecureContext` throws if a later certificate in the file is invalid; `X509Certificate` checks only the first certificate.
   parsePart('certificate', files, chain, () => createSecureContext({ cert: certificatePem, key: keyPem }));
   return { ...files, certificatePem, keyPem, expiresAtMs: Date.parse(certificate.validTo) };
 }

@@ -13,11 +13,12 @@ export function monthlyPaymentPerDollar(noteRatePercent: number, months: number)
 
 /**
  * Returns the yearly rate in percent at which the present value of `months` payments of `payment` is `net`. The yearly rate is twelve times
- * the monthly rate. Returns 0 if the sum of the payments does not exceed `net`.
+ * the monthly rate. Returns 0 if the sum of all payments is at most `net`, the disbursed amount.
  *
  * Uses Newton's method to find the positive root of `net x rate - payment x (1 - (1 + rate) ^ -months)`. The function is convex and has two
  * roots: 0 and the positive root. The start value `payment / net` is above the positive root, because at this rate the interest alone
- * equals the payment. Because the function is convex, every step from this start value decreases the rate and cannot pass the root.
+ * equals the payment. Because the function is convex, every step from this start value moves the rate down towards the positive root, and
+ * never below it.
  */
 export function solveAprPercent(net: number, payment: number, months: number): number {
   if (payment * months <= net) return 0;
@@ -34,8 +35,8 @@ export function solveAprPercent(net: number, payment: number, months: number): n
 }
 
 /**
- * Returns the APR of a loan that is amortized at the note rate. The origination fee, a percentage of the principal, is deducted from the
- * disbursed amount. The APR does not depend on the amount of the loan, so it can be computed once, when a catalog is compiled.
+ * Returns the APR of a loan that is amortized at the note rate. The borrower receives the principal minus the origination fee, which is a
+ * percentage of the principal. The APR does not depend on the amount of the loan, so it can be computed once, when a catalog is compiled.
  */
 export function computeAprPercent(noteRatePercent: number, feePercent: number, months: number): number {
   if (feePercent === 0) return noteRatePercent;

@@ -35,7 +35,10 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
     offers: offers.length,
     term_months: tables.termMonths,
     bands: bandNames.map((band, at) => computeBandStatistics(band, at, offers, tables, catalog.max_apr_percent)),
-    /** Number of offers that are open to a borrower, for each value of a field. If the field is the US state, state rules also apply. */
+    /**
+     * For each value of a field, the number of offers that accept borrowers with this value. The numbers for a US state also depend on
+     * state rules.
+     */
     coverage: vertical.fields
       .filter((field) => isCoverageField(field, vertical))
       .map((field) => {
@@ -108,7 +111,7 @@ function computeBandStatistics(
         ),
       ),
     ),
-    /** APRs of all offers and terms that are within the catalog's APR cap. */
+    /** APRs of all offers and terms, except terms with an APR above the catalog's APR cap. */
     apr_percent: summarizeNumbers(aprs),
     origination_fee_percent: summarizeNumbers(priced.map(({ origination_fee_percent }) => origination_fee_percent)),
     approval_likelihood: summarizeNumbers(rows.map((row) => Math.round(tables.approvalLikelihood[row]! * 1e4) / 1e4)),

@@ -26,7 +26,7 @@ export interface LoanTables extends MatchTables, StateRuleTables {
 
   /** Minimum amount of each offer, in USD. */
   readonly amountMin: Float64Array;
-  /** Maximum share of income for payments on existing debts and the new loan, in millionths, by offer; infinite without a limit. */
+  /** Maximum debt-to-income ratio of each offer, including the new loan, in millionths; infinite if the offer has no limit. */
   readonly debtToIncomeMax: Float64Array;
   readonly stars: Float64Array;
 
@@ -36,7 +36,7 @@ export interface LoanTables extends MatchTables, StateRuleTables {
 
   /** Lower end of the displayed APR range for each combination of offer, credit band and term, in hundredths of a percent. */
   readonly aprMin: Uint16Array;
-  /** Upper end of the displayed APR range, in the order and unit of `aprMin`. */
+  /** Upper end of the displayed APR range, with the array indexes and the unit of `aprMin`. */
   readonly aprMax: Uint16Array;
   /**
    * Unrounded upper end of the APR range, in percent, for each combination of offer, credit band and term. The value is infinite if the
@@ -50,7 +50,7 @@ export interface LoanTables extends MatchTables, StateRuleTables {
   readonly paymentFactor: Float64Array;
 }
 
-/** For each role, the position of its field in a borrower's field vector, or -1 if the vertical has no field for the role. */
+/** Position of each role's field, such as the loan amount, in a borrower's field vector; -1 if the vertical has no such field. */
 type LoanRoleIndexes = MatchTables['roles'] &
   Readonly<Record<'amount' | 'creditBand' | 'annualIncome' | 'term' | 'monthlyDebt', number>>;
 
@@ -174,8 +174,8 @@ export function acceptedShareOfCreditBand(
 }
 
 /**
- * Returns the note rates and the origination fee of a credit band at one term, in percent. The credit band's prices for this term take
- * precedence over its prices for all terms.
+ * Returns the note rates and the origination fee of a credit band at one term, in percent. A price that the band specifies for this term
+ * replaces the general price of the band.
  */
 function priceAtTerm(band: LoanCreditBand, months: number): { min: number; max: number; feePercent: number } {
   const own = band.terms?.[months];
@@ -183,9 +183,7 @@ function priceAtTerm(band: LoanCreditBand, months: number): { min: number; max: 
   return { min, max, feePercent: own?.origination_fee_percent ?? band.origination_fee_percent };
 }
 
-/**
- * Creates the rules that apply to choice fields in addition to the criteria: the credit bands that offers serve, and joint applications.
- */
+/** Creates rules that apply in addition to the criteria of offers: one rule for the credit band, and one rule for joint applications. */
 function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): ChoiceFieldRule<LoanOffer>[] {
   const { creditBand, coBorrower } = vertical.roles;
   const bandRule: ChoiceFieldRule<LoanOffer> = {
@@ -208,8 +206,8 @@ function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): b
 }
 
 /**
- * Rule sets for US states. Many offers share a rule set, so each offer stores only the number of its rule set. Rule set 0 has the rules of
- * the catalog. Each further rule set also has the rules of a lender, of an offer, or of both.
+ * Rule sets for US states. Many offers share a rule set, so each offer stores only the number of its rule set. Rule set 0 contains only the
+ * rules of the catalog. Every other rule set adds the rules of a lender, of an offer, or of a lender and its offer.
  */
 export interface StateRuleTables {
   readonly stateCount: number;

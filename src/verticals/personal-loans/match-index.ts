@@ -14,15 +14,15 @@ export interface CreditBandIndex {
   /** Maximum loan amount by offer number, in USD, for borrowers of the credit band; 0 if the offer does not serve the band. */
   readonly amountMax: Float64Array;
   /**
-   * For each offer number, the bit set of the loan terms of the offer. The bit set lacks the terms whose APR exceeds the APR cap of every
-   * state, because these terms are never available.
+   * For each offer number, the bit set of the loan terms of the offer. A term is omitted if its APR exceeds the APR cap of every state,
+   * because the term is then never available.
    */
   readonly terms: Int32Array;
   /** Index of the term that is quoted if the borrower requests no term, by offer number; -1 if the offer has no term in `terms`. */
   readonly defaultTerm: Int8Array;
   /** Lowest monthly payment per dollar among the terms in `terms`, by offer number. */
   readonly minPaymentFactor: Float64Array;
-  /** The offers in `offers`, in the sort order `svc_revenue`. */
+  /** The array `offers`, sorted in the sort order `svc_revenue`. */
   readonly byRevenue: Uint16Array;
 }
 
@@ -45,7 +45,10 @@ export interface LoanTermIndex {
   readonly bestScores: Int32Array;
 }
 
-/** Offer sets for borrowers of one credit band and one state. Debt-to-income limits are not applied. */
+/**
+ * Offer sets for borrowers of one credit band and one state. The sets ignore debt-to-income limits, because these limits depend on the
+ * borrower's debts.
+ */
 export interface UsStateIndex {
   /** Offers whose criteria allow this state and credit band and that have at least one available term. */
   readonly offered: OfferSet;
@@ -54,13 +57,13 @@ export interface UsStateIndex {
    * requested term plus 1, or 0 if no term is requested.
    */
   readonly nonDefaultTerm: readonly (OfferSet | undefined)[];
-  /** Offers with a higher minimum amount in this state than elsewhere, and the lowest and highest of these minimum amounts, in USD. */
+  /** Offers whose minimum amount is raised by a rule of this state. The next two members limit the raised amounts, in USD. */
   readonly raisedMinimum: OfferSet;
   readonly lowestRaisedMinimum: number;
   readonly highestRaisedMinimum: number;
 }
 
-/** Number of built parts of an index by kind, and the total size of the index in bytes. */
+/** Number of parts of the index that are built, for each kind of part, and the total size of the index in bytes. */
 interface MatchIndexUsage {
   readonly bands: number;
   readonly terms: number;
@@ -71,8 +74,8 @@ interface MatchIndexUsage {
 /**
  * Index of the offers of a catalog. The index contains sets and sort orders of offers for each credit band, requested term and state of
  * borrowers. Each part of the index is built when it is first used. All parts of the index together need about as much memory as the tables
- * of the catalog. If the index with a new part would exceed `bytesMax`, all other parts are deleted and are built again when they are used.
- * A deleted part of the index stays valid for a ranking in progress.
+ * of the catalog. If a new part would increase the index above `bytesMax` bytes, all earlier parts are deleted. A deleted part is built
+ * again when it is next used. A ranking in progress can continue to use a deleted part.
  */
 export class MatchIndex {
   /** Offers with a debt-to-income limit. */
@@ -133,7 +136,7 @@ export class MatchIndex {
 
   /**
    * Builds the parts of the index that take longest and that are needed in every state: for each credit band, the `CreditBandIndex` and the
-   * `LoanTermIndex` without a requested term. Any other part of the index is built in a few milliseconds when the part is first used.
+   * `LoanTermIndex` without a requested term. Each other part takes only a few milliseconds to build, and is built when it is first used.
    */
   buildSharedIndexes(): void {
     for (let band = 0; band < this.#tables.bandCount; band++) this.indexForLoanTerm(band, -1);
@@ -228,8 +231,8 @@ export class MatchIndex {
     const applicant = emptyApplicant();
     applicant.creditBand = band;
     applicant.termIndex = term;
-    // `term` is -1 if no term is requested, or if no offer has the requested term. In both cases, no score exceeds the best score that is
-    // computed without a requested term.
+    // `term` is -1 if the borrower requests no term, or a term that no offer has. The code assumes no requested term, because scores are
+    // then highest.
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
     const price = createOfferPrice();
     const best = new Float64Array(tables.offerCount);
@@ -247,8 +250,8 @@ export class MatchIndex {
   #buildUsStateIndex(state: number, requester: Applicant): UsStateIndex {
     const tables = this.#tables;
     const { offers, terms, defaultTerm, amountMax } = this.indexForCreditBand(requester.creditBand);
-    // For an applicant without debts who requests the largest amount, `calculatePrice` returns true exactly if the state and credit band allow
-    // the offer.
+    // The applicant has an infinite income and no debts, and requests the largest amount of the offer. Therefore, `calculatePrice` returns
+    // false only if the state or the credit band excludes the offer.
     const applicant = Object.assign(emptyApplicant(), requester);
     applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
@@ -270,7 +273,8 @@ export class MatchIndex {
         highestRaisedMinimum = Math.max(highestRaisedMinimum, price.amountMin);
       }
       if (price.openTerms === terms[offer]!) continue;
-      // True if the state does not allow the default term of the offer. Borrowers whose requested term the offer lacks get this term.
+      // Whether the state excludes the default term, which the offer quotes to borrowers without a requested term or with a term that it
+      // lacks.
       const defaultClosed = (price.openTerms & (1 << defaultTerm[offer]!)) === 0;
       for (let place = 0; place < nonDefaultTerm.length; place++) {
         const bit = place === 0 ? 0 : 1 << (place - 1);
@@ -311,8 +315,8 @@ function allowedOffers(tables: LoanTables, field: number, value: number): OfferS
 
 /** Sorts offers by an integer key between -2^37 and 2^37, ascending. Offers with equal keys keep their order. */
 function sortByKey(offers: ArrayLike<number>, keyOf: (offer: number) => number): Uint16Array {
-  // Each number combines the sort key and the position of an offer, and a double represents each of these numbers exactly. Sorting numbers
-  // is many times faster than sorting objects.
+  // Each number is the sort key of an offer times 2^15, plus the position of the offer. A double stores these numbers exactly. Sorting
+  // numbers is many times faster than sorting objects.
   const packed = new Float64Array(offers.length);
   for (let place = 0; place < offers.length; place++) packed[place] = keyOf(offers[place]!) * 2 ** 15 + place;
   packed.sort();

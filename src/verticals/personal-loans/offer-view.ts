@@ -27,7 +27,7 @@ export interface OfferView {
 /** Members of `OfferView` that depend only on the offer, the credit band and the quoted term. */
 type OfferHead = Pick<OfferView, 'svc_offer_id' | 'lender_name' | 'logo_url' | 'apr_range' | 'payment_term_months'>;
 
-/** Values of an offer that responses, clicks and ledger records need. The values are plain data and contain no URLs of this service. */
+/** Values of an offer that responses, clicks and ledger records need. */
 export interface CompiledOffer {
   readonly id: string;
   readonly lenderName: string;
@@ -74,8 +74,8 @@ const price = createOfferPrice();
 /**
  * Prices the offers of a response for a borrower.
  *
- * @param indexes catalog indexes of the offers, from a ranking of this catalog version for this borrower
- * @throws if the borrower cannot get one of the offers, which is a bug
+ * @param indexes index of each offer in the catalog, from a ranking for this borrower and catalog version
+ * @throws Error if the borrower cannot get one of the offers; the ranking is then wrong
  */
 export function priceRankedOffers(
   { tables, offers }: CompiledCatalog,
@@ -170,14 +170,14 @@ export function renderOffersJson(
 }
 
 /**
- * JSON text of each number of cents from 0 to 99, which follows the whole dollars: empty, `.01`, `.02` and so on. A table is faster than
- * formatting a double.
+ * JSON text of each number of cents from 0 to 99, which follows the whole dollars: empty, `.01`, `.02` and so on. Reading this table is
+ * faster than formatting a number with decimals.
  */
 const centSuffixes = Array.from({ length: 100 }, (_, cents) => (cents === 0 ? '' : String(cents / 100).slice(1)));
 
 /**
- * JSON fragments that end an offer: the value of `position`, a brace and a comma. After the last offer of a list, a bracket replaces the
- * comma.
+ * JSON fragments that end an offer: the value of `position`, a brace and a comma. `lastPositionSuffixes` end the last offer of a list, with
+ * a bracket instead of the comma.
  */
 const positionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}},`);
 const lastPositionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}}]`);
@@ -232,7 +232,7 @@ export class OfferRenderer {
       lender_name: lenderName,
       logo_url: `${this.#logosUrl}/${logo}${hash === undefined ? '' : `?v=${hash}`}`,
       apr_range: { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 },
-      // `slot` is the index of the row (offer and credit band) times the number of terms, plus the index of the term.
+      // Slots are numbered by offer, then by credit band, then by term. The remainder is therefore the index of the term.
       payment_term_months: this.#tables.termMonths[slot % this.#tables.termMonths.length]!,
     };
   }
