@@ -31,7 +31,7 @@ export function createStandardErrorLog(level: Level | 'silent'): ProcessLog {
 
 /**
  * Whether lines are written through the stream `process.stderr`. If standard error is a file, lines are written to the file directly,
- * because the stream stops after one error.
+ * because the stream `process.stderr` stops writing after one error.
  */
 function isStandardErrorStream(): boolean {
   const stats = fstatSync(2);

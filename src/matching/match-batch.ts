@@ -32,7 +32,7 @@ interface MatchFailure {
   readonly failure: string;
 }
 
-/** Encoding of a failed request. `failureMarker` cannot be the encoded total of a ranking, because a catalog has fewer offers. */
+/** Number that encodes a failed request. Every total is smaller, because the number of offers in a catalog is limited. */
 const failureMarker = 0xffff;
 const failureCharactersMax = 500;
 const uint16Bytes = Uint16Array.BYTES_PER_ELEMENT;

@@ -129,7 +129,7 @@ export function meetsAllowedValueCriteria(offer: CatalogOffer, field: PocketFiel
   );
 }
 
-/** Encodes a value of a choice field. Values of an `integer_choice` field are not changed; values of other kinds are encoded as `index`. */
+/** Encodes a value of a choice field: as the value itself for an `integer_choice` field, as `index` for other choice fields. */
 export function encodeChoiceValue(field: PocketField, value: unknown, index: number): number {
   return field.kind === 'integer_choice' ? (value as number) : index;
 }

@@ -77,7 +77,7 @@ export interface Ranking {
   readonly catalogVersion: string;
   /** Number of offers that match the borrower and are available. */
   readonly total: number;
-  /** If true, `orders` contains only available offers. If false, `orders` may also contain unavailable offers. */
+  /** Whether `orders` contains only available offers. If false, `orders` may also contain unavailable offers. */
   readonly availableOnly: boolean;
   /**
    * Offer indexes of the best matching offers in each of `sortOrders`, one sort order after the other. Each sort order has up to

@@ -22,7 +22,7 @@ export interface PoolMatcherOptions {
    */
   readonly catalogs: CatalogStore;
   readonly verticals: readonly Vertical[];
-  /** Called if a worker thread exited unexpectedly or could not be restarted. After the call, the pool starts a new worker thread. */
+  /** Called if a worker thread exited unexpectedly or could not be restarted. The pool then starts a new worker thread. */
   readonly onThreadError?: (error: unknown) => void;
   readonly onThreadReplaced?: () => void;
   readonly onBatchSent?: (requests: number) => void;

@@ -16,7 +16,7 @@ export class TopOffers {
     this.#capacity = capacity;
   }
 
-  /** Largest sort key that `add` accepts. `Infinity` while the list is not full; then the sort key of the last offer in the list. */
+  /** Largest sort key that `add` accepts. `Infinity` while the list is not full, otherwise the sort key of the last offer in the list. */
   get maxAcceptedSortKey(): number {
     return this.#size < this.#capacity ? Number.POSITIVE_INFINITY : this.#keys[this.#capacity - 1]!;
   }

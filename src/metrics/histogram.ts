@@ -12,7 +12,7 @@ interface HistogramSnapshot {
   readonly buckets: readonly { readonly end: number; readonly count: number }[];
 }
 
-/** Histogram with a fixed number of series. All memory is allocated at once, so an observation is a short search and two additions. */
+/** Histogram with a fixed number of series. All memory is allocated in advance, so recording an observation is fast. */
 export class BucketHistogram {
   readonly #bounds: BucketBounds;
   readonly #upperBounds: Int32Array;
@@ -74,7 +74,7 @@ export const logWriteDurationBuckets = microsecondBuckets([
   20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 5_000_000,
 ]);
 
-/** On an idle event loop, a timer is up to two milliseconds late. */
+/** Buckets for the delay of timers. On an idle event loop, a timer is up to two milliseconds late. */
 export const eventLoopDelayBuckets = microsecondBuckets([
   1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
 ]);

@@ -15,7 +15,7 @@ export async function awaitWithinScrapeTimeout<Value>(value: Promise<Value>): Pr
   }
 }
 
-/** Label that distinguishes the series of a histogram. Each series has one label value, at the index of the series in `values`. */
+/** Label that distinguishes the series of a histogram. `values` contains the label value of each series, in the order of the series. */
 interface SeriesLabel {
   readonly label: string;
   readonly values: readonly string[];
@@ -128,7 +128,7 @@ async function replaceSamples(
   const value = read();
   const samples = value instanceof Promise ? await awaitWithinScrapeTimeout(value) : value;
   metric.reset();
-  // If a metric has no labels, `reset` sets the metric to 0. `remove` deletes the 0 if the value of the metric is unknown.
+  // If a metric has no labels, `reset` sets its value to 0. `remove` deletes this value if the real value is unknown.
   if (samples === null) metric.remove();
   else for (const sample of samples) add(sample);
 }

@@ -30,8 +30,8 @@ interface LenderView {
 }
 
 /**
- * Number of widget events by type (docs/contract.md#widget-events). Events of the type `offer_click` do not count in the figure
- * `offer_clicks`, which counts clicks on click URLs.
+ * Number of widget events by type (docs/contract.md#widget-events). `offer_click` events do not count in the figure `offer_clicks`, which
+ * counts requests to click URLs.
  */
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 

@@ -91,8 +91,7 @@ async function processBatch(
 ): Promise<readonly RowResult[] | null> {
   const confirmations = rows.filter((row) => typeof row !== 'string');
   if (confirmations.length === 0) return rows.map((row) => rejectedRow(row as RejectionReason));
-  // While the ledger is unhealthy, a payout that was just recorded may be missing in the analytics, so the batch could record the payout
-  // again.
+  // While the ledger is unhealthy, a payout that was just recorded may be missing in the analytics, so the payout could be recorded twice.
   if (!ledger.healthy) return null;
   const payoutStates = new PendingPayoutStates(confirmations, await analytics.findPayoutStates(confirmations, signal));
   const nowMs = clock.wallMs();

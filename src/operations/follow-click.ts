@@ -116,8 +116,8 @@ function verifyClickLink(
 }
 
 /**
- * Appends the record of a click to the ledger. Returns true if the record became durable in time. A late record stays in the queue of the
- * ledger. The record is lost if the queue is full.
+ * Appends the record of a click to the ledger. Returns true if the record became durable in time. If not, the record stays in the ledger's
+ * queue, or is lost if the queue is full.
  */
 async function recordClick({ ledger, clickTimeout }: FollowClickDeps, click: OfferClickedRecord): Promise<boolean> {
   const appended = ledger.append(click);

@@ -88,7 +88,7 @@ export function getMarketplace(
 ): Outcome<OffersResult> | Promise<Outcome<OffersResult>> {
   const valid = validateMarketplaceRequest(deps, tenant, request, jsonFormats);
   if (!valid.ok) return valid;
-  // A rest pattern (`...rest`) would take 5 % of the main thread's time for requests with a cached ranking.
+  // This code avoids a rest pattern (`...rest`), which would take 5 % of the main thread's time for requests with a cached ranking.
   const { subId, session, borrower, revision, readiness, sort, maxOffers, explain } = valid.value;
   return showOffers(deps, session, {
     subId,

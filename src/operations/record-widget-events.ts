@@ -12,7 +12,7 @@ export interface RecordWidgetEventsDeps {
   readonly clock: Clock;
   readonly subIds: SubIds;
   readonly ledger: Ledger;
-  /** Called with the types of the recorded events, to count them in a metric. */
+  /** Called with the types of the recorded events, so that a metric can count the events. */
   readonly onWidgetEvents: (types: readonly WidgetEventType[]) => void;
 }
 
@@ -30,7 +30,7 @@ export async function recordWidgetEvents(
   const beacon = parseWidgetBeacon(body);
   if (!beacon.ok) return beacon;
   const usage = session.widgetUsage;
-  // Event IDs are claimed before the first await, so that only one of two simultaneous requests records an event.
+  // Event IDs are marked as used before the first `await`, so that only one of two simultaneous requests records an event.
   const events = beacon.value.events.filter(({ digest }) => usage.markEvent(digest));
   const { ledger } = deps;
   // Records become durable in order, so all earlier events are durable once the last record of widget events is durable.

@@ -32,7 +32,7 @@ export class CleanupStack {
 
 /** Durations of the phases of a graceful stop. */
 export interface DrainSettings {
-  /** Time in which the service still accepts connections, so that load balancers can notice the stop. */
+  /** Time after `stop` in which the service still accepts connections, so that load balancers can notice the stop. */
   readonly delayMs: number;
   /**
    * Time after `delayMs` for pending requests to complete. At the end of this time, the service closes every connection with a pending

@@ -145,7 +145,7 @@ export async function openStorage(
   return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics };
 }
 
-/** Creates two callbacks of a log. `onGroupStored` updates metrics. `onIncident` counts and logs an incident. */
+/** Creates two callbacks for a log. `onGroupStored` updates metrics. `onIncident` counts and logs an incident. */
 function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
   return {
     onGroupStored: metrics.createGroupCommitObserver(name),

@@ -142,7 +142,7 @@ function toLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
-/** Parses the digest members of a ledger record. Returns null if one of the two digests is absent or invalid. */
+/** Parses the digests of the key and the payload in a ledger record. Returns null if a digest is absent or invalid. */
 export function parseIdempotencyDigests(key: unknown, payload: unknown): IdempotencyDigests | null {
   const isDigest = (value: unknown): value is Uint8Array =>
     value instanceof Uint8Array && value.length === digestLength;

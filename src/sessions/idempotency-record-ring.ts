@@ -93,7 +93,8 @@ export class IdempotencyRecordRing {
     const recordIndex = this.#recordSequenceAt(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
     const slot = this.#findIndexSlot(this.#chunkContaining(recordIndex).subarray(offset, offset + digestLength));
-    // The hash index slot of a key refers to the latest record with the key. If the oldest record is not the latest, the slot is kept.
+    // In the hash index, the slot of a key refers to the latest record with this key. The slot is cleared only if the removed record is the
+    // latest.
     if (this.#index[slot] === recordIndex + 1) this.#removeIndexSlot(slot);
     this.#oldestPosition++;
     // A chunk without records is freed. In an almost full ring, the chunk with the oldest records may also contain the newest records.
@@ -127,7 +128,7 @@ export class IdempotencyRecordRing {
     return this.#chunkContaining(recordIndex).compare(key, 0, digestLength, offset, offset + digestLength) === 0;
   }
 
-  /** Clears a slot of the hash index. Moves entries from the following slots, because lookups stop at an empty slot. */
+  /** Clears a slot of the hash index. Moves entries from the following slots into the gap, because lookups stop at an empty slot. */
   #removeIndexSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;

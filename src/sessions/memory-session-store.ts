@@ -97,8 +97,8 @@ export class MemorySessionStore implements SessionStore {
   }
 
   /**
-   * Deletes expired sessions, shard by shard, until the store has room for a session. Returns false if the store stays full. After a
-   * failure, does not search again for `bounds.sessionStoreFullCheckIntervalMs`.
+   * Deletes expired sessions, shard by shard, until the store has room for a session. Returns false if the store stays full. After a failed
+   * search, the next search takes place at least `bounds.sessionStoreFullCheckIntervalMs` later.
    */
   #removeExpiredUntilRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();

@@ -11,8 +11,8 @@ const totalWord = 2;
 const dateWord = 3;
 const creditBandWord = 4;
 /**
- * Index of the 32-bit word that combines three values of a ranking. Bits 0-7: length of the click token. Bits 8-15: number of offers in
- * each sort order. Bit 16: `availableOnly` of the ranking.
+ * Index of the 32-bit word that combines three values of a ranking: the length of the click token (bits 0-7), the number of offers in each
+ * sort order (bits 8-15), and `availableOnly` (bit 16).
  */
 const shapeWord = 5;
 const orderLengthShift = 8;

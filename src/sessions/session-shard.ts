@@ -85,8 +85,7 @@ export class SessionShard {
   add(id: Int32Array, tenant: Tenant): boolean {
     if (this.#index[this.#findIndexEntry(id)] !== 0) return false;
     if (this.#nextPosition - this.#oldestPosition === this.#capacity) {
-      // The ring is full. If less than a quarter of its records are deleted sessions, the capacity doubles, because the freed space would
-      // soon be full.
+      // If deleted sessions take less than a quarter of a full ring, the capacity doubles, because their space would soon be full again.
       this.#resizeSessionRing(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
     }
     const recordIndex = this.#nextPosition++ & (this.#capacity - 1);
@@ -227,7 +226,7 @@ export class SessionShard {
     this.#records[offset + rankingWord] = noRanking;
   }
 
-  /** Clears a slot of the hash index. Moves entries from the following slots, because lookups stop at an empty slot. */
+  /** Clears a slot of the hash index. Moves entries from the following slots into the gap, because lookups stop at an empty slot. */
   #clearIndexEntry(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;

@@ -130,7 +130,7 @@ export class CertificateStore {
     return this.#lastReloadFailed;
   }
 
-  /** Sets the callback that applies a new certificate to the listener. If the callback throws, the store keeps the current certificate. */
+  /** Sets the callback that applies a new certificate to the listener. If this callback throws, the store keeps the current certificate. */
   onCertificateChange(onCertificateChange: (certificate: Certificate) => void): void {
     this.#onCertificateChange = onCertificateChange;
   }

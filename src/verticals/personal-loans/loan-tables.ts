@@ -39,8 +39,8 @@ export interface LoanTables extends MatchTables, StateRuleTables {
   /** Upper end of the displayed APR range, with the array indexes and the unit of `aprMin`. */
   readonly aprMax: Uint16Array;
   /**
-   * Unrounded upper end of the APR range, in percent, for each combination of offer, credit band and term. The value is infinite if the
-   * offer is not available for the credit band and the term.
+   * Unrounded upper end of the APR range, in percent, for each combination of offer, credit band and term. Infinite if the offer is not
+   * available for the credit band and the term.
    */
   readonly aprMaxPercent: Float64Array;
   /**
@@ -139,7 +139,10 @@ function expectedRevenueMicros(offer: LoanOffer, bandName: string, vertical: Ver
   return Math.round(payoutMicros * offer.bands[bandName]!.confirm_rate!);
 }
 
-/** Returns a memoized `computeAprPercent`. Many offers have equal rates, fees and terms, and computing an APR is slow. */
+/**
+ * Returns a memoized `computeAprPercent`. Results are cached, because many offers have equal rates, fees and terms, and computing an APR is
+ * slow.
+ */
 function memoizeApr(): typeof computeAprPercent {
   const aprs = new Map<string, number>();
   return (noteRatePercent, feePercent, months) => {
@@ -153,7 +156,10 @@ function memoizeApr(): typeof computeAprPercent {
   };
 }
 
-/** Returns the payout model of an offer. The default is the revenue model of the vertical (docs/contract.md#click-revenue). */
+/**
+ * Returns the payout model of an offer. If the offer specifies no payout model, returns the revenue model of the vertical
+ * (docs/contract.md#click-revenue).
+ */
 export function offerPayoutModel(offer: LoanOffer, vertical: Vertical): Vertical['revenueModel'] {
   return offer.payout_model ?? vertical.revenueModel;
 }

@@ -22,7 +22,7 @@ export interface CreditBandIndex {
   readonly defaultTerm: Int8Array;
   /** Lowest monthly payment per dollar among the terms in `terms`, by offer number. */
   readonly minPaymentFactor: Float64Array;
-  /** The array `offers`, sorted in the sort order `svc_revenue`. */
+  /** The offers of the credit band in the sort order `svc_revenue`. */
   readonly byRevenue: Uint16Array;
 }
 
@@ -32,7 +32,7 @@ export interface CreditBandIndex {
  * unless a state's APR cap or the borrower's debts exclude the default term.
  */
 export interface LoanTermIndex {
-  /** Index in the price tables (slot) of each offer at its default term, by offer number. */
+  /** For each offer number, the index of the offer's default term in the price tables (slot). */
   readonly defaultSlot: Int32Array;
   readonly defaultPaymentFactor: Float64Array;
   /** Offers of the credit band in the sort order `lowest_apr`, priced at their default terms. */
@@ -57,7 +57,7 @@ export interface UsStateIndex {
    * requested term plus 1, or 0 if no term is requested.
    */
   readonly nonDefaultTerm: readonly (OfferSet | undefined)[];
-  /** Offers whose minimum amount is raised by a rule of this state. The next two members limit the raised amounts, in USD. */
+  /** Offers whose minimum amount is raised by a rule of this state. */
   readonly raisedMinimum: OfferSet;
   readonly lowestRaisedMinimum: number;
   readonly highestRaisedMinimum: number;
@@ -273,8 +273,8 @@ export class MatchIndex {
         highestRaisedMinimum = Math.max(highestRaisedMinimum, price.amountMin);
       }
       if (price.openTerms === terms[offer]!) continue;
-      // Whether the state excludes the default term, which the offer quotes to borrowers without a requested term or with a term that it
-      // lacks.
+      // Whether the state excludes the offer's default term. Borrowers who request no term, or a term that the offer lacks, get the default
+      // term.
       const defaultClosed = (price.openTerms & (1 << defaultTerm[offer]!)) === 0;
       for (let place = 0; place < nonDefaultTerm.length; place++) {
         const bit = place === 0 ? 0 : 1 << (place - 1);

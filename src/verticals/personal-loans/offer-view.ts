@@ -232,7 +232,7 @@ export class OfferRenderer {
       lender_name: lenderName,
       logo_url: `${this.#logosUrl}/${logo}${hash === undefined ? '' : `?v=${hash}`}`,
       apr_range: { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 },
-      // Slots are numbered by offer, then by credit band, then by term. The remainder is therefore the index of the term.
+      // Slots are numbered by offer, then by credit band, then by term, so the remainder is the index of the term.
       payment_term_months: this.#tables.termMonths[slot % this.#tables.termMonths.length]!,
     };
   }
