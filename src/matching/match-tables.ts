@@ -67,10 +67,7 @@ export function countSortOrderEntries(offers: readonly CatalogOffer[]): number {
   return offers.some(({ daily_cap }) => daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax;
 }
 
-/**
- * Product rule that restricts a choice field, in addition to the criteria of each offer. `admits` receives `undefined` if the borrower's
- * value is missing.
- */
+/** Product rule that restricts a choice field, in addition to the criteria of each offer. A missing `value` is undefined. */
 export interface ChoiceFieldRule<Offer> {
   readonly field: string | undefined;
   readonly admits: (offer: Offer, value: unknown, field: PocketField) => boolean;

@@ -27,8 +27,7 @@ export function packedOfferAt(orders: PackedOrders, place: number): number {
 
 /**
  * Offers that have reached their daily cap, so that responses omit them (docs/contract.md#daily-caps). An `UnavailableOffers` object is
- * immutable; every change creates a new object. The `total` of a ranking is valid only for the `UnavailableOffers` object for which the
- * `total` was computed.
+ * immutable; every change creates a new object. The `total` of a ranking is valid for only one `UnavailableOffers` object.
  */
 export interface UnavailableOffers {
   readonly count: number;

@@ -85,10 +85,7 @@ export class RangeIndex {
   }
 }
 
-/**
- * Returns the sorted bucket boundaries: the first integer of each range, and the first integer after each range. If there are more than
- * `matchIndexBucketsMax` such integers, the function selects some of them at equal steps.
- */
+/** Returns the sorted bucket boundaries: up to `matchIndexBucketsMax - 1` of the integers at which a range begins or has just ended. */
 function chooseCuts(min: Float64Array, max: Float64Array): Float64Array {
   const edges = new Float64Array(min.length + max.length);
   edges.set(min);

@@ -9,8 +9,7 @@ import type { MetricRegistry } from './metric-registry.ts';
 
 /**
  * Measures the delay of timers in a cumulative histogram. `monitorEventLoopDelay` of Node.js is unsuitable, because its percentiles cover
- * only the time since its last reset. If two Prometheus servers scraped such percentiles, the resets by one server would falsify the
- * percentiles of the other server.
+ * only the time since its last reset. If two Prometheus servers scraped the service, each would reset the percentiles of the other.
  */
 export class EventLoopMonitor {
   readonly delays = new BucketHistogram(eventLoopDelayBuckets);

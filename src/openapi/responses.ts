@@ -155,8 +155,7 @@ const sampleRequestId = 'pC7ZkX0wQm2s-4f';
 
 /**
  * Returns the OpenAPI error responses of an operation by status (docs/contract.md#error-codes). If a status has only one error code, the
- * response is a `$ref` to the entry of this code in `sharedErrorResponses`. `own` replaces the standard descriptions; the response is then
- * never a `$ref`.
+ * response is a `$ref` to the entry of this code in `sharedErrorResponses`. `own` replaces the standard descriptions and the `$ref`.
  */
 export function errorResponses(
   codes: readonly ErrorCode[],

@@ -29,10 +29,7 @@ interface LenderView {
   readonly rev_confirmed: number;
 }
 
-/**
- * Number of widget events by type (docs/contract.md#widget-events). `offer_click` events do not count in the figure `offer_clicks`, which
- * counts requests to click URLs.
- */
+/** Number of widget events by type (docs/contract.md#widget-events). The figure `offer_clicks` excludes `offer_click` events. */
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
 /** Summary of the sessions of a period (docs/contract.md#summary). */

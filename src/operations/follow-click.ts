@@ -37,10 +37,7 @@ export interface ClickRequest {
   readonly offer: string;
   readonly v: string;
   readonly userAgent: string;
-  /**
-   * True if the method is not GET (for example HEAD). The response is then a redirect, but the service records no click, so no revenue can
-   * be confirmed.
-   */
+  /** True if the method is not GET (for example HEAD). The service then redirects, but records no click and no revenue. */
   readonly isRedirectOnly: boolean;
 }
 

@@ -64,10 +64,7 @@ interface ShowOffersRequest {
   readonly explain: boolean;
   /** Whether the response counts as a view, which is recorded in the ledger (docs/contract.md#views). */
   readonly countsAsView: boolean;
-  /**
-   * Widget load of the request; null for API requests. All responses to a widget load count as at most one view. Each API response counts
-   * as one view.
-   */
+  /** Widget load of the request; null for API requests. A widget load counts as at most one view, even after several responses. */
   readonly load: WidgetPageLoad | null;
   /** Signal that cancels the request; null if the caller cannot cancel. */
   readonly signal: CancelSignal | null;
@@ -133,10 +130,7 @@ function selectOffers(
   return indexes.length === count ? indexes : null;
 }
 
-/**
- * Returns the ranking with a `total` that excludes the offers in `unavailableOffers`. Returns null if the caller must compute a new
- * ranking.
- */
+/** Returns the ranking with a `total` that excludes `unavailableOffers`, or null if the caller must compute a new ranking. */
 function withUpdatedTotal(
   { tables }: CompiledCatalog,
   borrower: Readonly<FieldVector>,

@@ -34,10 +34,7 @@ export class CleanupStack {
 export interface DrainSettings {
   /** Time after `stop` in which the service still accepts connections, so that load balancers can notice the stop. */
   readonly delayMs: number;
-  /**
-   * Time after `delayMs` for pending requests to complete. At the end of this time, the service closes every connection with a pending
-   * request.
-   */
+  /** Time after `delayMs` for pending requests to complete. Afterwards, the service closes the connections of unfinished requests. */
   readonly deadlineMs: number;
 }
 

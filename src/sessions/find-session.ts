@@ -21,10 +21,7 @@ type ResolvedSubId =
   | { readonly session: Session; readonly parts: null }
   | { readonly session: null; readonly parts: SubIdParts };
 
-/**
- * Finds the session of a sub_id. Returns null for an invalid sub_id. The MAC of the sub_id is checked only if the session is not in the
- * store.
- */
+/** Finds the session of a sub_id; null for an invalid sub_id. If the store contains the session, the MAC of the sub_id is not checked. */
 export function resolveSubId({ sessions, subIds }: ResolveSubIdDeps, subId: string): ResolvedSubId | null {
   const session = sessions.get(subId);
   if (session !== undefined) return { session, parts: null };

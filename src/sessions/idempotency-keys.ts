@@ -39,8 +39,7 @@ interface PendingRecord extends IdempotencyRecord {
 
 /**
  * Idempotency-Keys of live sessions (docs/contract.md#idempotency). An Idempotency-Key is stored until its session expires, because a retry
- * after the deletion of the key would create a second session. If the store is full, the caller must reject new requests that have an
- * Idempotency-Key.
+ * after the deletion of the key would create a second session. The caller must reject new Idempotency-Keys while the store is full.
  *
  * The ledger stores digests of keys and payloads for months. The digests are HMACs with a secret. A reader of the ledger could find the
  * text of a plain digest by guessing. A lookup computes the digest with every secret of the service.
@@ -110,9 +109,7 @@ export class IdempotencyKeys {
     this.#pending.set(toLatin1(key), { ...first, sub: Buffer.from(first.sub), payload });
   }
 
-  /**
-   * Removes a request from the pending requests. `taken` is true if the ledger has written the request's record or will write the record.
-   */
+  /** Removes a request from the pending requests. `taken` is true if the ledger has accepted the record of the request. */
   completePendingRequest({ key }: IdempotencyDigests, taken: boolean): void {
     const mapKey = toLatin1(key);
     const request = this.#pending.get(mapKey);

@@ -93,8 +93,7 @@ export class IdempotencyRecordRing {
     const recordIndex = this.#recordSequenceAt(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
     const slot = this.#findIndexSlot(this.#chunkContaining(recordIndex).subarray(offset, offset + digestLength));
-    // In the hash index, the slot of a key refers to the latest record with this key. The slot is cleared only if the removed record is the
-    // latest.
+    // In the hash index, a key refers to its latest record. The slot is kept if a later record has the same key.
     if (this.#index[slot] === recordIndex + 1) this.#removeIndexSlot(slot);
     this.#oldestPosition++;
     // A chunk without records is freed. In an almost full ring, the chunk with the oldest records may also contain the newest records.

@@ -96,10 +96,7 @@ export class MemorySessionStore implements SessionStore {
     this.#size = 0;
   }
 
-  /**
-   * Deletes expired sessions, shard by shard, until the store has room for a session. Returns false if the store stays full. After a failed
-   * search, the next search takes place at least `bounds.sessionStoreFullCheckIntervalMs` later.
-   */
+  /** Deletes expired sessions until the store has room for a session. If a recent attempt failed, returns false at once. */
   #removeExpiredUntilRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lastFailedSweepMs < bounds.sessionStoreFullCheckIntervalMs) return false;

@@ -36,8 +36,8 @@ const noRecord = -1;
 
 /**
  * Rankings of offers that are cached for sessions, outside the JavaScript heap (docs/contributing/decisions/sessions.md). On the heap, each
- * ranking would consist of five objects, and millions of objects would slow the garbage collector. Released records are reused, but their
- * memory is never returned to the system.
+ * ranking would be five objects, and millions of objects slow garbage collection. Released records are reused, but their memory is never
+ * returned to the system.
  */
 export class RankingArena {
   readonly #versions = new InternTable<string>();

@@ -42,9 +42,7 @@ export class SessionRecovery implements LedgerSubscriber {
     this.today = toDayNumber(this.#nowMs);
   }
 
-  /**
-   * Unix time, in milliseconds, from which ledger records are replayed. Includes a margin, because the wall clock may have been set back.
-   */
+  /** Unix time in milliseconds from which ledger records are replayed. A margin allows for a wall clock that was set back. */
   get replayStartMs(): number {
     const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
     return Math.min(dayStartMs(this.today), oldestLiveMs) - bounds.clockSetBackMsMax;

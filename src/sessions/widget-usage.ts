@@ -90,10 +90,7 @@ export class WidgetUsage {
     if (this.shouldCountView(load)) this.#viewedLoads.add(load);
   }
 
-  /**
-   * Marks a widget event as used, by the 8-byte digest of its ID. Returns false if the event is already marked, or if the session has
-   * reached its event limit.
-   */
+  /** Marks a widget event as used, by the 8-byte digest of its ID. Returns false if the event was already used, or at the event limit. */
   markEvent(digest: Uint8Array): boolean {
     if (this.#claimedEvents.size >= bounds.widgetEventsPerSessionMax || this.#claimedEvents.has(digest)) return false;
     this.#claimedEvents.add(digest);

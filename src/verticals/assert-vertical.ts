@@ -53,10 +53,7 @@ const verticalMembers = Object.keys({
 
 const fieldKinds = Object.keys(encodedValueRanges);
 
-/**
- * Throws a RangeError that describes the first error in a vertical. Also checks types, because an application that embeds the service may
- * be plain JavaScript.
- */
+/** Throws a RangeError that describes the first error in a vertical. Also checks types, because the caller may be plain JavaScript. */
 export function assertValidVertical(vertical: Vertical): void {
   assertObject('a vertical', vertical);
   const { verticalSegmentCharactersMax, apiKeyPrefixCharactersMax } = bounds;

@@ -17,8 +17,7 @@ export function monthlyPaymentPerDollar(noteRatePercent: number, months: number)
  *
  * Uses Newton's method to find the positive root of `net x rate - payment x (1 - (1 + rate) ^ -months)`. The function is convex and has two
  * roots: 0 and the positive root. The start value `payment / net` is above the positive root, because at this rate the interest alone
- * equals the payment. Because the function is convex, every step from this start value moves the rate down towards the positive root, and
- * never below this root.
+ * equals the payment. Because the function is convex, every step from this start value decreases the rate, but never below the root.
  */
 export function solveAprPercent(net: number, payment: number, months: number): number {
   if (payment * months <= net) return 0;

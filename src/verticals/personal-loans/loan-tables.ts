@@ -139,10 +139,7 @@ function expectedRevenueMicros(offer: LoanOffer, bandName: string, vertical: Ver
   return Math.round(payoutMicros * offer.bands[bandName]!.confirm_rate!);
 }
 
-/**
- * Returns a memoized `computeAprPercent`. Results are cached, because many offers have equal rates, fees and terms, and computing an APR is
- * slow.
- */
+/** Returns a memoized `computeAprPercent`, because computing an APR is slow, and many offers have equal rates, fees and terms. */
 function memoizeApr(): typeof computeAprPercent {
   const aprs = new Map<string, number>();
   return (noteRatePercent, feePercent, months) => {
@@ -156,10 +153,7 @@ function memoizeApr(): typeof computeAprPercent {
   };
 }
 
-/**
- * Returns the payout model of an offer. If the offer specifies no payout model, returns the revenue model of the vertical
- * (docs/contract.md#click-revenue).
- */
+/** Returns the payout model of an offer; by default, the revenue model of the vertical (docs/contract.md#click-revenue). */
 export function offerPayoutModel(offer: LoanOffer, vertical: Vertical): Vertical['revenueModel'] {
   return offer.payout_model ?? vertical.revenueModel;
 }

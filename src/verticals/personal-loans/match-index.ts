@@ -45,10 +45,7 @@ export interface LoanTermIndex {
   readonly bestScores: Int32Array;
 }
 
-/**
- * Offer sets for borrowers of one credit band and one state. The sets ignore debt-to-income limits, because these limits depend on the
- * borrower's debts.
- */
+/** Offer sets for borrowers of one credit band and one state. The sets do not depend on the borrowers' income and debts. */
 export interface UsStateIndex {
   /** Offers whose criteria allow this state and credit band and that have at least one available term. */
   readonly offered: OfferSet;
@@ -273,8 +270,7 @@ export class MatchIndex {
         highestRaisedMinimum = Math.max(highestRaisedMinimum, price.amountMin);
       }
       if (price.openTerms === terms[offer]!) continue;
-      // Whether the state excludes the offer's default term. Borrowers who request no term, or a term that the offer lacks, get the default
-      // term.
+      // Whether the state excludes the offer's default term. The default term applies if the offer lacks the requested term.
       const defaultClosed = (price.openTerms & (1 << defaultTerm[offer]!)) === 0;
       for (let place = 0; place < nonDefaultTerm.length; place++) {
         const bit = place === 0 ? 0 : 1 << (place - 1);
