@@ -20,10 +20,7 @@ export function pageLoadRequests(sessions: readonly BorrowerSession[], keys: rea
   });
 }
 
-/**
- * Returns one request for offers per session. The service has no cached rankings for these sessions, so each request computes a new
- * ranking.
- */
+/** Returns one request for offers per session. Each request computes a ranking, because none is cached for these sessions. */
 export function uncachedOfferRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {
   return sessions.map((session) => marketplaceRequest(session, shownOffers));
 }
@@ -38,7 +35,7 @@ export function steadyLoadRequests(sessions: readonly BorrowerSession[]): Prepar
   const requests: PreparedRequest[] = [];
   for (let lap = 0; lap <= offerRequestsPerInput; lap++) {
     for (const [at, session] of sessions.entries()) {
-      // In each pass over all sessions, every fifth session gets an `inputs` request. Each pass begins this count at another session.
+      // In each pass over all sessions, every fifth session gets an `inputs` request. Each pass selects other sessions for these requests.
       const isInput = (lap + at) % (offerRequestsPerInput + 1) === 0;
       requests.push(
         isInput

@@ -81,7 +81,7 @@ export async function reusableSessions(
   return kept.slice(0, count);
 }
 
-/** Maximum number of income changes per session in one round. Each round has a separate range, so that no income occurs twice. */
+/** Maximum number of income changes per session in one round. Each round has its own range of changes, so that no income occurs twice. */
 const changesPerRoundMax = 1_000;
 
 /** Returns requests that change the income of sessions. A session never gets the same income twice, not even in later rounds. */

@@ -77,8 +77,8 @@ export const cachedRankingScenario: Scenario = {
 };
 
 /**
- * Measures requests for offers for which the service must compute a new ranking. Before each round, every session gets a new income, which
- * removes its cached ranking. Each session is used once per round. The requests that change the income are not measured.
+ * Measures requests for offers that require a new ranking. Before each round, every session gets a new income, which removes its cached
+ * ranking. Each session is used once per round. The requests that change the income are not measured.
  */
 const marketplaceUnknownScenario: Scenario = {
   name: 'marketplace-unknown',
