@@ -26,7 +26,7 @@ export const fullBenchScale: BenchScale = {
   sessionsMax: 1_000_000,
 };
 
-/** Scale of a quick run, which takes less than two minutes. */
+/** Size of a quick benchmark run, which takes less than two minutes. */
 export const quickBenchScale: BenchScale = {
   rounds: 1,
   seconds: 0.3,
@@ -36,7 +36,7 @@ export const quickBenchScale: BenchScale = {
   sessionsMax: 10_000,
 };
 
-/** Prints the current step on stderr: one line that is overwritten on a terminal, else one line per step. */
+/** Prints the current step on stderr. On a terminal, each step overwrites the previous step. */
 export class ProgressPrinter {
   showStep(text: string): void {
     process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
@@ -62,7 +62,7 @@ export interface BenchContext {
   readonly progress: ProgressPrinter;
 }
 
-/** Benchmark part. Each benchmark part fills its own members of the `BenchResult`, or appends entries to a list in the `BenchResult`. */
+/** Part of the benchmarks, such as `micro`. Its results are merged into the `BenchResult`. */
 export interface BenchPart {
   /** Name of the part for the option `--only`. */
   readonly name: string;

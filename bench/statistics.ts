@@ -29,14 +29,11 @@ export function summarizeMeasurements(values: readonly number[]): MeasurementSum
 const sigmaOfMad = 1.4826;
 /** Correction factors of the median absolute deviation for 2 to 9 values (Croux and Rousseeuw, COMPSTAT 1992). */
 const smallSampleCorrections = [1.196, 1.495, 1.363, 1.206, 1.2, 1.14, 1.129, 1.107];
-/** Number of standard deviations above which a change is not noise. */
+/** A change of more than this number of standard deviations is not noise. */
 const noiseSigmas = 3;
-/**
- * Minimum threshold: a smaller loss of speed is never reported, because measurements on different days differ more than
- * the runs of one day.
- */
+/** Minimum loss threshold. A smaller loss of speed is never reported, because measurements vary from day to day. */
 const lossThresholdMin = 0.08;
-/** Maximum threshold: a loss of half the speed is always reported. */
+/** Maximum loss threshold. A loss of more than half the speed is always reported, even if the runs vary widely. */
 const lossThresholdMax = 0.5;
 
 /** Returns the spread of values as the standard deviation of their logarithms: 0.05 is about 5 %. Returns 0 for one value. */
@@ -49,12 +46,12 @@ export function logarithmicSpread(values: readonly number[]): number {
   return sigmaOfMad * correction * distance;
 }
 
-/** Returns the loss threshold, given the spread of the runs. A benchmark whose speed falls by a share above the threshold is reported. */
+/** Returns the loss threshold for a given spread of the runs. A loss of speed above this threshold is reported. */
 export function slowdownThreshold(spread: number): number {
   return Math.min(Math.max(1 - Math.exp(-noiseSigmas * spread), lossThresholdMin), lossThresholdMax);
 }
 
-/** Returns the share of speed that is lost when a measured value changes from `from` to `to`; negative if the speed increases. */
+/** Returns the loss of speed between the values `from` and `to`, as a share of the speed at `from`. A negative loss is a gain. */
 export function computeRegressionShare(better: 'higher' | 'lower', from: number, to: number): number {
   return better === 'higher' ? 1 - to / from : 1 - from / to;
 }

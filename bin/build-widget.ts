@@ -10,7 +10,7 @@ import { build, type Plugin, transform } from 'esbuild';
 
 const client = fileURLToPath(new URL('../src/web/widget', import.meta.url));
 
-/** First browser versions that support constructable style sheets, container queries and `inset`, which the widget uses. */
+/** Oldest browser versions with the CSS features of the widget: constructable style sheets, container queries and `inset`. */
 const target = ['chrome105', 'edge105', 'firefox110', 'safari16.4'];
 
 /** esbuild plugin that imports a style sheet as a string of minified CSS. */

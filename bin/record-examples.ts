@@ -78,7 +78,7 @@ async function recordPartnerFlow(
   const inSandbox = { sub_id: sandbox.sub_id };
   await test.post('inputs', { ...inSandbox, fields });
 
-  // The embed code comes from the sandbox, so that the load of its widget is not counted in the analytics of the live key.
+  // The embed code is for a sandbox session, so that loading the widget does not change the analytics of the live key.
   const { token } = await test.get<{ readonly token: string }>('marketplace', { ...inSandbox, format: 'js' });
   const load = sampleValue('load', 'hex', 16);
   const widgetOffers = await test.getWidgetOffers({ sub: sandbox.sub_id, token, load, max_offers: '1' });

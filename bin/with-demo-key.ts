@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-/** Members of the output of `marketplace check-config --json` that this program reads. */
+/** Part of the output of `marketplace check-config --json` that this program reads. */
 interface CheckedConfig {
   readonly settings: Readonly<
     Record<
@@ -41,7 +41,7 @@ const { positionals, values } = parseArgs({
 });
 const [account, program, ...programArguments] = positionals as [string, string, ...string[]];
 
-/** The running program (undefined before its start), and a signal that arrived before its start. */
+/** `childProcess` is undefined until the program starts. `earlySignal` is a signal that arrived before the start. */
 let childProcess: ChildProcess | undefined;
 let earlySignal: NodeJS.Signals | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -40,11 +40,11 @@ else {
   const ledger: SampleLedger = {
     sessions: Number(options.sessions),
     days: 200,
-    // Multiplication by the prime 7,919 spreads the sessions of each tag over the whole ledger.
+    // Multiplication by the prime 7,919 gives successive sessions different tags in a scattered order.
     tagOf: (serial) => (serial % 10 < 3 ? largeTag : `tag-${(serial * 7_919) % otherTagCount}`),
     sessionsPerView: 4,
     sessionsPerClick: 8,
-    // With this delay, the analytics store reads a session and the view of the session in different batches.
+    // The ledger contains 3,000 other sessions between a session and its view, so that the two records are applied in different batches.
     delaySessions: 3_000,
     metadata: '{"campaign":"spring","page":"landing-1","bid":1.25}',
   };

@@ -2,8 +2,8 @@
  * Baseline server that uses only uWebSockets.js. The server reads each request, parses a JSON body and sends a recorded response of the
  * service. The server has no API keys, sessions, offers or log. The first argument is the path of the response file.
  *
- * If the second argument is `synced`, the server writes and syncs 80 bytes to disk before each reply. Requests that arrive during a write
- * share the next write. The difference in speed with and without `synced` is the cost of durability.
+ * If the second argument is `synced`, the server writes and syncs 80 bytes to disk before each reply. One write serves all requests that
+ * arrived during the previous write. Without `synced`, the server writes nothing, so a comparison shows the cost of durability.
  */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { constants, openSync, write as writeFile, writeSync } from 'node:fs';
@@ -60,7 +60,7 @@ function createSyncedSend(path: string): Send {
     writeFile(file, records, 0, bytes, offset, (error) => {
       if (error !== null) throw error;
       offset += bytes;
-      // Starts to write the next group of records before the replies to the requests of this group are sent.
+      // Starts the next disk write before the replies of this group are sent.
       writeNextGroup();
       for (const { res, answer } of group) res?.cork(() => write(res, answer));
     });
@@ -77,7 +77,7 @@ function createSyncedSend(path: string): Send {
   };
 }
 
-// The record file is in the same folder as the response file. The benchmark deletes the folder of both files after the run.
+// The records are written next to the response file, in a folder that the benchmark deletes after the run.
 const send = process.argv[3] === 'synced' ? createSyncedSend(`${process.argv[2]}.records`) : sendNow;
 // The build and settings of uWebSockets.js are the same as in the service.
 const uws = loadNativeEngine().native as unknown as typeof import('uWebSockets.js');
@@ -92,7 +92,7 @@ for (const { method, path, responseFor } of groupByRoute(answers)) {
     const chunks: Buffer[] = [];
     res.onAborted(() => {});
     res.onData((chunk, isLast) => {
-      // uWebSockets.js reuses the memory of a chunk after the callback returns. A body in a single chunk is parsed without a copy.
+      // uWebSockets.js reuses the memory of a chunk after the callback returns. So every chunk except the last must be copied.
       if (!isLast) {
         chunks.push(Buffer.from(chunk.slice(0)));
         return;

@@ -12,26 +12,26 @@ import {
   sessionRequest,
 } from '../scenarios/requests.ts';
 
-/** Factor by which the number of API keys is multiplied, because the number of random arrivals per minute varies. */
+/** Number of API keys, relative to the number that the mean request rate needs. Some minutes have more requests than the mean. */
 const headroomFactor = 1.25;
-/** Approximate maximum number of live sessions to which the load submits new inputs. */
+/** A large load submits new inputs to about this number of live sessions. */
 const changedSessionsMax = 20_000;
 /** Maximum number of live sessions whose offers are requested repeatedly without new inputs. */
 const knownSessionsMax = 2_000;
-/** Average number of click links per session; some sessions have more links and others have fewer. */
+/** Average number of click links per session. */
 const clicksPerSession = 3;
-/** Delay in seconds between new inputs and the request that computes the new ranking. */
+/** Minimum delay in seconds between the `inputs` request of a session and the next request for its offers. */
 const rankingDelaySeconds = 1;
 export const warmUpSeconds = 3;
 
 /** Numbers of keys, sessions and requests for a capacity check. */
 interface CheckScale {
   readonly perSecond: number;
-  /** Number of requests that are prepared; slightly more than the load sends. */
+  /** Number of prepared requests, which is slightly higher than the number of sent requests. */
   readonly requests: number;
-  /** Number of API keys that send the load; large enough that each key stays below its limits. */
+  /** Number of API keys for the load; large enough that each key stays below its limits. */
   readonly keys: number;
-  /** Number of additional API keys for the preparing requests, which cache rankings and create click links. */
+  /** Number of additional API keys for the requests that cache rankings and create click links before the load. */
   readonly preparingKeys: number;
   /** Number of live sessions for each kind of request in the load. */
   readonly sessions: {
@@ -42,7 +42,7 @@ interface CheckScale {
   };
   /** Number of live sessions when the server starts; at least the requested `initialSessions`. */
   readonly totalSessions: number;
-  /** Minimum number of `inputs` requests for other sessions between the `inputs` request of a session and the request for its offers. */
+  /** Number of `inputs` requests that the load sends in the time `rankingDelaySeconds`. */
   readonly inputsBetween: number;
   readonly clicks: number;
 }
@@ -61,8 +61,7 @@ export function computeCapacityCheckScale({
   const sessions = {
     changed: 1 + 2 * inputsBetween + Math.min(changedSessionsMax, countOf('inputs')),
     known: Math.max(1, Math.min(knownSessionsMax, countOf('marketplace-known'))),
-    // The load uses a `fresh` session if every `changed` session either has its current ranking, or has inputs newer than
-    // `rankingDelaySeconds`.
+    // A request for a new ranking uses a `changed` session or, if none is available, a `fresh` session.
     fresh: Math.max(0, countOf('marketplace-unknown') - countOf('inputs')) + inputsBetween + 2,
     clicked: Math.ceil(clicks / clicksPerSession) + (clicks === 0 ? 0 : 20),
   };
@@ -102,8 +101,8 @@ interface MixedLoadInputs {
 }
 
 /**
- * Builds the requests of a traffic mix in sending order, each route spread evenly over the load. To miss the ranking cache, a request for
- * offers uses a session whose inputs have changed since its last ranking, or a session whose offers were never requested.
+ * Builds the requests of a traffic mix in the order of sending. A request that needs a new ranking uses a session with changed inputs, or a
+ * session without an earlier request for offers.
  */
 export function buildMixedLoad(
   ratesPerSecond: CapacityCheckRequest['ratesPerSecond'],
@@ -153,10 +152,7 @@ export function buildMixedLoad(
   });
 }
 
-/**
- * Returns the route of each request. The number of requests to a route is proportional to the rate of the route. The next route is always
- * the route whose number of requests is furthest below its share.
- */
+/** Returns the route of each request. Each route gets requests in proportion to its rate, evenly distributed over the load. */
 function spreadRoutes(rates: Readonly<Record<RouteName, number>>, requests: number): RouteName[] {
   const total = routeNames.reduce((sum, name) => sum + rates[name], 0);
   const deficits = mapRouteNames(() => 0);

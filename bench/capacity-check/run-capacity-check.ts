@@ -10,7 +10,7 @@ import { type BorrowerSession, clickRequests } from '../scenarios/requests.ts';
 import { observeLoad, readMemoryAfterGc } from '../target/load-target.ts';
 import { buildMixedLoad, computeCapacityCheckScale, warmUpSeconds } from './mixed-load.ts';
 
-/** Number of offers in the catalog, the same as in the route benchmark with a generated catalog. */
+/** Number of offers in the catalog. The route benchmark `marketplace-unknown` uses the same number. */
 const catalogOffers = 200;
 const preparingConnections = 64;
 const offersShown = 20;
@@ -83,7 +83,7 @@ function sessionPool(sessions: readonly BorrowerSession[]): (count: number) => B
   };
 }
 
-/** Returns click requests for different pairs of session and offer. */
+/** Returns click requests. No two requests have the same session and offer. */
 async function createClickRequests(
   port: number,
   sessions: readonly BorrowerSession[],

@@ -24,8 +24,8 @@ interface GenerateCatalogOptions {
 
 /**
  * Generates a valid catalog of fictional lenders. The same arguments give the same catalog. The catalog uses each optional member of the
- * catalog format about as often as real catalogs do. A few lenders serve all states, and each kind of lender has its own criteria and
- * prices. The vertical must name the fields that contain the amount, the term and other properties of a loan.
+ * catalog format about as often as real catalogs do. Each kind of lender has its own criteria and prices. `vertical.roles` must name the
+ * fields for the amount, the term and other properties of a loan.
  */
 export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCatalogOptions): LoanCatalog {
   const random = seededRandom(seed);
@@ -137,7 +137,7 @@ function randomBand(
   const lowest = Math.max(3.99, roundToHundredths(kind.bestRatePercent + base + 22 * (1 - quality) ** 1.2));
   const width = randomInteger(random, 2, 8) + (1 - quality) * 2;
   const min = Math.min(lowest, 31.99);
-  // Lowers the maximum note rate by the fee, so that the APR, which includes the fee, rarely exceeds 36 %.
+  // The APR includes the fee. The maximum note rate is reduced by the fee, so that the APR rarely exceeds 36 %.
   const max = Math.max(min, Math.min(roundToHundredths(min + width), roundToHundredths(35.99 - fee)));
   const most = Math.round((amount.max * (0.4 + 0.6 * quality)) / 500) * 500;
   return {
@@ -199,7 +199,7 @@ function randomTerms(random: RandomSource, vertical: Vertical): number[] {
   return terms.length === 0 ? [36] : terms.sort((one, other) => one - other);
 }
 
-/** Returns a criterion on the states that the lender serves; null for all states. */
+/** Returns the criterion that limits an offer to the US states of the lender; null if the lender serves all states. */
 function randomStateCriterion(
   random: RandomSource,
   { reach }: LenderKind,
@@ -240,8 +240,8 @@ function randomStateRules(
 }
 
 /**
- * For some offers, returns a minimum credit score inside the lowest credit band that the offer accepts. Returns an empty object for offers
- * without a minimum score, and for verticals whose credit bands are not ranges of scores.
+ * Returns a random minimum credit score for 40 % of the offers, otherwise an empty object. The score is in the worst credit band that the
+ * offer accepts. Only verticals with `creditScores` have minimum scores.
  */
 function randomCreditMinimum(
   random: RandomSource,

@@ -6,7 +6,7 @@ export interface LenderKind {
   readonly share: number;
   readonly nameEndings: readonly string[];
   readonly reach: 'nationwide' | 'regional' | 'local';
-  /** Range from which the worst accepted credit band is chosen, from 0 (worst band) to 1 (best band). */
+  /** Range for the worst credit band that an offer accepts, where 0 is the worst band and 1 is the best band. */
   readonly worstBandPosition: readonly [number, number];
   /** Lowest note rate of the best credit band, in percent per year. */
   readonly bestRatePercent: number;
@@ -99,14 +99,14 @@ export function uniqueLenderName(random: RandomSource, { nameEndings }: LenderKi
   return unique;
 }
 
-// biome-ignore format: lists of words read better in rows
+// biome-ignore format: several words per line keep the list short
 const firstWords = [
   'Amber', 'Alder', 'Ash', 'Birch', 'Blue', 'Bright', 'Cedar', 'Clear', 'Copper', 'Coral', 'Crescent', 'Eagle', 'Elm',
   'Ever', 'Fern', 'First', 'Flint', 'Golden', 'Granite', 'Green', 'Harbor', 'Hazel', 'High', 'Iron', 'Juniper', 'Lake',
   'Laurel', 'Lone', 'Maple', 'Meadow', 'Mill', 'North', 'Oak', 'Opal', 'Pine', 'Prairie', 'Quarry', 'Red', 'River',
   'Sage', 'Silver', 'South', 'Spruce', 'Stone', 'Summit', 'Timber', 'Valley', 'West', 'White', 'Willow',
 ];
-// biome-ignore format: lists of words read better in rows
+// biome-ignore format: several words per line keep the list short
 const secondWords = [
   'Bay', 'Bend', 'Bluff', 'Branch', 'Bridge', 'Brook', 'Canyon', 'Cove', 'Creek', 'Crossing', 'Dale', 'Falls', 'Field',
   'Ford', 'Forge', 'Gate', 'Glen', 'Grove', 'Harbor', 'Hearth', 'Hill', 'Hollow', 'Junction', 'Landing', 'Light',

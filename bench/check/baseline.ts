@@ -17,7 +17,7 @@ export interface BenchBaseline {
 
 interface BaselineRatio extends Omit<MeasuredRatio, 'value'> {
   readonly median: number;
-  /** Spread of the runs: the standard deviation of the logarithms of their values. */
+  /** Variation of the ratio between runs: the standard deviation of its logarithm. 0.05 means about 5 %. */
   readonly spread: number;
   /** Largest loss of speed that counts as noise, as a share of the baseline speed. */
   readonly threshold: number;
@@ -45,7 +45,7 @@ export function parseBaseline(text: string): BenchBaseline {
   try {
     baseline = JSON.parse(text);
   } catch {
-    // For invalid JSON, `baseline` stays null, which is reported after this block.
+    // The check after this block also reports invalid JSON.
   }
   if (baseline?.format !== baselineFormat || !Array.isArray(baseline.figures)) {
     throw new Error('invalid baseline; store a new one');
@@ -72,7 +72,7 @@ interface RatioChange {
 interface Comparison {
   readonly losses: readonly RatioChange[];
   readonly gains: readonly RatioChange[];
-  /** Number of ratios whose change is within noise. */
+  /** Number of ratios without a significant change. */
   readonly unchanged: number;
   /** Names of baseline ratios that were not measured. */
   readonly missing: readonly string[];
@@ -81,8 +81,8 @@ interface Comparison {
 }
 
 /**
- * Compares the medians of the current runs with the baseline. A change is a gain if the reverse change, from the current median to the
- * baseline median, would be a loss.
+ * Compares the medians of the current runs with the baseline. A change is a gain if the baseline is slower than the current runs by more
+ * than the loss threshold.
  */
 export function compareWithBaseline(
   baseline: readonly BaselineRatio[],
@@ -107,14 +107,14 @@ export function compareWithBaseline(
   };
 }
 
-/** Converts `lost`, a negative loss of speed, to the share by which the baseline was slower than the current runs. */
+/** Returns how much slower the baseline was than the current runs, as a share of the current speed. `lost` is negative for a gain. */
 function gainShare(lost: number): number {
   return -lost / (1 - lost);
 }
 
 export const storeBaselineCommandLine = 'bin/with-node node bench/check/main.ts --store';
 
-/** Returns the lines of a report on a comparison, with the losses of speed first. */
+/** Formats a comparison as lines of text, with the losses of speed first. */
 export function formatComparison(
   baseline: BenchBaseline,
   { losses, gains, unchanged, missing, added }: Comparison,

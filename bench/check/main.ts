@@ -116,7 +116,7 @@ async function storeBaseline(options: CheckOptions): Promise<void> {
   );
 }
 
-/** Returns the ratios of each run, for the parts in `only`, or for all compared parts if `only` is absent. */
+/** Returns the ratios of each run. If `only` is given, measures only the benchmark parts with these names. */
 async function collectRuns(
   { from, repeat, client }: CheckOptions,
   only?: ReadonlySet<string>,

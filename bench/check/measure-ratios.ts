@@ -6,8 +6,8 @@ import { createBenchContext } from '../run-main.ts';
 import { extractRatios, type MeasuredRatio } from './ratios.ts';
 
 /**
- * Size of a single run, such as its number of rounds and sessions. A single run takes about a minute. A check measures
- * several runs with new servers for a reliable result.
+ * Size of a single run, such as its number of rounds and sessions. A single run takes about a minute. A check measures several runs, each
+ * with new servers, because a single run is not reliable.
  */
 const checkRunScale: BenchScale = {
   rounds: 1,
@@ -23,7 +23,7 @@ export const comparedBenchParts: readonly BenchPart[] = benchParts.filter(
   ({ name, group }) => group === 'routes' || name === 'micro',
 );
 
-/** Measures the ratios in several runs. Each run measures the parts in `only`, or all `comparedBenchParts` if `only` is absent. */
+/** Measures the ratios in several runs. If `only` is given, measures only the benchmark parts with these names. */
 export async function measureComparedRatios(
   repeat: number,
   clientName: LoadClient['name'] | undefined,

@@ -2,9 +2,9 @@ import { calibrationName, type MicroBenchmarkResult } from '../micro/micro-bench
 import { cpuRatios, throughputRatios } from '../report/ratios.ts';
 import type { BenchResult, RouteResult } from '../result/bench-result.ts';
 
-/** Ratio of two measurements, which depends on the code but hardly on the machine. */
+/** Ratio of two measurements. The ratio depends on the code, and much less on the machine. */
 export interface MeasuredRatio {
-  /** Name that identifies the ratio in other runs. */
+  /** Name of the ratio, which is the same in all runs. */
   readonly name: string;
   /** Benchmark part that measures the ratio. */
   readonly part: string;
@@ -13,12 +13,12 @@ export interface MeasuredRatio {
   readonly value: number;
 }
 
-/** Ratio with one value for each run that measured the ratio. */
+/** Ratio with its values from several runs. */
 export interface RatioAcrossRuns extends Omit<MeasuredRatio, 'value'> {
   readonly values: readonly number[];
 }
 
-/** Groups the ratios of all runs by name. A ratio has no value for a run that did not measure it. */
+/** Groups the ratios of all runs by name. */
 export function groupRatiosByName(runs: readonly (readonly MeasuredRatio[])[]): RatioAcrossRuns[] {
   return [...Map.groupBy(runs.flat(), ({ name }) => name).values()].map((same) => {
     const { value: _, ...figure } = same[0]!;

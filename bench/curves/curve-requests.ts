@@ -20,7 +20,7 @@ export function pageLoadRequests(sessions: readonly BorrowerSession[], keys: rea
   });
 }
 
-/** Returns one request for offers per session. For each request, the service computes and caches the ranking of the session. */
+/** Returns one request for offers per session. Each request computes a ranking, because none is cached for these sessions. */
 export function uncachedOfferRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {
   return sessions.map((session) => marketplaceRequest(session, shownOffers));
 }
@@ -28,16 +28,14 @@ export function uncachedOfferRequests(sessions: readonly BorrowerSession[]): Pre
 const offerRequestsPerInput = 4;
 
 /**
- * Returns requests that do not change the number of live sessions. The requests pass over all sessions several times; one pass is a lap.
- * Each session gets an `inputs` request with a new income in one pass, and requests for its offers in all other passes. The first request
- * for offers after new inputs computes a new ranking.
+ * Returns requests that do not change the number of live sessions. Each session gets one `inputs` request with a new income, and four
+ * requests for offers. The first request for offers after new inputs computes a new ranking.
  */
 export function steadyLoadRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {
   const requests: PreparedRequest[] = [];
   for (let lap = 0; lap <= offerRequestsPerInput; lap++) {
     for (const [at, session] of sessions.entries()) {
-      // In each lap (one pass over all sessions), a different part of the sessions gets `inputs` requests, which spreads these
-      // requests evenly over the load.
+      // In each pass over all sessions, every fifth session gets an `inputs` request. Each pass selects other sessions for these requests.
       const isInput = (lap + at) % (offerRequestsPerInput + 1) === 0;
       requests.push(
         isInput

@@ -1,6 +1,6 @@
 import type { BenchContext } from '../bench-part.ts';
 
-/** Durations of the loads, and the request rates and numbers of sessions at which the curves are measured. */
+/** Duration of each load, and the points of the curves: request rates, or numbers of live sessions. */
 export interface CurveSettings {
   /** Duration of the closed loop that measures saturation. */
   readonly saturationSeconds: number;
@@ -11,13 +11,13 @@ export interface CurveSettings {
   /** Rates of the offered-load curve, as shares of the saturation rate. */
   readonly saturationShares: readonly number[];
   /**
-   * Maximum number of additional points above the highest rate of `saturationShares`. A point is added if the service kept up with the load
-   * at the previous point.
+   * Maximum number of points at rates above the highest rate in `saturationShares`. The curve gets another point only if the service kept
+   * up with the load at the previous point.
    */
   readonly extraLoads: number;
   /**
-   * Maximum rate at which the baseline `bare` is also measured, as a share of the saturation rate. Above `bareServerShareMax`,
-   * queueing dominates the latency.
+   * Maximum request rate at which the baseline `bare` is measured too, as a share of the saturation rate. At higher rates, most of the
+   * latency is waiting time in queues.
    */
   readonly bareServerShareMax: number;
   readonly liveSessions: readonly number[];

@@ -13,7 +13,7 @@ type MemoryPoint = MemoryMeasurement['points'][number];
 
 const mebibyte = 2 ** 20;
 
-/** Returns the memory per session: the slope of the memory over the number of sessions, or null with fewer than two points. */
+/** Returns the memory per session, computed from a line through the points. Returns null if there are fewer than two points. */
 export function estimateSessionMemory(
   points: readonly MemoryPoint[],
   fields: number,
@@ -59,12 +59,12 @@ export async function readSessionsMax(): Promise<number> {
 const saturationShare = 0.6;
 /** Number of API keys, large enough that each key stays below its rate limit. */
 const liveSessionsKeys = 1_000;
-/** Number of sessions that the load uses. The data of 20,000 sessions is larger than the CPU caches. */
+/** Number of sessions for which the load sends requests. The data of 20,000 sessions does not fit into the CPU caches. */
 const loadedSessions = 20_000;
 
 /**
- * Measures latencies at one request rate for an increasing number of live sessions, each on a new service. Memory is read before the load,
- * because the load adds a cached ranking to each session.
+ * Measures the latencies at a fixed request rate for several numbers of live sessions. For each number, a new service is started. Its
+ * memory is measured before the load, because the load adds cached rankings.
  */
 export const liveSessionsCurve = {
   name: 'live-sessions',
@@ -84,7 +84,7 @@ export const liveSessionsCurve = {
         const figures = await readMemoryAfterGc(target);
         if (figures !== null) memory.push({ sessions: count, ...figures });
         const requests = steadyLoadRequests(sessions);
-        // Every point has the same warm-up. The saturation rate at the first point determines the request rate of all points.
+        // The saturation is measured at every point as a warm-up. The result at the first point determines the request rate of all points.
         const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
         const saturation = await measureSaturation(sender, target, closedLoop);
         perSecond ||= fractionOfSaturationRate(saturationShare, saturation, scale.seconds);

@@ -6,12 +6,10 @@ import type { OpenLoopPlan, OpenLoopResult } from '../open-loop/open-loop-plan.t
 import type { LoadCurvePoint } from '../result/bench-result.ts';
 import { cpuPerRequest, type LoadTarget, observeLoad, readProcessUsageWhenIdle } from '../target/load-target.ts';
 
-/**
- * Minimum number of requests at a point of a curve. A short measurement can give a low saturation rate, and so too few requests at a point.
- */
+/** Minimum number of requests at a point of a curve, even if the measured saturation rate is very low. */
 const pointRequestsMin = 20;
 
-/** Returns a share of the saturation rate, as an integer number of requests per second that gives a point at least 20 requests. */
+/** Returns a share of the saturation rate, in requests per second. The result is at least `pointRequestsMin` requests in `seconds`. */
 export function fractionOfSaturationRate(share: number, saturation: number, seconds: number): number {
   return Math.max(Math.ceil(pointRequestsMin / seconds), Math.round(share * saturation));
 }
@@ -20,12 +18,12 @@ export function fractionOfSaturationRate(share: number, saturation: number, seco
 const closedLoopConnections = 64;
 /** Number of connections of an open-loop load. All connections are busy only if the server is far behind the schedule. */
 const openLoopConnections = 256;
-/** Capacity of the request queue, as a duration of the scheduled load in seconds. */
+/** The request queue can contain all requests that are scheduled in this number of seconds. */
 const queueSeconds = 2;
 const expectedStatus = 200;
 const sendEachOnceSecondsMax = 60;
 
-/** Function that sends open-loop loads, and the folder for their request files. */
+/** Dependencies of a load: `sendOpenLoop` sends the requests, and `folder` contains the files with the requests. */
 export type RequestSender = Pick<BenchContext, 'sendOpenLoop' | 'folder'>;
 
 interface PointLoad extends Pick<OpenLoopPlan, 'singleUse' | 'warmUpSeconds' | 'seconds'> {

@@ -6,9 +6,9 @@ import { fractionOfSaturationRate, measureSaturation, sendEachRequestOnce } from
 import { withBaselineServer, withSeededService } from './seeded-service.ts';
 
 const sessionCount = 2_000;
-/** Minimum share of the offered requests that the service must answer to count as not saturated. */
+/** The service is saturated if it answers less than this share of the offered requests. */
 const keepingUpShare = 0.95;
-/** Ratio of the request rate of each additional point to the rate of the point before it. */
+/** The request rate of each additional point is the rate of the previous point, multiplied by this factor. */
 const extraLoadFactor = 1.25;
 
 /** Measures latency and throughput at different offered loads, from below to above saturation. */

@@ -20,14 +20,15 @@ export interface SeededServiceOptions extends Pick<ServiceTargetOptions, 'keys' 
 
 export interface SeededService {
   readonly target: ServiceTarget;
-  /** Live sessions that the loads use: a sample of all live sessions. Each session has an API key of its account. */
+  /** Sample of the live sessions, for use in loads. `key` is an API key of the account that owns the session. */
   readonly sessions: readonly BorrowerSession[];
-  /** Client of the loads, and a folder for its request files, which is deleted when the service is closed. */
+  /** Sends loads to the service. The folder for request files is deleted when the service stops. */
   readonly sender: RequestSender;
 }
 
 /**
- * Starts a service with live sessions, calls `use` and stops the service. If `use` fails, the error contains the end of the service log.
+ * Starts a service with live sessions, calls `use` and stops the service. If the function `use` throws, the error message contains the last
+ * lines of the service log.
  */
 export async function withSeededService<Result>(
   { folder: parent, sendOpenLoop }: RequestSender,
@@ -56,10 +57,9 @@ const sampledKinds = [cachedRankingScenario, sessionScenario, inputsSubmissionSc
 const sampleConnections = 8;
 
 /**
- * Starts the baseline server `bare`, which repeats recorded responses of the service. Calls `use`, and then stops the
- * baseline server. The argument `measure` measures one point of a curve on the service. If the rate is at most the
- * share `bareServerShareMax` of the saturation rate, `measure` also measures the point on the baseline server. At
- * points with an odd index, the baseline server is measured before the service.
+ * Starts the baseline server `bare`, which repeats recorded responses of the service. Calls `use`, and then stops the baseline server. The
+ * function `measure` measures one point of a curve on the service. If `saturationShare` is at most `bareServerShareMax`, `measure` measures
+ * the same point on the baseline server too. At every second point, the baseline server is measured first.
  */
 export async function withBaselineServer<Result>(
   service: LoadTarget,

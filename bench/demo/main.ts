@@ -41,7 +41,7 @@ const variants = [
   { name: 'B', followsOffer: 0.6 },
 ] as const;
 
-/** User agents of the visitors; analytics reports them by device. */
+/** User agents of the visitors, from which the service derives the device. */
 const safari = 'AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
 const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0';
 const userAgents: WeightedTable<string> = [

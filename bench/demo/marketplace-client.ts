@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Members of the responses that the demo reads (docs/contract.md#operations). */
+/** Parts of the API responses that the demo reads (docs/contract.md#operations). */
 export interface Offer {
   readonly lender_name: string;
   readonly apr_range: { readonly min: number; readonly max: number };
@@ -32,7 +32,7 @@ export const sortOrders = ['recommended', 'lowest_apr', 'highest_amount', 'svc_r
 export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed JSON, or null without a JSON body. */
+  /** Parsed JSON body, or null if the body is not JSON. */
   readonly body: unknown;
 }
 
@@ -99,10 +99,7 @@ export class MarketplaceClient {
   }
 }
 
-/**
- * Returns the body of the response if the response has the expected status. Throws an error with the status and the error message of a
- * response with another status.
- */
+/** Returns the response body. Throws an error if the response does not have the expected status. */
 export function expectStatus<Body>(answer: ApiResponse, status: number, operation: string): Body {
   if (answer.status === status) return answer.body as Body;
   const { error, message } = (answer.body ?? {}) as { error?: string; message?: string };

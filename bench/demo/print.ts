@@ -53,7 +53,7 @@ export interface BorrowerOutcome {
   readonly readiness: string;
   readonly sort: string;
   readonly marketplace: MarketplaceResponse;
-  /** Host to which the click redirected; null if the borrower clicked no offer. */
+  /** Host of the redirect after the click; null if the borrower clicked no offer. */
   readonly clickedHost: string | null;
 }
 

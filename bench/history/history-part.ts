@@ -7,10 +7,10 @@ import type { BenchPart } from '../bench-part.ts';
 import { writeLiveSessions } from '../target/write-live-sessions.ts';
 import { oneMonthLedger, writeSampleLedger } from './sample-ledger.ts';
 
-/** Measured value of the ledger, the journal, a restart or the analytics store. */
+/** Measurement of the ledger, the journal, a restart or the analytics store. */
 export interface LedgerHistoryMeasurement {
   readonly name: string;
-  /** Formatted value with unit, and the range of the value over several rounds. */
+  /** Formatted value with unit, or the range of the values of several rounds. */
   readonly value: string;
   readonly target?: string;
   /**
@@ -55,7 +55,7 @@ async function measureRestart(dataDir: string, sessions: number, rounds: number)
 
 const targetRecordsPerSecond = 150_000;
 
-/** Measures the projection of the sample ledger into an analytics store. */
+/** Measures how fast the records of a sample ledger are applied to an analytics store. */
 async function measureProjection(folder: string, sessions: number): Promise<LedgerHistoryMeasurement[]> {
   const files = dataPaths(folder);
   const records = await writeSampleLedger(files.ledgerFolder, oneMonthLedger(sessions));

@@ -17,16 +17,16 @@ export interface SampleLedger {
   readonly days: number;
   /** Returns the referrer tag of a session. */
   readonly tagOf: (serial: number) => string;
-  /** One in `sessionsPerView` sessions has a view of five offers. One in `sessionsPerClick` sessions has a click. */
+  /** The borrower sees five offers in one of `sessionsPerView` sessions, and clicks an offer in one of `sessionsPerClick` sessions. */
   readonly sessionsPerView: number;
   readonly sessionsPerClick: number;
-  /** Number of sessions that are created between a session and its view, and also between the view and the click of the session. */
+  /** Number of other sessions that are created between a session and its view, and again between its view and its click. */
   readonly delaySessions: number;
   readonly metadata: string | null;
 }
 
 /**
- * Returns the description of a ledger of one month, in which each session has a view of five offers and every second session has a click.
+ * Describes a ledger of one month. In each session, the borrower sees five offers. In every second session, the borrower clicks an offer.
  */
 export function oneMonthLedger(sessions: number): SampleLedger {
   const tagOf = (serial: number) => `tag-${serial % 40}`;

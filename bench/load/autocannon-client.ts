@@ -8,9 +8,7 @@ const script = fileURLToPath(new URL('./autocannon-process.ts', import.meta.url)
 /** Maximum time to wait for the result of the client after the end of a load. */
 const timeoutMarginMs = 60_000;
 
-/**
- * Idle client process that has already compiled its code. The client process does not keep this process alive, and exits with this process.
- */
+/** Idle client process, which is reused because it has already compiled its code. The client process exits with the benchmark process. */
 let idleProcess: ChildProcess | null = null;
 
 /** Runs autocannon in its own process, so that its CPU time can be measured. */

@@ -52,7 +52,7 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
     limit ??= setTimeout(() => instance.stop(), plan.seconds * 1000);
   };
   instance.on('start', () => {
-    // All requests are built, and the connections are being opened. The measured time starts with the `start` event.
+    // autocannon emits `start` after it has built all requests. The measured time starts with this event.
     cpuBefore = process.cpuUsage();
     startMs = performance.now();
     lastAnswerMs = startMs;

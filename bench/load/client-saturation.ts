@@ -2,15 +2,15 @@ import type { OpenLoopResult } from '../open-loop/open-loop-plan.ts';
 import type { RouteResult, ServerMeasurement } from '../result/bench-result.ts';
 import { median } from '../statistics.ts';
 
-/** Maximum CPU usage of the client thread at which the client is not the bottleneck, as a share of one core. */
+/** If the client thread uses more than this share of a core, the client is the bottleneck. */
 const clientCpuShareMax = 0.95;
-/** Minimum CPU usage of the server's socket thread at which the server is fully loaded, as a share of one core. */
+/** If the server's socket thread uses less than this share of a core, the server is not fully loaded. */
 const serverCpuShareMin = 0.9;
 
 /**
- * Whether the client was the bottleneck in the loads on the fastest server: the client thread used all its CPU time, or the socket thread
- * of the server was partly idle. If the client was the bottleneck, the throughput ratio of the service to that server is too high. Also
- * returns true if the machine has too few cores for the client and the server.
+ * Returns whether the client limited the throughput of the fastest server: the client thread was fully loaded, or the server's socket
+ * thread was not. Then the fastest server could answer more requests than measured. On a machine with too few cores for client and server,
+ * the result is true too.
  */
 export function isClientSaturated(servers: RouteResult['servers']): boolean {
   const measured = servers.filter(({ rounds }) => rounds.length > 0);
@@ -30,7 +30,7 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
  * replies late.
  */
 const clientBusyMax = 0.9;
-/** Maximum client lag that can be caused by other processes on the machine. */
+/** Other processes on the machine can delay the client by up to this time. */
 const toleratedLagMs = 5;
 
 /**

@@ -5,7 +5,7 @@ import type { ServerMeasurement } from '../result/bench-result.ts';
 import { runChildProcess } from '../target/owned-resources.ts';
 import { autocannonClient } from './autocannon-client.ts';
 
-/** Load on one server over keep-alive connections with one pending request each. */
+/** Description of a load on one server. Each keep-alive connection has at most one pending request. */
 export interface LoadPlan {
   /** Port of the server on 127.0.0.1. */
   readonly port: number;
@@ -19,15 +19,15 @@ export interface LoadPlan {
    * passed.
    */
   readonly singleUse: boolean;
-  /** Expected HTTP status. A reply with neither this status nor a status in `alsoExpected` counts as `unexpected`. */
+  /** Expected HTTP status. Replies with a status other than `expectedStatus` and `alsoExpected` count as `unexpected`. */
   readonly expectedStatus: number;
-  /** Additional expected statuses, for a mix of routes. */
+  /** Other expected statuses, if the load contains several routes with different success statuses. */
   readonly alsoExpected?: readonly number[];
 }
 
 /** Result of a load, without the figures of the server. */
 export interface LoadResult extends Pick<ServerMeasurement, 'requests' | 'seconds' | 'latencyMs' | 'clientCpuSeconds'> {
-  /** Number of replies with an unexpected status and of failed requests. */
+  /** Number of failed requests, including replies with an unexpected status. */
   readonly unexpected: number;
 }
 
@@ -74,7 +74,7 @@ export function parseClientName(name: string | undefined): LoadClient['name'] | 
   throw new Error('--client must be wrk or autocannon');
 }
 
-/** Returns autocannon, and wrk if installed. With a name, returns only the named client, or throws if wrk is not installed. */
+/** Returns autocannon, and wrk if installed. If `name` is given, returns only that client. Throws if wrk is given but not installed. */
 export async function chooseLoadClients(
   name: LoadClient['name'] | undefined,
 ): Promise<{ readonly client: LoadClient; readonly crossCheck?: LoadClient }> {

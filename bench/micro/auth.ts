@@ -36,18 +36,18 @@ export const apiKeyBenchmark: MicroBenchmark = perItemBenchmark<string>(
   },
 );
 
-/** Number of API keys. The data of so many API keys is larger than the L1 cache. */
+/** Number of API keys. The data of 5,000 API keys does not fit into the L1 cache. */
 const limitedKeyCount = 5_000;
 
-/** Time between two requests if all keys together send requests evenly at their limits. */
+/** Milliseconds from one request to the next. At this interval, each key sends as many requests as its limit allows. */
 const authenticatorStepMs = bounds.rateLimitWindowMs / (bounds.requestsPerMinuteDefault * limitedKeyCount) + 1e-6;
 
 const wallMs = 1_760_000_000_000;
 
-/** Low rate limits, because each key must reach its limits before the rejections are measured. */
+/** Low rate limits, so that each key reaches its limit after a few requests. The benchmark measures only rejected requests. */
 const lowLimits = { ...defaultKeyLimits, requestsPerMinute: 20 };
 
-/** Authenticator with a manual clock, and one Authorization header per key. */
+/** Creates API keys and an authenticator for these keys. The clock of the authenticator advances only when `forward` is called. */
 function createAuthenticator(defaultLimits: KeyLimits) {
   const texts = Array.from({ length: limitedKeyCount }, () => generateApiKey(personalLoans.keyPrefix, 'live'));
   const keys = new Map<string, ApiKey>(

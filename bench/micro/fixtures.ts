@@ -33,7 +33,7 @@ export function randomLimitStatuses(count: number): RateLimitStatus[] {
   );
 }
 
-/** Returns ledger records: sessions, views of five offers and clicks in turn. */
+/** Returns ledger records in a repeated order: a session, a view of five offers, a click. */
 export function randomRecords(count: number): LedgerRecord[] {
   return Array.from({ length: count }, (_, serial) => {
     const sub = subIdBytes({ createdMs: 1_760_000_000_000 + serial, serial });
@@ -46,7 +46,7 @@ export function randomRecords(count: number): LedgerRecord[] {
 /** Fixed current day, from which ages are computed. */
 export const fixedCurrentDate = 20260101;
 
-/** Returns borrowers of the population as field vectors, in the format of a session. */
+/** Returns random borrowers as field vectors, the format in which a session stores inputs. */
 export function randomBorrowerVectors(count: number, seed: number): FieldVector[] {
   const random = seededRandom(seed);
   return Array.from({ length: count }, () => {

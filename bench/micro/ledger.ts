@@ -43,7 +43,7 @@ export const ledgerRecordBenchmarks: readonly MicroBenchmark[] = [
   }),
 ];
 
-/** Benchmarks of one session record in the log: encoded, framed, checksummed and written in a group, without sync. */
+/** Benchmarks that append session records to the log without a sync to disk. Concurrent callers share one write. */
 export const ledgerAppendBenchmarks: readonly MicroBenchmark[] = [64, 1_024].map((calls) => ({
   name: `event-log/file-event-log: append without sync, ${calls.toLocaleString('en-US')} concurrent callers`,
   prepare: async ({ folder }) => {

@@ -22,14 +22,14 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 const catalogSizes = [40, 200, 1_000, 10_000];
 const population = 1_000;
 const warmCalls = 100;
-/** Maximum number of offers in a new catalog that a quick run measures. One run with a catalog of 10,000 offers takes half a second. */
+/** Quick runs measure new catalogs only up to this number of offers. With 10,000 offers, one run takes half a second. */
 const quickColdMax = 1_000;
 
 const compileTables = (offers: number) => compileLoanTables(generateCatalog(200, offers), personalLoans);
 const rankName = (offers: number) =>
   `verticals/personal-loans/rank-loans: rank ${offers.toLocaleString('en-US')} offers in all four orders`;
 
-/** Benchmark of ranking after all indexes are built. Each run ranks the next hundred of a thousand borrowers. */
+/** Benchmark of ranking after all indexes are built. Each run ranks offers for the next 100 of 1,000 borrowers. */
 const warmBenchmark = (offers: number): MicroBenchmark => ({
   name: rankName(offers),
   prepare: () => {
@@ -52,7 +52,7 @@ const warmBenchmark = (offers: number): MicroBenchmark => ({
   },
 });
 
-/** Benchmark of ranking the first borrowers after a change of the catalog, including the time to build the indexes of the catalog. */
+/** Benchmark of the first rankings after a change of the catalog, including the time to build its indexes. */
 const coldBenchmark = (offers: number, calls: number): MicroBenchmark => ({
   name: `${rankName(offers)}, ${calls === 1 ? 'first request' : 'mean of the first 1,000 requests'} for a new catalog`,
   prepare: () => {
@@ -130,7 +130,7 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
     const urls = createOfferUrls({ click: 'http://127.0.0.1:8080', cdn: 'http://127.0.0.1:8080/cdn' });
     const subId = `sub_${'0'.repeat(64)}`;
     const clickToken = 'A'.repeat(60);
-    // The measurement includes writing the text to a buffer, because V8 concatenates a rope string only when the string is first read.
+    // The measurement includes a write to a buffer, because V8 joins the parts of a concatenated string only when the string is first read.
     const wire = Buffer.alloc(65_536);
     return {
       calls: ranked.length,

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 /** Benchmark of a single function. The folder `bench/micro` has one file for each measured folder of `src`. */
 export interface MicroBenchmark {
   /**
-   * Path of the module under `src`, and the work of one call. A change of the name must also be made in bench/baseline.json, because
-   * results are compared by name.
+   * Module path in `src` and a description of one call, such as `ids/sub-id: verify a session ID`. If you rename a benchmark, rename it in
+   * bench/baseline.json too, because results are compared by name.
    */
   readonly name: string;
   /** Prepares the input of the measured function. The preparation is not timed. */

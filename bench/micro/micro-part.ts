@@ -14,7 +14,7 @@ import {
 import { fieldValidationBenchmark, sessionCreationBenchmark, sessionResponseBenchmark } from './operations.ts';
 import { fieldMergeBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 
-/** Numbers of sessions in the measured session stores. A benchmark run skips numbers of sessions above its limit `sessionsMax`. */
+/** Sizes of the measured session stores, in sessions. A benchmark run omits sizes above `sessionsMax`. */
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
 
 /**

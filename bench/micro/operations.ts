@@ -19,7 +19,7 @@ import { type MicroBenchmark, perItemBenchmark } from './micro-benchmark.ts';
 const creatorTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 const sessionBody = { referrer_tag: 'bench_variant-a', user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
 
-/** Log without storage, which reports every record as durable at once, so that benchmarks exclude the log. */
+/** Log that stores nothing and reports every record as durable at once, so that the benchmarks do not measure a log. */
 const instantLedger: Ledger = {
   append: () => ({ position: 1, durable: Promise.resolve() }),
   appendWithoutWaiting: () => 1,
@@ -72,7 +72,7 @@ export const sessionCreationBenchmark: MicroBenchmark = {
       calls: createSessionCalls,
       beforeEach: () => {
         for (const { sub_id } of created) sessions.delete(sub_id);
-        // Deleted sessions occupy memory until the sweep.
+        // The store frees the memory of deleted sessions only during a sweep.
         for (let shard = 0; shard < bounds.sessionStoreShards; shard++) sessions.sweepNextShard();
       },
       run: async () => {

@@ -47,10 +47,7 @@ export const fieldMergeBenchmark: MicroBenchmark = {
 };
 
 const storeCalls = 250;
-/**
- * Step in the list of sessions from one requested session to the next. The step is a prime that does not divide any
- * store size, so that all sessions are requested in scattered order.
- */
+/** The benchmark requests every 7,919th session, so that successive requests read distant memory. */
 const stride = 7_919;
 
 /** Benchmarks of the session store for several numbers of live sessions. */
@@ -85,7 +82,7 @@ function prepareGet({ store, ids }: FilledStore): PreparedBenchmark {
   };
 }
 
-/** Creates a benchmark that changes a store without changing the number of its sessions. Before each run, the oldest sessions expire. */
+/** Creates a benchmark that adds or deletes sessions. Old sessions expire before each run, so that the store keeps its size. */
 function prepareChange(
   filled: FilledStore,
   prepare: () => string[],
@@ -109,7 +106,7 @@ function prepareChange(
   };
 }
 
-/** Adds one session per expired session, so that the store is in the same state as after hours of operation. */
+/** Creates a benchmark in which each added session replaces an expired session, as after hours of operation. */
 function prepareAdd(filled: FilledStore): PreparedBenchmark {
   return prepareChange(
     filled,
@@ -167,7 +164,7 @@ class FilledStore {
   }
 }
 
-/** Copies a string into a new object, like a string that was read from a request. */
+/** Copies a session ID, because each request contains its session ID as a new string object. */
 function copyText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

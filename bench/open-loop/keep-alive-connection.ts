@@ -4,7 +4,7 @@ const headEnd = Buffer.from('\r\n\r\n');
 const headBytesMax = 64 * 1024;
 
 /**
- * Parses the status and finds the end of HTTP/1.1 responses from chunks of any size. Responses must have a
+ * Parses HTTP/1.1 responses that arrive in chunks of any size: reads the status, and finds the end of each response. Responses must have a
  * Content-Length or no body, like all responses of the measured servers.
  */
 export class ResponseParser {
@@ -73,7 +73,7 @@ export interface ConnectionEvents {
   onResponse(status: number): void;
   /** Called if the pending request gets no valid response, because the connection is lost or the received data is malformed. */
   onRequestFailed(): void;
-  /** Called whenever the connection can accept a request, also after each response. */
+  /** Called when the connection is ready for a request: after it has opened, and after each response. */
   onIdle(): void;
 }
 

@@ -25,7 +25,7 @@ export class LoadRecorder {
     this.#countedFromMs = countedFromMs;
   }
 
-  /** Counts a scheduled request and records the lag of the client. */
+  /** Counts a scheduled request, and records how late the client handled the request. */
   recordScheduledRequest(dueMs: number, nowMs: number): void {
     if (!this.#isAfterWarmUp(dueMs)) return;
     this.#due++;
@@ -43,7 +43,7 @@ export class LoadRecorder {
     else this.#failed++;
   }
 
-  /** Counts a request without a reply. `waited` is true if the client waited for a reply until the deadline. */
+  /** Counts a failed request. `waited` is true if the client waited for a reply until the deadline. */
   recordFailure(dueMs: number, nowMs: number, waited: boolean): void {
     if (!this.#isAfterWarmUp(dueMs)) return;
     this.#failed++;

@@ -8,8 +8,8 @@ import { monotonicMs, type Pacer, startPacer } from './pacer.ts';
 const arrivalsSeed = 17;
 
 /**
- * Returns the time of each request in milliseconds from the start, ascending. The rate determines the exact numbers of requests in the
- * warm-up and in the load. The times of the requests are random, as with independent visitors.
+ * Returns the time of each request in milliseconds from the start, ascending. The rate determines the number of requests. Their times are
+ * random, as with independent visitors.
  */
 export function scheduleArrivals(perSecond: number, warmUpSeconds: number, seconds: number): number[] {
   const random = seededRandom(arrivalsSeed);
@@ -28,7 +28,7 @@ const connectTimeoutMs = 3_000;
 /** Delay between the end of the preparation and the start of the schedule. */
 const startDelayMs = 10;
 
-/** System dependencies; tests replace the clock and the connections. */
+/** Clock, pacer and connections of the client, which tests can replace. */
 export interface OpenLoopClientDeps {
   nowMs(): number;
   readonly startPacer: typeof startPacer;
@@ -57,7 +57,7 @@ export class OpenLoopClient {
   readonly #requests: readonly Buffer[];
   readonly #deps: OpenLoopClientDeps;
   readonly #slots: ConnectionSlot[] = [];
-  /** Free connections, with the longest idle connection first, so that no connection is idle for long. */
+  /** Idle connections. The first connection has been idle for the longest time, and is used next. */
   readonly #idleSlots = new Set<ConnectionSlot>();
   /** Scheduled requests that wait for a free connection, in the order of their times. */
   readonly #queue: number[] = [];
@@ -136,7 +136,9 @@ export class OpenLoopClient {
     }
   }
 
-  /** Sends every scheduled request whose time has come. If no connection is free, the request is queued, or fails if the queue is full. */
+  /**
+   * Sends the requests whose scheduled time has passed. Without a free connection, requests are queued; if the queue is full, they fail.
+   */
   #sendDueRequests(): number {
     const nowMs = this.#deps.nowMs();
     while (this.#next < this.#dueMs.length && this.#dueMs[this.#next]! <= nowMs) {

@@ -18,17 +18,17 @@ export type OpenLoopRunner = (plan: OpenLoopPlan) => Promise<OpenLoopResult>;
 
 /** Result of all requests that were scheduled after the warm-up. */
 export interface OpenLoopResult {
-  /** Number of scheduled requests, or of sent requests in a closed loop. */
+  /** Number of scheduled requests. In a closed loop, the number of sent requests. */
   readonly due: number;
   readonly expected: number;
   /** Number of replies with status 429 or 503. */
   readonly refused: number;
   /**
-   * Number of failed requests: requests with an unexpected status other than 429 and 503, requests without a reply
-   * before the deadline, and requests that could not be sent.
+   * Number of requests that were not sent, had no reply before the deadline, or had a reply with an unexpected status. Replies with status
+   * 429 or 503 are not included.
    */
   readonly failed: number;
-  /** Expected replies per second during the schedule; never above the offered rate. */
+  /** Number of replies with an expected status per second, during the schedule; never above the offered rate. */
   readonly achievedPerSecond: number;
   /**
    * Latency from the scheduled time of a request to a reply with an expected status. For a request without a reply before its deadline, the

@@ -4,14 +4,14 @@ import { Worker } from 'node:worker_threads';
 /** Memory that the client and the pacer thread share. Times are values of `monotonicMs`, which is the same clock in both threads. */
 export interface PacerWorkerData {
   readonly dueMs: Float64Array;
-  /** Values that both threads read and write, at the indexes in `pacerStateIndexes`. */
+  /** Numbers that both threads read and write. `pacerStateIndexes` contains the index of each number. */
   readonly state: Int32Array;
 }
 
 export const pacerStateIndexes = {
-  /** Number of scheduled times for which the client has sent, queued or dropped the request. */
+  /** Number of due requests that the client has sent, queued or dropped. */
   handled: 0,
-  /** 1 while the client has not handled the last wake-up message of the pacer thread, else 0. */
+  /** 1 while the client handles a wake-up message of the pacer thread; otherwise 0. */
   wakeupPending: 1,
 } as const;
 

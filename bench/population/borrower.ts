@@ -53,7 +53,7 @@ const ageReferenceYear = 2025;
  * fields are present with the probabilities in `fieldFillRates`.
  */
 export function drawBorrower(random: Random): Borrower {
-  // Two correlated normal scores determine credit score and income, so that each follows its published distribution.
+  // Draws two correlated normal values, which are then converted to the published distributions of credit score and income.
   const creditScore = drawStandardNormal(random);
   const incomeScore =
     incomeCreditCorrelation * creditScore + Math.sqrt(1 - incomeCreditCorrelation ** 2) * drawStandardNormal(random);

@@ -10,7 +10,7 @@ export {
 /** Values with weights. The sum of the weights can be any positive number. */
 export type WeightedTable<Value> = readonly (readonly [value: Value, weight: number])[];
 
-/** Returns the value of a weighted table at a quantile. The quantile `at` is in [0, 1). */
+/** Returns the weighted quantile `at` of the values; `at` is in [0, 1). */
 export function pickAtQuantile<Value>(table: WeightedTable<Value>, at: number): Value {
   let total = 0;
   for (const [, weight] of table) total += weight;

@@ -6,8 +6,8 @@ import type { WeightedTable } from './random.ts';
  */
 
 /**
- * FICO Score 8 of US consumers in fifty-point steps, April 2017 (Fair Isaac Corporation), regrouped to the bands of the API by
- * assuming an even distribution within a step.
+ * FICO Score 8 of US consumers, April 2017 (Fair Isaac Corporation). The source counts consumers in steps of 50 points. The conversion to
+ * the bands of the API assumes that the scores in each step are evenly distributed.
  */
 const fico = { to499: 4.7, to549: 6.8, to599: 8.5, to649: 10.0, to699: 13.2, to749: 17.1, to799: 19.0, to850: 20.7 };
 export const creditBands: WeightedTable<string> = [
@@ -22,8 +22,8 @@ export const creditBands: WeightedTable<string> = [
 
 /**
  * Household money income of 2022 in USD (US Census Bureau, P60-279): upper limits of the lowest four quintiles, median, and lower limit of
- * the top 5 %. The first and the last entry are assumptions. Each entry contains the share of households below an income, and this income
- * in USD.
+ * the top 5 %. The first and the last entry of `incomeQuantiles` are assumptions. Each entry contains the share of households below an
+ * income, and this income in USD.
  */
 export const incomeQuantiles: readonly (readonly [share: number, usd: number])[] = [
   [0, 6_000],
@@ -37,8 +37,8 @@ export const incomeQuantiles: readonly (readonly [share: number, usd: number])[]
 ];
 
 /**
- * Approximate correlation between the normal scores of income and credit score. The FEDS Note "Are Income and Credit
- * Scores Highly Correlated?" (August 2018) describes the correlation as moderate.
+ * Approximate correlation of income and credit score, after both are converted to normal distributions. The FEDS Note "Are Income and
+ * Credit Scores Highly Correlated?" (August 2018) describes the correlation as moderate.
  */
 export const incomeCreditCorrelation = 0.3;
 
@@ -56,8 +56,8 @@ export const loanPurposes: WeightedTable<string> = [
 ];
 
 /**
- * Mean requested amount by loan purpose in USD, 2018 (LendingTree). Loan purposes without a published mean amount use
- * the mean of all purposes, `others`.
+ * Mean requested amount by loan purpose in USD, 2018 (LendingTree). For loan purposes without a published mean, `others` contains the mean
+ * of all purposes.
  */
 export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement: 12_384, others: 10_575 };
 
@@ -124,15 +124,16 @@ export const educationLevels: WeightedTable<string> = [
 ];
 
 /**
- * Monthly debt, including rent or mortgage, as a share of the gross monthly income. The assumed distribution is triangular from 5 % to 60 %
- * with a peak at 30 %, the median share of income that tenants spend on rent (ACS 2022).
+ * Monthly debt, including rent or mortgage, as a share of the gross monthly income. The assumed distribution is triangular, from 5 % to 60
+ * %. Its peak is at 30 %, because the median tenant spends 30 % of income on rent (ACS 2022).
  */
 export const debtToIncomeDistribution = { lowest: 0.05, likeliest: 0.3, highest: 0.6 };
 
 /**
- * States with the first three digits of one of their ZIP codes (USPS), and their number of residents on 1 April 2020 (US Census Bureau).
+ * US states and territories with their number of residents on 1 April 2020 (US Census Bureau). `zip` contains the first three digits of a
+ * ZIP code (USPS).
  */
-// biome-ignore format: a table of states reads better in rows
+// biome-ignore format: several states per line keep the table short
 export const residencePlaces: WeightedTable<{ readonly state: string; readonly zip: string }> = [
   [{ state: 'AL', zip: '350' }, 5_024_279], [{ state: 'AK', zip: '995' }, 733_391], [{ state: 'AZ', zip: '850' }, 7_151_502],
   [{ state: 'AR', zip: '720' }, 3_011_524], [{ state: 'CA', zip: '900' }, 39_538_223], [{ state: 'CO', zip: '802' }, 5_773_714],

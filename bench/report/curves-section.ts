@@ -6,7 +6,7 @@ const curveLabels = {
   'live-sessions': { title: 'Live sessions', x: 'live sessions' },
 } as const;
 
-/** The service keeps up with a load if the rate of expected replies is at least this share of the rate of requests. */
+/** The service keeps up with a load if it answers at least this share of the requests successfully. */
 const sustainedShare = 0.99;
 
 export function curvesSection(curves: readonly CurveResult[]): ReportSection {
@@ -25,7 +25,10 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection {
   };
 }
 
-/** Returns the last point before the first point at which the service fell behind, a request failed or the client was saturated. */
+/**
+ * Returns the point with the highest sustained request rate. A rate is sustained if, at this and all lower rates, the service kept up with
+ * the load and the client was not saturated.
+ */
 export function lastSustainedLoadPoint(points: readonly LoadCurvePoint[]): LoadCurvePoint | null {
   const ascending = [...points].sort((a, b) => a.offeredPerSecond - b.offeredPerSecond);
   const end = ascending.findIndex(
@@ -46,7 +49,7 @@ function sustainedLoadText({ name, points }: CurveResult): string[] {
   return [`${sustained}, and answered at most ${formatNumber(most)} requests per second.`];
 }
 
-/** Returns a note that lists the points at which a saturated client affected the latencies; empty without such points. */
+/** Returns a note that names the points at which the client was saturated, or an empty list if there are none. */
 function clientSaturatedText({ name, points }: CurveResult): string[] {
   const at = points.filter(({ client }) => client.saturated).map(({ x }) => formatNumber(x));
   if (at.length === 0) return [];

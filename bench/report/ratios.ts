@@ -22,9 +22,9 @@ export function throughputRatios(
 }
 
 /**
- * For each round, divides the CPU time per request of the baseline's socket thread by the CPU time per request of the service's socket
- * thread. In the service and in the baseline server, the socket thread saturates before other threads. So the ratio of the CPU times
- * estimates what the throughput ratio would be if the client used no CPU time. Returns null if the system does not report CPU times.
+ * Compares the CPU time that the socket thread needs for a request: the time in the baseline server, divided by the time in the service.
+ * The socket thread limits the throughput of both servers. So the ratio of the CPU times estimates the throughput ratio that a client
+ * without CPU usage would measure. Returns null if the system does not report CPU times.
  */
 export function cpuRatios(route: MeasuredServers, over: BaselineServerKind): MeasurementSummary | null {
   return summarizeRatios(route, 'service', over, (service, baseline) =>

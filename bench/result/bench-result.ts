@@ -56,13 +56,13 @@ export interface RouteResult {
   readonly name: string;
   readonly title: string;
   readonly client: 'autocannon' | 'wrk';
-  /** Mean body size in bytes of the responses that the baseline servers repeat: the service's responses of median size. */
+  /** Mean body size of the responses that the baseline servers send, in bytes. */
   readonly bodyBytes: number;
-  /** Minimum throughput ratio of the service to each baseline server. */
+  /** Target for each baseline server: minimum throughput of the service, divided by the throughput of the baseline server. */
   readonly targets: Readonly<Partial<Record<BaselineServerKind, number>>>;
   /** Measurements of each server, one per round. In each round, the servers were measured one after the other. */
   readonly servers: readonly { readonly kind: BenchServerKind; readonly rounds: readonly ServerMeasurement[] }[];
-  /** Whether the client was the bottleneck in the loads on the fastest server; if so, the throughput ratio to that server is too high. */
+  /** Whether the client limited the throughput of the fastest server. If true, the measured throughput of the fastest server is too low. */
   readonly clientSaturated: boolean;
 }
 
@@ -84,7 +84,7 @@ export interface LoadCurvePoint extends LoadMeasurement {
 export interface LoadMeasurement {
   /** Scheduled requests per second. */
   readonly offeredPerSecond: number;
-  /** Expected replies per second. */
+  /** Number of replies with an expected status, per second. */
   readonly achievedPerSecond: number;
   /** Latency from the scheduled time of a request to its reply. */
   readonly latencyMs: LatencyMs;
@@ -110,7 +110,7 @@ export interface OpenLoopClient {
 export interface MemoryMeasurement {
   /** Number of fields of each session. */
   readonly fields: number;
-  /** Slope of heap and resident memory over the number of sessions, in bytes per session. */
+  /** Bytes of heap and of resident memory that each additional session uses. */
   readonly heapBytes: number;
   readonly residentBytes: number;
   readonly points: readonly { readonly sessions: number; readonly heapUsedMiB: number; readonly rssMiB: number }[];
@@ -131,7 +131,7 @@ export interface BenchResult {
   readonly commit: string | null;
   readonly machine: Machine;
   readonly scale: BenchScale;
-  /** Results by route. `routes` and the members after it are empty or null if the run omitted the parts that measure them. */
+  /** Results by route. `routes`, `curves`, `memory`, `micro` and `history` are empty or null if the run did not measure them. */
   readonly routes: readonly RouteResult[];
   readonly curves: readonly CurveResult[];
   readonly memory: MemoryMeasurement | null;
@@ -139,7 +139,7 @@ export interface BenchResult {
   readonly history: readonly LedgerHistoryMeasurement[];
 }
 
-/** Adds the result of one part to the result of the run. Entries of lists are appended, and other members are replaced. */
+/** Adds the result of one part to the result of the run. Lists are joined, and other values are replaced. */
 export function mergePartResult(result: BenchResult, found: Partial<BenchResult>): BenchResult {
   const whole: Record<string, unknown> = { ...result };
   for (const [name, value] of Object.entries(found)) {

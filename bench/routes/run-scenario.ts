@@ -18,8 +18,9 @@ import { type ServiceTarget, withServiceTarget } from '../target/service-target.
 import { meanBodyBytes, pickSampleResponses } from './sample-responses.ts';
 
 /**
- * Returns the order in which a round measures the servers. Each round begins with a different server than the round before. Every second
- * round measures the servers after the first in reverse order. The order varies, because the machine can be warmer or busier later.
+ * Returns the order in which a round measures the servers. The order changes from round to round, so that a gradual change of the machine,
+ * such as its temperature, affects all servers equally. Each round begins with the next server, and every second round reverses the order
+ * of the remaining servers.
  */
 export function orderOfServers<Server>(servers: readonly Server[], round: number): Server[] {
   const first = round % servers.length;
@@ -56,8 +57,8 @@ const warmUpShare = 0.5;
 export type RunScenarioOptions = Pick<BenchContext, 'scale' | 'client' | 'crossCheck' | 'folder' | 'progress'>;
 
 /**
- * Runs one scenario on the service and every baseline server in alternating rounds. If the options contain a second
- * client, `crossCheck`, returns a second result, measured with that client in fewer rounds.
+ * Measures one scenario on the service and on every baseline server, in alternating rounds. Returns one result for each load client: for
+ * `client` and, if present, for `crossCheck`.
  */
 export async function runScenario(scenario: Scenario, options: RunScenarioOptions): Promise<RouteResult[]> {
   const { progress, scale } = options;

@@ -5,10 +5,10 @@ import type { RequestKind, Scenario, ScenarioContext } from '../scenarios/scenar
 
 /** Number of sampled responses for each kind of request. */
 const sampledResponses = 40;
-/** Round number of the sample; larger than the number of any measured round. */
+/** Round number that no measured round has. */
 const samplingRound = 9_999;
 
-/** Sends the requests of a small round of a scenario. Returns the response of median length for each kind of request of the scenario. */
+/** Sends a small number of requests of a scenario. Returns the response of median length for each kind of request. */
 export async function pickSampleResponses(scenario: Scenario, stage: ScenarioContext): Promise<BaselineResponse[]> {
   const small: ScenarioContext = { ...stage, roundRequests: sampledResponses, state: new Map() };
   return medianLengthResponses(scenario.kinds, await scenario.prepareRequests(small, samplingRound), stage.caller);

@@ -21,13 +21,13 @@ import { analyticsSessionCount, routeScenarios } from './route-scenarios.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
- * Default traffic mix: every visitor of the page sees offers. A page that shows offers to every visitor causes the highest cost per
- * session. The shares other than `marketplace-unknown` are assumptions, such as 22 clicks per 100 sessions.
+ * Default traffic mix: every visitor sees offers, which is the most expensive case for the service. The numbers of other requests are
+ * assumptions, such as 22 clicks per 100 sessions.
  */
 const { perSession } = toTrafficMix(defaultTrafficMixFile);
 const requestsPerSession = routeNames.reduce((sum, name) => sum + perSession[name], 0);
 
-/** Returns the number of requests per route for a total of approximately `about` requests, with at least two analytics queries. */
+/** Returns the number of requests to each route, about `about` in all: at least one per route, and at least two analytics queries. */
 export function lifecycleRequestCounts(about: number): Record<RouteName, number> {
   return mapRouteNames((name) =>
     Math.max(name === 'analytics' ? 2 : 1, Math.round((about * perSession[name]) / requestsPerSession)),
@@ -48,8 +48,8 @@ function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
 const offersShown = 20;
 
 /**
- * Load on all routes in the ratio of the default traffic mix. All requests are prepared before the round, so no request uses a session that
- * the round itself creates. The load contains the requests of whole sessions, from creation to clicks and analytics, in random order.
+ * Measures requests to all routes in random order. Each route has the same share of the requests as in the default traffic mix. The
+ * requests use only sessions that were created before the round.
  */
 export const lifecycleScenario: Scenario = {
   name: 'lifecycle',

@@ -81,7 +81,7 @@ export async function reusableSessions(
   return kept.slice(0, count);
 }
 
-/** Maximum number of income changes per session and round, which keeps the incomes of all rounds distinct. */
+/** Maximum number of income changes per session in one round. Each round has its own range of changes, so that no income occurs twice. */
 const changesPerRoundMax = 1_000;
 
 /** Returns requests that change the income of sessions. A session never gets the same income twice, not even in later rounds. */
@@ -93,7 +93,7 @@ export function requestsWithChangedIncome(
   return Array.from({ length: count }, (_, at) => {
     const session = sessions[at % sessions.length]!;
     const change = 1 + changesPerRoundMax * round + Math.floor(at / sessions.length);
-    // Incomes above the maximum of ten million start again from 0, so that all incomes of a session remain distinct.
+    // The income restarts at 0 after the maximum, because an income that remained at the maximum would not change the inputs.
     return inputsRequest(session, { annual_income: (session.borrower.annual_income + change) % maxAnnualIncome });
   });
 }
@@ -116,7 +116,7 @@ export async function clickRequests(
   );
 }
 
-/** Members of a marketplace reply that the scenarios read (docs/contract.md#envelope). */
+/** Part of a `GET /marketplace` response that the scenarios read (docs/contract.md#envelope). */
 export interface MarketplaceResponse {
   readonly total_offers: number;
   readonly offers: readonly { readonly click_url: string }[];

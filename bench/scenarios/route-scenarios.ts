@@ -14,7 +14,7 @@ import {
 } from './requests.ts';
 import type { Scenario } from './scenario.ts';
 
-/** Load of requests that create sessions, as the servers of landing pages send them. The reply is sent once the session is durable. */
+/** Measures requests that create sessions. The service replies after the session is written to disk. */
 export const sessionScenario: Scenario = {
   name: 'session',
   title: 'POST /session, durable',
@@ -27,8 +27,8 @@ export const sessionScenario: Scenario = {
 };
 
 /**
- * Load of `inputs` requests, each of which changes one field of a session. The reply is sent once the change is durable. Every request sets
- * a new income, which the service merges into the fields of the session; each session is used four times per round.
+ * Measures `inputs` requests. Each request changes the income in a session, and the service replies after the change is written to disk.
+ * Each session is used four times per round.
  */
 export const inputsSubmissionScenario: Scenario = {
   name: 'inputs',
@@ -47,7 +47,7 @@ export const inputsSubmissionScenario: Scenario = {
 const sessionsMax = 10_000;
 const offersRequested = 5;
 
-/** Load of repeated requests for the offers of sessions with a cached ranking. */
+/** Measures repeated requests for offers. The service has a cached ranking for each session. */
 export const cachedRankingScenario: Scenario = {
   name: 'marketplace-known',
   title: 'GET /marketplace, 5 offers, cached ranking',
@@ -77,9 +77,8 @@ export const cachedRankingScenario: Scenario = {
 };
 
 /**
- * Load of requests for offers without a cached ranking, so that the service must rank the offers for each request.
- * Before each round, every session gets a new income, which removes its cached ranking. Each session is used once per
- * round. Only the requests for offers are measured.
+ * Measures requests for offers that require a new ranking. Before each round, every session gets a new income, which removes its cached
+ * ranking. Each session is used once per round. The requests that change the income are not measured.
  */
 const marketplaceUnknownScenario: Scenario = {
   name: 'marketplace-unknown',
@@ -98,14 +97,14 @@ const marketplaceUnknownScenario: Scenario = {
 /** Number of offers that are requested per session. Each returned offer has a click link. */
 const clickOffersShown = 20;
 /**
- * Number of sessions that are created in one batch. The number of sessions is large enough to include sessions with offers, and
- * small enough to avoid many unused click links.
+ * Number of sessions that are created in one batch. In a smaller batch, possibly no borrower matches an offer. A larger batch creates many
+ * click links that the load does not use.
  */
 const sessionsAtOnce = 200;
 
 /**
- * Load of clicks on click_url links. The reply is sent once the click is durable. Every pair of session and offer is
- * clicked once, because repeated clicks have no effect. The redirect is not followed.
+ * Measures clicks on the `click_url` of offers. The service replies after the click is written to disk. Every pair of session and offer is
+ * clicked once, because repeated clicks have no effect. The client does not follow the redirect to the lender.
  */
 export const clickScenario: Scenario = {
   name: 'click',
@@ -126,12 +125,12 @@ export const clickScenario: Scenario = {
   },
 };
 
-/** Number of sessions for the analytics queries. The result of each experiment has more than one page of sessions. */
+/** Number of sessions for the analytics queries. Each experiment has 125 sessions, which do not fit on one page of a result. */
 export const analyticsSessionCount = 125 * referrerTags.length;
 
 /**
- * Load of analytics queries, in turn for the summary and the first 100 sessions of an experiment. Queries rotate over experiments and keys,
- * so that each key stays below its limit of 50 queries per minute. During the load, the ledger gets no new records.
+ * Measures analytics queries for the summary and for the first 100 sessions of an experiment. The queries use all API keys in turn, so that
+ * each key stays below its limit of 50 queries per minute. During the load, the ledger gets no new records.
  */
 export const analyticsScenario: Scenario = {
   name: 'analytics',

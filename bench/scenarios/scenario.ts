@@ -6,7 +6,7 @@ import type { RouteResult } from '../result/bench-result.ts';
 export interface RequestKind {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Query string text that identifies this kind of request. Without `query`, requests with any query string are of this kind. */
+  /** Text in the query string of this kind of request. If `query` is absent, every query string matches. */
   readonly query?: string;
   readonly status: number;
 }
@@ -19,9 +19,9 @@ export interface Scenario {
   readonly targets: RouteResult['targets'];
   /** Kinds of requests in the load. For each kind of request, the baseline servers repeat one recorded reply of the service. */
   readonly kinds: readonly RequestKind[];
-  /** Whether the service replies only after data is durable, so that the baseline `synced` is also measured. */
+  /** Whether the service replies only after a disk write. If true, the baseline `synced` is measured too. */
   readonly durable?: boolean;
-  /** Whether a load must send each request only once, because the service answers a repeated request at lower cost. */
+  /** Whether the load sends each request only once, because a repeated request would cost the service less. */
   readonly singleUse: boolean;
   /** Number of offers in a generated catalog. Without `catalogOffers`, the service uses the example catalog. */
   readonly catalogOffers?: number;
@@ -35,8 +35,8 @@ export interface ScenarioContext {
   readonly keys: readonly string[];
   /** Returns the next API key in turn. */
   nextApiKey(): string;
-  /** Approximate maximum number of single-use requests in a round. */
+  /** Target number of requests in a round, if the scenario sends each request only once. */
   readonly roundRequests: number;
-  /** State of the scenario that is kept between the rounds of one service process. */
+  /** Data that the scenario reuses in later rounds with the same service process, such as sessions. */
   readonly state: Map<string, unknown>;
 }

@@ -11,7 +11,7 @@ export interface ProbeRequest {
   readonly command: 'start' | 'stop' | 'collect-garbage';
 }
 
-/** Response of the probe to a message. Only the response to a `stop` after a `start` contains figures. */
+/** Response of the probe to a message. The response to `stop` contains the measured figures. In all other responses, `figures` is null. */
 export interface ProbeResponse {
   readonly probe: typeof probeName;
   readonly id: number;
@@ -43,7 +43,7 @@ export class ProcessProbe {
     await this.#sendCommand('start');
   }
 
-  /** Ends the measurement and returns its figures; null if the process did not load the probe. */
+  /** Ends the measurement and returns the measured figures, or null if the process did not load the probe. */
   stop(): Promise<ServerResourceUsage | null> {
     return this.#sendCommand('stop');
   }

@@ -18,8 +18,8 @@ import { environmentWithProbe, ProcessProbe } from './process-probe.ts';
 
 /**
  * Creates live keys of one account in the key file of a server that is not running. The key registry creates the first key. The other keys
- * are copies of the first key with new ids and secrets. One transaction writes all copies, because ten thousand syncs would take half a
- * minute.
+ * are copies of the first key with new ids and secrets. One transaction inserts all copies, because ten thousand separate transactions
+ * would take half a minute.
  */
 export function createApiKeys(dataDir: string, count: number): string[] {
   const register = KeyRegistry.open(keyFilePath(dataDir));
@@ -59,7 +59,7 @@ const readyTimeoutMs = 60_000;
 const readyPollMs = 50;
 const logTailCharactersMax = 4_096;
 
-/** Running service: `bin/marketplace serve` with default settings, its own data folder and durability fsync. */
+/** Service process that `bin/marketplace serve` started with default settings and a new data folder. */
 export interface ServiceTarget extends LoadTarget {
   /** Live keys of one account. Every key can use every session. */
   readonly keys: readonly string[];
@@ -68,12 +68,12 @@ export interface ServiceTarget extends LoadTarget {
 }
 
 export interface ServiceTargetOptions {
-  /** Existing folder on the measured disk, in which the data folder is created and, after the run, deleted. */
+  /** Existing folder on the measured disk for the data folder, which is deleted after the run. */
   readonly folder: string;
   readonly keys: number;
   /** Number of offers in a generated catalog. Without `catalogOffers`, the service uses the example catalog. */
   readonly catalogOffers?: number | undefined;
-  /** Writes data into the data folder before the service starts. The keys have account number 1 and key numbers from 1 on. */
+  /** Writes data into the data folder before the service starts. All keys belong to account 1. */
   readonly prepareDataDir?: (dataDir: string) => Promise<void>;
 }
 
@@ -129,7 +129,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   return { port, pid: child.pid!, probe: new ProcessProbe(child), keys, lastLogLines: () => log, close };
 }
 
-/** Starts the service, calls `use` and stops the service. If `use` fails, the error contains the end of the service log. */
+/** Starts the service, calls `use` and stops the service. If `use` throws, the error message includes the end of the service log. */
 export async function withServiceTarget<Result>(
   options: ServiceTargetOptions,
   use: (service: ServiceTarget) => Promise<Result>,

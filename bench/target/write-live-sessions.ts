@@ -16,9 +16,7 @@ import { seededRandom } from '../population/random.ts';
 
 /** Number of different borrowers. If there are more sessions than borrowers, borrowers are repeated with different incomes. */
 const distinctBorrowers = 1_000;
-/**
- * Number of sessions whose records are appended before the function waits until they are durable; far below the limit of pending records.
- */
+/** Number of sessions in a batch. After each batch, the function waits until the records of the batch are durable. */
 const appendBatchSize = 2_000;
 const borrowersSeed = 23;
 const account = 1;
@@ -42,8 +40,8 @@ export interface WrittenSession {
 }
 
 /**
- * Writes live sessions with inputs into the data folder of a service that has not started yet. The records are the same as those of API
- * requests, but are written a hundred times faster. All sessions have different inputs, so no two sessions share a ranking.
+ * Writes live sessions with inputs into the data folder of a service that has not started yet. Writing the records directly is a hundred
+ * times faster than sending API requests. All sessions have different inputs, so no two sessions share a ranking.
  */
 export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOptions): Promise<WrittenSession[]> {
   const secrets = openOrCreateSecretFile(join(dataDir, 'secrets.json'), false);
