@@ -76,7 +76,7 @@ test('the entry point, command and health check use no shell, so that signals re
   assert.equal(finalContent('STOPSIGNAL'), 'SIGTERM');
 });
 
-test('the data folder is the only volume, the operations port is not exposed, and the label names the licence', () => {
+test('the image has the data folder as its only volume, exposes only port 8080, and names the licence', () => {
   assert.match(finalContent('LABEL'), new RegExp(`image\\.licenses="${manifest.license}"`));
   assert.match(finalContent('ENV'), new RegExp(`\\bSVC_DATA_DIR=${finalContent('VOLUME')} `));
   assert.equal(finalContent('EXPOSE'), '8080');

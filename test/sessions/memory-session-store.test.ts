@@ -95,7 +95,7 @@ describe('MemorySessionStore', () => {
     });
   }
 
-  it('a lookup accepts any text as an id, and add throws for an invalid id', (t) => {
+  it('get and delete ignore an invalid id, and add throws for an invalid id', (t) => {
     const { store } = openStore(t, { sessionsMax: 1 });
     const refuses = (text: string) => {
       assert.equal(store.get(text), undefined);
