@@ -212,7 +212,7 @@ describe('the commands of the documentation', () => {
     });
   }
 
-  test('the lists of prepared and skipped commands contain no obsolete entries', () => {
+  test('the command lists of this test contain no obsolete entries', () => {
     const known = commands.map(commandPath);
     const unusedPreparations = Object.keys(helpPreparations).filter((command) => !known.includes(command));
     const unusedSkips = skippedLines.filter((each) => !usedSkips.has(each)).map(({ why }) => why);

@@ -119,7 +119,7 @@ describe('SharedTimeout', () => {
     await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('a closed SharedTimeout has no timers, and a pending wait still returns the result of its promise', async () => {
+  it('after SharedTimeout.close, no timer remains, and a pending wait still returns its result', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();
     const timeout = new SharedTimeout(60_000, 1_000);

@@ -10,7 +10,7 @@ function decimalText(units: bigint, decimals: number): string {
 }
 
 describe('roundHalfUp', () => {
-  it('roundHalfUp rounds a tie up although the nearest double is smaller', () => {
+  it('roundHalfUp rounds one half up, even if the floating-point number is slightly smaller', () => {
     assert.equal(roundHalfUp(1.005, 2), 1.01);
     assert.equal(roundHalfUp(8.345, 2), 8.35);
     assert.equal(roundHalfUp(0.285, 2), 0.29);

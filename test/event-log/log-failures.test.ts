@@ -59,7 +59,7 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
   });
 }
 
-test('after a failed write, append fails, but queued records become durable in order when the log recovers', async (t) => {
+test('records that were queued during a failed write become durable in order after the log recovers', async (t) => {
   const incidents = watchIncidents();
   const { files, log } = await openTestLog(t, { onIncident: incidents.onIncident, retryMs: 1 });
   await appendOneByOne(log, 1);

@@ -61,7 +61,7 @@ test('decodes every encoded sequence number up to the largest safe integer', () 
   );
 });
 
-test('segment names sort in the order of their first sequence numbers', () => {
+test('the sort order of segment file names is the order of their records', () => {
   fc.assert(
     fc.property(sequence, sequence, (a, b) => {
       assert.equal(segmentFileName(a) < segmentFileName(b), a < b);

@@ -52,7 +52,7 @@ function readUpTo(folder: string, position: number): LogCursor {
   return reader.cursor;
 }
 
-test('a reader follows a live writer across segments', async (t) => {
+test('a reader reads new records in several segments while they are written', async (t) => {
   const { folder, log } = await openTestLog(t, { segmentBytesMax: 600 });
   const reader = openReader(t, folder);
   const read: number[] = [];
@@ -65,7 +65,7 @@ test('a reader follows a live writer across segments', async (t) => {
   assert.ok(segmentFiles(folder).length > 5);
 });
 
-test('a reader stops at the given position and number of records', async (t) => {
+test('a reader stops at the given position or after the given number of records', async (t) => {
   const { folder, log } = await openTestLog(t);
   await Promise.all(appendTogether(log, 20));
   const reader = openReader(t, folder);

@@ -74,7 +74,7 @@ test('cuts a log after the last complete record, and copies the bytes of an inco
   }
 });
 
-test('recovery saves the removed bytes of each crash to a separate file, and identical bytes only once', async (t) => {
+test('recovery copies the bytes that it removes to a new file, unless an identical copy exists', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 2]);
   for (const tail of ['one', 'other', 'one']) {
@@ -177,7 +177,7 @@ test('rejects a log that is damaged before its last group of records, and report
   }
 });
 
-test('recovery writes and syncs the last group of records again, because a crash may have preceded its sync', async (t) => {
+test('recovery writes and syncs the last group of records again, because a crash may have prevented the sync', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [2, 3]);
   const files = new FailingLogFiles();
@@ -267,7 +267,7 @@ for (const [what, payload] of [
   ['a string of 2^32 bytes', Buffer.from([0x91, 0xdb, 0xff, 0xff, 0xff, 0xff])],
   ['bytes after the record', Buffer.from([0x90, 0x90])],
 ] as const) {
-  test(`reports a payload with a valid CRC as damage if it contains ${what}`, async (t) => {
+  test(`reports a record with a valid CRC as damaged if its payload contains ${what}`, async (t) => {
     const folder = scratchFolder(t);
     const frame = Buffer.alloc(8);
     frame.writeUInt32BE(payload.length, 0);
@@ -309,7 +309,7 @@ test('recovery from a given time reads every later record, and returns the same 
   }
 });
 
-test('recovery starts at an earlier segment if the first record of a segment is incomplete or has no time', async (t) => {
+test('recovery starts at an earlier segment if the first record of a segment is incomplete or has no timestamp', async (t) => {
   const folder = scratchFolder(t);
   const [, , third, last] = await fourSegments(folder);
   writeFileSync(last!, readFileSync(last!).subarray(0, segmentHeaderLength + 5));

@@ -96,10 +96,7 @@ test('handles no further request of a connection while a reply is unsent', async
   await until(() => listener.inFlightCount === 0);
 });
 
-test('if too many reply bytes are unsent, closes the connection with the oldest unread reply', async ({
-  start,
-  open,
-}) => {
+test('if too many bytes are unsent, closes the connection with the oldest unread reply', async ({ start, open }) => {
   let handled = 0;
   await start((x) => {
     handled += 1;
@@ -147,7 +144,7 @@ test('a handler can reply to requests of other connections, immediately or later
   }
 });
 
-test('drops the reply to a client that disconnects in the event-loop turn of the reply', async ({ start, open }) => {
+test('drops a reply if the client disconnects before the reply is written', async ({ start, open }) => {
   let waiting: RequestContext[] = [];
   const listener = await start((x) => {
     if (x.path === '/hello') return hello(x);

@@ -19,7 +19,7 @@ import {
   until,
 } from './listener-bench.ts';
 
-test('passes method, path and query to the handler undecoded', async ({ serve }) => {
+test('passes the method, path and query to the handler without decoding them', async ({ serve }) => {
   const { connection } = await serve((x) => x.reply(text(JSON.stringify([x.method, x.path, x.query]))));
   const seen = async (line: string): Promise<unknown> =>
     JSON.parse((await ask(connection, `${line} HTTP/1.1\r\nHost: test\r\n\r\n`)).body.toString());
@@ -29,7 +29,11 @@ test('passes method, path and query to the handler undecoded', async ({ serve })
   assert.deepEqual(await seen('OPTIONS /x'), ['OPTIONS', '/x', '']);
 });
 
-test('node:http accepts an absolute URL in a request; uWebSockets.js rejects it', async ({ start, open, engine }) => {
+test('node:http accepts an absolute URL as request target; uWebSockets.js does not', async ({
+  start,
+  open,
+  engine,
+}) => {
   await start((x) => x.reply(text(JSON.stringify([x.path, x.query, x.requestHeader('host')]))));
   const seen = async (target: string): Promise<unknown> => {
     const response = await ask(await open(), `GET ${target} HTTP/1.1\r\nHost: other\r\n\r\n`);

@@ -362,7 +362,7 @@ function withFields(changed: Vertical['fields']): Vertical {
   return { ...personalLoans, fields: changed };
 }
 
-test('unchanged field encodings need no converter after they were serialized and parsed', () => {
+test('no converter is created if the stored field encodings equal the current field encodings', () => {
   const parsed = parseFieldEncodings(serializeFieldEncodings([personalLoans, equipmentLeases]));
   for (const vertical of [personalLoans, equipmentLeases]) {
     const encodings = parsed.get(vertical.number)!;

@@ -28,7 +28,7 @@ async function writeRecords(folder: string, ...records: readonly unknown[]): Pro
   await log.close();
 }
 
-test('a recovery receives only stored records, and a subscriber receives stored and new records', async (t) => {
+test('a recovery subscriber receives only stored records; other subscribers also receive new records', async (t) => {
   const folder = scratchFolder(t);
   await writeRecords(folder, sessionCreatedRecord(sub), offersViewedRecord(sub, ['a']));
   const [subscriber, recovery] = [new RecordingSubscriber(), new RecordingSubscriber()];

@@ -342,7 +342,7 @@ describe('matcher pool whose worker exits', () => {
     assert.equal(errors.length, 2);
   });
 
-  test('closes while a replacement thread is starting', async (context) => {
+  test('the matcher pool can be closed while a replacement thread starts', async (context) => {
     const { pool, request, errors } = await openPoolFor(context);
     const next = once(process, 'worker');
     await terminate(pool.workers);

@@ -226,7 +226,7 @@ describe('confirmRevenue', () => {
     }
   });
 
-  it('a row has the outcome unknown while its write is pending, and a retry does not record the row twice', async (t) => {
+  it('a confirmation has the outcome "unknown" while its write is pending, and a retry records it only once', async (t) => {
     const bench = await Bench.open(t);
     bench.ledger.breakFiles();
     const rows = [bench.row(), bench.row(), 'nonsense'];

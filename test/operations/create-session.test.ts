@@ -121,7 +121,7 @@ describe('createSession', () => {
     assert.deepEqual([deviceClasses[plain![5] as 0], plain![6]], ['unknown', null]);
   });
 
-  it('createSession accepts valid requests, and ignores unknown members', async (t) => {
+  it('createSession accepts valid requests, and ignores unknown properties', async (t) => {
     const bench = await Bench.open(t);
     for (const tag of ['abc', 'a'.repeat(64), '0_-', '___', '---', '123']) {
       assert.equal(await bench.verdict({ referrer_tag: tag }), 'ok');
@@ -151,7 +151,7 @@ describe('createSession', () => {
     assert.deepEqual([bench.sessions.size, bench.ledger.log.lastAppendedPosition], [0, 0]);
   });
 
-  it('rejects a user agent or metadata above the limits, and values of another type', async (t) => {
+  it('rejects a user agent or metadata above the limits or of the wrong type', async (t) => {
     const bench = await Bench.open(t);
     const longAgents = ['x', astral].flatMap((character) => [1_025, 2_049].map((length) => character.repeat(length)));
     for (const user_agent of [...longAgents, 1, null, true, ['x'], {}]) {
@@ -278,7 +278,7 @@ describe('createSession under a limit of referrer tags', () => {
     assert.equal(await create(bench, 'tag-2'), 'TAG_LIMIT_EXCEEDED');
   });
 
-  it('a request with a known Idempotency-Key succeeds even if the limit of referrer tags is reached', async (t) => {
+  it('a request with an already used Idempotency-Key succeeds even if the limit of referrer tags is reached', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 1 });
     const first = await bench.createWithKey({ referrer_tag }, 'retry-1');
     const repeat = await bench.createWithKey({ referrer_tag }, 'retry-1');

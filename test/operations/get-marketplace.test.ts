@@ -297,7 +297,7 @@ it('the rendered response text equals JSON.stringify of the response object', as
   }
 });
 
-it('returns the correct offers to each of several requests whose results arrive in the same event-loop turn', async (t) => {
+it('returns the correct offers to each request if several results arrive at the same time', async (t) => {
   const { session, ask } = await setUp(t, 1);
   const alone = [];
   for (const sort of sortOrders) {

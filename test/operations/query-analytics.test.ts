@@ -183,7 +183,7 @@ describe('dates of an analytics query', () => {
     });
   }
 
-  it('figures of matured sessions start 180 days ago if the query has no dates, and otherwise at date_from', async () => {
+  it('the period of matured sessions starts 180 days ago if the query has no dates, and otherwise at date_from', async () => {
     for (const [dates, from] of [
       [{}, '2025-11-21'],
       [{ date_to: '2026-05-20' }, '2026-04-20'],
@@ -393,7 +393,7 @@ describe('rows of an analytics query', () => {
     ...more,
   });
 
-  it('a row contains all documented properties of a session', async () => {
+  it('an analytics row contains all documented properties of a session', async () => {
     const bench = new Bench();
     const one = row(bench);
     const view = await bench.rows({}, { rows: [one] });
@@ -427,7 +427,7 @@ describe('rows of an analytics query', () => {
     });
   });
 
-  it('a row has the metadata null if the stored metadata is absent or not a JSON object', async () => {
+  it('an analytics row has the metadata null if the stored metadata is absent or not a JSON object', async () => {
     const bench = new Bench();
     const texts = [null, '', '{', '[1]', '5', '"text"', 'null', '{}'];
     const rows = texts.map((metadata) => row(bench, { metadata }, testTenant));

@@ -92,7 +92,7 @@ test('npm packages are installed from the lock file only, and their install scri
   assert.deepEqual(contentsOf(instructions, 'ADD'), []);
 });
 
-test('make install-production runs the commands of the build stage of the Dockerfile', () => {
+test('make install-production runs the same commands as the Dockerfile build stage', () => {
   const makeOutput = execFileSync('make', ['-n', 'install-production'], { cwd: checkout, encoding: 'utf8' });
   const makeCommands = [...makeOutput.matchAll(/^bin\/with-node (.*?)( --loglevel=error)?$/gm)].map(
     ([, command]) => command,

@@ -70,7 +70,7 @@ describe('MemorySessionStore', () => {
     assert.equal(store.size, 500);
   });
 
-  it('deletes a session at the millisecond of its expiry, even if it is in use', (t) => {
+  it('deletes a session exactly at its expiry time, even if the session was read just before', (t) => {
     const { clock, store } = openStore(t, { shardCount: 1 });
     const id = subIdAt(clock.wallMs() - 1_000);
     store.add(id, liveTenant);

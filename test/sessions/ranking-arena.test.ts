@@ -98,7 +98,7 @@ describe('RankingArena', () => {
     assert.equal(rankings.readRanking(places[0]!).clickToken, rankedOf().clickToken);
   });
 
-  it('releasing the last ranking frees its catalog version and its set of unavailable offers', async () => {
+  it('a catalog version and a set of unavailable offers are freed when no ranking uses them any more', async () => {
     const rankings = new RankingArena();
     // Node.js stores much longer strings outside the heap.
     const length = 2 ** 19;

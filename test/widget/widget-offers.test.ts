@@ -121,7 +121,7 @@ describe('offers in the widget', () => {
     assert.match(text, /“Sponsored first” goes by what we expect to be paid/);
   });
 
-  test('the widget shows the last of two quickly selected sort orders', async (t) => {
+  test('if two sort orders are selected quickly, the widget shows the offers of the second', async (t) => {
     const { page } = await pages.openOffers(t);
     let sendDelayed: (() => Promise<void>) | undefined;
     await page.route('**/w/offers?*sort=lowest_apr*', (route) => {

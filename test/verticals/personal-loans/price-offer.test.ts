@@ -36,7 +36,7 @@ describe('payment in a quote', () => {
     assert.equal(quoted?.monthly_payment_estimate, 341.48);
   });
 
-  test('estimates the payment with the middle of the rate range', () => {
+  test('estimates the monthly payment with the middle of the interest rate range', () => {
     const wide = quoteOf(inBand({ note_rate_percent: { min: 8, max: 14 } }));
     const narrow = quoteOf(inBand({ note_rate_percent: { min: 11, max: 11 } }));
     assert.equal(wide?.monthly_payment_estimate, narrow?.monthly_payment_estimate);
@@ -49,7 +49,7 @@ describe('payment in a quote', () => {
     [[12, 60], 84, 12],
     [[60, 84], 12, 60],
   ] as const) {
-    test(`quotes ${months} months if the borrower requests ${requested ?? 'no term'} and the offer has ${term_months.join(', ')}`, () => {
+    test(`quotes ${months} months if ${requested ?? 'no term'} is requested and the offer allows ${term_months.join(', ')}`, () => {
       const quoted = quoteOf({ term_months: [...term_months] }, { loan_term_months: requested });
       assert.equal(quoted?.payment_term_months, months);
       assert.equal(quoted?.monthly_payment_estimate, quoteOf({ term_months: [months] })?.monthly_payment_estimate);
