@@ -44,7 +44,7 @@ for (const [what, existing] of [
   ['a folder in an existing one', ['data']],
   ['an existing folder', ['data', 'data/ledger']],
 ] as const) {
-  test(`createFolderDurably syncs all parents of ${what}`, (t) => {
+  test(`createFolderDurably syncs the parent folders of ${what}`, (t) => {
     const root = scratchFolder(t);
     for (const path of existing) fs.mkdirSync(join(root, path));
     const synced = watchSyncs(t);
