@@ -21,7 +21,7 @@ try {
   sendMessage({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
 }
 
-/** Sends the offers in chunks. Waits until each chunk is acknowledged before it sends the next chunk. */
+/** Sends the compiled offers to the main thread in chunks, each after the main thread has acknowledged the previous chunk. */
 function sendInChunks({ offers, ...rest }: CompiledCatalogData): void {
   sendMessage({ kind: 'compiled', rest });
   let sent = 0;

@@ -38,7 +38,7 @@ function answer(message: MatchThreadMessage): MatchThreadReply {
   }
 }
 
-/** Ranks the offers for a batch of requests. If one request fails, the other requests still get results. */
+/** Ranks the offers for each request of a batch. A request that fails does not affect the results of other requests. */
 function rankBatch(batch: Uint8Array): Uint8Array {
   const { requests, unavailable } = decodeMatchBatch(batch);
   return encodeMatchResults(requests.map((request, index) => rankRequest(request, unavailable[index] ?? null)));

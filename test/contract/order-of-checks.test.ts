@@ -56,7 +56,7 @@ describePersonalLoans('order of checks:', (door) => {
     assertError(await caller.get('analytics', ''), 'RATE_LIMIT_EXCEEDED');
   });
 
-  test('checks the size of the body, then its type, then its JSON syntax, then its members', async () => {
+  test('checks the size of the body, then its type, then its JSON syntax, then its properties', async () => {
     const caller = door.market.caller(door.fixture);
     for (const operation of ['session', 'inputs'] as const) {
       assertError(await caller.post(operation, tooLarge, asText), 'PAYLOAD_TOO_LARGE');
@@ -71,7 +71,7 @@ describePersonalLoans('order of checks:', (door) => {
     assertError(await caller.post('session', `${padded} `), 'PAYLOAD_TOO_LARGE');
   });
 
-  test('checks the members of the request before the session', async () => {
+  test('checks the parameters of the request before the session', async () => {
     const caller = door.market.caller(door.fixture);
     const { expired } = await sessions(caller);
     for (const subId of [expired, 'never issued']) {

@@ -45,7 +45,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.deepEqual([sub, mount, sort, most], [subId, `#${id}`, 'lowest_apr', '3']);
     });
 
-    test('each embed code has a new container id, and reserves the height of up to five offers without a style attribute', async () => {
+    test('each embed code has a unique container id and reserves the height of at most five offers', async () => {
       const { caller, subId } = await readySession();
       assert.notEqual((await caller.getEmbedCode(subId, 'js')).html, (await caller.getEmbedCode(subId, 'js')).html);
       const heights: number[] = [];
@@ -185,7 +185,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal((await http.send({ path: `/w/?sub=${subId}&token=${token}` })).status, 200);
     });
 
-    test('iframe page requests count neither as views nor towards API key limits, and return 400 for an expired session', async () => {
+    test('requests for the iframe page do not count as views or API requests, and fail after the session expires', async () => {
       const market = running();
       const account = 'the late ones';
       const caller = market.caller(fixture, { account, limits: { requestsPerMinute: 5 } });

@@ -21,7 +21,7 @@ const loaded = (id: string): WidgetEventBody => ({ event_id: id, type: 'widget_l
 
 describeService('requests of the widget', ({ running }) => {
   describe('GET /w/offers', () => {
-    test('GET /w/offers returns the members of GET /marketplace, plus loan_amount and expires_at', async () => {
+    test('GET /w/offers returns the response of GET /marketplace plus loan_amount and expires_at', async () => {
       const caller = running().caller(fixture);
       const widget = await caller.createWidget('envelope', fixture.complete);
       for (const query of [{}, { sort: 'lowest_apr', max_offers: 20 }, { sort: 'svc_revenue', max_offers: 1 }]) {

@@ -94,7 +94,7 @@ describe('SharedTimeout', () => {
     await assert.rejects(timeout.wait(Promise.reject(new Error('broken'))), /broken/);
   });
 
-  it('waits at most one tick longer than the timeout, and uses one timer for all calls during a tick', async (t) => {
+  it('a call times out at most one tick late, because all calls in one tick share a timer', async (t) => {
     const { timeout, pass } = setUp(t);
     const first = timeout.wait(never());
     pass(19);
@@ -119,7 +119,7 @@ describe('SharedTimeout', () => {
     await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('close clears all timers and can be called twice; pending calls still settle with their promises', async () => {
+  it('after SharedTimeout.close, no timer remains, and a pending wait still returns its result', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();
     const timeout = new SharedTimeout(60_000, 1_000);

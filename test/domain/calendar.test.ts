@@ -58,7 +58,7 @@ describe('parseIsoDate', () => {
   });
 });
 
-it('dayNumberOf returns the UTC day that contains the time', () => {
+it('toDayNumber returns the UTC day that contains the time', () => {
   fc.assert(
     fc.property(fc.integer({ min: -8e13, max: 8e13 }), (wallMs) => {
       const day = toDayNumber(wallMs);
@@ -93,7 +93,7 @@ it('completedYearsBetween returns the number of birthdays since birth', () => {
   );
 });
 
-it('formatIsoTimestamp formats repeated and changing times like Date.toISOString', () => {
+it('formatIsoTimestamp and Date.toISOString return the same text, also for a repeated time', () => {
   const time = fc.integer({ min: 0, max: 4e12 });
   fc.assert(
     fc.property(time, time, (one, other) => {

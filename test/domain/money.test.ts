@@ -10,7 +10,7 @@ function decimalText(units: bigint, decimals: number): string {
 }
 
 describe('roundHalfUp', () => {
-  it('roundHalfUp rounds a tie up although the nearest double is smaller', () => {
+  it('roundHalfUp rounds one half up, even if the floating-point number is slightly smaller', () => {
     assert.equal(roundHalfUp(1.005, 2), 1.01);
     assert.equal(roundHalfUp(8.345, 2), 8.35);
     assert.equal(roundHalfUp(0.285, 2), 0.29);
@@ -18,7 +18,7 @@ describe('roundHalfUp', () => {
     assert.equal(roundHalfUp(0.0000005, 6), 0.000001);
   });
 
-  it('roundHalfUp does not change a rounded value, and rounds a value below a tie down', () => {
+  it('roundHalfUp does not change a value that is already rounded, and rounds down if the remainder is below one half', () => {
     for (const value of [0, 1, 0.1, 0.07, 341.48, 17.59, 99_999.99]) assert.equal(roundHalfUp(value, 2), value);
     assert.equal(roundHalfUp(1_000_000.00499, 2), 1_000_000);
     assert.equal(roundHalfUp(5_000_000_000.001, 2), 5_000_000_000);

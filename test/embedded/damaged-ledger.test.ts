@@ -44,13 +44,13 @@ function damage(file: string): void {
   writeFileSync(file, bytes);
 }
 
-test('the service starts if the damage is in a part of the ledger that the start does not read', async (t) => {
+test('the service starts if it does not read the damaged part of the ledger at startup', async (t) => {
   const { open, keys, first } = await twoLives(t);
   damage(first);
   assert.equal(await countSessions(await open(), keys.recent), 2);
 });
 
-test('the start fails if the damage is in a part of the ledger that the start reads', async (t) => {
+test('the service does not start if it reads the damaged part of the ledger at startup', async (t) => {
   const { open, second } = await twoLives(t);
   damage(second);
   await assert.rejects(open(), (error) => error instanceof LogDamagedError && error.file === second);

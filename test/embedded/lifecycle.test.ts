@@ -69,7 +69,7 @@ test('getMarketplace with explain: true returns the reasons of mismatches for te
   }
 });
 
-test('the embedded API returns errors with the same status, code and members as HTTP responses', async (t) => {
+test('the embedded API returns errors with the same status, code and properties as HTTP responses', async (t) => {
   const clock = new ManualClock();
   const marketplace = await startEmbedded(t, { clock });
   const partner = marketplace.partner(marketplace.keys.create({ ...newKey, limits: { analyticsPerMinute: 1 } }).key);

@@ -117,7 +117,7 @@ test('sessions and Idempotency-Keys expire four hours after their creation, not 
   assert.notEqual(ok(await partner.createSession(body, options)).sub_id, session.sub_id);
 });
 
-test('sessions that expired during the downtime are reported as expired and do not count towards the limit of the next day', async (t) => {
+test('after a restart on the next day, old sessions are expired and do not count towards the new daily limit', async (t) => {
   const { partner, subId } = await afterRestart(t, 12 * hourMs);
   assert.equal(refusal(await partner.getMarketplace({ sub_id: subId })).error, 'SUB_ID_EXPIRED');
   for (let count = 0; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));
@@ -139,7 +139,7 @@ test('a restart retains the number of recorded clicks of a session', async (t) =
   assert.equal(ok(await partner.queryAnalytics({ sub_id_list: [subId] })).offer_clicks, 1);
 });
 
-test('a restart retains the click counts of the UTC day for daily caps, even if a cap is new or an offer was removed', async (t) => {
+test('after a restart, clicks from earlier on the same UTC day still count towards the daily caps', async (t) => {
   const dataDir = folderFor(t);
   const catalogs = new ChangeableCatalogs(fixture);
   runAfterTest(t, () => catalogs.removeFiles());

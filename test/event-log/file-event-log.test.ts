@@ -61,7 +61,7 @@ test('records that are appended in one turn of the event loop share one promise 
   assert.deepEqual(files.steps, ['store']);
 });
 
-test('syncs the segment header before renaming the file, and syncs the rename before writing the first record', async (t) => {
+test('the log syncs and renames a new segment file, and syncs the folder, before it writes the first record', async (t) => {
   const { files, log } = await openTestLog(t);
   await appendOneByOne(log, 1);
   const [header, reserve, group] = ['write', 'write', 'write'];
@@ -120,7 +120,7 @@ test('append promises resolve in order, and the durable position never decreases
   assert.equal(durable.at(-1), 200);
 });
 
-test('append returns the position of the record and calls the listener before it returns', async (t) => {
+test('append calls onAppended and then returns the position of the record', async (t) => {
   const appended: LedgerRecord[] = [];
   const { log } = await openTestLog(t, { onAppended: (record) => appended.push(record), pendingBytesMax: 200 });
   const first = recordAt(1);

@@ -30,7 +30,7 @@ function watchIncidents() {
 }
 
 for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as const) {
-  test(`while ${step} fails, the log rejects append and queues records of appendWithoutWaiting; the log recovers later`, async (t) => {
+  test(`while ${step} fails, append returns null and appendWithoutWaiting queues the record`, async (t) => {
     const incidents = watchIncidents();
     const { folder, files, log } = await openTestLog(t, { onIncident: incidents.onIncident, retryMs: 1 });
     await appendOneByOne(log, 2);
@@ -59,7 +59,7 @@ for (const step of ['create', 'write', 'datasync', 'rename', 'syncFolder'] as co
   });
 }
 
-test('rejects records after a failed write, and reports the queued records in order when they become durable', async (t) => {
+test('records that were queued during a failed write become durable in order after the log recovers', async (t) => {
   const incidents = watchIncidents();
   const { files, log } = await openTestLog(t, { onIncident: incidents.onIncident, retryMs: 1 });
   await appendOneByOne(log, 1);
@@ -124,7 +124,7 @@ test('close waits for a pending write attempt and retries once if the attempt fa
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(1)));
 });
 
-test('a reader ignores records of an abandoned segment from the first position of the next segment on', async (t) => {
+test('a reader reads each record once, even if the log repeats records in a new segment after a failed write', async (t) => {
   const { folder, files, log } = await openTestLog(t);
   const reader = new LogReader(folder, null);
   const read: number[] = [];

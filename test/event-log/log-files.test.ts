@@ -93,7 +93,7 @@ for (const [syncsWrites, stored] of [
   });
 }
 
-test('closes both file descriptors, even if one close fails', { skip: process.platform !== 'linux' }, async (t) => {
+test('close closes both file descriptors, even after an error', { skip: process.platform !== 'linux' }, async (t) => {
   const file = await createFileSystemLogFiles(true).create(join(scratchFolder(t), 'file'));
   const { close } = fs;
   const closed: number[] = [];

@@ -39,7 +39,7 @@ for (const [what, value, at] of [
   });
 }
 
-test('the CRC of a frame covers its sequence number, the previous CRC and its payload', () => {
+test('the CRC of a record covers its sequence number, its payload and the CRC of the previous record', () => {
   fc.assert(
     fc.property(sequence, u32, fc.uint8Array({ minLength: 1 }), (position, previousCrc, payload) => {
       const whole = Buffer.alloc(12 + payload.length);
@@ -61,7 +61,7 @@ test('decodes every encoded sequence number up to the largest safe integer', () 
   );
 });
 
-test('segment names sort in the order of their first sequence numbers', () => {
+test('the sort order of segment file names is the order of their records', () => {
   fc.assert(
     fc.property(sequence, sequence, (a, b) => {
       assert.equal(segmentFileName(a) < segmentFileName(b), a < b);

@@ -175,7 +175,7 @@ for (const [index, [name, scenario]] of Object.entries(scenarios).entries()) {
   });
 }
 
-test('with durability "write", a killed process loses no record, and the log opens after a power failure', async () => {
+test('with durability "write", no record is lost if the process is killed, and the log still opens after a power failure', async () => {
   const options = { durability: 'write' } as const;
   const points = await recordCrashPoints(withoutErrors, options);
   await checkCrashes(isLongSearch ? points : points.filter((_, at) => at % 5 === 0), options);

@@ -52,7 +52,7 @@ function readUpTo(folder: string, position: number): LogCursor {
   return reader.cursor;
 }
 
-test('a reader follows a live writer across segments', async (t) => {
+test('a reader reads new records in several segments while they are written', async (t) => {
   const { folder, log } = await openTestLog(t, { segmentBytesMax: 600 });
   const reader = openReader(t, folder);
   const read: number[] = [];
@@ -65,7 +65,7 @@ test('a reader follows a live writer across segments', async (t) => {
   assert.ok(segmentFiles(folder).length > 5);
 });
 
-test('a reader stops at the given position and number of records', async (t) => {
+test('a reader stops at the given position or after the given number of records', async (t) => {
   const { folder, log } = await openTestLog(t);
   await Promise.all(appendTogether(log, 20));
   const reader = openReader(t, folder);
@@ -124,7 +124,7 @@ test('rejects a cursor beyond the end of the log', async (t) => {
   assert.throws(() => new LogReader(folder, cursor), CursorBeyondLogError);
 });
 
-test('rejects a cursor if the log has other records before the cursor than when the cursor was stored', async (t) => {
+test('rejects a cursor if the records before the cursor have changed since the cursor was stored', async (t) => {
   const [one, other] = [scratchFolder(t), scratchFolder(t)];
   for (const [folder, shift] of [
     [one, 0],
@@ -178,7 +178,7 @@ test('reads up to a damaged record and reports its file and offset', async (t) =
   assert.equal(again.cursor.position, 3);
 });
 
-test('reports a position that is in no segment', async (t) => {
+test('a reader throws LogDamagedError if no segment contains the next record', async (t) => {
   const folder = scratchFolder(t);
   assert.throws(() => readAll(new LogReader(folder, null), 1), { name: 'LogDamagedError' });
 });
@@ -210,7 +210,7 @@ test('reports a segment that does not continue the previous segment', async (t) 
 
 const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeMsOf: recordTimeMs });
 
-test('readOpenLog reads the records that were appended to an open log before the call', async (t) => {
+test('readActiveLog reads the records that were appended to an open log before the call', async (t) => {
   const { folder, log } = await openTestLog(t);
   for (const count of [0, 1, 2_500]) {
     for (let at = 0; at < count; at++) log.appendWithoutWaiting(recordAt(log.lastAppendedPosition + 1));
@@ -225,7 +225,7 @@ test('readOpenLog reads the records that were appended to an open log before the
   }
 });
 
-test('readOpenLog skips segments that contain only records older than the requested records', async (t) => {
+test('readActiveLog starts at the last segment whose first record is older than the requested time', async (t) => {
   // A segment for each record.
   const { folder, log } = await openTestLog(t, { segmentBytesMax: 1 });
   await appendOneByOne(log, 20);
@@ -234,7 +234,7 @@ test('readOpenLog skips segments that contain only records older than the reques
   assert.deepEqual(positions, upTo(20, 14));
 });
 
-test('readOpenLog yields to the event loop between batches', async (t) => {
+test('readActiveLog yields to the event loop between batches', async (t) => {
   const { folder, log } = await openTestLog(t);
   for (let at = 1; at < 3_000; at++) log.appendWithoutWaiting(recordAt(at));
   await log.append(recordAt(3_000))!.durable;
@@ -249,7 +249,7 @@ test('readOpenLog yields to the event loop between batches', async (t) => {
   assert.ok(most > 0 && most <= bounds.logRecordsReadPerTurn, `${most}`);
 });
 
-test('readOpenLog fails while the log cannot be written', async (t) => {
+test('readActiveLog fails while the log cannot be written', async (t) => {
   const { log, folder, breakFiles, repairFiles: repair } = await openTemporaryLedger(t);
   await log.append(recordAt(1))!.durable;
   breakFiles();

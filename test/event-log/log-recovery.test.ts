@@ -74,7 +74,7 @@ test('cuts a log after the last complete record, and copies the bytes of an inco
   }
 });
 
-test('stores different torn tails from the same offset separately, and identical torn tails once', async (t) => {
+test('recovery copies the bytes that it removes to a new file, unless an identical copy exists', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 2]);
   for (const tail of ['one', 'other', 'one']) {
@@ -129,7 +129,7 @@ test('detects damage in a closed log, even if a process opened the log afterward
   }
 });
 
-test('recovers the groups of records before a group that a crash left incomplete', async (t) => {
+test('recovery loses no earlier record if the last group of records is incomplete', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [2, 2, 6]);
   const whole = readFileSync(file);
@@ -155,7 +155,7 @@ test('recovers the groups of records before a group that a crash left incomplete
   );
 });
 
-test('rejects a log with damage before a synced group of records, and reports the file and the offset', async (t) => {
+test('rejects a log that is damaged before its last group of records, and reports the file and the offset', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 3, 1, 2]);
   const whole = readFileSync(file);
@@ -177,7 +177,7 @@ test('rejects a log with damage before a synced group of records, and reports th
   }
 });
 
-test('recovery writes and syncs the last group of records again before these records count as durable', async (t) => {
+test('recovery writes and syncs the last group of records again, because a crash may have prevented the sync', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [2, 3]);
   const files = new FailingLogFiles();
@@ -207,7 +207,7 @@ test('rejects a log with a missing segment', async (t) => {
   await assert.rejects(openLog(folder, { files }), { name: 'LogDamagedError', file: join(folder, segmentFileName(1)) });
 });
 
-test('deletes unfinished segments and unfinished copies of torn tails', async (t) => {
+test('recovery deletes temporary files that a crash left in the folder of the log', async (t) => {
   const folder = scratchFolder(t);
   await crashedLog(folder, [2]);
   appendFileSync(join(folder, temporaryFileName(segmentFileName(3))), 'half a hea');
@@ -216,7 +216,7 @@ test('deletes unfinished segments and unfinished copies of torn tails', async (t
   assert.deepEqual(readdirSync(folder).sort(), [segmentFileName(1), segmentFileName(3)]);
 });
 
-test('recovers a log larger than a read chunk, and at the end of a chunk tells damage from an incomplete record', async (t) => {
+test('recovery detects damage even if the next group of records begins near the end of a read chunk', async (t) => {
   const bytes = new Uint8Array(32);
   const filler = (characters: number) => [1, 0, bytes, 'x'.repeat(characters), 1, 0, null] as const;
   const frameBytes = 8 + new Encoder().encode(filler(9_000)).length;
@@ -267,7 +267,7 @@ for (const [what, payload] of [
   ['a string of 2^32 bytes', Buffer.from([0x91, 0xdb, 0xff, 0xff, 0xff, 0xff])],
   ['bytes after the record', Buffer.from([0x90, 0x90])],
 ] as const) {
-  test(`a frame with a valid CRC that contains ${what} is reported as damage when a log is opened or verified`, async (t) => {
+  test(`reports a record with a valid CRC as damaged if its payload contains ${what}`, async (t) => {
     const folder = scratchFolder(t);
     const frame = Buffer.alloc(8);
     frame.writeUInt32BE(payload.length, 0);
@@ -294,7 +294,7 @@ async function fourSegments(folder: string): Promise<string[]> {
 const timeMsOf = (record: unknown): number => (record as number[])[1]!;
 const timeAt = (position: number): number => timeMsOf(recordAt(position));
 
-test('reads every record after a given time, and returns the same end position and CRC as a read of all records', async (t) => {
+test('recovery from a given time reads every later record, and returns the same result as recovery of the whole log', async (t) => {
   const folder = scratchFolder(t);
   await fourSegments(folder);
   const whole = await recoverLog(fileSystemLogFiles, folder, () => {});
@@ -309,7 +309,7 @@ test('reads every record after a given time, and returns the same end position a
   }
 });
 
-test('does not start reading at a segment whose first record has no time or cannot be decoded', async (t) => {
+test('recovery starts at an earlier segment if the first record of a segment is incomplete or has no timestamp', async (t) => {
   const folder = scratchFolder(t);
   const [, , third, last] = await fourSegments(folder);
   writeFileSync(last!, readFileSync(last!).subarray(0, segmentHeaderLength + 5));
@@ -328,7 +328,7 @@ test('does not start reading at a segment whose first record has no time or cann
   });
 });
 
-test('opens a log with damage in an unread segment, and rejects a log with damage in a segment that is read', async (t) => {
+test('rejects a log only if the damage is in a segment that recovery reads', async (t) => {
   const folder = scratchFolder(t);
   const [first, , third] = await fourSegments(folder);
   damageByte(first!, segmentHeaderLength + 30);

@@ -133,7 +133,7 @@ class StoppingLogFiles extends FailingLogFiles {
 }
 
 for (const [name, damage, recordsBefore, readable] of damages) {
-  test(`repair of damage to ${name} keeps earlier records and copies later records, even if the repair is interrupted`, async (t) => {
+  test(`a repair of damage to ${name} loses no data, even if the repair is interrupted and then repeated`, async (t) => {
     let isComplete = false;
     let stepsMax = 0;
     for (; !isComplete; stepsMax++) {
@@ -163,7 +163,7 @@ for (const [name, damage, recordsBefore, readable] of damages) {
   });
 }
 
-test('rejects a repair of a damaged log at a location other than the damage', async (t) => {
+test('rejects a repair if the given location is not the location of the damage', async (t) => {
   const { dataFolder, folder, location } = await createDamagedLog(t, damageRecord(1, 1, 30));
   for (const cut of [
     { file: location.file, offset: 0 },
@@ -195,7 +195,7 @@ test('rejects a repair of an undamaged log at every location', async (t) => {
   assert.equal(await validateAt(next, 0), 'done');
 });
 
-test('countTruncatedRecords passes the records after the damage to its callback', async (t) => {
+test('countTruncatedRecords calls its callback with each record after the damage', async (t) => {
   const { folder, location } = await createDamagedLog(t, damageRecord(1, 1, 30));
   const positions: number[] = [];
   const plan = await planRepair(folder, location);

@@ -74,7 +74,7 @@ describe('deleteSegmentsBefore', () => {
     assert.deepEqual(steps, ['remove 1']);
   });
 
-  it('deletes the copied torn tails of a segment together with the segment', async (t) => {
+  it('deletes a segment together with the copies of its incomplete records', async (t) => {
     const folder = await sixRecords(t);
     const cutTail = (first: number) => removedTailFileName(segmentFileName(first), 90, 5);
     for (const first of [1, 5]) writeFileSync(join(folder, cutTail(first)), 'torn');

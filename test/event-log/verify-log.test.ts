@@ -51,7 +51,7 @@ describe('verifyLog', () => {
     assert.deepEqual([segments, records, end, damage], [0, 0, null, null]);
   });
 
-  test('reports the same damage as an attempt to open the log, and changes no file', async (t) => {
+  test('verifyLog reports the same damage as openLog, and changes no file', async (t) => {
     const folder = scratchFolder(t);
     for (const file of await threeSegments(folder)) {
       const original = readFileSync(file);
@@ -117,7 +117,7 @@ describe('verifyLog', () => {
     assert.ok(reads > 2);
   });
 
-  test('throws if a new segment starts at a record that was already verified', async (t) => {
+  test('throws LogRewrittenError if a new segment repeats a record that was already verified', async (t) => {
     const { folder, log } = await openTestLog(t);
     await appendOneByOne(log, 3);
     const scanner = new LogScanner(fileSystemLogFiles, folder, { decode: true });
@@ -145,7 +145,7 @@ describe('copyLog', () => {
     assert.deepEqual(plain(await recoveredRecords(target)), plain(recordsUpTo(12)));
   });
 
-  test('copies an open log without preallocated bytes, and adds an end mark', async (t) => {
+  test('copyLog omits the preallocated bytes of an open log, and marks the copy as complete', async (t) => {
     const [folder, target] = [scratchFolder(t), copyTarget(t)];
     const log = await openLog(folder);
     await appendOneByOne(log, 5);

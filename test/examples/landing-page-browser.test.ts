@@ -84,7 +84,7 @@ async function assertEarned({ site, landings, complaints }: Visit, tag: string, 
   assert.equal(site.log(), '');
 }
 
-test('variant A can be used by keyboard, with the widget in an iframe or mounted by the script', async (t) => {
+test('variant A of the landing page can be used by keyboard, with the iframe widget and with the script widget', async (t) => {
   const visit = await visitPage(t);
   const { site, page } = visit;
   await page.goto(`${site.origin}/?variant=a`);
@@ -115,7 +115,7 @@ test('variant A can be used by keyboard, with the widget in an iframe or mounted
   await assertEarned(visit, 'lp-calm-form', 2);
 });
 
-test('variant B, with one question per page and offers as cards, can be used by keyboard', async (t) => {
+test('variant B of the landing page (one question per page, offers as cards) can be used by keyboard', async (t) => {
   const visit = await visitPage(t);
   const { site, page } = visit;
   await page.goto(`${site.origin}/?variant=b`);

@@ -34,12 +34,12 @@ test('decideWinner chooses the variant whose confidence interval lies above the 
   assert.match(reason, /between \$2\.50 and \$4\.00 each, those of B between \$1\.00 and \$2\.00/);
 });
 
-test('drawVariant returns both variants', () => {
+test('drawVariant sometimes returns variant A and sometimes variant B', () => {
   // All 100 draws return the same variant with a probability of 1 in 2 to the power of 99.
   assert.equal(new Set(Array.from({ length: 100 }, drawVariant)).size, 2);
 });
 
-test('both variants ask for the same fields', () => {
+test('both variants of the landing page ask for the same fields', () => {
   assert.deepEqual(questions.flatMap((question) => question.fields).sort(), [...fields.keys()].sort());
 });
 

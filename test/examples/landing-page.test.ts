@@ -74,7 +74,7 @@ function rawStatus(url: string, method: string, headers: Record<string, string>,
   });
 }
 
-test('variant B asks one question per page and shows offers as cards; clicks on cards count in the results', async (t) => {
+test('variant B of the landing page asks one question per page, and the results include clicks on its offer cards', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'b');
   assert.equal(landing.status, 200);
   assert.match(textOf(landing.text), /Question 1 of 4/);
@@ -120,7 +120,7 @@ test('visitors may skip only the last question, and going back retains all answe
   assert.match(textOf((await visitor.get('/offers')).text), /for \$9,000/);
 });
 
-test('variant A has one form, and shows equally many offers in an iframe, in a script widget and as cards', async (t) => {
+test('variant A of the landing page shows the same number of offers in an iframe, in a script widget and as cards', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'a');
   assert.equal(policyOf(landing.headers).get('script-src'), "'none'");
   assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
@@ -203,7 +203,7 @@ test('the offers page shows a notice if the API key is a test key', async (t) =>
   assert.match(textOf((await visitor.get('/offers')).text), /Made up by the sandbox/);
 });
 
-test('a new session with all answers replaces an expired session', async (t) => {
+test('after the session expires, the visitor gets a new session that contains the earlier answers', async (t) => {
   const { page, visitor } = await visiting(t, 'b', { market: {} });
   await visitor.answer('purpose', { loan_purpose: 'moving' });
   page.market.clock.advance(bounds.sessionTtlMs);

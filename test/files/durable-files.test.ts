@@ -44,7 +44,7 @@ for (const [what, existing] of [
   ['a folder in an existing one', ['data']],
   ['an existing folder', ['data', 'data/ledger']],
 ] as const) {
-  test(`createFolderDurably syncs the names of ${what} and its parents`, (t) => {
+  test(`createFolderDurably syncs the parent folders of ${what}`, (t) => {
     const root = scratchFolder(t);
     for (const path of existing) fs.mkdirSync(join(root, path));
     const synced = watchSyncs(t);
@@ -54,7 +54,7 @@ for (const [what, existing] of [
   });
 }
 
-test('createFolderDurably throws on every call while a folder name cannot be synced', (t) => {
+test('createFolderDurably throws on every call while a parent folder cannot be synced', (t) => {
   const root = scratchFolder(t);
   watchSyncs(t, { path: root, code: 'EIO' });
   for (let i = 0; i < 2; i++) assert.throws(() => createFolderDurably(join(root, 'ledger')), { code: 'EIO' });

@@ -14,7 +14,7 @@ function entry(onDeadline: () => void = () => {}): DeadlineQueueEntry {
   return { ...deadlineEntryDefaults, onDeadline };
 }
 
-test('if the deadline callback of an entry adds the entry again, the entry expires after another full timeout', () => {
+test('an entry that is added to the DeadlineQueue again expires after another full timeout', () => {
   const queue = new DeadlineQueue(100);
   const late: number[] = [];
   let nowMs = 0;

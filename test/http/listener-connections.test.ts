@@ -26,7 +26,7 @@ test('replies in order to pipelined requests whose handlers reply immediately', 
   for (const path of many) assert.equal((await connection.response()).body.toString(), path);
 });
 
-test('replies in order to requests that are pipelined after a pending request', async ({ serve, engine }) => {
+test('never replies to pipelined requests out of order, even if the first is slow', async ({ serve, engine }) => {
   const { listener, connection } = await serve(async (x) => {
     if (x.path === '/slow') await new Promise((resolve) => setTimeout(resolve, 20));
     x.reply(text(x.path));
@@ -65,7 +65,7 @@ test('closes a connection that pipelines more requests than the maximum per even
   assert(handled <= bounds.repliesPerTurnMax + 1, `${handled} requests`);
 });
 
-test('replies to more concurrent requests than the reply limit of one event-loop turn', async ({ start, open }) => {
+test('replies to all concurrent requests, even if this takes several event-loop turns', async ({ start, open }) => {
   await start(hello);
   const count = bounds.repliesPerTurnMax + 50;
   const connections = await Promise.all(Array.from({ length: count }, open));
@@ -96,7 +96,7 @@ test('handles no further request of a connection while a reply is unsent', async
   await until(() => listener.inFlightCount === 0);
 });
 
-test('if too many reply bytes are unsent, closes the connection that was stalled longest', async ({ start, open }) => {
+test('if too many bytes are unsent, closes the connection with the oldest unread reply', async ({ start, open }) => {
   let handled = 0;
   await start((x) => {
     handled += 1;
@@ -117,7 +117,7 @@ test('if too many reply bytes are unsent, closes the connection that was stalled
   assert.deepEqual((await last.response()).body, unbufferedBody);
 });
 
-test('handlers, microtasks and later turns can send replies to other requests', async ({ start, open }) => {
+test('a handler can reply to requests of other connections, immediately or later', async ({ start, open }) => {
   let waiting: RequestContext[] = [];
   const answerAll = (how: string): void => {
     const due = waiting;
@@ -144,7 +144,7 @@ test('handlers, microtasks and later turns can send replies to other requests', 
   }
 });
 
-test('drops a reply if the client disconnects in the same event-loop turn', async ({ start, open }) => {
+test('drops a reply if the client disconnects before the reply is written', async ({ start, open }) => {
   let waiting: RequestContext[] = [];
   const listener = await start((x) => {
     if (x.path === '/hello') return hello(x);
@@ -272,7 +272,7 @@ test('drain: handles a connection that is established but not yet accepted', asy
   await Promise.all([connection.closed, closing]);
 });
 
-test('drain: sends replies without a body (to HEAD requests or with status 204)', async ({ start, open }) => {
+test('drain: closes a connection after a reply without a body (HEAD or status 204)', async ({ start, open }) => {
   const waiting: RequestContext[] = [];
   const listener = await start((x) => void waiting.push(x));
   const connections = await Promise.all([open(), open()]);

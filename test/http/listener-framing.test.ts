@@ -75,7 +75,7 @@ test('accepts a body of the maximum size, and replies 413 to one byte more', asy
   assert.equal(listener.inFlightCount, 0);
 });
 
-test('replies and closes the connection if a body never ends, also an unread body', async ({ start, open }) => {
+test('replies and closes the connection if a request body never ends', async ({ start, open }) => {
   const calls: string[] = [];
   const handler: RequestHandler = (x) => {
     if (x.path === '/unread') return x.reply(text('unauthorized', 401));
@@ -234,11 +234,7 @@ test('replies 400 to a malformed request head, and closes the connection', async
   assert.equal(listener.inFlightCount, 0);
 });
 
-test('passes no incomplete body to the handler, and keeps serving after bytes that are not HTTP', async ({
-  start,
-  open,
-  faults,
-}) => {
+test('handles requests after an incomplete request or bytes that are not HTTP', async ({ start, open, faults }) => {
   await start((x) => (x.method === 'GET' ? hello(x) : x.readBody(() => assert.fail('a body was read'))));
   const whole = post('/', 'a body');
   const incomplete = Array.from({ length: whole.length / 7 }, (_, at) => whole.slice(0, 1 + 7 * at));
@@ -253,7 +249,7 @@ test('passes no incomplete body to the handler, and keeps serving after bytes th
   assert.deepEqual(faults, []);
 });
 
-test('accepts a query of 500 ids, and replies 431 to a head over the limit', async ({ start, open }) => {
+test('accepts a query of 500 sub_ids, and replies 431 if a request head is too long', async ({ start, open }) => {
   await start((x) => x.reply(text(String(x.query.length))));
   const query = `sub_id_list=${Array.from({ length: bounds.subIdListMax }, () => 's'.repeat(68)).join('%2C')}`;
   const connection = await open();

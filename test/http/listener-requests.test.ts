@@ -19,7 +19,7 @@ import {
   until,
 } from './listener-bench.ts';
 
-test('passes method, path and query to the handler undecoded', async ({ serve }) => {
+test('passes the method, path and query to the handler without decoding them', async ({ serve }) => {
   const { connection } = await serve((x) => x.reply(text(JSON.stringify([x.method, x.path, x.query]))));
   const seen = async (line: string): Promise<unknown> =>
     JSON.parse((await ask(connection, `${line} HTTP/1.1\r\nHost: test\r\n\r\n`)).body.toString());
@@ -29,7 +29,11 @@ test('passes method, path and query to the handler undecoded', async ({ serve })
   assert.deepEqual(await seen('OPTIONS /x'), ['OPTIONS', '/x', '']);
 });
 
-test('parses an absolute request target, if the engine accepts it', async ({ start, open, engine }) => {
+test('node:http accepts an absolute URL as request target; uWebSockets.js does not', async ({
+  start,
+  open,
+  engine,
+}) => {
   await start((x) => x.reply(text(JSON.stringify([x.path, x.query, x.requestHeader('host')]))));
   const seen = async (target: string): Promise<unknown> => {
     const response = await ask(await open(), `GET ${target} HTTP/1.1\r\nHost: other\r\n\r\n`);
@@ -73,7 +77,7 @@ test('sends 204 and 304 without Content-Length, and keeps the connection open', 
   }
 });
 
-test('replies to HEAD without a body, from the handler and from a later event-loop turn', async ({ start, open }) => {
+test('a reply to a HEAD request has no body, whether sent immediately or later', async ({ start, open }) => {
   await start(async (x) => {
     if (x.path === '/later') await new Promise(setImmediate);
     x.reply(text('né'));
@@ -100,7 +104,7 @@ test('requestHeader returns the first value of a header, or an empty string', as
   assert.equal(response.body.toString(), 'value,,1');
 });
 
-test('throws if a header is read after the handler returned or awaited', async ({ serve, faults }) => {
+test('throws if a request header is read after an await or after the handler returned', async ({ serve, faults }) => {
   const { connection } = await serve(async (x) => {
     if (x.path === '/awaited') await null;
     if (x.path === '/returned') await new Promise(setImmediate);
@@ -160,7 +164,7 @@ test('a client that sends 10 MB can read the 413 reply before the connection clo
   assert.equal((await fetch(url, { method: 'POST', body: Buffer.alloc(1e7) })).status, 413);
 });
 
-test('sends a reply before a large body is read, and closes the connection', async ({ start, open }) => {
+test('replies without reading a large request body, and closes the connection', async ({ start, open }) => {
   await start(async (x) => {
     if (x.path === '/later') await new Promise(setImmediate);
     x.reply(text('unauthorized', 401));
@@ -175,7 +179,7 @@ test('sends a reply before a large body is read, and closes the connection', asy
   }
 });
 
-test('sends a reply before a small body is read or received, and keeps the connection open', async ({ serve }) => {
+test('replies without reading a small request body, and keeps the connection open', async ({ serve }) => {
   const { connection } = await serve((x) => x.reply(text(`${x.method} ${x.path}`, 401)));
   assert.equal((await ask(connection, post('/1', 'x'.repeat(500)))).status, 401);
   const [head = '', body = ''] = post('/2', 'y'.repeat(500)).split('\r\n\r\n');
@@ -325,7 +329,7 @@ test('replies 500 and reports the error of a handler or a body callback', async 
   assert.equal(listener.inFlightCount, 0);
 });
 
-test('reports an error of onBodyUnavailable, and still replies', async ({ serve, open, faults }) => {
+test('replies and reports the error if the callback onBodyUnavailable throws', async ({ serve, open, faults }) => {
   const fail = (): void => {
     throw new Error('body unavailable');
   };
@@ -342,7 +346,7 @@ test('reports an error of onBodyUnavailable, and still replies', async ({ serve,
   assert.equal((await ask(await open(), get('/'))).status, 200);
 });
 
-test('adds the error headers of a request to error replies that the listener sends itself', async ({ start, open }) => {
+test('if a handler sets errorHeaders, error replies contain these headers', async ({ start, open }) => {
   await start(
     (x) => {
       x.errorHeaders = formatHeader('X-Cors', 'yes');
@@ -361,7 +365,7 @@ test('adds the error headers of a request to error replies that the listener sen
   }
 });
 
-test('reports a second call of readBody, and a call after an await', async ({ serve, open, faults }) => {
+test('replies 500 if a handler calls readBody twice or after an await', async ({ serve, open, faults }) => {
   const { connection } = await serve(async (x) => {
     if (x.path === '/late') await null;
     else x.readBody(() => {});

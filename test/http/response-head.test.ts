@@ -13,7 +13,7 @@ test('formatHeader rejects a header value with a line break', () => {
   );
 });
 
-test('splitHeaders returns names and values of formatted headers', () => {
+test('splitHeaders parses the text of formatHeader into header names and values', () => {
   const value = fc.string({ unit: fc.constantFrom('a', ' ', ':', ';', '"') });
   const headers = fc.array(fc.tuple(fc.constantFrom('A', 'X-B', 'Retry-After'), value), { maxLength: 5 });
   fc.assert(

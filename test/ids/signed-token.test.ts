@@ -210,14 +210,14 @@ for (const kind of kinds) {
       }
     });
 
-    it('a token in another encoding of the same bytes is rejected', () => {
+    it('a token in upper case, or encoded as base64 instead of base64url, is rejected', () => {
       const padded = Buffer.from(token, 'base64url').toString('base64');
       for (const text of [token.toUpperCase(), padded, `sub_${token.slice(4).toUpperCase()}`]) {
         if (text !== token) assert.equal(ours.verify(text), null);
       }
     });
 
-    it('a token that was issued with another secret of the same number is rejected', () => {
+    it('a token that was issued with another secret is rejected, even if the secrets have the same number', () => {
       assert.equal(ours.verify(kind.create(secretRingOf('theirs'), random).issue()), null);
     });
 
@@ -241,7 +241,7 @@ for (const kind of kinds) {
       }
     });
 
-    it('no arbitrary text is accepted as a token', () => {
+    it('random text is rejected as a token', () => {
       const text = fc.oneof(
         fc.string({ unit: 'binary', maxLength: 200 }),
         fc.base64String({ maxLength: 400 }),
@@ -292,7 +292,7 @@ describe('ClickIds', () => {
     countable: fc.boolean(),
   });
 
-  it('verifying a click_id returns the click, and the length of a click_id depends only on the length of the offer id', () => {
+  it('verify returns the issued click; only the length of the offer id affects the length of a click_id', () => {
     fc.assert(
       fc.property(anyClick, (each) => {
         const clickId = clickIds.issue(each);
@@ -303,13 +303,13 @@ describe('ClickIds', () => {
     );
   });
 
-  it('verify returns a click that later calls of verify do not change', () => {
+  it('the result of verify does not change when verify is called again', () => {
     const first = clickIds.verify(clickIds.issue(click));
     clickIds.verify(clickIds.issue({ ...click, sub: otherSub, offerId: 'another' }));
     assert.deepEqual(first, click);
   });
 
-  it('a click_id reveals no part of the click, and two click_ids of the same click look unrelated', () => {
+  it('a click_id reveals no part of the click, and is different each time it is issued', () => {
     const distinct = { ...click, sub: Buffer.from('0123456789abcdef'.repeat(4), 'hex'), valueMicros: 0x12_3456_789a };
     const ids = Array.from({ length: 200 }, () => Buffer.from(clickIds.issue(distinct), 'base64url'));
     const time = Buffer.alloc(6);
@@ -324,7 +324,7 @@ describe('ClickIds', () => {
     for (let i = 2; i < ids[0]!.length; i++) assert(new Set(ids.map((id) => id[i])).size > 50);
   });
 
-  it('rejects a click_id whose layout byte was changed', () => {
+  it('rejects a click_id if its first byte, the layout number, is removed or added', () => {
     const encrypted = Buffer.from(clickIds.issue(click), 'base64url').subarray(1);
     const signed = Buffer.from(issueSignedClickId(secretRingOf('ours')), 'base64url');
     for (const changed of [encrypted, Buffer.concat([Buffer.alloc(1), signed])])
@@ -335,7 +335,7 @@ describe('ClickIds', () => {
 describe('ClickTokenCipher', () => {
   const cipher = new ClickTokenCipher(secretRingOf('ours'), random);
 
-  it('decrypts any payload; a token does not reveal its payload, or whether another token has the same payload', () => {
+  it('a token does not contain its payload in plain text, and differs each time the payload is encrypted', () => {
     const anyPayload = fc.record({ creditBand: fc.nat(255), catalogVersion: fc.stringMatching(/^[0-9a-f]{4,31}$/) });
     fc.assert(
       fc.property(anyPayload, anySub, (payload, session) => {

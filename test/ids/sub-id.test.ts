@@ -60,10 +60,10 @@ function parseWords(text: string): number[] | null {
   return parseSubIdInt32s(text, words) ? [...words] : null;
 }
 
-describe('parseSubIdWords', () => {
+describe('parseSubIdInt32s', () => {
   const validId = 'sub_00112233445566778899aabbccddeeffffeeddccbbaa99887766554433221100';
 
-  it('parseSubIdWords returns the same 32-bit words as Buffer.readInt32BE', () => {
+  it('parseSubIdInt32s returns the same 32-bit integers as Buffer.readInt32BE', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (sub) => {
         const bytes = Buffer.from(sub);

@@ -114,7 +114,7 @@ test('encrypts equal field changes differently in each run', async (t) => {
   assert.notEqual(written[0], written[1]);
 });
 
-test('starts a new journal log after 15 minutes with changes', async (t) => {
+test('starts a new journal log after 15 minutes, but only if the current log contains changes', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   clock.advance(bounds.journalRotationIntervalMs);
   await temporary.journal.scheduleLogRotation();
@@ -167,7 +167,7 @@ test('stores field changes in order while a new journal log starts on a slow dis
   assert.deepEqual(await restoredSerials(temporary), serialsUpTo(102));
 });
 
-test('if its files cannot be written, the journal queues accepted changes, rejects later ones and starts no new log', async (t) => {
+test('if a write fails, the journal keeps the changes of that write, rejects later changes and starts no new log', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   const assertRejected = (serial: number, isRecordAppended: boolean) =>
     assert.rejects(append(temporary, serial), (error) => {
@@ -235,7 +235,7 @@ test('starts and deletes journal logs without synchronous file system calls', as
   assert.deepEqual(after[0], before[1]);
 });
 
-test('retries the failed deletion of a journal log later, and reports the failure and the success', async (t) => {
+test('retries the failed deletion of a journal log, and reports both the failure and the later success', async (t) => {
   const incidents: string[] = [];
   const { clock, temporary } = await openWithClock(t, { onIncident: ({ kind }) => incidents.push(kind) });
   const [first] = journalLogs(temporary);
@@ -283,7 +283,7 @@ test('deletes the copies of incomplete records together with their journal log',
   assert.deepEqual(cutTails(), []);
 });
 
-test('deletes expired and empty journal logs at a restart', async (t) => {
+test('a restart deletes expired and empty journal logs', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   for (let i = 0; i < 3; i++) await temporary.merges();
   assert.equal(journalLogs(temporary).length, 1);
@@ -294,7 +294,7 @@ test('deletes expired and empty journal logs at a restart', async (t) => {
   assert.deepEqual(await temporary.merges(), []);
 });
 
-test('completes the deletion of a partly deleted journal log at a restart', async (t) => {
+test('a restart deletes the rest of a journal log whose deletion was interrupted', async (t) => {
   const temporary = await openTemporaryJournal(t);
   await append(temporary, 1);
   const gone = join(temporary.folder, '0001700000000000.gone');
@@ -339,7 +339,7 @@ test('close stores all queued changes, rejects later changes and is idempotent',
 const secret = randomBytes(32);
 const salt = randomBytes(16);
 
-test('decrypting a batch fails if its number, the salt or the secret is wrong, or if a byte is changed or missing', () => {
+test('decryptBatch returns null for a wrong batch number, salt or secret, and for changed or truncated ciphertext', () => {
   const cipher = new JournalCipher(secret, salt);
   const ciphertext = cipher.encryptBatch(7, Buffer.from('field changes'));
   assert.deepEqual(new JournalCipher(secret, salt).decryptBatch(7, ciphertext), Buffer.from('field changes'));
@@ -362,7 +362,7 @@ function withFields(changed: Vertical['fields']): Vertical {
   return { ...personalLoans, fields: changed };
 }
 
-test('parses serialized field encodings, and creates no converter of changes if the encodings are unchanged', () => {
+test('no converter is created if the stored field encodings equal the current field encodings', () => {
   const parsed = parseFieldEncodings(serializeFieldEncodings([personalLoans, equipmentLeases]));
   for (const vertical of [personalLoans, equipmentLeases]) {
     const encodings = parsed.get(vertical.number)!;
@@ -397,7 +397,7 @@ test('translates field changes correctly after the order of the fields has chang
   );
 });
 
-test('if the choices of a field change, translates stored values to the new positions and skips removed choices', () => {
+test('if the allowed values of a field change, the converter renumbers stored values and skips removed values', () => {
   const moved = withFields(
     fields.map((field) =>
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,
@@ -410,7 +410,7 @@ test('if the choices of a field change, translates stored values to the new posi
   assert.deepEqual(translate([state, -1]), [state, -1]);
 });
 
-test('a change translator skips removed fields and fields whose kind has changed', () => {
+test('a field encoding converter skips removed fields and fields whose kind has changed', () => {
   const gone = withFields(fields.filter(({ name }) => name !== 'state'));
   assert.deepEqual(createFieldEncodingConverter(journalFieldEncodings(personalLoans), gone)!([state, 3]), []);
   const other = withFields(

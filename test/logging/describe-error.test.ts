@@ -53,7 +53,7 @@ for (const [name, action] of Object.entries(errorsWithInput)) {
   });
 }
 
-test('retains the messages of errors from this project, the operating system and SQLite', () => {
+test('the description of an error from this project, the operating system or SQLite contains its message', () => {
   const own = describeError(new Error('a step failed', { cause: thrownBy(() => readFileSync('/no/such/file')) }));
   assert.equal(own.message, 'a step failed');
   assert.match(own.stack?.[0] ?? '', /describe-error\.test\.ts:\d+/);

@@ -57,7 +57,7 @@ test('drops log lines when the buffer is full, and logs the number of dropped li
   assert.equal(lines.filter(({ index }) => index !== undefined).length + dropped, 10_000);
 });
 
-test('the process exits with code 0 if its log is not read, if the log pipe is closed, or if the disk is full', async () => {
+test('the process exits with code 0 even if its log lines cannot be written (unread pipe, closed pipe, full disk)', async () => {
   const unread = await startWriting(500);
   assert.deepEqual(await unread.end(), ['false', 0]);
   const closed = await startWriting(500);

@@ -222,7 +222,7 @@ for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'ed
   }
 }
 
-test('most rankings in a large market use the sort orders by loan term, and no ranking in a small market does', () => {
+test('only rankings in a large market use the sort orders that the index stores for each loan term', () => {
   for (const size of sizes) {
     const rank = createRanker(recommendedScore);
     let borrowers = 0;
@@ -258,7 +258,7 @@ async function assertNoDifference(market: Market, trait: string, size: Size): Pr
 
 for (const trait of ['education_level', 'address_zip']) {
   for (const size of sizes) {
-    test(`offers and explanations in a ${size} market do not depend on ${trait} or on whether ${trait} is present`, () =>
+    test(`in a ${size} market, offers and explanations are the same for every value of ${trait} and without ${trait}`, () =>
       assertNoDifference(fairMarket, trait, size));
 
     selfCheck(`detects eligibility that depends on ${trait} in a ${size} market`, async () => {
@@ -333,7 +333,7 @@ describe('influence of payouts on rankings', () => {
   }
 
   for (const size of sizes) {
-    test(`payouts affect no sort order except svc_revenue in a ${size} market`, () => {
+    test(`in a ${size} market, payouts influence only the sort order svc_revenue`, () => {
       const revenueDiffered = assertNoInfluence(rankLoans, size);
       assert.ok(revenueDiffered > markets[size].catalogs / 2, `svc_revenue differed only ${revenueDiffered} times`);
     });

@@ -146,7 +146,7 @@ describe('eligibility', () => {
     ],
     ['lowest APR cap', { max_apr_percent: 12 }, { max_apr_percent: 11.99 }, [{ state: 'NY' }]],
   ] as const) {
-    test(`applies the ${rule} of catalog, lender and offer`, async () => {
+    test(`applies the ${rule} among the rules of the catalog, the lender and the offer`, async () => {
       const isShownUnder = async (rules: readonly object[], fields?: object) => {
         const [all, lender, offer] = rules.map((own) => ({ CA: own }));
         const catalog = catalogOf([plainOffer({ state_rules: offer! })], { state_rules: all! });

@@ -101,7 +101,7 @@ describe('startMatcher', () => {
     for (const catalog of [small, large]) assert.equal(await matcher.match(requestTo(catalog)), null);
   });
 
-  test('without worker threads, ranks all catalogs in the calling thread', async (context) => {
+  test('without worker threads, ranks the offers of every catalog in the calling thread', async (context) => {
     const { catalogs, remove } = openCatalogs();
     context.after(remove);
     const matcher = await startMatcher({ threads: 0, inThreadOffersMax: 0, catalogs, verticals });
@@ -143,14 +143,14 @@ describe('matcher pool of two threads', () => {
     assert.deepEqual([pool.pendingRequestCount, pool.readyThreadCount, fixture.errors], [0, 2, []]);
   });
 
-  test('match copies the borrower before it returns', async () => {
+  test('changes to the borrower after the call of match do not affect the ranking', async () => {
     const changing = [...borrower];
     const ranking = fixture.pool.match({ ...fixture.request, borrower: changing });
     changing.fill(-1);
     assert.deepEqual(await ranking, expectedRanking(fixture.live()));
   });
 
-  test('rejects only requests with an unknown catalog version; the messages of these errors are not logged', async () => {
+  test('a request with an unknown catalog version is rejected, and the error message is not logged', async () => {
     const versions = ['000000000000', '../../secret', fixture.live().version];
     const settled = await Promise.allSettled(
       versions.map((catalogVersion) => fixture.pool.match({ ...fixture.request, catalogVersion })),
@@ -190,7 +190,7 @@ describe('queue of a matcher pool', () => {
     assert.deepEqual(batches, [bounds.matchBatchRequestsMax, 3]);
   });
 
-  test('returns null for a request if the queue is full, and ranks all queued requests', async () => {
+  test('returns null for requests above the queue limit, and ranks all queued requests', async () => {
     const { pool, request } = fixture;
     const pending = Array.from({ length: bounds.matchQueueRequestsMax + 10 }, () => pool.match(request));
     assert.equal(pool.pendingRequestCount, bounds.matchQueueRequestsMax);
@@ -253,7 +253,7 @@ describe('matcher pool whose worker exits', () => {
     assert.ok(errors.length > 0);
   });
 
-  test('returns null for a request if two workers, one after the other, exit while they rank the request', async (context) => {
+  test('returns null for a request after two workers exited while ranking the request', async (context) => {
     const { pool, request } = await openPoolFor(context);
     const pending = Array.from({ length: 10 }, () => pool.match(request));
     while (pool.pendingRequestCount > 0) {
@@ -264,7 +264,7 @@ describe('matcher pool whose worker exits', () => {
     assert.notEqual(await pool.match(request), null);
   });
 
-  test('reports idle workers that exited, and sends a replacement worker the catalogs before any batch', async (context) => {
+  test('replaces workers that exit while idle, and sends the catalogs to a new worker before any request', async (context) => {
     const { pool, catalogs, errors, batches, deleteArchive } = await openPoolFor(context, 2);
     deleteArchive();
     await terminate(pool.workers);
@@ -296,7 +296,7 @@ describe('matcher pool whose worker exits', () => {
     assert.equal(errors.length, 1);
   });
 
-  test('rejects a catalog that a worker cannot load, and keeps the worker', async (context) => {
+  test('sendCatalog fails if a worker cannot load the catalog, and the worker continues to run', async (context) => {
     const { pool, request, live, errors } = await openPoolFor(context);
     const [worker] = pool.workers;
     const tables = { ...live().tables, rangeFilters: null } as never;
@@ -342,7 +342,7 @@ describe('matcher pool whose worker exits', () => {
     assert.equal(errors.length, 2);
   });
 
-  test('closes while a replacement thread is starting', async (context) => {
+  test('the matcher pool can be closed while a replacement thread starts', async (context) => {
     const { pool, request, errors } = await openPoolFor(context);
     const next = once(process, 'worker');
     await terminate(pool.workers);

@@ -47,7 +47,7 @@ function expectedView(file: CatalogFile, index: number, borrower: readonly numbe
   };
 }
 
-test('the JSON text of offers equals JSON.stringify of the offer objects, which match the catalog', () => {
+test('renderOffersJson returns the same text as JSON.stringify for the offers of random catalogs', () => {
   let rendered = 0;
   fc.assert(
     fc.property(fc.nat(), fc.nat(), fc.integer({ min: 0, max: 3 }), (catalogSeed, borrowerSeed, order) => {

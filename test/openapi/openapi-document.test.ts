@@ -73,7 +73,7 @@ test('the document contains the fields of the vertical with their allowed values
   }
 });
 
-test('a schema with a title is extracted once even if it is used several times', () => {
+test('extractComponents extracts a schema with a title once, even if the schema is used several times', () => {
   const item = Type.Object({ n: Type.Integer() }, { title: 'Item' });
   const list = Type.Object({ items: Type.Array(item), first: Type.Optional(item) }, { title: 'List' });
   assert.deepEqual(extractComponents({ '/lists': list, '/items': item }), {
@@ -99,7 +99,7 @@ test('two different schemas with the same title cause an error', () => {
   assert.throws(() => extractComponents({ one, other }), /two schemas have the title Item/);
 });
 
-test('a title in an example is not extracted as a schema', () => {
+test('extractComponents does not treat an example with a title property as a schema', () => {
   const examples = { one: { value: { title: 'A title' } } };
   assert.deepEqual(extractComponents({ examples }).described, { examples });
 });
@@ -111,7 +111,7 @@ async function pageAt(path: string, publicUrl: string, verticals: readonly Verti
   return Buffer.from((await page.load()).plain).toString();
 }
 
-test('the reference page loads files below the path of the public URL, and links to all verticals if there are several', async () => {
+test('all URLs of the reference page include the path of the public URL, and several verticals get a navigation menu', async () => {
   const page = await pageAt('/docs', 'https://api.test/loans', [personalLoans, equipmentLeases]);
   const addresses = [...page.matchAll(/(?:src|href|data-document)="(?!data:)([^"]+)"/g)].map((match) => match[1]!);
   assert.equal(addresses.length, 8);

@@ -202,7 +202,7 @@ describe('confirmRevenue', () => {
     assert.deepEqual((await bench.booked())[0]?.slice(1, 3), ['shown', 'Lender of today']);
   });
 
-  it('rejects confirmations that are late, or for a sandbox session, an offer not shown, or an unknown lender or session', async (t) => {
+  it('rejects confirmations for late clicks, sandbox sessions, offers that were not shown, and unknown lenders or sessions', async (t) => {
     const bench = await Bench.open(t);
     const lost = (click_id: string) => bench.row({ sub_id: undefined, svc_offer_id: undefined, click_id });
     const outcomes = await bench.outcomes(
@@ -216,7 +216,7 @@ describe('confirmRevenue', () => {
     assert.deepEqual(await bench.booked(), []);
   });
 
-  it('rejects a batch of too many rows and an empty body', async (t) => {
+  it('rejects a batch above the maximum number of rows, and a missing body', async (t) => {
     const bench = await Bench.open(t);
     const full = Array.from({ length: bounds.confirmationRowsPerRequestMax }, () => 0);
     assert.equal((await bench.confirm(...full)).rejected, full.length);
@@ -226,7 +226,7 @@ describe('confirmRevenue', () => {
     }
   });
 
-  it('reports rows as unknown while their write is pending, and a retry records these rows once', async (t) => {
+  it('a confirmation has the outcome "unknown" while its write is pending, and a retry records it only once', async (t) => {
     const bench = await Bench.open(t);
     bench.ledger.breakFiles();
     const rows = [bench.row(), bench.row(), 'nonsense'];

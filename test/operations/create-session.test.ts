@@ -121,7 +121,7 @@ describe('createSession', () => {
     assert.deepEqual([deviceClasses[plain![5] as 0], plain![6]], ['unknown', null]);
   });
 
-  it('createSession accepts valid requests, and ignores unknown members', async (t) => {
+  it('createSession accepts valid requests, and ignores unknown properties', async (t) => {
     const bench = await Bench.open(t);
     for (const tag of ['abc', 'a'.repeat(64), '0_-', '___', '---', '123']) {
       assert.equal(await bench.verdict({ referrer_tag: tag }), 'ok');
@@ -151,7 +151,7 @@ describe('createSession', () => {
     assert.deepEqual([bench.sessions.size, bench.ledger.log.lastAppendedPosition], [0, 0]);
   });
 
-  it('rejects a user agent or metadata above the limits, and values of another type', async (t) => {
+  it('rejects a user agent or metadata above the limits or of the wrong type', async (t) => {
     const bench = await Bench.open(t);
     const longAgents = ['x', astral].flatMap((character) => [1_025, 2_049].map((length) => character.repeat(length)));
     for (const user_agent of [...longAgents, 1, null, true, ['x'], {}]) {
@@ -203,7 +203,7 @@ describe('createSession', () => {
     assert.equal(await bench.verdict({ referrer_tag }), 'ok');
   });
 
-  it('returns status 503 while the ledger cannot be written, and keeps a session only if its record is queued', async (t) => {
+  it('while the ledger cannot be written, createSession returns 503 and stores only sessions whose records are queued', async (t) => {
     const bench = await Bench.open(t, { sessionsMax: 4 });
     bench.ledger.breakFiles();
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -278,7 +278,7 @@ describe('createSession under a limit of referrer tags', () => {
     assert.equal(await create(bench, 'tag-2'), 'TAG_LIMIT_EXCEEDED');
   });
 
-  it('a repeated Idempotency-Key succeeds at the limit of referrer tags', async (t) => {
+  it('a request with an already used Idempotency-Key succeeds even if the limit of referrer tags is reached', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 1 });
     const first = await bench.createWithKey({ referrer_tag }, 'retry-1');
     const repeat = await bench.createWithKey({ referrer_tag }, 'retry-1');
@@ -320,7 +320,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal(await attempt(bench, 'retry-1', { referrer_tag: 'No' }), 'INVALID_REFERRER_TAG');
   });
 
-  it('the same Idempotency-Key is independent for each account, vertical and mode', async (t) => {
+  it('each account, vertical and mode can use the same Idempotency-Key for a session of its own', async (t) => {
     const bench = await Bench.open(t);
     const tenants = [testTenant, { ...liveTenant, account: 43 }, { ...liveTenant, vertical: equipmentLeases }];
     for (const other of tenants) {
@@ -373,14 +373,14 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal((await bench.ledger.records()).length, 1);
   });
 
-  it('returns status 503 if the Idempotency-Key of a repeated request has just been deleted', async (t) => {
+  it('returns status 503 if an Idempotency-Key is deleted during a repeated request', async (t) => {
     const bench = await Bench.open(t);
     const outcome = await createSession(bench.deps, liveTenant, keyNumber, { referrer_tag }, 'retry-1', null);
     assert.deepEqual(outcome, { ok: false, error: { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 1 } });
     assert.equal(bench.sessions.size, 0);
   });
 
-  it('ignores unknown members when comparing payloads with the same Idempotency-Key', async (t) => {
+  it('a repeated Idempotency-Key is accepted if the payloads differ only in unknown properties', async (t) => {
     const bench = await Bench.open(t);
     await attempt(bench, 'retry-1', { referrer_tag, unknown: 1 });
     const deep = JSON.parse(`${'['.repeat(30_000)}${']'.repeat(30_000)}`);

@@ -225,7 +225,7 @@ describe('followClick', () => {
     assert.equal(bench.unrecorded, 0);
   });
 
-  it('redirects a sandbox click to the sandbox page and records no value', async (t) => {
+  it('redirects a sandbox click to the sandbox page, and records a click value of 0', async (t) => {
     const bench = await openBench(t);
     const { location, clickId, click } = await bench.redirect(bench.link(testTenant));
     assert.equal(location, `${sandboxLandingUrl}?click_id=${clickId}`);
@@ -234,7 +234,7 @@ describe('followClick', () => {
     assert.equal(record!.at(-1), 0);
   });
 
-  it('redirects HEAD requests and bots, but records no click, so their click_id cannot be confirmed', async (t) => {
+  it('redirects HEAD requests and bots without recording a click', async (t) => {
     const bench = await openBench(t);
     const link = bench.link();
     for (let i = 0; i < clicksPerLink; i++) {
@@ -329,7 +329,7 @@ describe('followClick for an offer with a daily cap', () => {
 
   const clicksOf = (records: unknown[][]) => records.filter(([kind]) => kind === 3).map((record) => record.slice(6));
 
-  it('records whether a click was within the daily cap, and no value for a click above the cap', async (t) => {
+  it('a click record states whether the click was within the daily cap; a click above the cap has the value 0', async (t) => {
     const bench = await capped(t, 2);
     const links = [1, 2, 3].map(() => shownLink(bench));
     const values: number[] = [];
@@ -348,7 +348,7 @@ describe('followClick for an offer with a daily cap', () => {
     ]);
   });
 
-  it('clicks of HEAD requests and bots do not count towards the daily cap, and have no value after the cap is reached', async (t) => {
+  it('clicks of bots and HEAD requests do not use up the daily cap, but have the value 0 once the cap is reached', async (t) => {
     const bench = await capped(t, 1);
     const [link, other] = [shownLink(bench), shownLink(bench)];
     const worthOf = async (request: Partial<ClickRequest>) =>

@@ -126,7 +126,7 @@ for (const { threads, explain, what } of [
       assert.equal((await ledger.records()).length, 1);
     });
 
-    it('returns offers for the old fields if fields change during matching, and does not cache the ranking', async (t) => {
+    it('if fields change during matching, returns the offers for the old fields and does not cache the ranking', async (t) => {
       const { session, show } = await setUp(t, threads);
       const before = viewOf(await show(explain));
       session.mergeFields([amount, session.fieldsOfSession[amount]!]);
@@ -178,7 +178,7 @@ describe('getMarketplace if the availability of offers changes', () => {
     return { count: countOffers(bits), bits };
   };
 
-  it('ranks again if too few offers remain, an omitted offer is available again, or the availability of many offers changes', async (t) => {
+  it('ranks again if availability changes make the cached ranking incomplete or affect many offers', async (t) => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     await ask({});
     const first = session.cachedRanking!.ranking.orders;
@@ -297,7 +297,7 @@ it('the rendered response text equals JSON.stringify of the response object', as
   }
 });
 
-it('returns the correct offers to each of several requests whose results arrive in the same event-loop turn', async (t) => {
+it('returns the correct offers to each request if several results arrive at the same time', async (t) => {
   const { session, ask } = await setUp(t, 1);
   const alone = [];
   for (const sort of sortOrders) {

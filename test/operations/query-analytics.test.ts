@@ -144,7 +144,7 @@ describe('filters of an analytics query', () => {
     }
   });
 
-  it('accepts the sub_id of an expired session, and uses a repeated sub_id once', async () => {
+  it('accepts sub_ids of expired sessions, and ignores repeated sub_ids', async () => {
     const bench = new Bench();
     const [one, other] = [bench.issue(), bench.issue()];
     bench.clock.advance(400 * 86_400_000);
@@ -183,7 +183,7 @@ describe('dates of an analytics query', () => {
     });
   }
 
-  it('matured figures start 180 days ago if the query has no dates, and otherwise at the given or default date_from', async () => {
+  it('the period of matured sessions starts 180 days ago if the query has no dates, and otherwise at date_from', async () => {
     for (const [dates, from] of [
       [{}, '2025-11-21'],
       [{ date_to: '2026-05-20' }, '2026-04-20'],
@@ -249,7 +249,7 @@ describe('summary of an analytics query', () => {
     });
   });
 
-  it('a summary contains money in dollars, ratios with six decimals, and lenders, devices and widget events by name', async () => {
+  it('a summary contains amounts in dollars, ratios with six decimals, and figures for each lender, device and widget event', async () => {
     const view = await new Bench().summary({
       sessions: 3,
       views: 7,
@@ -287,7 +287,7 @@ describe('summary of an analytics query', () => {
     });
   });
 
-  it('a summary contains the revenue per matured session, and its confidence interval for at least 30 matured sessions', async () => {
+  it('a summary contains the revenue per matured session; its confidence interval requires 30 matured sessions', async () => {
     const bench = new Bench();
     // Ten of 30 sessions have a revenue of 30 USD: the mean is 10, the sum of squares 9,000, and the sample variance 6,000 / 29.
     const matured = { sessions: 30, confirmedMicros: 300_000_000, confirmedUsdSquared: 9_000 };
@@ -345,7 +345,7 @@ describe('daily figures of an analytics query', () => {
     });
   });
 
-  it('the pages of a daily query contain each day of the window exactly once', async () => {
+  it('the pages of a daily query together contain each day of the date range exactly once', async () => {
     const window = fc.record({
       first: fc.integer({ min: -700_000, max: 2_900_000 }),
       days: fc.integer({ min: 1, max: 40 }),
@@ -393,7 +393,7 @@ describe('rows of an analytics query', () => {
     ...more,
   });
 
-  it('a row contains all documented members of a session', async () => {
+  it('an analytics row contains all documented properties of a session', async () => {
     const bench = new Bench();
     const one = row(bench);
     const view = await bench.rows({}, { rows: [one] });
@@ -427,7 +427,7 @@ describe('rows of an analytics query', () => {
     });
   });
 
-  it('returns rows of sandbox sessions, with null for metadata that is absent or not an object', async () => {
+  it('an analytics row has the metadata null if the stored metadata is absent or not a JSON object', async () => {
     const bench = new Bench();
     const texts = [null, '', '{', '[1]', '5', '"text"', 'null', '{}'];
     const rows = texts.map((metadata) => row(bench, { metadata }, testTenant));
@@ -439,7 +439,7 @@ describe('rows of an analytics query', () => {
     );
   });
 
-  it('the first page starts at the beginning of the ledger, and the next page starts after the last returned row', async () => {
+  it('the next page of rows starts after the last row of the previous page', async () => {
     const bench = new Bench();
     const first = await bench.rows({ limit: '7' }, { nextAfterPosition: 4_711 });
     const { afterPosition, limit } = bench.analytics.lastRowsQuery!;
@@ -483,7 +483,7 @@ describe('pages of an analytics query', () => {
     assert.equal(await bench.outcome({ referrer_tag, granularity: 'summary', cursor }), 'INVALID_REQUEST cursor');
   });
 
-  it('later pages use the dates of the first page, also after midnight, and reject requests with other dates', async () => {
+  it('later pages keep the date range of the first page, and a request for another range is rejected', async () => {
     for (const granularity of paged) {
       const bench = new Bench();
       const cursor = await cursorOf(bench, { referrer_tag, granularity });

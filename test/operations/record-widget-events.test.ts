@@ -93,7 +93,7 @@ describe('recordWidgetEvents', () => {
     assert.equal(counted.length, 1);
   });
 
-  it('records repeated widget events once if ledger writes time out', async () => {
+  it('a widget event that is repeated after a ledger timeout is recorded once', async () => {
     const { ledger, report, counted } = setUp();
     ledger.error = new LogUnavailableError('slow', new Promise(() => {}));
     assert.ok(!(await report('a')).ok);

@@ -112,7 +112,7 @@ describe('submitInputs', () => {
     });
   });
 
-  it('the stored fields do not depend on how values are split into submissions; later values replace earlier values', async (t) => {
+  it('dividing the same values among several submissions does not change the stored fields', async (t) => {
     const bench = await Bench.open(t);
     const cuts = fc.array(fc.nat(12), { maxLength: 4 });
     await fc.assert(

@@ -76,7 +76,7 @@ test('the entry point, command and health check use no shell, so that signals re
   assert.equal(finalContent('STOPSIGNAL'), 'SIGTERM');
 });
 
-test('the data folder is the only volume, the operations port is not exposed, and the label names the licence', () => {
+test('the image has the data folder as its only volume, exposes only port 8080, and names the licence', () => {
   assert.match(finalContent('LABEL'), new RegExp(`image\\.licenses="${manifest.license}"`));
   assert.match(finalContent('ENV'), new RegExp(`\\bSVC_DATA_DIR=${finalContent('VOLUME')} `));
   assert.equal(finalContent('EXPOSE'), '8080');
@@ -92,7 +92,7 @@ test('npm packages are installed from the lock file only, and their install scri
   assert.deepEqual(contentsOf(instructions, 'ADD'), []);
 });
 
-test('make install-production runs the commands of the build stage of the Dockerfile', () => {
+test('make install-production runs the same commands as the Dockerfile build stage', () => {
   const makeOutput = execFileSync('make', ['-n', 'install-production'], { cwd: checkout, encoding: 'utf8' });
   const makeCommands = [...makeOutput.matchAll(/^bin\/with-node (.*?)( --loglevel=error)?$/gm)].map(
     ([, command]) => command,

@@ -185,7 +185,7 @@ test('the examples of docs/embedding.md compile with the type declarations of th
   assert.equal(await runToEnd(process.execPath, [tsc, '-p', 'tsconfig.json'], project), '');
 });
 
-test('the capacity command of the package uses the shipped benchmark result, and --check requires a checkout', async () => {
+test('the capacity command of the package uses the packaged benchmark result, and rejects --check outside a Git checkout', async () => {
   const command = join(installed.project, 'node_modules', '.bin', 'marketplace');
   const args = ['capacity', '--keys', '3', '--slo-p99', '50', '--json'];
   const { box, beyond_measured: beyond } = JSON.parse(await runToEnd(command, args, installed.project));

@@ -56,7 +56,7 @@ describe('Hmac', () => {
 });
 
 describe('RandomPool', () => {
-  it('never returns the same bytes twice, and returns all byte values', () => {
+  it('writeRandomBytes writes different bytes at each call, and every value from 0 to 255 occurs', () => {
     const pool = new RandomBytesPool();
     const [texts, values] = [new Set<string>(), new Set<number>()];
     const target = Buffer.alloc(10);
@@ -72,7 +72,7 @@ describe('RandomPool', () => {
     assert.equal(new Set(large).size, 256);
   });
 
-  it('writes only the requested byte range', () => {
+  it('writeRandomBytes changes only the requested range of the target', () => {
     const target = Buffer.alloc(64);
     new RandomBytesPool().writeRandomBytes(target, 16, 32);
     assert.deepEqual(target.subarray(0, 16), Buffer.alloc(16));

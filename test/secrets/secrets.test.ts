@@ -31,7 +31,7 @@ describe('openOrCreateSecretFile', () => {
     assert.equal(readFileSync(path, 'utf8'), content);
   });
 
-  it('throws for a missing secret file if a ledger exists', () => {
+  it('throws if a ledger exists but its secret file is missing', () => {
     assert.throws(() => openOrCreateSecretFile(path, true), SecretFileError);
     assert(!existsSync(path));
   });
@@ -98,7 +98,7 @@ describe('SecretRing', () => {
     for (const fill of [1, 2]) assert(!keys.has(Buffer.alloc(32, fill).toString('hex')));
   });
 
-  it('deriveKey returns null for an unknown secret number, and a ring without secrets throws', () => {
+  it('throws for a secret ring without secrets, and derives no key for an unknown secret number', () => {
     assert.equal(ringOf(1).deriveKey(2, 'sub-id'), null);
     assert.throws(() => ringOf());
   });

@@ -5,7 +5,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 
 const healthy = { ledger: { healthy: true }, journal: { healthy: true }, analytics: { healthy: true } };
 
-test('the drain deadline starts after the drain delay, and stopNow sets the delay and the deadline to 0', async () => {
+test('the drain timeout begins after the drain delay, and stopNow sets the timeout and the delay to 0', async () => {
   const clock = new ManualClock();
   const drain = { delayMs: 3_000, deadlineMs: 5_000 };
   const lifecycle = new ServiceLifecycle({ clock, drain, cleanup: new CleanupStack(), ...healthy });
@@ -24,7 +24,7 @@ test('the drain deadline starts after the drain delay, and stopNow sets the dela
   assert.deepEqual([stopped.drainDelayMs, stopped.drainRemainingMs], [0, 0]);
 });
 
-test('reports the reasons why the service is not ready, and runs the cleanup once', async () => {
+test('reports why the service is not ready, and runs the cleanup once even if stop and stopNow are called', async () => {
   const cleanup = new CleanupStack();
   let closed = 0;
   cleanup.defer(() => closed++);

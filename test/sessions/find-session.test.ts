@@ -78,7 +78,7 @@ describe('findSession', () => {
     assert.equal(alerts(), 0);
   });
 
-  it('rejects a session from the millisecond of its expiry on, measured by the wall clock', (t) => {
+  it('a session expires exactly at its expiry time, measured by the wall clock', (t) => {
     const { clock, create, find } = setUp(t);
     const { id, session } = create();
     const expiryMs = session.createdMs + sessionTtlMs;
@@ -90,7 +90,7 @@ describe('findSession', () => {
     assertFound(find(id), session);
   });
 
-  it('reports a deleted session as expired, without an alert', (t) => {
+  it('returns SUB_ID_EXPIRED without an alert for a session that was deleted after its expiry', (t) => {
     const { clock, sessions, create, find, alerts } = setUp(t);
     const { id } = create();
     clock.advance(100 * sessionTtlMs);
@@ -100,7 +100,7 @@ describe('findSession', () => {
     assert.equal(alerts(), 0);
   });
 
-  it('reports a live session that is missing in the store as expired, with an alert', (t) => {
+  it('returns SUB_ID_EXPIRED with an alert for a live session that is missing in the store', (t) => {
     const { clock, issue, find, alerts } = setUp(t);
     const id = issue();
     for (let i = 0; i < 2; i++) {

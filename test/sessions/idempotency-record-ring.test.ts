@@ -13,7 +13,7 @@ function requestOf(serial: number) {
 }
 
 describe('IdempotencyRecordRing', () => {
-  it('finds the latest record of each key while the ring wraps', () => {
+  it('finds the latest record of each key even while the ring buffer wraps around', () => {
     const ring = new IdempotencyRecordRing(3_000);
     const expected = new Map<number, number>();
     const records: [name: number, serial: number][] = [];
@@ -46,7 +46,7 @@ describe('IdempotencyRecordRing', () => {
     assert.equal(ring.findRecord(keyOf(1), startMs + 4)?.position, 2 ** 40 + 5);
   });
 
-  it('the ring is empty after its last record was removed, and can be used again', () => {
+  it('an IdempotencyRecordRing is empty after its last record is removed, and accepts new records', () => {
     const ring = new IdempotencyRecordRing(1);
     ring.add(keyOf(1), requestOf(5));
     ring.removeOldestRecord();

@@ -11,7 +11,7 @@ describe('InternTable', () => {
     assert.equal(texts.internValue('catalog-1'), texts.internValue(['catalog', 1].join('-')));
   });
 
-  it('in random operations, an intern table counts references per value and reuses indexes', () => {
+  it('an intern table counts the references to each value, and reuses the indexes of released values', () => {
     const step = fc.record({ isIntern: fc.boolean(), value: fc.nat(7) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {

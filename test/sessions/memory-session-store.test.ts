@@ -70,7 +70,7 @@ describe('MemorySessionStore', () => {
     assert.equal(store.size, 500);
   });
 
-  it('deletes a session at the millisecond of its expiry, even if it is in use', (t) => {
+  it('deletes a session exactly at its expiry time, even if the session was read just before', (t) => {
     const { clock, store } = openStore(t, { shardCount: 1 });
     const id = subIdAt(clock.wallMs() - 1_000);
     store.add(id, liveTenant);
@@ -95,7 +95,7 @@ describe('MemorySessionStore', () => {
     });
   }
 
-  it('a lookup accepts any text as an id, and add throws for an invalid id', (t) => {
+  it('get and delete ignore an invalid id, and add throws for an invalid id', (t) => {
     const { store } = openStore(t, { sessionsMax: 1 });
     const refuses = (text: string) => {
       assert.equal(store.get(text), undefined);

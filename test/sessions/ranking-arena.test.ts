@@ -14,7 +14,7 @@ const many = 3 * 4_096 + 5;
 const unavailableOffers: UnavailableOffers = { count: 1, bits: Int32Array.of(4) };
 
 describe('RankingArena', () => {
-  it('stores any ranking in reused memory', () => {
+  it('readRanking returns any ranking that storeRanking wrote, even in reused memory', () => {
     const rankings = new RankingArena();
     const members = fc.record({
       availableOnly: fc.boolean(),
@@ -53,7 +53,7 @@ describe('RankingArena', () => {
     assert.throws(() => new RankingArena().storeRanking(tooLong), RangeError);
   });
 
-  it('throws for sort orders of invalid length, without allocating memory', () => {
+  it('throws a RangeError if the sort orders of a ranking are too long or cut off', () => {
     const rankings = new RankingArena();
     const fitting = rankedOf({ total: bounds.offersRankedMax });
     const { ranking } = fitting;
@@ -98,7 +98,7 @@ describe('RankingArena', () => {
     assert.equal(rankings.readRanking(places[0]!).clickToken, rankedOf().clickToken);
   });
 
-  it('frees catalog versions and sets of unavailable offers when the last ranking that uses them is released', async () => {
+  it('a catalog version and a set of unavailable offers are freed when no ranking uses them any more', async () => {
     const rankings = new RankingArena();
     // Node.js stores much longer strings outside the heap.
     const length = 2 ** 19;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { ReferrerTagSet } from '../../src/sessions/referrer-tags.ts';
 
-it('a TagSet contains exactly the added tags', () => {
+it('a ReferrerTagSet contains exactly the added tags', () => {
   const tags = new ReferrerTagSet();
   const tagOf = (serial: number) => `${serial.toString(36)}${'-_z'.repeat(21)}`.slice(0, 3 + (serial % 62));
   const added = new Set<string>();

@@ -92,7 +92,7 @@ describe('SessionRecovery', () => {
     assert(sessions.get(formatSubId(dying)) !== undefined);
   });
 
-  it('reads the ledger from one hour before the start of the day or the oldest live session, whichever is earlier', (t) => {
+  it('recovery reads records from one hour before midnight UTC, or earlier if older sessions may still be live', (t) => {
     const hourMs = 60 * 60 * 1000;
     const { clock, newRecovery } = setUp(t);
     const replaySinceMsAt = (wallMs: number): number => {
@@ -104,7 +104,7 @@ describe('SessionRecovery', () => {
     assert.equal(replaySinceMsAt(midnight + 3 * hourMs), midnight - hourMs - hourMs);
   });
 
-  it('shares one tenant object among the sessions of an account, vertical and mode', (t) => {
+  it('sessions with the same account, vertical and mode share one tenant object', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
     const [one, other] = [1, 2].map((serial) => subIdBytes({ createdMs: nowMs, serial })) as [Buffer, Buffer];
     const test = subIdBytes({ createdMs: nowMs, serial: 3, mode: 'test' });
@@ -132,7 +132,7 @@ describe('SessionRecovery', () => {
     );
   });
 
-  it('restores no session from the record of a view, of a click or of a session in an unknown vertical', (t) => {
+  it('creates no session from records of views and clicks, or from a session record of an unknown vertical', (t) => {
     const { sessions, recovery, nowMs } = setUp(t);
     const sub = subIdBytes({ createdMs: nowMs, serial: 1 });
     recovery.applyLedgerRecord(sessionCreatedRecord(subIdBytes({ createdMs: nowMs, serial: 2, vertical: 99 })));

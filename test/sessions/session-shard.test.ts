@@ -284,7 +284,7 @@ class ModelComparison {
 }
 
 describe('SessionShard', () => {
-  it('a session shard behaves like a list of objects in random operations', () => {
+  it('random operations on a session shard have the same results as on a list of objects', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 80, size: 'max' }), (steps) => {
         const comparison = new ModelComparison();
@@ -346,7 +346,7 @@ describe('SessionShard', () => {
     assert.equal(shard.size, 1);
   });
 
-  it('frees the widget usage and tenant of a session when the session is deleted or expires', async () => {
+  it('the tenant and widget usage objects of a session are freed when the session is deleted or expires', async () => {
     const { shard } = createShard();
     const [deleted, expired] = [idOf(1, 1_000), idOf(2, 1_000)];
     const refs = [deleted, expired].flatMap((id) => {

@@ -12,7 +12,7 @@ const idOf = (number: number): Buffer => {
 };
 
 describe('WidgetUsage', () => {
-  it('admits at most twice the limit in any 60 seconds, and returns the exact time to wait', () => {
+  it('admits at most twice the minute limit in any 60 seconds, because the token bucket refills after a burst', () => {
     const pauses = fc.array(fc.nat({ max: 2_000 }), { minLength: 300, maxLength: 600 });
     fc.assert(
       fc.property(pauses, fc.nat({ max: 1e9 }), (waits, startMs) => {
@@ -75,7 +75,7 @@ const digest = fc
   .tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 5 }))
   .map(([first, second]) => Buffer.from([first, 0, 0, 0, second, 0, 0, 0]));
 
-test('DigestSet behaves like a Set in random operations', () => {
+test('EventDigestSet behaves like a Set in random operations', () => {
   const command = fc.tuple(fc.constantFrom('add', 'delete', 'has'), digest);
   fc.assert(
     fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
@@ -98,7 +98,7 @@ test('DigestSet behaves like a Set in random operations', () => {
   );
 });
 
-test('DigestSet copies its items, and throws for a digest of the wrong length', () => {
+test('EventDigestSet copies added digests, and throws for a digest of the wrong length', () => {
   const set = new EventDigestSet();
   const item = Buffer.alloc(8, 1);
   set.add(item);

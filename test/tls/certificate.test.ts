@@ -97,7 +97,7 @@ test('a reload applies a changed certificate once', (t) => {
   assert.deepEqual(used, [store.currentCertificate]);
 });
 
-test('continues with the current certificate until a reload reads a valid certificate, new or unchanged', (t) => {
+test('keeps the current certificate after a failed reload, and reports recovery when a later reload succeeds', (t) => {
   const { store, files, write, used } = createStore(t, 90);
   const { currentCertificate: current } = store;
   assert.equal(store.lastReloadFailed, false);

@@ -67,7 +67,7 @@ const httpLibraries = [
 ];
 
 describe('isSelfDeclaredBot', () => {
-  it('recognizes unlisted bots, and all bots of the published list except HTTP libraries', () => {
+  it('recognizes all bots of the published list except HTTP libraries, and also bots that are not on the list', () => {
     const examples = (crawlers as { instances: string[]; tags?: string[] }[])
       .filter(({ tags }) => !tags?.includes('http-library'))
       .flatMap(({ instances }) => instances);

@@ -5,7 +5,7 @@ import { personalLoans } from '../../src/verticals/personal-loans/personal-loans
 import { allFixtures } from '../support/vertical-fixtures.ts';
 
 for (const { vertical } of allFixtures) {
-  it(`assertVertical accepts the vertical ${vertical.segment}`, () => assertValidVertical(vertical));
+  it(`assertValidVertical accepts the vertical ${vertical.segment}`, () => assertValidVertical(vertical));
 }
 
 const { fields, roles } = personalLoans;
@@ -44,12 +44,12 @@ const wrong: readonly (readonly [told: RegExp, change: object])[] = [
 ];
 
 for (const [told, change] of wrong) {
-  it(`assertVertical rejects personal loans with ${JSON.stringify(change).slice(-60)}`, () => {
+  it(`assertValidVertical rejects personal loans with ${JSON.stringify(change).slice(-60)}`, () => {
     assert.throws(() => assertValidVertical({ ...personalLoans, ...change }), { name: 'RangeError', message: told });
   });
 }
 
-it('assertVertical rejects a vertical that is not an object', () => {
+it('assertValidVertical rejects a vertical that is not an object', () => {
   assert.throws(() => assertValidVertical(null as never), {
     name: 'RangeError',
     message: 'a vertical must be an object',

@@ -110,7 +110,7 @@ describe('validatePocketFields', () => {
     );
   });
 
-  it('does not throw for any JSON value', () => {
+  it('validatePocketFields does not throw for any JSON value', () => {
     fc.assert(fc.property(fc.dictionary(anyName, fc.jsonValue()), (fields) => void submit(fields)));
   });
 });

@@ -138,7 +138,7 @@ a, button, select, h2, h3, details, summary { display: none !important; transfor
     assert.deepEqual(await ownStyles(beside), await ownStyles(alone));
   });
 
-  test('a widget works under a strict CSP that allows only its own host', async (t) => {
+  test('a widget works on a page whose strict CSP allows only the widget host', async (t) => {
     const { html, src } = await pages.widget();
     const { origin } = new URL(src);
     const policy = `default-src 'none'; script-src ${origin}; connect-src ${origin}; img-src ${origin}; require-trusted-types-for 'script'`;
@@ -167,7 +167,7 @@ a, button, select, h2, h3, details, summary { display: none !important; transfor
     assert.equal(await countedViews(widget), 2);
   });
 
-  test('a widget mounts in any container, also if the container follows the script', async (t) => {
+  test('the script mounts a widget in any container, even if the container comes after the script in the HTML', async (t) => {
     const { html } = await pages.widget();
     const script = html
       .slice(html.indexOf('<script'))
@@ -248,7 +248,7 @@ describe('a second widget in the same container', () => {
     assert.deepEqual(await listeners(page), before);
   });
 
-  test('a second widget sends the pending events of the first widget before its first own request', async (t) => {
+  test('the pending events of the first widget are sent before the first request of a second widget', async (t) => {
     const { page, url, caller, tag } = await pages.prepare(t);
     await page.clock.install();
     // A widget sends nothing by itself while the clock is stopped.
@@ -315,7 +315,7 @@ describe('requests of a widget in a browser', () => {
   }
 
   for (const format of ['js', 'iframe'] as const) {
-    test(`the requests of a widget with format=${format} conform to the OpenAPI document, and the browser stores no data`, async (t) => {
+    test(`a widget with format=${format} sends only documented requests, and stores no data in the browser`, async (t) => {
       const { caller, tag, subId } = await pages.widget({ mode: 'test', allowed: true });
       const { html } = await caller.getEmbedCode(subId, format);
       const page = await pages.newPage(t, { viewport: { width: 800, height: 2_000 } });
@@ -359,7 +359,7 @@ describe('requests of a widget in a browser', () => {
   }
 });
 
-describe('widget while the page, the script or the offers load', () => {
+describe('a widget while its page, script or offers are loading', () => {
   /** Computes the sum of the browser's layout shift scores. */
   const scoreShifts = `
     globalThis.totalShift = 0;

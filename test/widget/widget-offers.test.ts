@@ -79,7 +79,7 @@ describe('offers in the widget', () => {
     assert.equal(new Set(offers.map(({ prequalification }) => prequalification)).size, 2);
   });
 
-  test('the title shows the number of offers, and the disclosure of the catalog is above the offers', async (t) => {
+  test('the widget shows the number of offers, and a disclosure text above the offers', async (t) => {
     const { page, caller, subId } = await pages.openOffers(
       t,
       { maxOffers: 3 },
@@ -121,7 +121,7 @@ describe('offers in the widget', () => {
     assert.match(text, /“Sponsored first” goes by what we expect to be paid/);
   });
 
-  test('the widget shows the last of two quickly selected sort orders', async (t) => {
+  test('if two sort orders are selected quickly, the widget shows the offers of the second', async (t) => {
     const { page } = await pages.openOffers(t);
     let sendDelayed: (() => Promise<void>) | undefined;
     await page.route('**/w/offers?*sort=lowest_apr*', (route) => {
@@ -211,7 +211,7 @@ describe('a widget that cannot show offers', () => {
     }
   });
 
-  test('the widget logs how to allow the origin of the page, and logs that data-token was not issued for data-sub', async (t) => {
+  test('the widget logs an error if the origin of the page is not allowed, or if its token belongs to another session', async (t) => {
     const [live, one, other] = [await pages.widget({ mode: 'live' }), await pages.widget(), await pages.widget()];
     const { origin } = pages.partner;
     for (const [html, hint] of [
@@ -227,7 +227,7 @@ describe('a widget that cannot show offers', () => {
     }
   });
 
-  test('sends an error event if fields are missing, and shows offers on a retry after the fields were submitted', async (t) => {
+  test('a widget with missing fields sends an error event, and a retry shows offers once the fields are submitted', async (t) => {
     const widget = await pages.widget();
     await widget.caller.submitFields(widget.subId, { [fixture.amount]: null });
     const page = await pages.open(t, widget.html);
@@ -392,7 +392,7 @@ describe('expiry of offers on an open page', () => {
     await expired(page).waitFor();
   });
 
-  test('offers expire together with the session, even if a later response contained the offers again', async (t) => {
+  test('offers expire together with their session, even if a later request loaded the offers again', async (t) => {
     const page = await openPage(t, await pages.widget());
     const halfMs = bounds.sessionTtlMs / 2;
     await page.clock.runFor(halfMs);

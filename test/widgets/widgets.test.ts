@@ -48,7 +48,7 @@ describe('parseWidgetBeacon', () => {
     }
   });
 
-  it('rejects all widget events of a batch if one member is invalid, and names the member', () => {
+  it('rejects the whole batch if one widget event is invalid; the error names the invalid parameter', () => {
     const offer = (svc_offer_id: unknown) => event({ type: 'offer_click', svc_offer_id });
     const ids = ['', 'a b', 'e'.repeat(bounds.widgetEventIdCharactersMax + 1), 7].map((event_id) =>
       event({ event_id }),

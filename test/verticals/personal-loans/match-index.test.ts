@@ -14,7 +14,7 @@ import { generateCatalog, randomBorrower, seededRandom } from '../../support/ran
 
 const tables = compileLoanTables(generateCatalog(3, 400), personalLoans);
 
-test('with a prepared index, the first ranking of a credit band builds only the index of the requested state', () => {
+test('after buildSharedIndexes, the first ranking for a credit band builds only one index, for the US state of the borrower', () => {
   const random = seededRandom(1);
   const rank = createRanker(recommendedScore);
   const index = rank.indexFor(tables);
@@ -39,7 +39,7 @@ test('with a prepared index, the first ranking of a credit band builds only the 
   assert.ok(matched > 20 * tables.bandCount, `only ${matched} offers were ranked`);
 });
 
-test('the memory usage includes every stored index, such as the indexes of credit bands and of ranges', () => {
+test('the reported memory usage includes every index that is built', () => {
   const index = new MatchIndex(tables, recommendedScore);
   const bytesOf = (columns: object) =>
     Object.values(columns).reduce((sum, column) => sum + (ArrayBuffer.isView(column) ? column.byteLength : 0), 0);
@@ -64,7 +64,7 @@ test('the memory usage includes every stored index, such as the indexes of credi
   }
 });
 
-test('an index with a small memory limit stays below the limit, and its rankings are unchanged', () => {
+test('an index with a small memory limit stays below the limit, and returns the same offers as an unlimited index', () => {
   const bytesMax = 40_000;
   const small = new MatchIndex(tables, recommendedScore, bytesMax);
   const large = new MatchIndex(tables, recommendedScore);

@@ -28,7 +28,7 @@ function quoteOf(offer: Partial<LoanOffer>, fields: object = {}) {
 
 const inBand = (changes: Partial<LoanOffer['bands'][string]>) => ({ bands: { '700-749': plainBand(changes) } });
 
-describe('a quoted payment', () => {
+describe('payment in a quote', () => {
   test('quotes the published loan example of a lender to the cent', () => {
     const published = { note_rate_percent: { min: 13.94, max: 13.94 }, origination_fee_percent: 5 };
     const quoted = quoteOf(inBand(published), { loan_amount: 10_000 });
@@ -36,7 +36,7 @@ describe('a quoted payment', () => {
     assert.equal(quoted?.monthly_payment_estimate, 341.48);
   });
 
-  test('estimates the payment with the middle of the rate range', () => {
+  test('estimates the monthly payment with the middle of the interest rate range', () => {
     const wide = quoteOf(inBand({ note_rate_percent: { min: 8, max: 14 } }));
     const narrow = quoteOf(inBand({ note_rate_percent: { min: 11, max: 11 } }));
     assert.equal(wide?.monthly_payment_estimate, narrow?.monthly_payment_estimate);
@@ -49,14 +49,14 @@ describe('a quoted payment', () => {
     [[12, 60], 84, 12],
     [[60, 84], 12, 60],
   ] as const) {
-    test(`quotes a term of ${months} months from ${term_months.join(', ')} if ${requested ?? 'no term'} is requested`, () => {
+    test(`quotes ${months} months if ${requested ?? 'no term'} is requested and the offer allows ${term_months.join(', ')}`, () => {
       const quoted = quoteOf({ term_months: [...term_months] }, { loan_term_months: requested });
       assert.equal(quoted?.payment_term_months, months);
       assert.equal(quoted?.monthly_payment_estimate, quoteOf({ term_months: [months] })?.monthly_payment_estimate);
     });
   }
 
-  test('prices a loan term with the note rate and fee that the credit band defines for this term', () => {
+  test('prices each loan term with the interest rate and fee that the credit band defines for the term', () => {
     const terms = {
       24: { origination_fee_percent: 0 },
       36: { note_rate_percent: { min: 13.94, max: 13.94 } },
@@ -99,7 +99,7 @@ describe('payments exactly at the debt-to-income limit', () => {
     monthly_debt_payments,
   });
 
-  test('a payment exactly at the debt-to-income limit is allowed, but not with one more dollar of debt or of loan amount', () => {
+  test('allows a payment exactly at the debt-to-income limit, and rejects one more dollar of debt or loan', () => {
     assert.notEqual(quoteOf(offer, owing(1_850)), null);
     assert.equal(quoteOf(offer, owing(1_851)), null);
     assert.equal(quoteOf(offer, owing(1_850, 12_001)), null);
@@ -146,7 +146,7 @@ describe('payments exactly at the debt-to-income limit', () => {
     );
   });
 
-  test('a payment exactly at the debt-to-income limit is allowed, even if rounding could reduce the largest loan amount', () => {
+  test('rounding does not exclude a payment exactly at the debt-to-income limit', () => {
     const { tables } = compileLoans(catalogOf([plainOffer({ ...offer, max_debt_to_income_percent: 100 })]));
     const applicant = emptyApplicant();
     const price = createOfferPrice();
