@@ -24,7 +24,7 @@ export class ImpressionTracker {
     ended.addEventListener('abort', () => this.observeOfferCards(new Map()));
   }
 
-  /** Observes these offer cards instead of the previous cards. The map contains the offer ID of each card. */
+  /** Replaces the observed offer cards with the cards in `cards`, a map from card element to offer ID. */
   observeOfferCards(cards: ReadonlyMap<Element, string>): void {
     this.#observer.disconnect();
     for (const card of this.#visibleCards) this.#stopTimer(card);
