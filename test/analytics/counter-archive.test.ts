@@ -68,7 +68,7 @@ describe('counter archive', () => {
     assert.deepEqual([...new CounterArchive(folder).readAll()].slice(1, -1), all);
   });
 
-  it('rejects an archive with any changed byte or any truncation', () => {
+  it('rejects an archive file that is truncated or has one changed byte', () => {
     append(100, 7);
     append(101, 9);
     for (const file of files()) {
@@ -148,7 +148,7 @@ describe('counter archive', () => {
     assert.deepEqual([archive.retainedFromDay, archive.ledgerStartPosition], [100, 8]);
   });
 
-  it('append leaves no new files if reading the counters throws', () => {
+  it('a failed append to the archive leaves no new files', () => {
     append(100, 7);
     const before = files();
     const archive = new CounterArchive(folder);

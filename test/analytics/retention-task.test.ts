@@ -104,7 +104,7 @@ describe('RetentionTask', () => {
     assert.deepEqual(deletedBefore, [7, 7, 7]);
   });
 
-  it('close does not wait for the aggregator, but waits for the deletion of ledger segments', async () => {
+  it('closing the retention task waits for a running deletion of ledger segments, but not for the aggregator', async () => {
     outcome = () => new Promise(() => {});
     const archiving = start();
     await turn();

@@ -12,7 +12,7 @@ test('without options, selects all parts at full scale with the default clients'
   assert.equal(selectBenchParts(only), benchParts);
 });
 
-test('accepts names of benchmark parts and of groups, and selects the parts in a fixed order', () => {
+test('--only accepts benchmark parts and groups of parts in any order', () => {
   const { only } = parseBenchOptions(['--only', 'micro', '--only', 'click', '--client', 'wrk']);
   assert.deepEqual(selected(...only), ['click', 'micro']);
   assert.deepEqual(selected('curves'), ['offered-load', 'live-sessions']);

@@ -95,7 +95,7 @@ test('rejects files that are not benchmark results or have another format versio
   assertRefused(() => readMeasurements(text, mix), /^is not a benchmark result: curves\.0\.points\.0/);
 });
 
-test('a trimmed benchmark result has the same measurements as the full one', () => {
+test('trimming a benchmark result does not change its measurements', () => {
   const text = JSON.stringify(sampleResult());
   const trimmed = trimBenchmarkResult(text);
   const mix = toTrafficMix(defaultTrafficMixFile);

@@ -245,7 +245,7 @@ test('a damaged archive causes an error that names the file, and the store remai
   assert.deepEqual(figuresInStore(store), stored);
 });
 
-test('a backup has complete analytics, even if retention runs between the copy of the ledger and the copy of the archive', async (t) => {
+test('a backup has complete analytics even if retention runs while the backup is copied', async (t) => {
   const { folder, open } = copyHistory(t);
   const backup = join(folder, '..', 'backup');
   mkdirSync(backup);

@@ -31,7 +31,7 @@ const { click_id: _, ...rest } = byClick;
 const byPair = { ...rest, sub_id: subId, svc_offer_id: 'an-offer' };
 
 describe('parseConfirmation', () => {
-  it('returns the time and value of the click from a click_id', () => {
+  it('returns the time and the revenue of the click that a click_id identifies', () => {
     assert.deepEqual(parseConfirmation(ids, byClick), {
       status: 'funded',
       txid: 'tx-1',
@@ -58,7 +58,7 @@ describe('parseConfirmation', () => {
     assert.equal(parseConfirmation(ids, { ...byPair, click_id, sub_id: otherSubId }), 'click_mismatch');
   });
 
-  it('accepts a sub_id and an offer instead of a click_id, and returns a copy of the sub_id bytes', () => {
+  it('accepts a sub_id and an offer id instead of a click_id', () => {
     const { sub: parsedSub, offerId, click } = parseConfirmation(ids, byPair) as Confirmation;
     parseConfirmation(ids, { ...byPair, sub_id: otherSubId });
     assert.deepEqual([parsedSub, offerId, click], [sub, 'an-offer', null]);
