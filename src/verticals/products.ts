@@ -22,14 +22,13 @@ import type { ProductName, Vertical } from './vertical.ts';
 export interface ProductSchema {
   readonly fileMembers: TProperties;
   readonly lenderMembers: TProperties;
-  /** Schema of a complete offer, including the members that all products share. */
+  /** Schema of a complete offer, including the properties that all products have. */
   readonly offer: TSchema;
 }
 
 /**
- * Rules of one kind of product: the catalog members of its offers, their prices for a borrower, and the ranking. Several verticals may sell
- * the same product. A vertical contains the name of its product instead of the product's functions, because functions cannot be sent to
- * threads.
+ * Rules of one kind of product: the properties and prices of its offers, and their ranking. Several verticals may sell the same product. A
+ * vertical contains the name of its product instead of the product's functions, because functions cannot be sent to threads.
  *
  * Catalogs and offers must match `schema`. Tables must come from `compileTables` of the same product.
  */
@@ -37,7 +36,7 @@ export interface VerticalProduct {
   readonly schema: ProductSchema;
   /** Reports errors of one offer that a schema cannot detect, such as contradictory limits or unknown field values. */
   validateOffer(offer: CatalogOffer, path: CatalogPath, vertical: Vertical, errors: CatalogErrors): void;
-  /** Reports errors that concern all offers of a catalog together, such as too many different loan terms. */
+  /** Reports errors that depend on several offers of a catalog, such as too many different loan terms. */
   validateOffers(offers: readonly CatalogOffer[], errors: CatalogErrors): void;
   compileTables(catalog: CatalogFile, vertical: Vertical): ProductTables;
   compileOffer(lender: CatalogLender, offer: CatalogOffer): CompiledOffer;
@@ -57,7 +56,7 @@ export interface VerticalProduct {
     indexes: ArrayLike<number>,
     borrower: Readonly<FieldVector>,
   ): PricedOffer[];
-  /** Creates the offers of a response as objects. */
+  /** Creates the offers in a JSON response. */
   toOfferViews(list: OfferList, urls: OfferUrls): OfferView[];
   /** Returns a function that checks whether the borrower meets the price rules of an offer. Returns null if required fields are missing. */
   createPriceFilter(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
@@ -74,7 +73,7 @@ export const productNames = Object.keys(products) as readonly ProductName[];
 
 export type { CompiledOffer, OfferList, OfferRenderer, OfferUrls, OfferView };
 
-/** Compiled tables of a catalog for any product; the member `product` names the product. */
+/** Compiled tables of a catalog for any product. The property `product` names the product. */
 export type ProductTables = LoanTables;
 
 /** Returns the functions of a product type. The argument is a vertical or the compiled tables of a catalog. */

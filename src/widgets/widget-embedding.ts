@@ -60,7 +60,7 @@ function scriptElement(src: string, mount: string, widget: WidgetParameters, ext
   );
 }
 
-/** Escapes the characters of a configured URL that are special in HTML attributes and that the URL parser does not escape. */
+/** Percent-encodes quotes and angle brackets, so that a configured URL can be used in an HTML attribute. */
 function escapeAttribute(text: string): string {
   return text.replaceAll('"', '%22').replaceAll("'", '%27').replaceAll('<', '%3C').replaceAll('>', '%3E');
 }

@@ -204,7 +204,7 @@ describe('AnalyticsStore', () => {
     assert.deepEqual([sessions, views, asOfMs], [1, 1, noon + 5]);
   });
 
-  it('counts a record with additional members that a later version wrote', () => {
+  it('counts a record that has additional values from a later version', () => {
     apply(
       [...sessionCreatedRecord(sub), 'more'],
       [...widgetViewedRecord(sub, ['a']), 1],

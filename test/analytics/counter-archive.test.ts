@@ -39,7 +39,7 @@ describe('counter archive', () => {
       .sort()
       .map((name) => join(folder, name));
 
-  it('reads all archive segments in order', () => {
+  it('reads the segments of the counter archive in chronological order', () => {
     append(100, 7);
     append(101, 7);
     const third = new CounterArchive(folder);
@@ -99,7 +99,7 @@ describe('counter archive', () => {
     assert.equal((await verifyLog(fileSystemLogFiles, folder)).damage?.file, file);
   });
 
-  it('reads an archive without an end segment, and appends to the archive', () => {
+  it('an archive without its last segment can be read and extended', () => {
     append(100, 7);
     rmSync(files()[1]!);
     assert.equal(new CounterArchive(folder).ledgerStartPosition, 7);

@@ -82,7 +82,7 @@ describe('RetentionTask', () => {
     ]);
   });
 
-  it('retries soon after an error, reports the recovery, and deletes no ledger segments before the archive is written', async () => {
+  it('after an error, retention soon retries and deletes no ledger segments before the archive is written', async () => {
     outcome = () => Promise.reject(new Error('aggregator thread is not running'));
     const retention = start();
     await turn();

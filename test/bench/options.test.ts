@@ -6,7 +6,7 @@ import { type BenchResult, mergePartResult } from '../../bench/result/bench-resu
 
 const selected = (...only: string[]) => selectBenchParts(only).map(({ name }) => name);
 
-test('without options, selects all parts at full scale with the default clients', () => {
+test('without options, runs all benchmark parts at full scale with the default clients', () => {
   const { quick, only, client, publish } = parseBenchOptions([]);
   assert.deepEqual({ quick, only, client, publish }, { quick: false, only: [], client: undefined, publish: false });
   assert.equal(selectBenchParts(only), benchParts);
@@ -18,7 +18,7 @@ test('--only accepts benchmark parts and groups of parts in any order', () => {
   assert.deepEqual(selected('curves'), ['offered-load', 'live-sessions']);
 });
 
-test('rejects an unknown part, client or option, and lists the known names', () => {
+test('rejects an unknown benchmark part, client or option, and lists the known names', () => {
   assert.throws(() => parseBenchOptions(['--only', 'sessions']), /routes, session, .*click/);
   assert.throws(() => parseBenchOptions(['--client', 'curl']), /wrk or autocannon/);
   assert.throws(() => parseBenchOptions(['--fast']), /--fast/);

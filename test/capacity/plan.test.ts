@@ -68,7 +68,7 @@ test('doubling the CPU time per request halves the request rate of a server', ()
   near(resource(planCapacity(expensive, sessionsOnly, requestFor()), 'latency').capacity, 7_500);
 });
 
-test('memory is the bottleneck for large sessions', () => {
+test('large sessions make memory the bottleneck of a server', () => {
   const heavy = { ...sample, memory: { ...sample.memory, residentBytesPerSession: 100_000 } };
   assert.equal(planCapacity(heavy, sessionsOnly, requestFor()).bottleneck, 'memory');
 });
@@ -85,7 +85,7 @@ test('throws if no measured rate meets the latency target', () => {
   assert.throws(() => planCapacity(sample, mix(), requestFor({ sloP99Ms: 3 })), tooSlow);
 });
 
-test('throws if a server cannot serve a single API key, and names the bottleneck', () => {
+test('reports the bottleneck if a server cannot serve a single API key', () => {
   const tiny = { ...sample, memory: { ...sample.memory, sessionsMax: 100 } };
   assert.throws(
     () => planCapacity(tiny, mix(), requestFor()),

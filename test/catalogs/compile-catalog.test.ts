@@ -54,7 +54,7 @@ test('applies the payout model of the offer, or of the vertical if the offer has
   assert.equal(compiled.clickValueMicros(compiled.offerIndex(other.id), 0), other.payout_usd * 1_000_000);
 });
 
-test('the catalog version does not depend on the order of the members in the file', () => {
+test('the catalog version does not depend on the order of the properties in the file', () => {
   const catalog = catalogOf([plainOffer()]);
   const shuffled = Object.fromEntries(Object.entries(catalog).reverse()) as unknown as LoanCatalog;
   assert.equal(compileLoans(catalog).version, compileLoans(shuffled).version);

@@ -136,7 +136,7 @@ describe('reports one error with the path of the invalid member', () => {
     });
   }
 
-  test('reports a missing member with the path of its offer', () => {
+  test('reports a missing property with the path of its offer', () => {
     assert.match(errorsOf(changed([...offer, 'stars'], undefined)).join(), /^lenders\[0\].offers\[0\]: /);
   });
 });
@@ -230,7 +230,7 @@ test('rejects a text that is not a catalog', () => {
   }
 });
 
-test('names and payouts of the maximum size fit into ledger records', () => {
+test('lender names and payouts of the maximum size fit into ledger records', () => {
   const name = '\u{1F3E6}'.repeat(bounds.lenderNameCodePointsMax);
   const id = 'x'.repeat(bounds.offerIdCharactersMax);
   const bands = { '700-749': plainBand({ confirm_rate: 1 }) };
@@ -338,7 +338,7 @@ describe('rejects a file above a size limit with a single error', () => {
   });
 });
 
-test('reports errors of the file, of lenders and of offers with the paths of the members', () => {
+test('reports errors with the path of the property in the catalog file', () => {
   const file = catalogOf([plainOffer(), { ...plainOffer({ id: 'b' }), stars: 'x', 'odd/~name': 1 } as never]);
   const [sound] = file.lenders;
   const errors = errorsOf({ ...file, odd: 1, lenders: [sound, { ...sound, name: '', odd: 1 }] });
@@ -385,7 +385,7 @@ describe('catalog files that are not UTF-8', () => {
     ['half a surrogate pair in three bytes', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 1],
     ['UTF-16 with a byte order mark', Buffer.from(`\ufeff${text}`, 'utf16le'), 1],
   ] as const) {
-    test(`reports the first line that is not UTF-8: ${name}`, (t) => {
+    test(`reports the first line of a catalog that is not UTF-8: ${name}`, (t) => {
       assert.deepEqual(readBytes(t, bytes), { ok: false, problem: `must be UTF-8, but line ${line} is not` });
     });
   }

@@ -34,7 +34,7 @@ const summary: SummaryView = {
   as_of: '2026-05-01T00:00:00.000Z',
 };
 
-test('a summary states the meaning and unit of every figure', () => {
+test('an analytics summary states the meaning and unit of every number', () => {
   const [facts = '', ...tables] = stripVTControlCharacters(formatSummary(summary, 7)).split('\n\n');
   assert.deepEqual(facts.split('\n'), [
     'tag         hero-short',

@@ -122,7 +122,7 @@ describe('NDJSON files of confirmations', () => {
     ]);
   });
 
-  it('rejects an NDJSON line with a duplicate member, and writes the line as text to the rejected rows', async () => {
+  it('rejects an NDJSON line with a duplicate property, and writes the line as text to the rejected rows', async () => {
     const line = '{"txid":"t","amount":1,"note":{"amount":3,"amount":4},"amount":2}';
     const { rows } = await readRows('ndjson', `${line}\n{"note":1,"note":2}`);
     const [duplicate, accepted] = rows;

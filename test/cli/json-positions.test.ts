@@ -31,7 +31,7 @@ test('returns the position of the last occurrence of a duplicate property', () =
   });
 });
 
-test('reports duplicate members up to a limit and counts all of them', () => {
+test('reports duplicate properties up to a limit and counts all duplicates', () => {
   const text = `[${'{"a":0,"a":1},'.repeat(200_000)}{}]`;
   const { reported, count } = locateJsonPaths(text, [], 1_000).duplicates;
   assert.deepEqual([reported.length, count], [1_000, 200_000]);

@@ -304,7 +304,7 @@ test('paging through rows works without duplicates while retention deletes sessi
   assert.deepEqual(seen, ofTag);
 });
 
-test('a failed write of the archive is logged, and retention deletes nothing', async (t) => {
+test('if the archive of analytics counters cannot be written, retention logs the error and deletes nothing', async (t) => {
   const { folder, open } = copyHistory(t);
   mkdirSync(join(folder, 'sealed', '0000000000000001.log.new'), { recursive: true });
   const logged = Promise.withResolvers<string>();

@@ -293,7 +293,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a', 'b']);
   });
 
-  it('the daily cap counts clicks of a session even if its session-offer pairs were evicted', () => {
+  it('counts the first click of a session even if the session-offer pairs were evicted from memory', () => {
     const bench = new Bench({ a: 2 });
     bench.caps = new DailyCaps(bench.nowMs, 2);
     bench.caps.activateCatalog(bench.catalog, bench.nowMs);

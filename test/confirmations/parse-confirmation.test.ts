@@ -102,7 +102,7 @@ describe('parseConfirmation', () => {
       (svc_offer_id) => ['svc_offer_id_invalid', { ...byPair, click_id: null, svc_offer_id }] as const,
     ),
   ];
-  it('returns the reason why a row with an invalid member is rejected', () => {
+  it('returns the reason why a row with an invalid property is rejected', () => {
     for (const [reason, members] of invalid) {
       const text = JSON.stringify(members).slice(0, 80);
       assert.equal(parseConfirmation(ids, { ...byClick, ...members }), reason, text);
@@ -135,7 +135,7 @@ describe('findDuplicateMembers', () => {
     });
   }
 
-  it('finds every row with a repeated member, also if values are nested at any depth', () => {
+  it('finds every row that contains a repeated property at any nesting depth', () => {
     const member = fc.tuple(fc.constantFrom(...confirmationFieldNames, 'other'), fc.json({ maxDepth: 3 }));
     const row = fc.oneof(fc.json(), fc.array(member, { maxLength: 6 }));
     fc.assert(

@@ -1,6 +1,6 @@
 import { widgetLimits } from './limits.ts';
 
-/** Reports each offer as seen, once, after half of its card was visible for one second while the page was in the foreground. */
+/** Reports an offer as seen when half of its card has been visible for one second. Each offer is reported once. */
 export class ImpressionTracker {
   readonly #onSeen: (offerId: string) => void;
   readonly #offerIdByCard = new Map<Element, string>();

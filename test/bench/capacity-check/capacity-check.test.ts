@@ -100,7 +100,7 @@ for (const [name, rates] of [
   });
 }
 
-test('keeps every key far below its limits per minute and per day', () => {
+test('the load stays far below the limits per minute and per day of every API key', () => {
   const fast = { session: 300, inputs: 300, 'marketplace-unknown': 300, click: 60, analytics: 30 };
   const { requests, scale } = loadOf(fast, 20);
   const perKey = Map.groupBy(requests, ({ key }) => key);

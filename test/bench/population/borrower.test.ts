@@ -83,7 +83,7 @@ test('the median income of generated borrowers increases with their credit band'
   assert.ok(medians.at(-1)! < 4 * medians[0]!, medians.join(' '));
 });
 
-test('the mean requested amounts equal the published means', () => {
+test('the mean requested amounts of generated borrowers match published statistics', () => {
   for (const [purpose, published] of [
     ['debt_consolidation', tables.meanLoanAmountUsd.debt_consolidation],
     ['home_improvement', tables.meanLoanAmountUsd.home_improvement],

@@ -40,7 +40,7 @@ describe('toMarkdown', () => {
     assert.match(toMarkdown({ ...empty, routes }), /\| 0\.41 +\| missed +\|/);
   });
 
-  test('the report names each route and load point at which the client was saturated', () => {
+  test('the report names each route and request rate at which the client was saturated', () => {
     const [curve] = smallResult.curves;
     const [first, ...others] = curve!.points;
     assert.doesNotMatch(toMarkdown(smallResult), /client was saturated/);

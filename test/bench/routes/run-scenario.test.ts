@@ -20,7 +20,7 @@ const options: RunScenarioOptions = {
   progress: silentProgress,
 };
 
-test('runs the load of a scenario on every server, and deletes all files and processes afterwards', async () => {
+test('runs the same load on every server, then deletes all files and stops all processes', async () => {
   const [result, ...others] = await runScenario(clickScenario, options);
   assert.deepEqual(others, []);
   assert.deepEqual(

@@ -55,7 +55,7 @@ test('every request sends an income that the session never had before', () => {
   }
 });
 
-test('divides many requests among the routes in fixed ratios, and uses every route even for few requests', () => {
+test('divides requests among the routes in fixed ratios, with at least one request for each route', () => {
   assert.deepEqual(lifecycleRequestCounts(36_900), {
     session: 10_000,
     inputs: 13_000,

@@ -126,7 +126,7 @@ describe('sampleResponses', () => {
     await service.close();
   });
 
-  test('the response of every baseline server has as many bytes as the response of the service', async () => {
+  test('the baseline servers return responses of the same size as the service', async () => {
     const answers: BaselineResponse[] = [];
     const requests: PreparedRequest[] = [];
     for (const scenario of [sessionScenario, clickScenario]) {

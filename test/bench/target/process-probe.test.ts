@@ -74,7 +74,7 @@ test('the process probe is inactive in worker threads and child processes, and a
   assert.equal(await probe.stop(), null);
 });
 
-test('keeps the existing value of NODE_OPTIONS', () => {
+test('preserves existing options in NODE_OPTIONS', () => {
   const { NODE_OPTIONS } = environmentWithProbe({ NODE_OPTIONS: '--no-warnings' });
   assert.match(NODE_OPTIONS!, /^--no-warnings --import=file:.*probe\.ts$/);
 });
