@@ -101,7 +101,7 @@ describe('retention of sessions in the analytics store', () => {
     );
   });
 
-  it('restores archived days that have a different number of widget event types, or no widget events', () => {
+  it('restores archives of service versions that had fewer, more or no widget event types', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 1 };
     const [day, figures] = [retainedFrom - 1, [5, 4, 3, 2, 1, '1'] as const];
     archive.append(archiveRange, [

@@ -155,7 +155,7 @@ test('returns only the rate limit policies that apply to the operation', (t) => 
   assert.equal(policies('create_session'), '"minute";q=500;w=60, "day";q=10000;w=86400');
 });
 
-test('releasing a session reservation reduces only the session count of its own day', (t) => {
+test("releasing a session reservation reduces only the session count of the reservation's day", (t) => {
   const { ask, clock } = openAuthWithKey(t, { limits: { sessionsPerDay: 1 } }, new ManualClock(midnightMs - 1));
   const { quotaReservation } = assertAdmitted(ask('create_session'));
   quotaReservation?.release();

@@ -104,7 +104,7 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     }
   });
 
-  test('prints the line and column of a syntax error, or 1 and 1 for text that is nested too deeply', async (t) => {
+  test('prints the position of a syntax error, or line 1 and column 1 if the nesting is too deep', async (t) => {
     for (const [text, line, column, problem] of [
       ['{\n  "format": 1,\n  "vertical": "perso', 3, 21, /^is not JSON: /],
       [`${'['.repeat(3_000)}${']'.repeat(3_000)}`, 1, 1, /^must be nested at most /],

@@ -87,7 +87,7 @@ describePersonalLoans('hostile JSON:', (door) => {
       }
     }));
 
-  test('rejects thousands of properties in fields or metadata, but ignores them elsewhere in the body', () =>
+  test('rejects thousands of properties in fields or metadata, and ignores thousands of unknown properties elsewhere', () =>
     attacking(async (caller) => {
       const { sub_id: subId } = await caller.createSession('hostile');
       const members = Array.from({ length: 6_000 }, (_, at) => `"${at}":1`).join(',');

@@ -15,7 +15,7 @@ export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
  * are in whole USD.
  *
  * All three parameters are integers, so the limit is computed exactly: 57 % of 60,000 USD a year is 2,850 USD a month. The result is
- * increased by four times the machine epsilon, so that rounding errors cannot reject a payment that equals the limit.
+ * multiplied by `1 + 4 * Number.EPSILON`, so that rounding errors cannot reject a payment that equals the limit.
  */
 export function maxMonthlyPayment(share: number, annualIncome: number, monthlyDebt: number): number {
   return (share * annualIncome - paymentUnitsPerUsd * monthlyDebt) * (1 + 4 * Number.EPSILON);

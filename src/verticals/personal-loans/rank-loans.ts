@@ -67,9 +67,9 @@ interface RankerState {
  * offers, the order stays valid when an offer becomes available or unavailable. If too few of the best offers are available, a second
  * ranking excludes all unavailable offers.
  *
- * `score` must be a pure function that returns a whole number below 2^31. `MatchIndex` computes each offer's highest score in advance, with
- * the largest `price.amountMax` and an `applicant.amount` of 0. No other amounts may give a higher score. If no offer has the requested
- * term, the score must not exceed the score without a requested term.
+ * `score` must be a pure function that returns a whole number below 2^31. The score of an offer must be highest at the largest
+ * `price.amountMax` and an `applicant.amount` of 0, because `MatchIndex` computes the offer's highest score from these values. If no offer
+ * has the requested term, the score must not exceed the score without a requested term.
  */
 export function createRanker(score: OfferScorer): Ranker {
   const states = new WeakMap<LoanTables, RankerState>();

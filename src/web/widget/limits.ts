@@ -3,7 +3,7 @@ export const widgetLimits = {
   /** Maximum time in milliseconds for fetching offers, including retries. */
   offersTimeoutMs: 10_000,
   attemptsMax: 3,
-  /** Delay before the second attempt to fetch offers, unless the server sends `Retry-After`. The third attempt waits twice as long. */
+  /** Delay before the second attempt to fetch offers, unless the server sends `Retry-After`. The delay doubles for the third attempt. */
   retryDelayMs: 500,
   /** Maximum delay before a retry. If a Retry-After header contains a longer delay, the delay is reduced to this maximum. */
   retryAfterMsMax: 120_000,
@@ -16,7 +16,7 @@ export const widgetLimits = {
   /** Time in milliseconds for which the first event of a batch waits for further events. */
   eventBatchDelayMs: 1_000,
   eventsPerBatchMax: 50,
-  /** Maximum number of unsent events. If there are more unsent events, the oldest events are dropped. */
+  /** Maximum number of unsent events. When the queue of unsent events is full, the oldest events are dropped. */
   pendingEventsMax: 200,
   eventTimeoutMs: 10_000,
   /** After this many consecutive failures, the widget retries only when a new event occurs or the visitor leaves the page. */
@@ -26,7 +26,7 @@ export const widgetLimits = {
   /** An offer card counts as an impression if at least this share of its area was visible for `impressionDurationMs`. */
   impressionRatio: 0.5,
   impressionDurationMs: 1_000,
-  /** Maximum delay of `setTimeout` in milliseconds. Browsers fire a timer with a longer delay immediately. */
+  /** Maximum delay of `setTimeout` in milliseconds. Browsers immediately fire a timer whose delay exceeds 2^31 - 1 ms. */
   timerMsMax: 2 ** 31 - 1,
 } as const;
 
