@@ -3,17 +3,17 @@ import type { InvalidField } from '../domain/outcome.ts';
 import { absentValue, choiceValues, type FieldVector, fieldIndex } from './field-vector.ts';
 import type { PocketField, Vertical } from './vertical.ts';
 
-/** Result of validating submitted pocket fields (docs/contract.md#submitting-fields). All lists are in the order of submission. */
+/** Result of validating submitted pocket fields (docs/contract.md#submitting-fields). Each list has the order of the submitted fields. */
 interface FieldValidation {
   readonly accepted: readonly string[];
   readonly unknown: readonly string[];
   /** Invalid fields. If one field is invalid, the caller rejects the whole submission. */
   readonly invalid: readonly InvalidField[];
-  /** Changes to the session's field vector, as a flat list of pairs: position, encoded value. */
+  /** Changes to the session's field vector: a list that alternates between a position and its new encoded value. */
   readonly changes: readonly number[];
 }
 
-/** Validates submitted pocket fields without type coercion; `null` clears a field. `today` is a compact date (YYYYMMDD). */
+/** Validates submitted pocket fields without type coercion; `null` clears a field. `today` is the UTC day as an integer: 20260131. */
 export function validatePocketFields(vertical: Vertical, submitted: object, today: number): FieldValidation {
   const accepted: string[] = [];
   const unknown: string[] = [];
@@ -98,7 +98,7 @@ export interface MatchReadiness {
   readonly missingConditional: readonly string[];
 }
 
-/** The required and the conditional fields of a vertical, with their positions in the field vector. */
+/** Required and conditional fields of a vertical, each with its position in the field vector. */
 interface ReadinessRule {
   readonly required: readonly { readonly name: string; readonly position: number }[];
   readonly conditional: readonly {
@@ -126,7 +126,7 @@ export function computeMatchReadiness(vertical: Vertical, fields: Readonly<Field
 
 const rulesByVertical = new WeakMap<Vertical, ReadinessRule>();
 
-/** Returns the rule for the match readiness of sessions, for a vertical that `assertValidVertical` accepted. */
+/** Returns the cached readiness rule of a valid vertical (see `assertValidVertical`). */
 function readinessRuleFor(vertical: Vertical): ReadinessRule {
   let rule = rulesByVertical.get(vertical);
   if (rule === undefined) {

@@ -18,50 +18,49 @@ import type {
 } from './personal-loans/offer-view.ts';
 import type { ProductName, Vertical } from './vertical.ts';
 
-/** Schemas of the catalog members that only one product has. `catalogSchema` has the members that all products share. */
+/** Schemas of the catalog properties that only one product has. `catalogSchema` contains the properties that all products have. */
 export interface ProductSchema {
   readonly fileMembers: TProperties;
   readonly lenderMembers: TProperties;
-  /** Schema of a complete offer, including the members that all products share. */
+  /** Schema of a complete offer, including the properties that all products have. */
   readonly offer: TSchema;
 }
 
 /**
- * Rules of one kind of product: the catalog members of its offers, their prices for a borrower, and the ranking. Several verticals may sell
- * the same product. A vertical contains the name of its product instead of the product's functions, because functions cannot be sent to
- * threads.
+ * Rules of one kind of product: the properties and prices of its offers, and their ranking. Several verticals may sell the same product. A
+ * vertical contains the name of its product instead of the product's functions, because functions cannot be sent to threads.
  *
- * Callers must pass only catalogs and offers that match `schema`, and only tables that `compileTables` of the same product returned.
+ * Catalogs and offers must match `schema`. Tables must come from `compileTables` of the same product.
  */
 export interface VerticalProduct {
   readonly schema: ProductSchema;
-  /** Reports errors of one offer that a schema cannot express: contradicting limits, and values that the vertical does not have. */
+  /** Reports errors of one offer that a schema cannot detect, such as contradictory limits or unknown field values. */
   validateOffer(offer: CatalogOffer, path: CatalogPath, vertical: Vertical, errors: CatalogErrors): void;
-  /** Reports errors that concern all offers of a catalog together, such as too many different loan terms. */
+  /** Reports errors that depend on several offers of a catalog, such as too many different loan terms. */
   validateOffers(offers: readonly CatalogOffer[], errors: CatalogErrors): void;
   compileTables(catalog: CatalogFile, vertical: Vertical): ProductTables;
   compileOffer(lender: CatalogLender, offer: CatalogOffer): CompiledOffer;
   createOfferRenderer(...args: ConstructorParameters<typeof OfferRenderer>): OfferRenderer;
   /** Builds the slowest indexes in advance, so that the first requests are not slow. */
   buildRankingIndexes(tables: MatchTables): void;
-  /** @param unavailable bit set of the offers that are at their daily cap (`UnavailableOffers`) */
+  /** @param unavailable bit set of the offers that have reached their daily cap (`UnavailableOffers`) */
   rankOffers(
     tables: MatchTables,
     borrower: Readonly<FieldVector>,
     today: number,
     unavailable: Int32Array | null,
   ): RankedOffers;
-  /** Prices offers for a borrower. `indexes` must come from a ranking of the same catalog version for the same borrower. */
+  /** Prices offers for a borrower. `indexes` must be a result of `rankOffers` for the same catalog version and borrower. */
   priceRankedOffers(
     catalog: CompiledCatalog,
     indexes: ArrayLike<number>,
     borrower: Readonly<FieldVector>,
   ): PricedOffer[];
-  /** Creates the offers of a response as objects. */
+  /** Creates the offers in a JSON response. */
   toOfferViews(list: OfferList, urls: OfferUrls): OfferView[];
-  /** Returns a function that decides whether the borrower can get an offer that passed the filters; null if required fields are absent. */
+  /** Returns a function that checks whether the borrower meets the price rules of an offer. Returns null if required fields are missing. */
   createPriceFilter(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
-  /** Returns a function that reports every reason why the borrower cannot get an offer, except the criteria that the filters check. */
+  /** Returns a function that reports each price rule of an offer that the borrower does not meet. */
   createMismatchFinder(
     tables: MatchTables,
     borrower: Readonly<FieldVector>,
@@ -74,10 +73,10 @@ export const productNames = Object.keys(products) as readonly ProductName[];
 
 export type { CompiledOffer, OfferList, OfferRenderer, OfferUrls, OfferView };
 
-/** Compiled tables of a catalog for any product; the member `product` names the product. */
+/** Compiled tables of a catalog for any product. The property `product` names the product. */
 export type ProductTables = LoanTables;
 
-/** Returns the functions for the product type of a vertical or of compiled tables. The member `product` is the name of the product type. */
+/** Returns the functions of a product type. The argument is a vertical or the compiled tables of a catalog. */
 export function productOf({ product = 'installment_loan' }: { readonly product?: ProductName }): VerticalProduct {
   return products[product];
 }

@@ -8,7 +8,7 @@ export const servedVerticals: readonly Vertical[] = [personalLoans];
 
 /** Properties of a vertical that API keys need, even if the vertical is not served (docs/contract.md#verticals). */
 export interface KnownVertical {
-  /** Number of the vertical, as in `Vertical`. The number of a vertical must never change or be reused. */
+  /** Numeric ID of the vertical (see `Vertical`). The number of a vertical must never change or be reused. */
   readonly number: number;
   readonly segment: string;
   readonly keyPrefix: string;
@@ -16,8 +16,8 @@ export interface KnownVertical {
 }
 
 /**
- * All verticals of docs/contract.md#verticals. The command line can issue keys for a vertical that is not served yet. Requests with a key
- * of an unserved vertical return 404 on the routes of that vertical and 403 on the routes of other verticals.
+ * All verticals of docs/contract.md#verticals. The command line can issue keys for a vertical that is not served yet. With a key of an
+ * unserved vertical, the vertical's own routes return 404, and the routes of other verticals return 403.
  */
 export const knownVerticals: readonly KnownVertical[] = [
   ...servedVerticals,
@@ -27,7 +27,7 @@ export const knownVerticals: readonly KnownVertical[] = [
   { number: 5, segment: 'find-advisor', keyPrefix: 'svc_fa_', status: 'planned' },
 ];
 
-/** Path of the vertical's example catalog with fictional lenders. The server uses this catalog unless SVC_CATALOG names another file. */
+/** Path of the vertical's example catalog with fictional lenders. The example catalog is the default for SVC_CATALOG. */
 export function exampleCatalogFile({ segment }: Vertical): string {
   return verticalFile(segment, 'example-catalog.json');
 }
@@ -37,7 +37,7 @@ export function exampleCatalogs(): CatalogSource[] {
   return servedVerticals.flatMap((vertical) => createCatalogSources(vertical, exampleCatalogFile(vertical)));
 }
 
-/** Returns the catalog sources of a vertical: `liveFile` for live keys, and the sandbox catalog for test keys. */
+/** Returns the two catalog sources of a vertical: `liveFile` for live API keys, and the sandbox catalog for test API keys. */
 export function createCatalogSources(vertical: Vertical, liveFile: string): CatalogSource[] {
   return [
     { vertical, mode: 'live', file: liveFile },
@@ -45,7 +45,7 @@ export function createCatalogSources(vertical: Vertical, liveFile: string): Cata
   ];
 }
 
-/** Returns the path of a file in the folder of a vertical. The folder's name is the vertical's path segment. */
+/** Returns the path of a file in the folder of a vertical, such as `personal-loans`. */
 function verticalFile(segment: string, name: string): string {
   return fileURLToPath(new URL(`./${segment}/${name}`, import.meta.url));
 }

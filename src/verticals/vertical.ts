@@ -1,19 +1,19 @@
 /**
- * Definition of a vertical (docs/contract.md#verticals). The definition is plain data, so that it can be sent to threads; `products.ts` has
- * the functions for the vertical's product. No other code of the service is specific to one vertical.
+ * Definition of a vertical (docs/contract.md#verticals). The definition contains no functions, so that it can be sent to worker threads;
+ * `products.ts` contains the functions of each product type. No other code of the service is specific to one vertical.
  */
 export interface Vertical {
-  /** Numeric ID of the vertical, 1 to 127. The ID is part of every sub_id, so it must never change or be reused. */
+  /** Numeric ID of the vertical, 1 to 127. The ID of a vertical must never change or be reused, because every sub_id contains the ID. */
   readonly number: number;
-  /** Segment of URL paths after `/v1/`. */
+  /** First path segment after `/v1/` in the vertical's URLs, such as `personal-loans`. */
   readonly segment: string;
   /** Prefix of the vertical's API keys, such as `svc_pl_`. */
   readonly keyPrefix: string;
   readonly revenueModel: 'cost_per_lead' | 'cost_per_click';
   readonly status: 'stable' | 'beta';
-  /** Product type of the vertical's offers. The default is `installment_loan`. */
+  /** Product type of the vertical's offers, by default `installment_loan`. */
   readonly product?: ProductName;
-  /** Pocket fields. Sessions store the values in the order of this list, so new fields must be added at the end. */
+  /** Pocket fields. Sessions store field values in the order of `fields`, so new fields must be added at the end. */
   readonly fields: readonly PocketField[];
   /** Names of the fields that matching requires, in the order in which the API lists `missing_required`. */
   readonly required: readonly string[];
@@ -24,7 +24,7 @@ export interface Vertical {
    * `creditScores` cannot have a minimum score.
    */
   readonly creditScores?: readonly { readonly min: number; readonly max: number }[];
-  /** Fields that must not influence offers (docs/contract.md#fairness). No criterion of a catalog may use a field of `neverMatched`. */
+  /** Fields that must not influence offers (docs/contract.md#fairness). Catalog criteria cannot use a field in `neverMatched`. */
   readonly neverMatched?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export interface FieldRoles {
   readonly creditBand: string;
   /** Gross annual income: an integer field, in USD. */
   readonly annualIncome: string;
-  /** State of residence: a choice field with USPS codes. The state determines which state rules of the catalog apply. */
+  /** State of residence: a choice field with USPS codes. The catalog can define rules for each US state. */
   readonly state: string;
   /** Requested loan term: a field of kind `integer_choice`, in months. */
   readonly term?: string;
@@ -73,7 +73,7 @@ type FieldValues =
   | { readonly kind: 'integer_choice'; readonly values: readonly number[] }
   /** Boolean, encoded as 1 (true) or 0 (false). */
   | { readonly kind: 'boolean' }
-  /** Calendar date `YYYY-MM-DD`, encoded as the integer YYYYMMDD. The age limits are completed years on the current UTC day. */
+  /** Calendar date `YYYY-MM-DD`, encoded as the integer YYYYMMDD. Ages are counted in completed years on the current UTC day. */
   | { readonly kind: 'birthdate'; readonly minAgeYears: number; readonly maxAgeYears: number }
   /** String of exactly `length` decimal digits, encoded as the integer that the digits form. */
   | { readonly kind: 'digits'; readonly length: number };

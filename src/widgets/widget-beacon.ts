@@ -29,7 +29,7 @@ export interface WidgetBeaconBody {
 }
 
 export interface WidgetEvent {
-  /** Truncated SHA-256 hash of the event ID. */
+  /** Truncated SHA-256 hash of the event ID, which identifies repeated events. */
   readonly digest: Buffer;
   /** Index of the event type in `widgetEventTypes`. */
   readonly type: number;
@@ -44,8 +44,8 @@ export interface WidgetBeacon {
 }
 
 /**
- * Parses the request body of a beacon (docs/contract.md#widget-events). A valid body is a `WidgetBeaconBody`. Rejects the whole batch if
- * one event is invalid, because only the widget script sends batches, and recording the valid events would hide bugs of the script.
+ * Parses the request body of a beacon (docs/contract.md#widget-events). Rejects the whole batch if one event is invalid, because only the
+ * widget script sends batches, and recording the valid events would hide bugs of the script.
  */
 export function parseWidgetBeacon(body: unknown): Outcome<WidgetBeacon> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return invalidRequest('body');

@@ -10,14 +10,15 @@ const frameHeightPx = 138;
 /** Height of one offer in px, at the maximum width of the widget and the default font size. */
 const offerHeightPx = 206;
 /**
- * Minimum height that is reserved for a widget, in px. A widget with one offer is 350 px tall at its maximum width and 630 px tall on a
- * phone. A height of 480 px is a compromise: the layout shifts only a little on phones and on wide screens.
+ * Minimum height that is reserved for a widget, in px. A widget with one offer is 350 px tall on a wide screen and 630 px tall on a phone.
+ * The reserved height of 480 px is between the heights on phones and wide screens, so the layout shifts only a little.
  */
 const minHeightPx = 480;
 
 /**
- * Returns the height in px that the embed code reserves for the widget until the script has loaded. The result is the height of the widget
- * at its maximum width. A narrower widget is taller, but on a narrow screen the content below the widget is not visible anyway.
+ * Returns the height in px that the embed code reserves for the widget until the script has loaded. The height is calculated for the
+ * maximum width of the widget. A narrower widget is taller than the reserved height, but on a narrow screen the layout usually shifts below
+ * the visible area.
  */
 function reservedHeightPx(maxOffers: number): number {
   return Math.max(minHeightPx, frameHeightPx + offerHeightPx * Math.min(maxOffers, bounds.widgetPlaceholderCardsMax));
@@ -37,7 +38,7 @@ export function widgetPageUrl(widgetUrl: string, { sub, token, sort, maxOffers }
 
 /** Returns the `<iframe>` element of the widget. The element has no style attribute, because a strict CSP would block the style. */
 export function iframeHtml(src: string): string {
-  // Does not escape ampersands, so that the URL can be copied from the HTML text. HTML allows unescaped ampersands in attributes.
+  // Does not escape ampersands, so that the URL can be copied from the HTML text. Unescaped ampersands are valid in HTML attribute values.
   return `<iframe src="${escapeAttribute(src)}" title="Offers for you" width="100%" height="680" frameborder="0"></iframe>`;
 }
 
@@ -59,7 +60,7 @@ function scriptElement(src: string, mount: string, widget: WidgetParameters, ext
   );
 }
 
-/** Escapes the characters of a configured URL that are special in HTML attributes and that the URL parser does not escape. */
+/** Percent-encodes quotes and angle brackets, so that a configured URL can be used in an HTML attribute. */
 function escapeAttribute(text: string): string {
   return text.replaceAll('"', '%22').replaceAll("'", '%27').replaceAll('<', '%3C').replaceAll('>', '%3E');
 }
@@ -103,15 +104,15 @@ export interface EmbedPolicy {
   /** Value of the CSP directive `frame-ancestors` for the iframe page. */
   readonly frameAncestors: string;
   /**
-   * Returns the value of `Access-Control-Allow-Origin` for a page of this origin. Returns null if the origin is not allowed, and '' for a
-   * request without an `Origin` header, whose response needs no CORS header.
+   * Returns the value of `Access-Control-Allow-Origin` for a page of this origin. Returns null if the origin is not allowed. Returns '' if
+   * the request has no `Origin` header, because the response then needs no CORS header.
    */
   corsOriginFor(origin: string): string | null;
 }
 
 /**
- * Creates the embed policy of an account from its allowed origins. If the account has no allowed origins, every page may embed widgets of
- * sandbox sessions, but no page may embed widgets of live sessions.
+ * Creates the embed policy of an account from its allowed origins. If the list of allowed origins is empty, any page may embed widgets in
+ * test mode, and no page may embed widgets in live mode.
  *
  * @param ownOrigin origin of the iframe page, which is always allowed
  */
@@ -142,8 +143,8 @@ class WidgetScriptMissingError extends Error {
 }
 
 /**
- * Reads the widget script and its compressed files, which `bin/build-widget.ts` has built. Compressing the script at each start would take
- * 40 ms.
+ * Reads the widget script and its compressed files, which `bin/build-widget.ts` has built. The script is compressed at build time, because
+ * compression takes 40 ms.
  */
 export function readWidgetScript(): CompressedFile {
   try {

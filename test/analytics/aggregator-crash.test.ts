@@ -37,7 +37,7 @@ function* ledger(): Generator<LedgerRecord, void> {
 }
 
 // Killed processes: test/crash.
-test('counts every record once if the aggregator thread is terminated at any point', async (t) => {
+test('counts every record once, even if the aggregator thread is terminated at any point', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'aggregator-crash-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const files = dataPaths(folder);

@@ -44,7 +44,7 @@ describe('AnalyticsStore', () => {
       ...page,
     });
 
-  it('summary, daily figures, rows and totals match a reference model for any ledger and any retention', () => {
+  it('analytics queries match a reference model after random records and retention runs', () => {
     const step = fc.record({
       records: arbitraryRecords,
       next: fc.constantFrom('nothing', 'nothing', 'nothing', 'reopen', 'reopen', 'retain', 'prune'),
@@ -76,7 +76,7 @@ describe('AnalyticsStore', () => {
     );
   });
 
-  it('ignores a click on an offer if the view of the offer is later in the batch or belongs to another session', () => {
+  it('does not count a click on an offer that the session has not viewed before the click', () => {
     const other = subIdBytes({ createdMs: noon, serial: 2 });
     apply(
       ...[sub, other].map((each) => sessionCreatedRecord(each)),
@@ -87,7 +87,7 @@ describe('AnalyticsStore', () => {
     assert.equal(query().clicks, 0);
   });
 
-  it('payouts, reversals and restored clicks match a reference model, in one batch and if the store is reopened after each record', () => {
+  it('payouts, reversals and restored clicks match a reference model, in one batch or in many batches', () => {
     const recordsOf = (sub: Buffer) => {
       const clickedMs = sub.readUIntBE(0, 6) + 2_000;
       const click = { clickedMs, valueMicros: 3_000_000 };
@@ -204,7 +204,7 @@ describe('AnalyticsStore', () => {
     assert.deepEqual([sessions, views, asOfMs], [1, 1, noon + 5]);
   });
 
-  it('counts a record with additional members that a later version wrote', () => {
+  it('counts a record that has additional values from a later version', () => {
     apply(
       [...sessionCreatedRecord(sub), 'more'],
       [...widgetViewedRecord(sub, ['a']), 1],
@@ -245,7 +245,7 @@ describe('AnalyticsStore', () => {
     }
   });
 
-  it('sorts non-ASCII lender names in the same order for a tag and for sub_ids', () => {
+  it('queries by referrer_tag and by sub_ids sort non-ASCII lender names in the same order', () => {
     const lenders = ['Zins', 'Ärzte', '\u{ff21}bank', '\u{1f3e6} Bank', 'ähnlich', 'zins', ''];
     apply(sessionCreatedRecord(sub), offersViewedRecord(sub, lenders));
     for (const lender of lenders) apply(offerClickedRecord(sub, lender, { lender }));

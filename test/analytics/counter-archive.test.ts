@@ -39,7 +39,7 @@ describe('counter archive', () => {
       .sort()
       .map((name) => join(folder, name));
 
-  it('reads all archive segments in order', () => {
+  it('reads the segments of the counter archive in chronological order', () => {
     append(100, 7);
     append(101, 7);
     const third = new CounterArchive(folder);
@@ -68,7 +68,7 @@ describe('counter archive', () => {
     assert.deepEqual([...new CounterArchive(folder).readAll()].slice(1, -1), all);
   });
 
-  it('rejects an archive with any changed byte or any truncation', () => {
+  it('rejects an archive file that is truncated or has one changed byte', () => {
     append(100, 7);
     append(101, 9);
     for (const file of files()) {
@@ -99,7 +99,7 @@ describe('counter archive', () => {
     assert.equal((await verifyLog(fileSystemLogFiles, folder)).damage?.file, file);
   });
 
-  it('reads an archive without an end segment, and appends to the archive', () => {
+  it('an archive without its last segment can be read and extended', () => {
     append(100, 7);
     rmSync(files()[1]!);
     assert.equal(new CounterArchive(folder).ledgerStartPosition, 7);
@@ -148,7 +148,7 @@ describe('counter archive', () => {
     assert.deepEqual([archive.retainedFromDay, archive.ledgerStartPosition], [100, 8]);
   });
 
-  it('append leaves no new files if reading the counters throws', () => {
+  it('a failed append to the archive leaves no new files', () => {
     append(100, 7);
     const before = files();
     const archive = new CounterArchive(folder);

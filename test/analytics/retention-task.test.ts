@@ -82,7 +82,7 @@ describe('RetentionTask', () => {
     ]);
   });
 
-  it('retries soon after an error, reports the recovery, and deletes no ledger segments before the archive is written', async () => {
+  it('after an error, retention soon retries and deletes no ledger segments before the archive is written', async () => {
     outcome = () => Promise.reject(new Error('aggregator thread is not running'));
     const retention = start();
     await turn();
@@ -104,7 +104,7 @@ describe('RetentionTask', () => {
     assert.deepEqual(deletedBefore, [7, 7, 7]);
   });
 
-  it('close does not wait for the aggregator, but waits for the deletion of ledger segments', async () => {
+  it('closing the retention task waits for a running deletion of ledger segments, but not for the aggregator', async () => {
     outcome = () => new Promise(() => {});
     const archiving = start();
     await turn();

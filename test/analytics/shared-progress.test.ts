@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { AnalyticsLag } from '../../src/analytics/shared-progress.ts';
 import { bounds } from '../../src/bounds.ts';
 
-test('a lag of any length is measured with a bounded number of samples', () => {
+test('measures an analytics lag of any length with a limited number of samples', () => {
   const lag = new AnalyticsLag();
   const stepMs = 1_000;
   const steps = 10 * bounds.analyticsLagSamplesMax;
@@ -16,7 +16,7 @@ test('a lag of any length is measured with a bounded number of samples', () => {
   assert.ok(Math.abs(measuredMs - half * stepMs) <= 32 * stepMs, `${measuredMs} ms`);
 });
 
-test('the measured lag differs from the exact lag by at most one sample interval', () => {
+test('the error of the measured analytics lag is at most one sample interval', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ stepMs: fc.nat(300), projects: fc.boolean() }), { maxLength: 100 }), (steps) => {
       const lag = new AnalyticsLag();

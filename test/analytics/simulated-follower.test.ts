@@ -314,7 +314,7 @@ for (const [durability, commands, numRuns] of [
   ['write', common, 8],
 ] as const) {
   const suffix = commands.includes(applyRetention) ? ' and retention' : '';
-  test(`analytics match the ledger after crashes, with durability ${durability}${suffix}`, async () => {
+  test(`after crashes, the analytics store matches the ledger, with durability ${durability}${suffix}`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.commands([...commands], { maxCommands: 30, size: 'max' }), async (steps) => {
         const real = new SimulatedFollower(durability);

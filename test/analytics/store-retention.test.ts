@@ -19,7 +19,7 @@ const today = toDayNumber(noon);
 const old = noon - 10 * dayMs;
 const retainedFrom = today - 9;
 
-describe('store retention', () => {
+describe('retention of sessions in the analytics store', () => {
   let projected: ProjectedStore;
   let archive: CounterArchive;
 
@@ -37,7 +37,7 @@ describe('store retention', () => {
   const created = (serial: number, createdMs: number) => sessionCreatedRecord(subIdBytes({ createdMs, serial }));
   const rows: SessionRowsQuery = { ...byTag, afterPosition: 0, limit: 100 };
 
-  it('deletes sessions in several transactions, and excludes all of these sessions from results immediately', () => {
+  it('excludes expired sessions from results while their deletion is in progress', () => {
     const count = 2 * bounds.sessionsPrunedPerTransaction + 10;
     const oldSubs = Array.from({ length: count }, (_, serial) => subIdBytes({ createdMs: old, serial }));
     const young = subIdBytes({ createdMs: noon, serial: count });
@@ -101,7 +101,7 @@ describe('store retention', () => {
     );
   });
 
-  it('restores archives without widget events, or with fewer or more event types than the current version', () => {
+  it('restores archives of service versions that had fewer, more or no widget event types', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 1 };
     const [day, figures] = [retainedFrom - 1, [5, 4, 3, 2, 1, '1'] as const];
     archive.append(archiveRange, [
@@ -119,7 +119,7 @@ describe('store retention', () => {
     assert.deepEqual([old.sessions, old.widgetEvents], [5, [0, 0, 0, 0, 0, 0, 0]]);
   });
 
-  it('rebuilding the store needs the whole ledger after the start of the first segment with a retained session', () => {
+  it('a rebuild needs the ledger from the first segment that contains a retained session', () => {
     let position = 0;
     const applyIn = (segment: number, ...records: readonly unknown[]) =>
       projected.store.applyBatch((projection) => {
@@ -164,7 +164,7 @@ describe('store retention', () => {
     assert.equal([...archive.readAll()].filter(([kind]) => kind === 11).length, 1);
   });
 
-  it('if the clock is far ahead of the last session, deletes nothing until sessions were created on two later days', () => {
+  it('if the clock jumps far ahead, retention deletes nothing until sessions exist on two later days', () => {
     const year = 365;
     projected.apply(created(1, old), created(2, noon));
     const retain = () =>
@@ -178,7 +178,7 @@ describe('store retention', () => {
     assert.equal(projected.store.listSessions(rows).retainedFromDay, today + year - 140);
   });
 
-  it('after a new ledger has replaced the archived ledger, the analytics store must read the whole new ledger', () => {
+  it('reads a new ledger from its start and ignores the archived position in the old ledger', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 5_000 };
     archive.append(archiveRange, []);
     projected.store.restoreArchivedCounters(archive);

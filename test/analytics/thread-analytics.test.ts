@@ -108,7 +108,7 @@ describe('ThreadAnalytics', () => {
     await assert.rejects(analytics.listSessions({ ...neither, afterPosition: 0, limit: 1 }), TypeError);
   });
 
-  it('a query waits for all appended records if the log is healthy, and only for durable records if the log is unhealthy', async () => {
+  it('a query waits for the latest appended record, or for the latest durable record if the log is unhealthy', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
     const log = { durablePosition: 5, lastAppendedPosition: 10, healthy: false };
     const analytics = await start(log);
@@ -151,7 +151,7 @@ describe('ThreadAnalytics', () => {
     assert.equal(analytics.lagMs, 0);
   });
 
-  it('rejects aborted queries in the queue and new queries while the queue is full, and executes the other queries', async (test) => {
+  it('rejects canceled queries and queries above the queue limit, and executes all other queries', async (test) => {
     // Disables timeouts, because queries may take long on a busy machine.
     test.mock.timers.enable({ apis: ['setTimeout'] });
     await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
@@ -173,7 +173,7 @@ describe('ThreadAnalytics', () => {
     assert.equal((await analytics.getSummary(byTag)).sessions, 10);
   });
 
-  it('includes records that became durable before the first call of onLedgerDurable', async () => {
+  it('a query includes new durable records even before onLedgerDurable is called', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
     const log = { durablePosition: 5, lastAppendedPosition: 5, healthy: true };
     const analytics = await start(log);

@@ -34,7 +34,7 @@ test('every exported value is used in another file', () => {
   assert.deepEqual(unused, []);
 });
 
-test('code reads the time only from the injected clock, and contains no TODO comments', () => {
+test('source files use the injected clock and contain no TODO comments', () => {
   // These folders measure deadlines and pauses, which do not affect responses. Browser code has no injected clock.
   const ownTime = /^(src\/domain\/clock|src\/http\/|src\/analytics\/|src\/event-log\/|src\/cli\/|src\/web\/|workers\/)/;
   const found = sources

@@ -62,7 +62,7 @@ test('rejects a missing, malformed or unknown API key, and returns no rate limit
   }
 });
 
-test('accepts an API key until the millisecond of its expiry', (t) => {
+test('an API key is valid until exactly its expiry time', (t) => {
   const { ask, clock } = openAuthWithKey(t, { expiresAtMs: noonMs + 1000 });
   clock.advance(999);
   assertAdmitted(ask());
@@ -92,7 +92,7 @@ test('a request with a key of another vertical does not count towards the rate l
   assert.equal(errorCode(ask()), 'RATE_LIMIT_EXCEEDED');
 });
 
-test('counts a request with a repeated Idempotency-Key against the limit per minute only', (t) => {
+test('a request with a repeated Idempotency-Key counts towards the limit per minute, but not towards the limit per day', (t) => {
   const { authenticator, folder } = openAuth(t);
   const { key } = issueKey(folder, { limits: { requestsPerMinute: 3, sessionsPerDay: 1 } });
   const create = (isRepeat: boolean) =>
@@ -115,7 +115,7 @@ test('counts the requests of each key separately', (t) => {
   assertAdmitted(authenticator.admit(`Bearer ${second.key}`, personalLoans, 'get_marketplace'));
 });
 
-test('a rejection contains the time until the next request succeeds', (t) => {
+test('the retry time of a rejected request is the time until the next request succeeds', (t) => {
   const { ask, clock } = openAuthWithKey(t, { limits: { requestsPerMinute: 2 } });
   assertAdmitted(ask());
   clock.advance(20_000.5);
@@ -130,7 +130,7 @@ test('a rejection contains the time until the next request succeeds', (t) => {
   assertAdmitted(ask());
 });
 
-test('returns the status of the limit with the fewest remaining requests', (t) => {
+test('if several rate limits apply, returns the status of the limit with the fewest remaining requests', (t) => {
   const { ask, clock } = openAuthWithKey(t, {
     limits: { requestsPerMinute: 10, analyticsPerMinute: 3, sessionsPerDay: 8 },
   });
@@ -155,7 +155,7 @@ test('returns only the rate limit policies that apply to the operation', (t) => 
   assert.equal(policies('create_session'), '"minute";q=500;w=60, "day";q=10000;w=86400');
 });
 
-test('a released session reservation frees quota on the day of the reservation only', (t) => {
+test("releasing a session reservation reduces only the session count of the reservation's day", (t) => {
   const { ask, clock } = openAuthWithKey(t, { limits: { sessionsPerDay: 1 } }, new ManualClock(midnightMs - 1));
   const { quotaReservation } = assertAdmitted(ask('create_session'));
   quotaReservation?.release();
@@ -181,7 +181,7 @@ test('reports 0 remaining sessions if the restored count exceeds the daily limit
   assert.equal(assertRejected(ask('create_session', otherVertical)).limitStatus?.remaining, 0);
 });
 
-test('deletes the request counts of idle keys but keeps their session counts', (t) => {
+test('deletes the request counts of idle API keys, but keeps their session counts for the day', (t) => {
   const { authenticator, folder, clock, ask } = openAuthWithKey(t);
   for (let n = 0; n < 5; n++) {
     const { key } = issueKey(folder, { account: `quiet ${n}` });
@@ -196,7 +196,7 @@ test('deletes the request counts of idle keys but keeps their session counts', (
   assert.equal(authenticator.trackedKeyCount, 2);
 });
 
-test('deletes the restored session counts of a day when the day is over', (t) => {
+test('deletes the restored session counts of API keys after two days', (t) => {
   const { authenticator, clock, ask } = openAuthWithKey(t);
   for (let number = 100; number < 105; number++) authenticator.restoreDailySessionCount(number, toDayNumber(noonMs), 1);
   clock.advance(dayMs);
@@ -207,7 +207,7 @@ test('deletes the restored session counts of a day when the day is over', (t) =>
   assert.equal(authenticator.trackedKeyCount, 1);
 });
 
-test('admits a request if and only if no limit of the operation is exceeded (random clocks and operations)', (t) => {
+test('admits a random request if and only if all its rate limits allow the request', (t) => {
   const { keyDirectory, folder } = openAuth(t);
   const limits = { requestsPerMinute: 7, analyticsPerMinute: 3, sessionsPerDay: 4 };
   const { key } = issueKey(folder, { limits });
@@ -250,7 +250,7 @@ test('admits a request if and only if no limit of the operation is exceeded (ran
   );
 });
 
-test('admits a request after the returned retry time (random operations)', (t) => {
+test('a rejected request succeeds after the returned retry time, for random operations', (t) => {
   const { keyDirectory, folder } = openAuth(t);
   const limits = { requestsPerMinute: 5, analyticsPerMinute: 2, sessionsPerDay: 2 };
   const { key } = issueKey(folder, { limits });
@@ -276,7 +276,7 @@ test('admits a request after the returned retry time (random operations)', (t) =
   );
 });
 
-test('each rejection contains the reason', (t) => {
+test('calls onRejected with the reason for each rejected request', (t) => {
   const { keyDirectory, folder, clock } = openAuth(t);
   const reasons: string[] = [];
   const authenticator = new Authenticator({

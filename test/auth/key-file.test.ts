@@ -184,7 +184,7 @@ test('does not write to a key file of the current version', (t) => {
   database.close();
 });
 
-test('a process that opened a version 1 key file can read it after the migration', (t) => {
+test('a process that opened a version 1 key file can still read the file after a migration by another process', (t) => {
   const { folder, database } = createVersion1(t);
   t.after(() => database.close());
   const count = database.prepare('SELECT count(*) FROM keys WHERE revoked IS NULL').pluck();

@@ -49,7 +49,7 @@ test('stores an API key neither as text nor as hexadecimal digits', (t) => {
   assert(files.every((content) => !content.includes(key) && !content.includes(Buffer.from(key.slice(-48), 'hex'))));
 });
 
-test('keys with the same account name have the same account number', (t) => {
+test('two API keys with the same account name get the same account number', (t) => {
   const folder = temporaryFolder(t);
   const accounts = ['acme', 'other', 'acme'].map((account) => issueKey(folder, { account }).issued.account);
   assert.deepEqual(accounts, [1, 2, 1]);
@@ -64,7 +64,7 @@ test('does not reuse the key number of a deleted key', (t) => {
   assert.equal(issueKey(folder).issued.number, 2);
 });
 
-test('reports a repeated revocation and an unknown id, and retains the time of the first revocation', (t) => {
+test('revoking an API key again does not change the time of the first revocation', (t) => {
   const folder = temporaryFolder(t);
   const { issued } = issueKey(folder);
   assert.equal(revokeKey(folder, issued.id, noonMs + 1), 'revoked');

@@ -43,7 +43,7 @@ describe('DailyCounter', () => {
     assert.equal(counter.count(today), 1);
   });
 
-  test('releasing a reservation has no effect if the day of the reservation is no longer counted', () => {
+  test('releasing a reservation of an earlier day does not change the current count', () => {
     const counter = new DailyCounter();
     const reservation = counter.reserveSession(today);
     counter.reserveSession(today + 2);
@@ -91,7 +91,7 @@ describe('SlidingWindow', () => {
     );
   });
 
-  test('retains all request times when the ring buffer grows after it wrapped around', () => {
+  test('a ring buffer keeps all request times when it grows', () => {
     const window = new SlidingWindow(100, minuteMs);
     const admitted: number[] = [];
     const take = (nowMs: number) => {
@@ -125,7 +125,7 @@ describe('SlidingWindow', () => {
     );
   });
 
-  test('one window length after the last admitted request, a sliding window is empty', () => {
+  test('a sliding window is empty exactly one window length after its last admitted request', () => {
     const window = new SlidingWindow(3, minuteMs);
     assert.equal(window.timeToResetMs(0), 0);
     window.admit(0);
@@ -142,7 +142,7 @@ describe('SlidingWindow', () => {
     assert.throws(() => window.admit(1), RangeError);
   });
 
-  test('a sliding window frees its memory only when empty, and can still be used afterwards', () => {
+  test('an empty sliding window can free its memory and be used again', () => {
     const window = new SlidingWindow(2, minuteMs);
     window.admit(0);
     assert.equal(window.removeWindowIfEmpty(minuteMs - 1), false);

@@ -77,7 +77,7 @@ test('uses cached keys and origins while the key file is unreadable, and reports
   }
 });
 
-test('applies changed origins at the next poll in alphabetical order, and returns the same array until then', (t) => {
+test('returns sorted origins, and returns the same array until a poll finds a change', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const [acme, other] = ['acme', 'other'].map((account) => issueKey(folder, { account }).issued.account);
@@ -112,7 +112,7 @@ test('limits how often an unknown key causes a poll of the key file', (t) => {
   assert.notEqual(directory.findKeyByHash(hashApiKey(key)), undefined);
 });
 
-test('returns key ids and account names, from the cache if the key file is unreadable', (t) => {
+test('returns key ids and account names for log lines, and uses the cache if the key file is unreadable', (t) => {
   const folder = temporaryFolder(t);
   const { issued } = issueKey(folder, { account: 'acme' });
   const other = issueKey(folder, { account: 'other' }).issued;
@@ -131,7 +131,7 @@ test('returns key ids and account names, from the cache if the key file is unrea
   });
 });
 
-test('reads a large number of key changes in several event-loop turns', async (t) => {
+test('reads many key changes in several parts, so that the event loop is not blocked', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder);

@@ -122,7 +122,7 @@ test('the error explains why a text is not a valid origin', () => {
   }
 });
 
-test('the error for an invalid origin does not contain text that may be an API key', () => {
+test('the error for an invalid origin hides text that looks like an API key', () => {
   for (const text of [
     'svc_pl_live_0123456789abcdef',
     'svc_pl_live_0123456789abcdef/',

@@ -6,19 +6,19 @@ import { type BenchResult, mergePartResult } from '../../bench/result/bench-resu
 
 const selected = (...only: string[]) => selectBenchParts(only).map(({ name }) => name);
 
-test('without options, selects all parts at full scale with the default clients', () => {
+test('without options, runs all benchmark parts at full scale with the default clients', () => {
   const { quick, only, client, publish } = parseBenchOptions([]);
   assert.deepEqual({ quick, only, client, publish }, { quick: false, only: [], client: undefined, publish: false });
   assert.equal(selectBenchParts(only), benchParts);
 });
 
-test('accepts names of benchmark parts and of groups, and selects the parts in a fixed order', () => {
+test('--only accepts benchmark parts and groups of parts in any order', () => {
   const { only } = parseBenchOptions(['--only', 'micro', '--only', 'click', '--client', 'wrk']);
   assert.deepEqual(selected(...only), ['click', 'micro']);
   assert.deepEqual(selected('curves'), ['offered-load', 'live-sessions']);
 });
 
-test('rejects an unknown part, client or option, and lists the known names', () => {
+test('rejects an unknown benchmark part, client or option, and lists the known names', () => {
   assert.throws(() => parseBenchOptions(['--only', 'sessions']), /routes, session, .*click/);
   assert.throws(() => parseBenchOptions(['--client', 'curl']), /wrk or autocannon/);
   assert.throws(() => parseBenchOptions(['--fast']), /--fast/);

@@ -35,7 +35,7 @@ test('reads the request costs of the service, not of the baseline servers', () =
   assert.equal(curve.points.length, 4);
 });
 
-test('uses the median cost over all benchmark rounds of a route', () => {
+test('uses the median CPU time of all benchmark rounds of a route', () => {
   const routes = [30, 50, 90].map((micros) => route('session', micros, micros));
   assert.deepEqual(read({ routes }, sessionsOnly).costs.session, { socketThreadMicros: 50, allThreadsMicros: 50 });
 });
@@ -46,7 +46,7 @@ test('requires measurements only for the routes of the traffic mix', () => {
   assertRefused(() => read({ routes }), /^lacks measurements of the route inputs/);
 });
 
-test('adds up the disk bytes per session of all entries of the benchmark part `history`', () => {
+test('adds up the disk bytes per session from all entries in `history`', () => {
   const figure = { name: 'sample' };
   assert.equal(read({ history: [figure] }).diskBytesPerSession, null);
   const history = [figure, { ...figure, bytesPerSession: 75 }, { ...figure, bytesPerSession: 125 }];
@@ -95,7 +95,7 @@ test('rejects files that are not benchmark results or have another format versio
   assertRefused(() => readMeasurements(text, mix), /^is not a benchmark result: curves\.0\.points\.0/);
 });
 
-test('a trimmed benchmark result has the same measurements as the full one', () => {
+test('trimming a benchmark result does not change its measurements', () => {
   const text = JSON.stringify(sampleResult());
   const trimmed = trimBenchmarkResult(text);
   const mix = toTrafficMix(defaultTrafficMixFile);

@@ -46,7 +46,7 @@ for (const [name, points, sloP99Ms, perSecond, isEndOfCurve] of [
   });
 }
 
-test('cpuMicrosAtFullLoad returns the lowest cost on the curve', () => {
+test('cpuMicrosecondsAtFullLoad returns the lowest CPU time per request on the curve', () => {
   assert.equal(cpuMicrosecondsAtFullLoad(plain), 50);
   const busier = pointAt(3_000, 900, { achieved: 1_000, cpuMicros: 30 });
   assert.equal(cpuMicrosecondsAtFullLoad(curve(pointAt(1_000, 2, { cpuMicros: 90 }), pointAt(2_000, 4), busier)), 30);
@@ -59,7 +59,7 @@ test('interpolateAtRate interpolates between points; outside the curve, it retur
   assert.equal(interpolateMetricAtRate(plain.points, 1e6, 'p99Ms'), 900);
 });
 
-test('wasClientSaturated checks the curve up to the first point above the given rate', () => {
+test('wasClientSaturated ignores points beyond the first point above the given rate', () => {
   const saturated = curve(pointAt(1_000, 2), pointAt(2_000, 4), pointAt(3_000, 9, { clientSaturated: true }));
   assert.equal(wasClientSaturated(saturated, 2_000), true);
   assert.equal(wasClientSaturated(saturated, 3_000), true);

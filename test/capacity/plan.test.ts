@@ -60,7 +60,7 @@ test('predicts the load of the server to which the plan assigns the most API key
   near(plan.predicted.memoryMiB, 120 + (plan.load.liveSessions * 1_536) / 2 ** 20);
 });
 
-test('a server can serve half the request rate if a traffic mix costs twice as much', () => {
+test('doubling the CPU time per request halves the request rate of a server', () => {
   const expensive: CapacityMeasurements = {
     ...sample,
     costs: { session: { socketThreadMicros: 80, allThreadsMicros: 120 } },
@@ -68,12 +68,12 @@ test('a server can serve half the request rate if a traffic mix costs twice as m
   near(resource(planCapacity(expensive, sessionsOnly, requestFor()), 'latency').capacity, 7_500);
 });
 
-test('memory is the bottleneck for large sessions', () => {
+test('large sessions make memory the bottleneck of a server', () => {
   const heavy = { ...sample, memory: { ...sample.memory, residentBytesPerSession: 100_000 } };
   assert.equal(planCapacity(heavy, sessionsOnly, requestFor()).bottleneck, 'memory');
 });
 
-test('predicts the disk use if the benchmark result contains it', () => {
+test('predicts the disk use if the benchmark measured the disk use', () => {
   assert.equal(planCapacity(sample, sessionsOnly, requestFor()).predicted.diskBytesPerDay, null);
   const measured = { ...sample, diskBytesPerSession: 200 };
   near(planCapacity(measured, sessionsOnly, requestFor()).predicted.diskBytesPerDay!, 200 * 1_429 * 10_000);
@@ -85,7 +85,7 @@ test('throws if no measured rate meets the latency target', () => {
   assert.throws(() => planCapacity(sample, mix(), requestFor({ sloP99Ms: 3 })), tooSlow);
 });
 
-test('throws if a server cannot serve a single API key, and names the bottleneck', () => {
+test('reports the bottleneck if a server cannot serve a single API key', () => {
   const tiny = { ...sample, memory: { ...sample.memory, sessionsMax: 100 } };
   assert.throws(
     () => planCapacity(tiny, mix(), requestFor()),
@@ -93,7 +93,7 @@ test('throws if a server cannot serve a single API key, and names the bottleneck
   );
 });
 
-test('a plan lists only the caveats that apply to the measurements', () => {
+test('a capacity plan omits caveats that do not apply to its measurements', () => {
   const caveatsOf = (measurements: CapacityMeasurements, changes: Partial<CapacityPlanRequest> = {}) =>
     planCapacity(measurements, sessionsOnly, requestFor(changes)).caveats.join('\n');
   const plain = caveatsOf(sample);
@@ -223,7 +223,7 @@ function planOrNull(...[measurements, of, request]: PlanArguments): CapacityPlan
 
 const keysPerBox = (plan: CapacityPlan | null) => plan?.keysPerBox ?? 0;
 
-test('more API keys never need fewer servers, and the servers can serve all keys', () => {
+test('more API keys need at least as many servers, and the planned servers can serve all keys', () => {
   fc.assert(
     fc.property(measurementsArbitrary, mixes, requests, fc.nat(1_000_000), (measurements, of, request, more) => {
       const few = planOrNull(measurements, of, request);
@@ -265,7 +265,7 @@ for (const [name, makeHarder] of [
   });
 }
 
-test('one more API key per server would exceed the bottleneck resource, and no other resource allows fewer API keys', () => {
+test('the resource that allows the fewest API keys per server is the bottleneck', () => {
   fc.assert(
     fc.property(measurementsArbitrary, mixes, requests, (measurements, of, request) => {
       const plan = planOrNull(measurements, of, request);

@@ -52,7 +52,7 @@ describe('parseTrafficMix', () => {
 });
 
 describe('calculateLoadPerKey', () => {
-  test('the request limit per minute determines the load of an API key, and clicks do not count towards this limit', () => {
+  test('clicks do not count towards the request limit that determines the load of an API key', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { inputs: 300, click: 50 } }));
     assert.equal(load.boundBy, 'requests a minute');
     near(load.ratesPerSecond.session + load.ratesPerSecond.inputs, 500 / 60);
@@ -63,35 +63,35 @@ describe('calculateLoadPerKey', () => {
     near(load.liveSessions, 10_000 / 6);
   });
 
-  test('if sessions have many analytics queries, the analytics limit per minute determines the load of an API key', () => {
+  test('with many analytics queries, the analytics limit per minute determines the load of an API key', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { analytics: 50 } }));
     assert.equal(load.boundBy, 'analytics queries a minute');
     near(load.ratesPerSecond.analytics, 50 / 60);
     near(load.ratesPerSecond.session, 100 / 60);
   });
 
-  test('if minute_peak is set, the session limit per day determines the load of an API key', () => {
+  test('the daily session limit determines the load of an API key if the traffic mix sets minute_peak', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { inputs: 100 }, minute_peak: 3 }));
     assert.equal(load.boundBy, 'sessions a day');
     near(load.requestsPerSecond, (2 * 3 * 10_000) / 86_400);
     near(load.sessionsPerDay, 10_000);
   });
 
-  test('an API key creates fewer sessions per day if each session has many requests', () => {
+  test('the more requests a session needs, the fewer sessions an API key can create', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { inputs: 9_900 } }));
     near(load.ratesPerSecond.session, 5 / 60);
     near(load.sessionsPerDay, 7_200);
     near(load.liveSessions, 1_200);
   });
 
-  test('live_peak multiplies the number of live sessions, up to the number of sessions created per day', () => {
+  test('live_peak multiplies the number of live sessions, at most up to the sessions created per day', () => {
     near(calculateLoadPerKey(mix({ live_peak: 3 })).liveSessions, 5_000);
     near(calculateLoadPerKey(mix({ live_peak: 24 })).liveSessions, 10_000);
     // The request limit per minute allows no peak of live sessions.
     near(calculateLoadPerKey(mix({ per_100_sessions: { inputs: 9_900 }, live_peak: 6 })).liveSessions, 1_200);
   });
 
-  test('the average load of an API key is proportional to the share of API keys that are busy', () => {
+  test('if only a quarter of the API keys are busy, the average load per API key falls to a quarter', () => {
     const all = calculateLoadPerKey(mix());
     const some = calculateLoadPerKey(mix({ busy_share: 0.25 }));
     near(some.requestsPerSecond, all.requestsPerSecond / 4);

@@ -264,7 +264,7 @@ test('after a restart, a replaced catalog is still retained until its original e
   assert.equal(reopened.findCatalogByVersion(old), null);
 });
 
-test('if a catalog file changed while the service was stopped, the retention period of the old catalog begins at the next start', () => {
+test('the retention period of a catalog that was replaced during a stop begins at the next start', () => {
   const old = open([live(textWith('a'))]).currentCatalog(1, 'live').version;
   clock.advance(bounds.replacedCatalogRetentionMs * 3);
   const store = open([live(textWith('b'))]);
@@ -314,7 +314,7 @@ test('prepares an archived catalog version before its activation', async () => {
   assert.deepEqual(seen, [store.currentCatalog(1, 'live').version, 'a']);
 });
 
-test('neither activates nor archives a catalog version that cannot be prepared', async () => {
+test('keeps the active catalog and the archive unchanged if an activation fails', async () => {
   const store = open([live(textWith('a'))]);
   const files = readdirSync(archiveFolder).sort();
   store.onBeforeActivate(() => Promise.reject(new Error('no worker')));
@@ -324,7 +324,7 @@ test('neither activates nor archives a catalog version that cannot be prepared',
   assert.deepEqual(readdirSync(archiveFolder).sort(), files);
 });
 
-test('retains a replaced catalog if an attempt to activate this catalog again fails', async () => {
+test('retains a replaced catalog if its reactivation fails', async () => {
   const store = open([live(textWith('a'))]);
   const { version } = store.currentCatalog(1, 'live');
   await change(store, textWith('b'));
@@ -344,7 +344,7 @@ test('close aborts a pending reload, and later reloads fail', async () => {
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
 });
 
-test('while too many catalogs are retained, a reload is rejected until the first retained catalog expires', async () => {
+test('rejects a reload while the maximum number of replaced catalogs is retained', async () => {
   const store = open([live(textWith('a'))]);
   for (let at = 0; at < bounds.replacedCatalogsMax; at++) {
     const text = textWith(`kept-${at}`);

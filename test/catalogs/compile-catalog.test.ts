@@ -21,7 +21,7 @@ test('numbers the offers of a catalog in the order of their ids', () => {
   assert.equal(catalog.offerIndex('constructor'), -1);
 });
 
-test('encodes the click_id in every placeholder of the landing URL', () => {
+test('URL-encodes the click_id in every placeholder of the landing URL', () => {
   const landing_url = 'https://plain.example/{click_id}/start?c={click_id}';
   const catalog = compileLoans(catalogOf([plainOffer({ landing_url })]));
   assert.equal(catalog.landingUrl(0, 'Ab_-9'), 'https://plain.example/Ab_-9/start?c=Ab_-9');
@@ -54,7 +54,7 @@ test('applies the payout model of the offer, or of the vertical if the offer has
   assert.equal(compiled.clickValueMicros(compiled.offerIndex(other.id), 0), other.payout_usd * 1_000_000);
 });
 
-test('the catalog version does not depend on the order of the members in the file', () => {
+test('the catalog version does not depend on the order of the properties in the file', () => {
   const catalog = catalogOf([plainOffer()]);
   const shuffled = Object.fromEntries(Object.entries(catalog).reverse()) as unknown as LoanCatalog;
   assert.equal(compileLoans(catalog).version, compileLoans(shuffled).version);
@@ -99,7 +99,7 @@ test('copies the tables of a catalog into shared memory', () => {
   assert.equal(sent.choiceFilters[0]!.allowed.get(0)![0], 77);
 });
 
-test('rejects catalog tables with values that a structured clone does not preserve', () => {
+test('rejects catalog tables with class instances, which cannot be sent to another thread', () => {
   class Index {}
   assert.throws(() => copyToSharedMemory({ index: new Index() }), /Index cannot be sent to another thread/);
 });

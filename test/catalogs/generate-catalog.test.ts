@@ -6,7 +6,7 @@ import { personalLoans } from '../../src/verticals/personal-loans/personal-loans
 import { equipmentLeases } from '../support/equipment-leases.ts';
 
 for (const vertical of [personalLoans, equipmentLeases]) {
-  test(`a generated catalog of ${vertical.segment} is valid and uses every member of the catalog format`, () => {
+  test(`a generated catalog of ${vertical.segment} is valid and uses every property of the catalog format`, () => {
     const catalog = generateCatalog({ seed: 1, offers: 300, vertical, lenders: 70 });
     const text = JSON.stringify(catalog);
     const parsed = parseCatalog(text, vertical);

@@ -12,7 +12,7 @@ const logo = (file: string, color: string) => createLogo(file, Buffer.from(image
 describe('the logo cache', () => {
   const [red, blue] = [logo('a.svg', 'red'), logo('a.svg', 'blue')];
 
-  test('finds a logo by name and hash, or the current logo by name if the hash is unknown', () => {
+  test('finds a logo by name and hash; for an unknown hash, returns the current logo with that name', () => {
     const cache = new LogoCache();
     cache.replaceCatalog('live', [red]);
     for (const hash of [red.hash, undefined, '0123456789abcdef', '']) assert.equal(cache.find('a.svg', hash), red);
@@ -21,7 +21,7 @@ describe('the logo cache', () => {
     for (const hash of [red.hash, blue.hash]) assert.equal(cache.find('a.svg', hash), blue);
   });
 
-  test('two catalogs can have different images with the same file name', () => {
+  test('the live and the test catalog can have different images with the same file name', () => {
     const cache = new LogoCache();
     cache.replaceCatalog('live', [red]);
     cache.replaceCatalog('test', [blue, logo('a.svg', 'red')]);
@@ -29,7 +29,7 @@ describe('the logo cache', () => {
     assert.deepEqual(found, [red, blue, red]);
   });
 
-  test('retains a limited number of logos that no current catalog references', () => {
+  test('the logo cache keeps a limited number of logos that are no longer in a current catalog', () => {
     const cache = new LogoCache();
     const others = Array.from({ length: bounds.unusedLogoNamesMax - 1 }, (_, at) => logo(`other${at}.svg`, 'red'));
     for (const logos of [[red], others, [logo('b.svg', 'red')]]) cache.replaceCatalog('live', logos);

@@ -60,7 +60,7 @@ describe('catalog members that a vertical does not support', () => {
     [[...offer, 'joint_applications'], 'required'],
     [['state_rules'], { CA: { min_age: 19 } }],
   ] as const) {
-    test(`rejects ${path.at(-1)} if the vertical does not support it`, () => {
+    test(`rejects ${path.at(-1)} in a catalog if the vertical does not support ${path.at(-1)}`, () => {
       assert.deepEqual(errorsOf(changed(path, value)), []);
       const errors = errorsOf(changed(path, value), bare);
       assert.equal(errors.length, 1);
@@ -136,7 +136,7 @@ describe('reports one error with the path of the invalid member', () => {
     });
   }
 
-  test('reports a missing member with the path of its offer', () => {
+  test('reports a missing property with the path of its offer', () => {
     assert.match(errorsOf(changed([...offer, 'stars'], undefined)).join(), /^lenders\[0\].offers\[0\]: /);
   });
 });
@@ -206,7 +206,7 @@ test('skips the semantic validation of an offer with schema errors', () => {
   assert.match(errors.at(-1)!, /^and at least \d+ more$/);
 });
 
-test('validates the semantics of a valid offer after any number of offers with schema errors', () => {
+test('reports a semantic error of an offer even if many other offers have schema errors', () => {
   const misshapen = Array.from({ length: bounds.catalogErrorsReportedMax - 1 }, () => ({ ...plainOffer(), stars: 9 }));
   const errors = errorsOf(catalogOf([...misshapen, plainOffer({ amount: { min: 3, max: 2 } })]));
   assert.equal(errors.at(-1), `lenders[0].offers[${misshapen.length}].amount: min must not exceed max`);
@@ -230,7 +230,7 @@ test('rejects a text that is not a catalog', () => {
   }
 });
 
-test('names and payouts of the maximum size fit into ledger records', () => {
+test('lender names and payouts of the maximum size fit into ledger records', () => {
   const name = '\u{1F3E6}'.repeat(bounds.lenderNameCodePointsMax);
   const id = 'x'.repeat(bounds.offerIdCharactersMax);
   const bands = { '700-749': plainBand({ confirm_rate: 1 }) };
@@ -259,11 +259,11 @@ test('rejects a catalog with too many different loan terms', () => {
   ]);
 });
 
-describe('errors quote the text of a catalog file in one short line, without control characters', () => {
+describe('quotes of catalog text in errors are short and contain no control characters', () => {
   const hostile = '\u001b]0;owned\u0007\r\n\u009b2J\u202eabc\u{e0041}\ud83c';
   const nothingHidden = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
   const shownMost = bounds.catalogNameCharactersShown;
-  test('errors about a member, a state, a credit band and invalid JSON contain no control characters', () => {
+  test('no error for an invalid catalog contains a control character from the catalog', () => {
     for (const text of [
       JSON.stringify({ [hostile]: 1 }),
       JSON.stringify(changed(['state_rules'], { [hostile]: {} })),
@@ -332,13 +332,13 @@ describe('rejects a file above a size limit with a single error', () => {
     for (const error of errors) assert.match(error, /^state_rules\.S\d+: is not a value of state$/);
   });
 
-  test('size limits ignore brackets, commas and escaped quotes inside strings', () => {
+  test('brackets and commas inside strings do not count towards the size limits of a catalog', () => {
     const disclosure = '[{,"\\\\",}]'.repeat(40);
     assert.deepEqual(errorsOf({ ...catalogOf([plainOffer()]), disclosure }), []);
   });
 });
 
-test('reports errors of the file, of lenders and of offers with the paths of the members', () => {
+test('reports errors with the path of the property in the catalog file', () => {
   const file = catalogOf([plainOffer(), { ...plainOffer({ id: 'b' }), stars: 'x', 'odd/~name': 1 } as never]);
   const [sound] = file.lenders;
   const errors = errorsOf({ ...file, odd: 1, lenders: [sound, { ...sound, name: '', odd: 1 }] });
@@ -367,7 +367,7 @@ function readBytes(t: TestContext, bytes: Uint8Array): ReturnType<typeof readCat
 
 const text = '{\n  "name": "Crédit \u{1f3e6}",\n  "more": "é"\n}';
 
-test('does not remove the byte order mark of a UTF-8 file', (t) => {
+test('reading a catalog file keeps the byte order mark, so that the validation can reject the file', (t) => {
   for (const written of ['', text, `\ufeff${text}`]) {
     assert.deepEqual(readBytes(t, Buffer.from(written)), { ok: true, text: written });
   }
@@ -385,7 +385,7 @@ describe('catalog files that are not UTF-8', () => {
     ['half a surrogate pair in three bytes', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 1],
     ['UTF-16 with a byte order mark', Buffer.from(`\ufeff${text}`, 'utf16le'), 1],
   ] as const) {
-    test(`reports the first line that is not UTF-8: ${name}`, (t) => {
+    test(`reports the first line of a catalog that is not UTF-8: ${name}`, (t) => {
       assert.deepEqual(readBytes(t, bytes), { ok: false, problem: `must be UTF-8, but line ${line} is not` });
     });
   }

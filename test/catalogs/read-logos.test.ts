@@ -72,7 +72,7 @@ describe('readLogos', () => {
     for (const name of files.slice(1)) assert.equal(Buffer.from(logos.get(name)!.svg).toString(), renderMonogram(name));
   });
 
-  test('reads a limited number of logo files and renders monograms for the others', async (t) => {
+  test('renders monograms for lenders beyond the maximum number of logo files', async (t) => {
     const folder = logoFolderOf(t, { 'last.svg': image('red'), 'beyond.svg': image('red') });
     const filling = Array.from({ length: bounds.logoFilesPerCatalogMax - 1 }, (_, at) => lender(`l${at}`));
     const { logos, problems } = await readLogos(folder, [...filling, lender('last'), lender('beyond')]);
@@ -126,7 +126,7 @@ describe('a monogram', () => {
     );
   });
 
-  test('the color of a monogram has enough contrast and depends only on the name', () => {
+  test('the same name always has the same monogram color, and every color has enough contrast', () => {
     assert.equal(renderMonogram('Plain Lender'), renderMonogram('Plain Lender'));
     const rendered = Array.from({ length: 200 }, (_, at) => renderMonogram(`L${at}`));
     const used = new Set(rendered.map((svg) => /rx="14" fill="(#\w+)"/.exec(svg)?.[1]));

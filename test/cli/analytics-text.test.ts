@@ -34,7 +34,7 @@ const summary: SummaryView = {
   as_of: '2026-05-01T00:00:00.000Z',
 };
 
-test('a summary states the meaning and unit of every figure', () => {
+test('an analytics summary states the meaning and unit of every number', () => {
   const [facts = '', ...tables] = stripVTControlCharacters(formatSummary(summary, 7)).split('\n\n');
   assert.deepEqual(facts.split('\n'), [
     'tag         hero-short',
@@ -58,7 +58,7 @@ test('a summary states the meaning and unit of every figure', () => {
   ]);
 });
 
-test('a summary without sessions older than 45 days has no revenue per matured session', () => {
+test('a summary without matured sessions (older than 45 days) shows no revenue per matured session', () => {
   const nothing = { sessions_matured: 0, rev_per_session_matured: null, rev_per_session_ci95: null };
   const none = formatSummary({ ...summary, ...nothing }, 7);
   assert.match(none, /\nmatured {5}0 sessions from 2026-04-01 to 2026-04-07, older than 45 days\n/);

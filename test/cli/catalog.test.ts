@@ -104,7 +104,7 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     }
   });
 
-  test('prints the position of a syntax error, and line 1, column 1 for a text that is nested too deeply', async (t) => {
+  test('prints the position of a syntax error, or line 1 and column 1 if the nesting is too deep', async (t) => {
     for (const [text, line, column, problem] of [
       ['{\n  "format": 1,\n  "vertical": "perso', 3, 21, /^is not JSON: /],
       [`${'['.repeat(3_000)}${']'.repeat(3_000)}`, 1, 1, /^must be nested at most /],
@@ -117,7 +117,7 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     }
   });
 
-  test('lists errors and duplicate members up to a common limit, and prints how many more there are', async (t) => {
+  test('limits the list of catalog errors and prints how many errors are omitted', async (t) => {
     const lender = '{"name":"a","name":"b","logo":"a.svg","offers":[]},\n';
     const text = pretty(validCatalog)
       .replace('"lenders": [', `"lenders": [${lender.repeat(bounds.catalogErrorsReportedMax)}`)
@@ -159,7 +159,7 @@ describe('stats', () => {
     { state_rules: { NY: { max_apr_percent: 25 }, CA: { min_amount: 50_001 } } },
   );
 
-  test('prints how many offers accept each value of a field, and the prices of these offers', async (t) => {
+  test('catalog stats prints prices and, for each value of a field, the number of matching offers', async (t) => {
     const { code, stdout, stderr } = await runMarketplace(['catalog', 'stats', writeCatalog(t, catalog), '--json']);
     assert.deepEqual([code, stderr], [0, '']);
     const stats = JSON.parse(stdout);

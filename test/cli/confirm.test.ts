@@ -45,7 +45,7 @@ async function confirmedUsd(tag: string): Promise<number> {
   return (await caller.summary({ referrer_tag: tag })).rev_confirmed;
 }
 
-test('records the rows of a CSV file, writes rejected rows with reasons, and records nothing when the file is sent again', async () => {
+test('records a CSV file once, even if the file is sent again, and writes rejected rows with reasons', async () => {
   const clickId = await createClick('csv');
   const now = new Date().toISOString();
   const good = Array.from({ length: 1_200 }, (_, n) => `${clickId},tx-${n},funded,0.25,${now},"a, ""b"""\r\n`);

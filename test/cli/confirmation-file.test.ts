@@ -39,7 +39,7 @@ describe('CSV files of confirmations', () => {
     ]);
   });
 
-  it('converts plain decimal amounts to numbers, and sends other amounts as text that the service rejects', async () => {
+  it('converts plain decimal amounts to numbers, and leaves other amounts as text', async () => {
     const amounts = ['12.50', '007', '0.000001', '0.0000001', '1e3', '-1', '$5', ' 5', '0x10', '9999999999'];
     const text = header + amounts.map((amount) => `c,t,funded,${amount},now\n`).join('');
     assert.deepEqual(
@@ -48,7 +48,7 @@ describe('CSV files of confirmations', () => {
     );
   });
 
-  it('escapes formulas in rejected CSV rows, and reading the escaped rows returns the original cells', async () => {
+  it('escaped formulas in rejected CSV rows become the original cells when the rows are read again', async () => {
     const txids = ['=1+1', '+1', '-abc', '@a', '\t=1', '\r', ' =1', '＝1', "'-abc", "'a", "' a", 'a=1', '"=', ''];
     const item = (txid: string) => ({ click_id: 'c', ...(txid === '' ? {} : { txid }), status: 'funded', amount: 1 });
     const cells = txids.map((txid) => `"${txid.replaceAll('"', '""')}"`);
@@ -67,7 +67,7 @@ describe('CSV files of confirmations', () => {
     assert.equal(firstRow, "c,' =1+1,funded,1,,' -note,' =reason");
   });
 
-  it('rejects rows with more or fewer cells than the header, and escapes formulas in the extra cells', async () => {
+  it('rejects CSV rows with more or fewer cells than the header', async () => {
     const { rows } = await readRows('csv', `${header}c,t\nc,t,funded,1,now,=cmd\n`);
     const rejected = { ok: false, reason: 'cells_miscounted' };
     assert.deepEqual(
@@ -111,7 +111,7 @@ describe('CSV files of confirmations', () => {
 });
 
 describe('NDJSON files of confirmations', () => {
-  it('reads one object per line of an NDJSON file, with only the known members of each object', async () => {
+  it('reads one object per line of an NDJSON file and ignores unknown properties', async () => {
     const text = '{"txid":"t","amount":40.5,"note":"x"}\r\n\n  \n{"txid"\n[]\nnull\n{"__proto__":{"txid":"p"}}';
     assert.deepEqual(await readItems('ndjson', text), [
       { txid: 't', amount: 40.5 },
@@ -122,7 +122,7 @@ describe('NDJSON files of confirmations', () => {
     ]);
   });
 
-  it('rejects an NDJSON line with a duplicate member, and writes the line as text to the rejected rows', async () => {
+  it('rejects an NDJSON line with a duplicate property, and writes the line as text to the rejected rows', async () => {
     const line = '{"txid":"t","amount":1,"note":{"amount":3,"amount":4},"amount":2}';
     const { rows } = await readRows('ndjson', `${line}\n{"note":1,"note":2}`);
     const [duplicate, accepted] = rows;

@@ -52,7 +52,7 @@ test('describes records with named members, devices and event types, and with he
   }
 });
 
-test('prints unexpected member values unchanged, and bytes as hexadecimal digits', () => {
+test('prints malformed record values unchanged, and bytes as hexadecimal digits', () => {
   const [kind, wallMs, id] = widgetEventsRecord(sub, ['widget_loaded']);
   const { load, event_ids, types, offer_ids } = describeRecord([kind, wallMs, id, 5, new Uint8Array(9), 'length', -1]);
   assert.deepEqual([load, event_ids, types, offer_ids], [5, '000000000000000000', 'length', -1]);
@@ -60,14 +60,14 @@ test('prints unexpected member values unchanged, and bytes as hexadecimal digits
   assert.deepEqual([malformed.load, malformed.event_ids, malformed.types], [null, 'x', ['length', 0.5, '01']]);
 });
 
-test('describes whether a click was within the daily cap as true, false or null', () => {
+test('describes a click record with within_daily_cap true, false or null', () => {
   for (const verdict of [true, false, null]) {
     const { within_daily_cap, more } = describeRecord([...offerClickedRecord(sub, 'one'), verdict] as unknown[]);
     assert.deepEqual([within_daily_cap, more], [verdict, undefined]);
   }
 });
 
-test('lists additional members that a later version wrote, and the members of a record of an unknown kind', () => {
+test('prints the additional values of a newer record and all values of an unknown record kind', () => {
   const { more } = describeRecord([...widgetViewedRecord(sub, []), 'new', new Uint8Array([1, 255])]);
   assert.deepEqual(more, ['new', '01ff']);
   const unknown = describeRecord([99, new Uint8Array([10]), [new Uint8Array([11])]]);

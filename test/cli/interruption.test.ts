@@ -42,7 +42,7 @@ for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  test(`confirm exits with code ${code} at ${signal} and deletes the incomplete file of rejected rows`, async (t) => {
+  test(`confirm deletes the incomplete file of rejected rows and exits with code ${code} at ${signal}`, async (t) => {
     const { folder, args, second } = await createBlockedConfirmation(t);
     const child = spawn(bin, args, {
       env: { ...plainEnvironment(), SVC_DATA_DIR: folder },

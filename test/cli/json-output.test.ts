@@ -16,7 +16,7 @@ for (const command of flattenCommands(await createProgram('0.0.0'))) {
   documentedMembers.set(commandPath(command).replace('marketplace ', ''), members);
 }
 
-test('the --json output of every command has the members that the help of the command lists', async (t) => {
+test('the --json output of every command has the properties that the help of the command lists', async (t) => {
   const { folder, run, marketplace, partner } = await createSampleData(t);
   ok(await partner.queryAnalytics({ referrer_tag: 'hero-short' }));
   // Other tests cover these commands with a benchmark result and a server.

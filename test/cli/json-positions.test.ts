@@ -6,7 +6,7 @@ import { jsonErrorPosition, locateJsonPaths } from '../../src/cli/commands/json-
 
 const noDuplicates = { reported: [], count: 0 };
 
-test('an object member is located by its name, an array item by its first character, and a missing path has no position', () => {
+test('returns the position of a property name or an array item, and null for a missing path', () => {
   const text = '\n {"a": [1, {"b": {"c": 2}}],\n "d": null}';
   const existing = [[], ['a'], ['a', 0], ['a', 1, 'b', 'c'], ['d']];
   const others = [['e'], ['a', 2], ['a', 'b'], [0], ['d', 'e']];
@@ -18,7 +18,7 @@ test('an object member is located by its name, an array item by its first charac
   assert.deepEqual(duplicates, noDuplicates);
 });
 
-test('locates the last occurrence of a duplicate member, and no values inside earlier occurrences', () => {
+test('returns the position of the last occurrence of a duplicate property', () => {
   const text = '{"a":{"b":1,"c":[1]},\n"a":{"b":2,\n"\\u0062":3}}';
   const { positions, duplicates } = locateJsonPaths(text, [['a'], ['a', 'b'], ['a', 'c'], ['a', 'c', 0]], 10);
   assert.deepEqual(positions, [{ line: 2, column: 1 }, { line: 3, column: 1 }, null, null]);
@@ -31,7 +31,7 @@ test('locates the last occurrence of a duplicate member, and no values inside ea
   });
 });
 
-test('reports duplicate members up to a limit and counts all of them', () => {
+test('reports duplicate properties up to a limit and counts all duplicates', () => {
   const text = `[${'{"a":0,"a":1},'.repeat(200_000)}{}]`;
   const { reported, count } = locateJsonPaths(text, [], 1_000).duplicates;
   assert.deepEqual([reported.length, count], [1_000, 200_000]);
@@ -54,13 +54,13 @@ test('jsonErrorPosition returns a position for a syntax error after deeply neste
   assert.equal(jsonErrorPosition(text, 'cut short').line, 1);
 });
 
-test('ignores text such as "at position 1" that the error message quotes from the JSON text', () => {
+test('jsonErrorPosition ignores a position that occurs in the quoted JSON text', () => {
   const text = '{"a": at position 1';
   assert.equal(jsonErrorPosition(text, jsonParseMessage(text)).column, 7);
   assert.equal(jsonErrorPosition(text, `"${text}" is not valid JSON`).column, 7);
 });
 
-test('locateJsonPaths returns the same positions as a tree parser', () => {
+test('locateJsonPaths returns the same positions as jsonc-parser', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 1, 2), (value, indent) => {
       const text = JSON.stringify(value, null, indent);

@@ -62,7 +62,7 @@ test('several processes can concurrently create keys and allow origins in a new 
   assert.equal(JSON.parse((await run('origins', 'list', '--json')).stdout).length, 3);
 });
 
-test('list prints all keys in the order of their ids, including revoked keys; a key can be revoked again', async (t) => {
+test('keys list prints all API keys in the order of their ids, including revoked keys', async (t) => {
   const { run } = marketplaceOnFreshFolder(t);
   const first = JSON.parse((await run(...createAcme, '--json')).stdout);
   const second = JSON.parse((await run(...createAcme, '--json')).stdout);

@@ -67,7 +67,7 @@ test('verify prints the contents of an intact log, also while a server uses the 
   ]);
 });
 
-test('verify accepts any log folder and an incomplete last record, and --json prints one object', async (t) => {
+test('log verify accepts a path to any log folder, and accepts an incomplete last record', async (t) => {
   const { dataFolder, ledger, run, second } = await sixSessions(t);
   const other = join(dataFolder, 'other');
   symlinkSync(ledger, other);
@@ -108,7 +108,7 @@ test('verify prints the file, offset and reason of any damage, and exits with co
   assert.match(found.what, /^record 4 is incomplete/);
 });
 
-test('repair creates a missing journal if no server uses the data folder, and rejects invalid options', async (t) => {
+test('log repair creates a missing journal only while no server uses the data folder', async (t) => {
   const { dataFolder, run } = await sixSessions(t);
   const journal = join(dataFolder, 'journal');
   const createJournal = (...more: string[]) => run('log', 'repair', '--accept-missing-journal', ...more);

@@ -41,7 +41,7 @@ test('a command succeeds if the reader closes the pipe of its output', async (t)
   assert.deepEqual([stdout, stderr], ['0\n', '']);
 });
 
-test('a full disk while writing standard output is reported in one line', { skip: noFullDevice }, async (t) => {
+test('standard output on a full disk causes a one-line error', { skip: noFullDevice }, async (t) => {
   const lines =
     '$m --version > /dev/full; echo $?; $m keys list --json > /dev/full; echo $?; $m keys lst 2> /dev/full; echo $?';
   const { stdout, stderr } = await shell(t, lines);

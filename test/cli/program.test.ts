@@ -55,7 +55,7 @@ test('help is printed to standard output, also for subcommands', async () => {
   assert.deepEqual(await runMarketplace(['help', 'help']), await runMarketplace(['--help']));
 });
 
-test('a usage error suggests the nearest name, and names the command whose help to read', async () => {
+test('a usage error suggests the nearest name and the command whose help explains the options', async () => {
   for (const [line, message, parent] of [
     ['help serv', /unknown command 'serv'; did you mean serve\?\n/, ''],
     ['hlep keys', /unknown command 'hlep'; did you mean help\?\n/, ''],

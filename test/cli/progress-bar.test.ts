@@ -44,12 +44,12 @@ test('shows the percentage, the amounts and the remaining time', () => {
   assert.match(setUp(500, { unit: 'rows' }).advance(10_000, 50), / 50 rows of 500 rows, 1 min 30 s left$/);
 });
 
-test('truncates the bar on a narrow terminal and assumes 80 columns if the width is unknown', () => {
+test('truncates the progress bar on a narrow terminal, and uses 80 columns if the width is unknown', () => {
   assert.equal(setUp(100, { columns: 20 }).advance(2_000, 50), ' 50% [############-');
   assert.match(setUp(100, { columns: 0 }).advance(2_000, 50), /, 2 s left$/);
 });
 
-test('shows 100% if there is more work than expected, or no work', () => {
+test('the progress bar shows 100 % if the work exceeds the expected amount or is empty', () => {
   assert.match(setUp(100).advance(2_000, 150), /^100% .* 150 bytes of 150 bytes, 0 s left$/);
   assert.match(setUp(0).advance(2_000, 0), /^100% .* 0 bytes of 0 bytes, 0 s left$/);
 });

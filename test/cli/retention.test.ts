@@ -245,7 +245,7 @@ test('a damaged archive causes an error that names the file, and the store remai
   assert.deepEqual(figuresInStore(store), stored);
 });
 
-test('a backup has complete analytics, even if retention runs between the copy of the ledger and the copy of the archive', async (t) => {
+test('a backup has complete analytics even if retention runs while the backup is copied', async (t) => {
   const { folder, open } = copyHistory(t);
   const backup = join(folder, '..', 'backup');
   mkdirSync(backup);
@@ -304,7 +304,7 @@ test('paging through rows works without duplicates while retention deletes sessi
   assert.deepEqual(seen, ofTag);
 });
 
-test('a failed write of the archive is logged, and retention deletes nothing', async (t) => {
+test('if the archive of analytics counters cannot be written, retention logs the error and deletes nothing', async (t) => {
   const { folder, open } = copyHistory(t);
   mkdirSync(join(folder, 'sealed', '0000000000000001.log.new'), { recursive: true });
   const logged = Promise.withResolvers<string>();

@@ -30,7 +30,7 @@ test('rotate fails if the secret file is missing', async (t) => {
   assert(!existsSync(join(folder, 'secrets.json')));
 });
 
-test('rotate does not change a secret file that is invalid or has no free number for a new secret', async (t) => {
+test('secret rotate does not change an invalid secret file, or a file with the highest secret number', async (t) => {
   const { folder, run } = marketplaceOnFreshFolder(t);
   const path = join(folder, 'secrets.json');
   mkdirSync(folder);

@@ -47,7 +47,7 @@ async function waitUntilStopping(operations: HttpClient): Promise<void> {
   }
 }
 
-test('during the drain delay, /readyz fails and requests are accepted; a second signal exits immediately', async (t) => {
+test('during the drain delay, /readyz fails and the server still accepts requests', async (t) => {
   const { folder, served, ports, operations, busy } = await withPendingRequest(t, { SVC_DRAIN_DELAY_SECONDS: '600' });
   assert.equal((await operations.send({ path: '/readyz' })).status, 200);
   served.signal('SIGTERM');
@@ -95,7 +95,7 @@ for (const [moment, settings, preload] of [
   ['loading the service', { LOADING: 'src/server/start-service.ts', SIGNAL: 'SIGINT' }, 'signals-while-loading.ts'],
   ['starting the service', {}, 'stops-while-starting.ts'],
 ] as const) {
-  test(`a signal to stop while the process is ${moment} cancels the start and unlocks the data folder`, async (t) => {
+  test(`a stop signal while the process is ${moment} cancels the start and unlocks the data folder`, async (t) => {
     const folder = createFolder(t);
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings }, preload);
     assert.deepEqual(await served.ended, { code: 0, signal: null });
@@ -130,7 +130,7 @@ for (const [signal, origin, message] of [
   ['SIGUSR2', 'uncaughtException', 'a bug'],
   ['SIGWINCH', 'unhandledRejection', 'an unhandled bug'],
 ] as const) {
-  test(`after an error of type ${origin}, the server logs one line, exits with code 1 and loses no acknowledged event`, async (t) => {
+  test(`after an ${origin} error, the server exits with code 1 and loses no acknowledged event`, async (t) => {
     const folder = createFolder(t);
     const key = await keyIn(folder);
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder }, 'faults-on-signals.ts');
@@ -159,7 +159,7 @@ for (const [engine, reason, preload] of [
   ['uws', /^uWebSockets\.js \d+\.\d+\.\d+ /, undefined],
   ['node', /no binary for this machine/, 'without-uws.ts'],
 ] as const) {
-  test(`the server logs engine, addresses, settings and warnings at the start on ${engine}`, async (t) => {
+  test(`at the start, the server logs its engine, addresses, settings and warnings, on ${engine}`, async (t) => {
     const folder = createFolder(t);
     const settings = { SVC_DURABILITY: 'write', SVC_FLAVOUR: '1', SVC_WIDGET_URL: 'http://127.0.0.1:6000' };
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings }, preload);

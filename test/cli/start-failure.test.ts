@@ -80,7 +80,7 @@ for (const engine of ['uws', 'node']) {
   });
 }
 
-test('the start fails for an unusable certificate with a line that names the setting and the reason', async (t) => {
+test('at the start, the error for an unusable certificate names the setting and the reason', async (t) => {
   const folder = createFolder(t);
   writeCertificate(folder, createSelfSignedCertificate('one.test'));
   const [missing, certificate] = [join(folder, 'none.pem'), join(folder, 'certificate.pem')];
@@ -114,7 +114,7 @@ test('serve prints one line and exits with code 1 if the start fails', async (t)
 // These errors are simulated, because the tests may run as root, which can access every file.
 const { config } = loadConfig(readEnv({ SVC_DATA_DIR: '/srv/data', SVC_SECRET_FILE: '/srv/secrets/ours.json' }));
 
-test('the error for an inaccessible path names the setting of the path, if the path comes from a setting', () => {
+test('the error for an inaccessible path names the setting that contains the path', () => {
   const errorAt = (path: string, code: string) =>
     toStartupError(Object.assign(new Error(code), { code, path, syscall: 'open' }), config);
   for (const [path, setting] of [

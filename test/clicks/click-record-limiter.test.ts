@@ -42,7 +42,7 @@ describe('ClickRecordLimiter', () => {
     assert(tryRecord(newSession(), 'offer'));
   });
 
-  it('retains the click counter of a link that visitors still click after the limit is reached', () => {
+  it('keeps the click counter of a link that visitors still use after the click limit is reached', () => {
     const tryRecord = newLimiter({ clicksRecordedPerLinkMax: 1, clickCountersMax: 2 });
     const busy = newSession();
     tryRecord(busy, 'offer');
@@ -65,7 +65,7 @@ describe('ClickRecordLimiter', () => {
     assert(recorded > sessions.length * max * 0.99);
   });
 
-  it('retains the counts of the last two days when the clock is set back', () => {
+  it('the click counts of the last two days remain after the clock is set back', () => {
     const tryRecord = newLimiter({ clicksRecordedPerSessionMax: 1 });
     const [today, tomorrow] = [newSession(noonMs), newSession(noonMs + dayMs)];
     assert(tryRecord(today, 'offer'));
@@ -75,7 +75,7 @@ describe('ClickRecordLimiter', () => {
     assert(!tryRecord(tomorrow, 'offer'));
   });
 
-  it('the first click of a session clears the click counts of the day two days before the creation of the session', () => {
+  it('the first click in a new session deletes the click counts of sessions created two days earlier', () => {
     const tryRecord = newLimiter({ clicksRecordedPerSessionMax: 1, sessionClickCells: 1 });
     assert(tryRecord(newSession(noonMs), 'offer'));
     assert(!tryRecord(newSession(noonMs), 'offer'));

@@ -133,7 +133,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(subs[0]!, 'c'), undefined);
   });
 
-  it('returns a new unavailable-offers object only if the set of offers changes', () => {
+  it('unavailableOffers returns a new object only when the set of unavailable offers changes', () => {
     const bench = new Bench({ a: 1, b: 2 });
     const closed = () => bench.caps.unavailableOffers(bench.catalog, bench.nowMs);
     assert.equal(closed(), allOffersAvailable);
@@ -150,7 +150,7 @@ describe('DailyCaps', () => {
     assert.equal(closed(), allOffersAvailable);
   });
 
-  it('counts clicks on offers that a widget showed after a refresh, and does not count click events of widgets', () => {
+  it('counts clicks on offers of a refreshed widget, but not the click events that widgets send', () => {
     const bench = new Bench({ a: 1, b: 1 });
     const sub = bench.shown(['c']);
     bench.append(widgetViewedRecord(sub, ['a'], { wallMs: bench.nowMs }));
@@ -196,14 +196,14 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.countUnavailableOffers(bench.nowMs), 2);
   });
 
-  it('isIdle is true if no offer has a daily cap', () => {
+  it('hasNoCaps is true if no offer has a daily cap', () => {
     const bench = new Bench({});
     assert.equal(bench.caps.hasNoCaps, true);
     assert.equal(bench.click(bench.shown()), undefined);
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), allOffersAvailable);
   });
 
-  it('a click that a confirmation restores does not count towards the cap, and a later click on the same offer is a repeated click', () => {
+  it('a click that was restored from a confirmation does not count towards the daily cap', () => {
     const bench = new Bench({ a: 1 });
     const sub = bench.shown();
     bench.append(revenueConfirmedRecord(sub, 'a', { click: { clickedMs: bench.nowMs, valueMicros: 1 } }));
@@ -216,7 +216,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(open), true);
   });
 
-  it('the latest daily cap of a removed offer still limits clicks on earlier links of the offer, also after restarts', async () => {
+  it('after an offer is removed, its last daily cap still limits clicks on its earlier links', async () => {
     const bench = new Bench({ a: 9 });
     const subs = Array.from({ length: 4 }, () => bench.shown());
     bench.click(subs[0]!);
@@ -255,7 +255,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.hasNoCaps, true);
   });
 
-  it('unavailableOffers returns the same object before and after a click on a removed offer', async () => {
+  it('a click on a removed offer does not change the result of unavailableOffers', async () => {
     const bench = new Bench({ a: 1, b: 1 });
     const sub = bench.shown();
     bench.click(sub, 'b');
@@ -265,7 +265,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), closed);
   });
 
-  it('a new cap counts clicks from earlier in the day, and clicks that arrive while the ledger is read', async () => {
+  it('a new daily cap counts all clicks of the day, including clicks during the reload', async () => {
     const bench = new Bench({});
     const subs = Array.from({ length: 4 }, () => bench.shown());
     assert.equal(bench.click(subs[0]!), undefined);
@@ -282,7 +282,7 @@ describe('DailyCaps', () => {
     assert.deepEqual([bench.click(subs[1]!), bench.click(subs[2]!)], [null, false]);
   });
 
-  it('keeps the existing daily caps and click counts if the ledger cannot be read for a new cap', async () => {
+  it('keeps the current daily caps and click counts if the ledger cannot be read', async () => {
     const bench = new Bench({ a: 1 });
     bench.click(bench.shown());
     const next = catalogWith({ a: 1, b: 1 });
@@ -293,7 +293,7 @@ describe('DailyCaps', () => {
     assert.deepEqual(bench.closed(), ['a', 'b']);
   });
 
-  it('the daily cap counts clicks of a session even if its session-offer pairs were evicted', () => {
+  it('counts the first click of a session even if the session-offer pairs were evicted from memory', () => {
     const bench = new Bench({ a: 2 });
     bench.caps = new DailyCaps(bench.nowMs, 2);
     bench.caps.activateCatalog(bench.catalog, bench.nowMs);

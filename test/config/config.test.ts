@@ -166,7 +166,7 @@ test('every error for an invalid setting is one line of at most 1,000 characters
   );
 });
 
-test('rejects two listeners with the same address and port, and names the variable that was set', () => {
+test('rejects two listeners on the same address and port, and names the setting that causes the conflict', () => {
   const samePort = { SVC_PORT: '7000', SVC_OPS_PORT: '7000' };
   for (const [settings, setting] of [
     [{ ...samePort, SVC_HOST: '10.0.0.1', SVC_OPS_HOST: '10.0.0.1' }, 'SVC_OPS_PORT'],
@@ -196,7 +196,7 @@ test('rejects a misspelled setting and suggests the correct name', () => {
   }
 });
 
-test('readDataDir and readOperationsEndpoint reject only misspellings of their own settings', () => {
+test('readDataDir and readOperationsAddress report only misspellings of settings that they read', () => {
   readDataDir(readEnv({ SVC_PROT: '1' }));
   assert.throws(() => readDataDir(readEnv({ SVC_DATA_DRI: '/x' })), /did you mean SVC_DATA_DIR/);
   assert.throws(() => readOperationsAddress(readEnv({ SVC_OPS_HOTS: '::1' })), /did you mean SVC_OPS_HOST/);
@@ -216,7 +216,7 @@ test('warns about unknown SVC_ and MARKETPLACE_ variables, except variables that
   );
 });
 
-test('errors hide the password of a URL, and suggest a similar value for a misspelled choice', () => {
+test('errors hide URL passwords and suggest the correct spelling of a misspelled value', () => {
   for (const [settings, message] of [
     [
       { SVC_PUBLIC_URL: 'https://me:hidden@api.example.com' },
@@ -228,7 +228,7 @@ test('errors hide the password of a URL, and suggest a similar value for a missp
   }
 });
 
-test('warns about an operations port that fetch blocks, and about a heap that is too small for SVC_MAX_SESSIONS', () => {
+test('warns about an operations port that browsers block, and about too little memory for SVC_MAX_SESSIONS', () => {
   for (const [settings, warning] of [
     [{ SVC_OPS_PORT: '6000' }, /^SVC_OPS_PORT is 6000, a port that fetch blocks,.*$/],
     [{ SVC_MAX_SESSIONS: '1000' }, /^$/],

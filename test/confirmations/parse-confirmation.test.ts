@@ -31,7 +31,7 @@ const { click_id: _, ...rest } = byClick;
 const byPair = { ...rest, sub_id: subId, svc_offer_id: 'an-offer' };
 
 describe('parseConfirmation', () => {
-  it('returns the time and value of the click from a click_id', () => {
+  it('returns the time and the revenue of the click that a click_id identifies', () => {
     assert.deepEqual(parseConfirmation(ids, byClick), {
       status: 'funded',
       txid: 'tx-1',
@@ -58,7 +58,7 @@ describe('parseConfirmation', () => {
     assert.equal(parseConfirmation(ids, { ...byPair, click_id, sub_id: otherSubId }), 'click_mismatch');
   });
 
-  it('accepts a sub_id and an offer instead of a click_id, and returns a copy of the sub_id bytes', () => {
+  it('accepts a sub_id and an offer id instead of a click_id', () => {
     const { sub: parsedSub, offerId, click } = parseConfirmation(ids, byPair) as Confirmation;
     parseConfirmation(ids, { ...byPair, sub_id: otherSubId });
     assert.deepEqual([parsedSub, offerId, click], [sub, 'an-offer', null]);
@@ -102,7 +102,7 @@ describe('parseConfirmation', () => {
       (svc_offer_id) => ['svc_offer_id_invalid', { ...byPair, click_id: null, svc_offer_id }] as const,
     ),
   ];
-  it('returns the reason why a row with an invalid member is rejected', () => {
+  it('returns the reason why a row with an invalid property is rejected', () => {
     for (const [reason, members] of invalid) {
       const text = JSON.stringify(members).slice(0, 80);
       assert.equal(parseConfirmation(ids, { ...byClick, ...members }), reason, text);
@@ -135,7 +135,7 @@ describe('findDuplicateMembers', () => {
     });
   }
 
-  it('finds every row with a repeated member, also if values are nested at any depth', () => {
+  it('finds every row that contains a repeated property at any nesting depth', () => {
     const member = fc.tuple(fc.constantFrom(...confirmationFieldNames, 'other'), fc.json({ maxDepth: 3 }));
     const row = fc.oneof(fc.json(), fc.array(member, { maxLength: 6 }));
     fc.assert(

@@ -41,7 +41,7 @@ describePersonalLoans('GET /analytics', (door) => {
     );
   });
 
-  test('returns rows with the metadata, device and lenders of the session, without the fields of the borrower', async () => {
+  test("rows contain metadata, device and lenders of a session, but not the borrower's fields", async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const metadata = { page: 'hero "b"', bid: 1.5, test: true, none: null };

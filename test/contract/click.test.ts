@@ -90,7 +90,7 @@ describePersonalLoans('click', (door) => {
     }
   });
 
-  test('redirects HEAD requests and bots without counting a click, and counts clicks of other user agents', async () => {
+  test('counts a click only for GET requests of user agents that are not bots', async () => {
     const { caller, view, first } = await shown('by-user-agent');
     const head = await caller.click(first, {}, 'HEAD');
     assert.ok(head.status === 302 && head.headers.has('location'));

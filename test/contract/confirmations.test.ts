@@ -63,7 +63,7 @@ describePersonalLoans('POST /confirmations', (door) => {
     assertError(await post(market, '[]'.padEnd(bounds.confirmationBodyBytesMax + 1, ' ')), 'PAYLOAD_TOO_LARGE');
   });
 
-  test('rejects a row with a repeated JSON member, and the response contains no submitted values', async () => {
+  test('rejects a row with a repeated JSON property, and the response contains no submitted values', async () => {
     const rows = [
       '{"click_id":null,"click_id":"x"}',
       '{"status":"funded","status":"funded"}',

@@ -12,7 +12,7 @@ describePersonalLoans('hostile JSON:', (door) => {
     assert.equal((await caller.summary({ referrer_tag: 'hostile' })).sessions_total, sessionsTotal);
   };
 
-  test('rejects deep nesting in known JSON members, and ignores deep nesting in unknown members', () =>
+  test('rejects deep nesting in a documented property, and ignores unknown properties with deep nesting', () =>
     attacking(async (caller) => {
       const { sub_id: subId } = await caller.createSession('hostile');
       const depth = 30_000;
@@ -36,7 +36,7 @@ describePersonalLoans('hostile JSON:', (door) => {
       assertError(await caller.post('session', '['.repeat(60 * 1024)), 'INVALID_REQUEST', 'body');
     }, 1));
 
-  test('handles JSON members such as __proto__ as ordinary names, and uses the last value of a repeated member', () =>
+  test('treats __proto__ as an ordinary property name, and uses the last value of a repeated property', () =>
     attacking(async (caller) => {
       const names = '__proto__ constructor prototype toString hasOwnProperty valueOf __defineGetter__'.split(' ');
       const prototyped = '{"__proto__":{"referrer_tag":"hostile"}}';
@@ -75,7 +75,7 @@ describePersonalLoans('hostile JSON:', (door) => {
       }
     }, 5));
 
-  test('rejects numbers beyond the double range in known JSON members', () =>
+  test('rejects a number that JavaScript cannot represent, such as 1e400, in a documented property', () =>
     attacking(async (caller) => {
       const digits = '9'.repeat(60_000);
       for (const number of ['1e400', '-1e400', digits]) {
@@ -87,7 +87,7 @@ describePersonalLoans('hostile JSON:', (door) => {
       }
     }));
 
-  test('rejects thousands of members in known JSON objects, and ignores thousands of unknown members', () =>
+  test('rejects thousands of properties in fields or metadata, and ignores thousands of unknown properties elsewhere', () =>
     attacking(async (caller) => {
       const { sub_id: subId } = await caller.createSession('hostile');
       const members = Array.from({ length: 6_000 }, (_, at) => `"${at}":1`).join(',');

@@ -80,7 +80,7 @@ describePersonalLoans('limits per day', (door) => {
     assert.equal(header(rejected, 'x-ratelimit-reset') * 1000, midnightMs);
   });
 
-  test('does not count a request with a repeated Idempotency-Key against the daily limit of sessions', async () => {
+  test('a repeated request with the same Idempotency-Key does not count towards the daily session limit', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture, { limits: { sessionsPerDay: 2 } });
     const keyed = (tag: string, key: string) =>

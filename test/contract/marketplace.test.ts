@@ -13,7 +13,7 @@ const idsOf = ({ offers }: MarketplaceView) => offers.map(({ svc_offer_id: id })
 
 describeEveryVertical('GET /marketplace', (door) => {
   // The service client checks all members of the response against the OpenAPI document.
-  test('returns the disclosure of the catalog, and a click_url for each offer without the API key', async () => {
+  test('returns the disclosure of the catalog, and click URLs that do not contain the API key', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.createSessionWithFields('envelope', fixture.complete);
@@ -137,7 +137,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     assertOk(await caller.get('marketplace', query));
   });
 
-  test('responds to a HEAD request without a body, and counts no view', async () => {
+  test('a HEAD request gets no body and is not counted as a view', async () => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const subId = await caller.createSessionWithFields('heads', fixture.complete);
@@ -177,7 +177,7 @@ describeEveryVertical('GET /marketplace', (door) => {
   });
 
   describe('GET /marketplace with explain=true', () => {
-    test('with a test key, explain=true adds only the member explain to the response, and the request counts as one view', async () => {
+    test('explain=true adds only the property explain to a response, and the request counts as one view', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture, { mode: 'test' });
       const subId = await caller.createSessionWithFields('explain', fixture.complete);

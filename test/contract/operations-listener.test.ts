@@ -76,7 +76,7 @@ describeService('the operations listener', ({ running }) => {
       assert.deepEqual(await listed(id), revoked);
     });
 
-    test('the error for an invalid API key request names the invalid member', async () => {
+    test('the error for an invalid API key request names the invalid property', async () => {
       const count = async () => assertOk<ShownKey[]>(await ask('GET', '/keys')).length;
       const before = await count();
       const past = new Date(running().clock.wallMs()).toISOString();
@@ -145,7 +145,7 @@ describeService('the operations listener', ({ running }) => {
       assert.deepEqual(assertOk(await ask('GET', path('a shop'))), list.slice(1));
     });
 
-    test('the error for invalid origins, too many origins or an unknown account names the invalid member', async () => {
+    test('the error for invalid origins, too many origins or an unknown account names the invalid property', async () => {
       const account = 'careful';
       running().issueKey(fixture, { account });
       const { embedOriginsPerAccountMax: max } = bounds;

@@ -3,10 +3,10 @@ import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 
-/** Scale of `LoanTables.debtToIncomeMax`: a share of 1 is stored as 1,000,000, which allows four decimals of a percent. */
+/** Integer that represents a debt-to-income limit of 100 % in `LoanTables.debtToIncomeMax`. */
 export const debtToIncomeScale = 1_000_000;
 
-/** Number of payment units per US dollar. A monthly income times a debt-to-income limit is a whole number of payment units. */
+/** Number of payment units per US dollar. Expressed in payment units, the largest allowed monthly payment is a whole number. */
 export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
 
 /**
@@ -14,9 +14,8 @@ export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
  * number if the existing debts alone exceed the limit. `share` is a fraction times `debtToIncomeScale`; `annualIncome` and `monthlyDebt`
  * are in whole USD.
  *
- * All three parameters are integers, so the limit is computed exactly: 57 % of 60,000 USD a year is 2,850 USD a month. The payment that is
- * compared with the limit is not rounded and has a floating-point error in its last bits. To allow a payment that equals the limit, the
- * limit is increased by a few units in the last place (as in `roundHalfUp`).
+ * All three parameters are integers, so the limit is computed exactly: 57 % of 60,000 USD a year is 2,850 USD a month. The result is
+ * multiplied by `1 + 4 * Number.EPSILON`, so that rounding errors cannot reject a payment that equals the limit.
  */
 export function maxMonthlyPayment(share: number, annualIncome: number, monthlyDebt: number): number {
   return (share * annualIncome - paymentUnitsPerUsd * monthlyDebt) * (1 + 4 * Number.EPSILON);
@@ -42,10 +41,11 @@ export interface Applicant {
 
 /** Available terms and amounts of one offer for one applicant, and the quoted term. */
 export interface OfferPrice {
-  /** Bit set of the terms that the applicant can get for the requested amount, in the order of `LoanTables.termMonths`. */
+  /** Bit set of indexes in `LoanTables.termMonths`: the terms that the applicant can get for the requested amount. */
   openTerms: number;
-  /** Index of the quoted term in `LoanTables.termMonths`, and index of the offer, credit band and quoted term in the tables. */
+  /** Index of the quoted term in `LoanTables.termMonths`. */
   termIndex: number;
+  /** Index of the quoted term in tables with one entry for each combination of offer, credit band and term. */
   slot: number;
   /** Smallest and largest amount, in USD, that the applicant can get at any available term. */
   amountMin: number;
@@ -123,7 +123,7 @@ export function calculatePrice(tables: LoanTables, offer: number, applicant: App
   if (openTerms === 0) return false;
 
   if (paymentMax !== Number.POSITIVE_INFINITY) {
-    // The requested amount is within the limit, so rounding errors must not reduce `amountMax` below the requested amount.
+    // Rounding errors must not reduce `amountMax` below the requested amount, which is within the debt-to-income limit.
     amountMax = Math.min(amountMax, Math.max(amount, Math.floor(paymentMax / (paymentUnitsPerUsd * minFactor))));
   }
   price.openTerms = openTerms;
@@ -134,12 +134,12 @@ export function calculatePrice(tables: LoanTables, offer: number, applicant: App
   return true;
 }
 
-/** Returns the estimated monthly payment, in whole cents, for `amount` USD. Uses the midpoint of the note rates at the quoted term. */
+/** Returns the estimated monthly payment in whole cents for `amount` USD. The interest rate is the middle of the offer's range. */
 export function monthlyPaymentCents(tables: LoanTables, price: OfferPrice, amount: number): number {
   return roundHalfUp(amount * tables.paymentFactor[price.slot]! * 100, 0);
 }
 
-/** Returns the index of the requested term if that term is available, otherwise of the available term nearest to 36 months. */
+/** Returns the index of the quoted term: the requested term if available, otherwise the available term nearest to 36 months. */
 function quotedTerm(tables: LoanTables, openTerms: number, requested: number): number {
   if (requested >= 0 && (openTerms & (1 << requested)) !== 0) return requested;
   for (const term of tables.termPreference) if ((openTerms & (1 << term)) !== 0) return term;
@@ -160,7 +160,7 @@ export function findPriceMismatches(
   };
 }
 
-/** Checks each rule of `calculatePrice` separately. Skips the rules that need prices if the offer does not serve the credit band. */
+/** Checks each rule of `calculatePrice` separately. APR and payments are checked only if the offer serves the applicant's credit band. */
 function checkPrice(tables: LoanTables, offer: number, applicant: Applicant, add: MismatchCallback): void {
   const { roles } = tables;
   const { amount } = applicant;

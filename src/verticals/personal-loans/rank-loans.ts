@@ -40,34 +40,36 @@ export type LoanRanker = (
   unavailable?: Int32Array | null,
 ) => RankedOffers;
 
-/** Function that ranks the offers of loan catalogs, with a method `indexFor` that returns the `MatchIndex` of a catalog. */
+/** Function that ranks the offers of a loan catalog. `indexFor` returns the `MatchIndex` of a catalog. */
 type Ranker = LoanRanker & { readonly indexFor: (tables: LoanTables) => MatchIndex };
 
-/** Working data of a ranker for one catalog. Threads do not share this data. */
+/** Index and reusable bit sets of a ranker for one catalog. Each thread has its own ranker state. */
 interface RankerState {
   readonly index: MatchIndex;
   /** Offers that the borrower of the current request can get. */
   readonly eligible: OfferSet;
-  /** Subset of `eligible`: offers that are quoted at their default term, so that the prebuilt sort orders apply to them. */
+  /** Eligible offers that are quoted at their default term, as the prebuilt sort orders assume. */
   readonly defaultTermOffers: OfferSet;
 }
 
 /**
  * Creates a function that finds the offers a borrower can get, and the best of these offers in four sort orders
- * (docs/contract.md#sort-orders). `calculatePrice` defines which offers and prices a borrower gets. `MatchIndex` makes it unnecessary to call
- * `calculatePrice` for every offer (docs/contributing/decisions/matching.md):
+ * (docs/contract.md#sort-orders). `calculatePrice` defines which offers and prices a borrower gets. The ranker uses a `MatchIndex` instead
+ * of calling `calculatePrice` for every offer (docs/contributing/decisions/matching.md):
  *
- * 1. `selectEligibleOffers` applies all criteria and state rules, for 32 offers at a time.
- * 2. `applyDebtLimits` applies the debt-to-income limits, the only rule that must be computed for each offer. After this step, the number
- *    of eligible offers is exact. `applyDebtLimits` also prices the offers that are not quoted at their default term (see `LoanTermIndex`).
- * 3. The offers that are quoted at their default term are read from prebuilt sort orders, until no further offer can be among the best.
+ * 1. `selectEligibleOffers` applies all criteria and the rules for US states with bit sets, 32 offers per operation.
+ * 2. `applyDebtLimits` applies the debt-to-income limits, the only rule that must be computed for each offer. After this step, `eligible`
+ *    contains exactly the offers that the borrower can get. `applyDebtLimits` also prices the offers whose quoted term is not their
+ *    default term (see `LoanTermIndex`).
+ * 3. The offers quoted at their default term are read from prebuilt sort orders until the lists of the best offers are complete.
  *
- * Unavailable offers are ranked like all other offers, but are not counted in the total. Therefore the order of offers stays valid when an
- * offer becomes available or unavailable. If too few of the best offers are available, the ranking is repeated without unavailable offers.
+ * Unavailable offers are ranked like all other offers, but are not counted in the total. Because a ranking also contains unavailable
+ * offers, the order stays valid when an offer becomes available or unavailable. If too few of the best offers are available, a second
+ * ranking excludes all unavailable offers.
  *
- * The score must be a whole number below 2^31 that depends only on the arguments of `score`. A higher `price.amountMax` or a lower
- * `applicant.amount` must never decrease the score. Requesting a term that no offer has must never give a higher score than requesting no
- * term.
+ * `score` must be a pure function that returns a whole number below 2^31. The score of an offer must be highest at the largest
+ * `price.amountMax` and an `applicant.amount` of 0, because `MatchIndex` computes the offer's highest score from these values. If no offer
+ * has the requested term, the score must not exceed the score without a requested term.
  */
 export function createRanker(score: OfferScorer): Ranker {
   const states = new WeakMap<LoanTables, RankerState>();
@@ -98,8 +100,8 @@ export function createRanker(score: OfferScorer): Ranker {
   return Object.assign(rank, { indexFor: (tables: LoanTables) => stateFor(tables).index });
 
   /**
-   * Fills the lists of all sort orders with the best of the `count` eligible offers. Removes from `eligible` the offers whose
-   * debt-to-income limit the borrower would exceed.
+   * Finds the best of the `count` eligible offers for each sort order. Removes from `eligible` the offers whose debt-to-income limit the
+   * borrower would exceed.
    */
   function rankEligible(tables: LoanTables, state: RankerState, borrower: Readonly<FieldVector>, count: number): void {
     const { index, eligible } = state;
@@ -152,7 +154,7 @@ export function createRanker(score: OfferScorer): Ranker {
     }
   }
 
-  /** Prices one offer and adds the offer to all lists except `revenue`, whose order does not depend on prices. */
+  /** Prices one offer and adds the offer to the lists whose order depends on prices: all lists except `revenue`. */
   function priceAlone(tables: LoanTables, offer: number, eligible: OfferSet): boolean {
     if (!calculatePrice(tables, offer, applicant, price)) {
       removeOffer(eligible, offer);
@@ -174,8 +176,9 @@ export function createRanker(score: OfferScorer): Ranker {
   }
 
   /**
-   * Removes the offers whose debt-to-income limit the borrower would exceed. Adds the remaining offers with a debt-to-income limit to the
-   * list `highestAmount`. No prebuilt sort order by amount contains these offers, because their largest amounts depend on the borrower.
+   * Removes the offers whose debt-to-income limit the borrower would exceed. Adds the other offers that have a debt-to-income limit to the
+   * list `highestAmount`. The prebuilt sort order by amount excludes offers with a debt-to-income limit, because their largest amounts
+   * depend on the borrower's income.
    */
   function applyDebtLimits(
     tables: LoanTables,
@@ -192,7 +195,7 @@ export function createRanker(score: OfferScorer): Ranker {
     const debtsKnown = annualIncome >= 0 && monthlyDebt >= 0;
     const { debtToIncomeMax } = tables;
     const amountUnits = amount * paymentUnitsPerUsd;
-    // Lowest `amountMax`, in USD, with which an offer can still enter `highestAmount`, the list of the best offers.
+    // An offer with a smaller `amountMax` (in USD) cannot enter the list `highestAmount`.
     let amountNeeded = maxAmountFromSortKey(highestAmount.maxAcceptedSortKey);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~defaultTermOffers[word]!; bits !== 0; bits &= bits - 1) {
@@ -206,7 +209,7 @@ export function createRanker(score: OfferScorer): Ranker {
           if (amountUnits * minPaymentFactor[offer]! > room) removeOffer(eligible, offer);
           else priceAlone(tables, offer, eligible);
         } else if (amountMax[offer]! >= amountNeeded) {
-          // `1 + 1e-9` compensates rounding errors of the division in `calculatePrice`, so that no offer is skipped by mistake.
+          // The factor `1 + 1e-9` ensures that a rounding error never excludes an offer that belongs in the list.
           const payable =
             amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * paymentUnitsPerUsd * minPaymentFactor[offer]!;
           if (!payable || !calculatePrice(tables, offer, applicant, price)) continue;
@@ -217,7 +220,7 @@ export function createRanker(score: OfferScorer): Ranker {
     }
   }
 
-  /** Adds the best offers from `byAmount` to the list `highestAmount`. `byAmount` contains only offers without a debt-to-income limit. */
+  /** Adds the offers with the largest amounts to the list `highestAmount`, except offers with a debt-to-income limit. */
   function takeTopByAmount(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
@@ -246,7 +249,7 @@ export function createRanker(score: OfferScorer): Ranker {
     }
   }
 
-  /** Adds the best offers to `recommended`. Stops at the first offer whose highest possible score is too low for the list. */
+  /** Adds the offers with the highest scores to `recommended`. Stops when no remaining offer can score high enough for the list. */
   function takeTopByScore(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
@@ -279,7 +282,7 @@ export function buildRankingIndexes(tables: LoanTables): void {
 
 const emptyRanking: RankedOffers = { total: 0, availableOnly: false, orders: new Uint16Array(0) };
 
-/** Whether each sort order has enough of the `count` available offers: all, or as many as the largest response needs. */
+/** Whether each sort order has all `count` available offers, or at least as many as the largest response can show. */
 function hasEnoughAvailable(orders: Uint16Array, available: OfferSet, count: number): boolean {
   const wanted = Math.min(count, bounds.offersShownMax);
   const places = orders.length / sortOrders.length;
@@ -291,7 +294,7 @@ function hasEnoughAvailable(orders: Uint16Array, available: OfferSet, count: num
   return true;
 }
 
-/** Whether pricing all `count` eligible offers is faster than searching the prebuilt sort orders for eligible offers. */
+/** Whether it is faster to price all `count` eligible offers than to read the prebuilt sort orders. */
 function shouldPriceAll({ offerCount, orderLength }: LoanTables, count: number): boolean {
   return count <= orderLength || count ** 2 <= offerCount;
 }

@@ -31,7 +31,7 @@ export function selectEligibleOffers(
   eligible.set(stateIndex.offered);
   for (let at = 0; at < choiceFilters.length; at++) {
     const { field, allowed } = choiceFilters[at]!;
-    // `stateIndex.offered` contains only offers that pass the filters on state and credit band.
+    // The filters on US state and credit band are already applied in `stateIndex.offered`.
     if (field !== roles.state && field !== roles.creditBand) intersectOffers(eligible, allowed.get(borrower[field]!)!);
   }
   for (let at = 0; at < rangeFilters.length; at++) {
@@ -49,7 +49,7 @@ export function selectEligibleOffers(
   return countOffers(eligible);
 }
 
-/** Removes offers whose minimum amount in this state is higher than elsewhere and exceeds the requested amount. */
+/** Removes the offers for which a rule of the US state raises the minimum amount above the requested amount. */
 function excludeOffersWithRaisedMinimum(
   tables: LoanTables,
   { raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum }: UsStateIndex,

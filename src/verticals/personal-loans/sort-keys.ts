@@ -3,10 +3,13 @@ import { absentValue } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import type { Applicant, OfferPrice } from './price-offer.ts';
 
-/** Function that computes the score of a priced offer for an applicant. A higher score is better. */
+/** Computes the score of a priced offer for an applicant. A higher score is better. */
 export type OfferScorer = (tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice) => number;
 
-/** Weights of the parts of the `recommended` score, in percent (docs/contract.md#sort-orders). The payout must not influence this score. */
+/**
+ * Weights of the parts of the `recommended` score, in percent (docs/contract.md#sort-orders). The payout must not influence the
+ * `recommended` score.
+ */
 export const recommendationWeights = {
   /** Weight of the cost score. The cost score is 1 if the middle of the APR range is 0 %, and 0 if the middle is `aprPercentMax`. */
   cost: 45,
@@ -17,8 +20,8 @@ export const recommendationWeights = {
    */
   amountFit: 8,
   /**
-   * Weight of the loan term score. The loan term score is the shorter of the requested and the quoted term, divided by the longer of the
-   * two terms, or 1 if no term is requested.
+   * Weight of the loan term score. The loan term score is 1 if the quoted term equals the requested term, or if no term is requested.
+   * Otherwise, the score is the shorter of the two terms divided by the longer term.
    */
   termFit: 7,
   /** Weight of the star score. The star score is 1 for an offer with five stars and 0 for an offer with one star. */
@@ -51,7 +54,9 @@ function ratioMillionths(part: number, whole: number): number {
   return Math.round((1_000_000 * part) / whole);
 }
 
-/** Sort keys of docs/contract.md#sort-orders: exact numbers, the lowest first. Offers with equal sort keys are sorted by offer number. */
+/**
+ * The offer with the lowest sort key comes first (docs/contract.md#sort-orders). Offers with equal sort keys are sorted by offer number.
+ */
 
 /** Sort key of `lowest_apr`: orders by the lower end of the displayed APR range, then by the upper end. The key is below 2^24. */
 export function aprSortKey(tables: LoanTables, slot: number): number {
@@ -63,7 +68,7 @@ export function amountSortKey(tables: LoanTables, slot: number, amountMax: numbe
   return aprSortKey(tables, slot) - amountMax * 2 ** 24;
 }
 
-/** Returns the `amountMax` that `amountSortKey` encoded in a key; negative for an infinite key. */
+/** Returns the `amountMax` from a key of `amountSortKey`, or `-Infinity` if the key is `Infinity`. */
 export function maxAmountFromSortKey(key: number): number {
   return Math.ceil(-key / 2 ** 24);
 }

@@ -1,4 +1,4 @@
-/** Creates an HTML element. Strings become text nodes, never markup. Omits attributes and children that are null. */
+/** Creates an HTML element. Strings are inserted as text, so they cannot add HTML markup. Omits attributes and children that are null. */
 export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Readonly<Record<string, string | null>> = {},

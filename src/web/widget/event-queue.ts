@@ -47,7 +47,7 @@ export class EventQueue {
   }
 
   enqueue(type: WidgetEventType, offerId?: string): void {
-    // Adds the load ID, because event IDs must be unique in a session, and a session may have several widget loads.
+    // Event IDs must be unique in a session, which may have several widget loads, so each event ID contains the load ID.
     const event_id = `${this.#load}-${++this.#lastEventNumber}`;
     this.#pendingEvents.push(offerId === undefined ? { event_id, type } : { event_id, type, svc_offer_id: offerId });
     this.#dropOldest();
@@ -115,7 +115,8 @@ export class EventQueue {
     while (this.#pendingEvents.length > 0) {
       const batch = this.#pendingEvents.splice(0, widgetLimits.eventsPerBatchMax);
       if (navigator.sendBeacon(this.#address, this.#serializeBatch(batch))) continue;
-      // `sendBeacon` failed because the browser limits the size of queued beacons. The unsent events are sent together with the next event.
+      // `sendBeacon` returns false if the browser's limit for queued beacons is reached. The unsent events stay in the queue and are sent
+      // after the next event occurs.
       this.#pendingEvents.unshift(...batch);
       return;
     }

@@ -1,9 +1,9 @@
 import { widgetLimits } from './limits.ts';
 
 /**
- * Calls `onExpired` when the shown offers expire. Visitors' clocks can be wrong, so the timer calculates the lifetime of the offers from
- * server timestamps and compares the lifetime with the time since the response arrived. The timer also checks the expiry when the visitor
- * returns to the page, because `setTimeout` does not run while a machine sleeps or a page is suspended.
+ * Calls `onExpired` when the shown offers expire. The visitor's clock can be wrong, so the lifetime of the offers is calculated from two
+ * server timestamps. The timer also checks the expiry when the visitor returns to the page, because `setTimeout` does not run while a
+ * machine sleeps or a page is suspended.
  */
 export class ExpiryTimer {
   readonly #onExpired: () => void;
@@ -20,8 +20,8 @@ export class ExpiryTimer {
   }
 
   /**
-   * Starts or restarts the timer. Both arguments are server timestamps (ISO 8601): `generatedAt` is the time of the response with the
-   * offers, and `expiresAt` is the time at which the offers expire.
+   * Starts or restarts the expiry timer for new offers. Both arguments are server timestamps (ISO 8601): `generatedAt` is the time of the
+   * response with the offers, and `expiresAt` is the time at which the offers expire.
    */
   start(generatedAt: string, expiresAt: string): void {
     const lifetimeMs = Date.parse(expiresAt) - Date.parse(generatedAt);
@@ -39,8 +39,8 @@ export class ExpiryTimer {
   #checkExpiry(): void {
     clearTimeout(this.#timer);
     if (this.#lifetimeMs === Number.POSITIVE_INFINITY) return;
-    // Uses the clock by which more time has passed. In some browsers, `performance.now` stops while the machine sleeps. The clock of
-    // `Date.now` can be set back.
+    // The elapsed time is measured with two clocks, and the longer time is used. In some browsers, `performance.now` stops while the
+    // machine sleeps. The clock of `Date.now` can be set back.
     const elapsedMs = Math.max(performance.now() - this.#startedMs, Date.now() - this.#startedWallMs);
     const remainingMs = this.#lifetimeMs - elapsedMs;
     if (remainingMs > 0) {

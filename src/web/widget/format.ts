@@ -1,4 +1,4 @@
-/** Spelling of acronyms in feature tags. The keys of this object are the acronyms in lower case. */
+/** Correct spelling of each acronym in feature tags, by acronym in lower case. */
 const acronyms: Readonly<Record<string, string>> = { apr: 'APR', ach: 'ACH', us: 'US', ssn: 'SSN' };
 
 /**

@@ -1,10 +1,11 @@
-/** Logs an integration error to the browser console. The developer of the partner's page must fix the error. */
+/** Logs an integration error, which the partner's developer must fix, to the browser console. */
 export function reportIntegrationError(message: string): void {
   console.error(`Offers widget: ${message}`);
 }
 
 /**
- * Calls `use` with the element that matches the selector, immediately or when the document has loaded. Logs an error if no element matches.
+ * Finds the element that matches the selector, if necessary after the document has loaded, and passes the element to `use`. Logs an error
+ * if no element matches.
  */
 export function whenContainerExists(selector: string, use: (container: Element) => void): void {
   const container = findContainer(selector);

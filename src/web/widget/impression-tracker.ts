@@ -1,6 +1,6 @@
 import { widgetLimits } from './limits.ts';
 
-/** Reports each offer as seen, once, after half of its card was visible for one second while the page was in the foreground. */
+/** Reports an offer as seen when half of its card has been visible for one second. Each offer is reported once. */
 export class ImpressionTracker {
   readonly #onSeen: (offerId: string) => void;
   readonly #offerIdByCard = new Map<Element, string>();
@@ -24,7 +24,7 @@ export class ImpressionTracker {
     ended.addEventListener('abort', () => this.observeOfferCards(new Map()));
   }
 
-  /** Observes these offer cards instead of the previous cards. The map contains the offer ID of each card. */
+  /** Replaces the observed offer cards with the cards in `cards`, a map from card element to offer ID. */
   observeOfferCards(cards: ReadonlyMap<Element, string>): void {
     this.#observer.disconnect();
     for (const card of this.#visibleCards) this.#stopTimer(card);

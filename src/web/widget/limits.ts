@@ -1,36 +1,36 @@
-/** Limits of the widget script. A test checks the limits that depend on the server against `src/bounds.ts`. */
+/** Limits of the widget script. A test verifies that limits shared with the server equal the values in `src/bounds.ts`. */
 export const widgetLimits = {
   /** Maximum time in milliseconds for fetching offers, including retries. */
   offersTimeoutMs: 10_000,
   attemptsMax: 3,
-  /** Delay before the second attempt to fetch offers, unless the server sends `Retry-After`. The delay doubles before the third attempt. */
+  /** Delay before the second attempt to fetch offers, unless the server sends `Retry-After`. The delay doubles for the third attempt. */
   retryDelayMs: 500,
   /** Maximum delay before a retry. If a Retry-After header contains a longer delay, the delay is reduced to this maximum. */
   retryAfterMsMax: 120_000,
   offersDefault: 5,
   offersMax: 20,
-  /** Maximum number of placeholder cards. Five placeholder cards fill a browser window, and usually at least five offers replace them. */
+  /** Maximum number of placeholder cards. Five placeholder cards usually fill the browser window. */
   placeholderCardsMax: 5,
-  /** Maximum number of feature tags on an offer card. The details section of the card lists all feature tags. */
+  /** Maximum number of feature tags on an offer card. The details section of an offer card lists all feature tags of the offer. */
   tagsShownMax: 3,
   /** Time in milliseconds for which the first event of a batch waits for further events. */
   eventBatchDelayMs: 1_000,
   eventsPerBatchMax: 50,
-  /** Maximum number of unsent events. If the limit is exceeded, the oldest events are dropped. */
+  /** Maximum number of unsent events. When the queue of unsent events is full, the oldest events are dropped. */
   pendingEventsMax: 200,
   eventTimeoutMs: 10_000,
-  /** Number of consecutive failures after which the widget stops retrying until the next event or until the visitor leaves the page. */
+  /** After this many consecutive failures, the widget retries only when a new event occurs or the visitor leaves the page. */
   eventFailuresMax: 4,
   /** Delay after the first failure to send events, unless the server sends `Retry-After`. Each consecutive failure doubles the delay. */
   eventRetryDelayMs: 2_000,
   /** An offer card counts as an impression if at least this share of its area was visible for `impressionDurationMs`. */
   impressionRatio: 0.5,
   impressionDurationMs: 1_000,
-  /** Maximum delay of `setTimeout` in milliseconds. A timer whose delay exceeds this maximum fires immediately. */
+  /** Maximum delay of `setTimeout` in milliseconds. Browsers immediately fire a timer whose delay exceeds 2^31 - 1 ms. */
   timerMsMax: 2 ** 31 - 1,
 } as const;
 
-/** Parses a Retry-After header in seconds. Returns the delay in milliseconds, or null if the header is absent or not a number. */
+/** Converts a Retry-After header from seconds to milliseconds. Returns null if the header is absent or not a number. */
 export function parseRetryAfterMs(header: string | null): number | null {
   if (header === null || !/^\d{1,6}$/.test(header)) return null;
   return Math.min(Number(header) * 1_000, widgetLimits.retryAfterMsMax);

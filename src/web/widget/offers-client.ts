@@ -26,7 +26,7 @@ interface NumberRange {
 export interface OffersResponse {
   readonly offers: readonly Offer[];
   readonly total_offers: number;
-  /** Requested loan amount in USD. All monthly payments are calculated for this amount. */
+  /** Requested loan amount in USD, from which the monthly payments of all offers are calculated. */
   readonly loan_amount: number;
   readonly disclosure: string;
   /** Time of the response according to the server's clock (ISO 8601). */
@@ -93,7 +93,7 @@ export class OffersClient {
       if (result.ok || !isRetryable(result.code) || attempt === widgetLimits.attemptsMax || signal.aborted)
         return result;
       const waitMs = result.waitMs || widgetLimits.retryDelayMs * 2 ** (attempt - 1);
-      // If the delay would be long, does not retry; the widget then shows a retry button with a countdown.
+      // If the server requires a long delay, the widget shows a retry button with a countdown instead of waiting.
       if (waitMs > widgetLimits.offersTimeoutMs / 4) return result;
       await sleep(waitMs, signal);
       if (signal.aborted) return result;

@@ -16,10 +16,7 @@ function newLoadId(): string {
   return crypto.getRandomValues(new BigUint64Array(1))[0]!.toString(16).padStart(16, '0');
 }
 
-/**
- * Name of the DOM event by which a new widget stops the previous widget in the same container. Apart from this event, widgets are
- * independent.
- */
+/** Name of the DOM event by which a new widget stops the previous widget in the same container. */
 const replacedEventName = 'svc-offers-replaced';
 
 /**
@@ -44,7 +41,7 @@ export class OffersWidget {
   #requestedSort: SortOrder;
   /** Sort order of the shown offers; null while no offers are shown. */
   #shownSort: SortOrder | null = null;
-  /** Whether the widget shows an error message because the server was unreachable. */
+  /** Whether the widget shows the error message for an unreachable server. */
   #isOffline = false;
 
   constructor(settings: WidgetSettings, container: Element) {

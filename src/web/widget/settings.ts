@@ -1,6 +1,6 @@
 import { widgetLimits } from './limits.ts';
 
-/** Display names of the API's sort orders. */
+/** Display name of each sort order of the API. */
 export const sortOrderLabels = {
   recommended: 'Recommended',
   lowest_apr: 'Lowest APR',

@@ -38,7 +38,7 @@ function createSortSelect(orders: readonly SortOrder[], onChosen: (order: SortOr
   return select;
 }
 
-/** Creates a retry button, which shows a countdown of `waitMs` and is disabled until the countdown ends. */
+/** Creates a retry button. The button is disabled for `waitMs` and shows a countdown during this time. */
 function createRetryButton(waitMs: number, onPressed: () => void): HTMLButtonElement {
   const button = createElement('button', { class: 'go', type: 'button' }, 'Try again');
   button.addEventListener('click', onPressed);
@@ -110,14 +110,14 @@ interface ViewEvents {
 }
 
 /**
- * DOM of the widget: a permanent frame (title, sort control, disclosure), and a body with placeholders, offers or a message. A shadow tree
- * separates the styles of the widget from the styles of the page. The shadow tree is open, because a closed shadow tree gives no protection
- * and blocks accessibility tools.
+ * Creates and updates the DOM of the widget. Below the title, a body element contains the placeholders, the offers or a message. A shadow
+ * tree separates the styles of the widget from the styles of the page. The shadow tree is open, because a closed shadow tree gives no
+ * protection and blocks accessibility tools.
  */
 export class WidgetView {
   /** Heading element of offers and messages, one level below the title. The title is `h1` in the iframe page and `h2` in other pages. */
   readonly partHeading: 'h2' | 'h3';
-  /** Element that contains the whole widget, except the background that fills the iframe page. */
+  /** Element that contains the whole widget. The background of the iframe page is outside this element. */
   readonly frame: HTMLElement;
   readonly #events: ViewEvents;
   readonly #title: HTMLElement;
@@ -191,7 +191,7 @@ export class WidgetView {
     this.#replaceBody(createCardList(cards), false);
   }
 
-  /** Makes the previous offers active again after the new sort order could not be loaded. */
+  /** Shows the previous offers and a notice after a change of the sort order failed. */
   restoreOffers(order: SortOrder, notice: string): void {
     this.#setStatusTexts('', notice);
     this.#sortSelect.value = order;

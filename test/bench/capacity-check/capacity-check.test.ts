@@ -52,7 +52,7 @@ function routeOf({ method, path }: PreparedRequest): RouteName {
 const subOf = (request: PreparedRequest) =>
   /sub_id=([\w-]+)/.exec(request.path)?.[1] ?? (JSON.parse(request.body!) as { sub_id: string }).sub_id;
 
-test('each route has its planned share of all requests and of the first 200 requests, and no click is sent twice', () => {
+test('each route gets its planned share of the requests, and each click is sent only once', () => {
   const { requests, order, scale } = loadOf(lifeCycle);
   assert(requests.length >= scale.perSecond * order.seconds);
   const clicks = requests.filter((request) => routeOf(request) === 'click').map(({ path }) => path);
@@ -100,7 +100,7 @@ for (const [name, rates] of [
   });
 }
 
-test('keeps every key far below its limits per minute and per day', () => {
+test('the load stays far below the limits per minute and per day of every API key', () => {
   const fast = { session: 300, inputs: 300, 'marketplace-unknown': 300, click: 60, analytics: 30 };
   const { requests, scale } = loadOf(fast, 20);
   const perKey = Map.groupBy(requests, ({ key }) => key);
@@ -115,7 +115,7 @@ test('keeps every key far below its limits per minute and per day', () => {
   }
 });
 
-test('creates the requested number of sessions, or more sessions if the load needs them', () => {
+test('creates at least as many sessions as requested, and more if the load needs more', () => {
   const scaleOf = (initialSessions: number) =>
     computeCapacityCheckScale({ ...loadOf(lifeCycle).order, initialSessions });
   assert.equal(scaleOf(1_000_000).totalSessions, 1_000_000);

@@ -63,7 +63,7 @@ test('computes the median without changing the order of the values', () => {
   assert.deepEqual([median([100, 20, 3]), median([4, 1, 2, 10])], [20, 3]);
 });
 
-test('estimates the standard deviation of a distribution from any number of runs', () => {
+test('the estimate of the standard deviation is correct on average for any number of runs', () => {
   const random = seededRandom(1);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   for (const runs of [2, 3, 4, 5, 6, 9, 15]) {
@@ -76,7 +76,7 @@ test('estimates the standard deviation of a distribution from any number of runs
   }
 });
 
-test('reports a loss of half the speed even if the runs differ widely', () => {
+test('the threshold of a regression is at most 50 %, even if the runs differ widely', () => {
   fc.assert(
     fc.property(values, (some) => {
       const threshold = slowdownThreshold(logarithmicSpread(some));
@@ -85,7 +85,7 @@ test('reports a loss of half the speed even if the runs differ widely', () => {
   );
 });
 
-test('half the throughput and twice the cost are reported as losses of the same size', () => {
+test('a halved throughput and a doubled cost are both reported as a loss of 50 %', () => {
   assert.equal(computeRegressionShare('higher', 0.4, 0.2), 0.5);
   assert.equal(computeRegressionShare('lower', 3, 6), 0.5);
 });
@@ -93,7 +93,7 @@ test('half the throughput and twice the cost are reported as losses of the same 
 const micro = (name: string, medianNs: number) => ({ name, medianNs, p99Ns: 9_999 });
 const calibration = micro('calibration', 500);
 
-test('divides route figures by figures of the bare server from the same load client, and function times by the calibration time', () => {
+test('computes ratios to the bare server for routes, and ratios to the calibration for functions', () => {
   const better = 'higher';
   assert.deepEqual(extractRatios({ routes: [sessionRoute], micro: [calibration, micro('a/b: c', 1_500)] }), [
     { name: 'session: throughput ratio to bare (wrk)', part: 'session', better, value: 0.4 },
@@ -102,7 +102,7 @@ test('divides route figures by figures of the bare server from the same load cli
   ]);
 });
 
-test('omits ratios that are not positive, or whose calibration or CPU time is missing', () => {
+test('omits a ratio that is zero or lacks its calibration or CPU time', () => {
   const servers = [
     { kind: 'service' as const, rounds: [measurement(0, null)] },
     { kind: 'bare' as const, rounds: [measurement(100, null)] },

@@ -10,7 +10,7 @@ const borrower = drawBorrower(seededRandom(1));
 const sessionsOf = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ subId: `sub_${n}_`, key: `key_${n}`, borrower }));
 
-test('sends page loads equally often with every API key, and creates a session in a fifth of the requests', () => {
+test('sends page loads with all API keys equally often, and one request in five creates a session', () => {
   const sessions = sessionsOf(30);
   for (const count of [7, 1_000, 50_000]) {
     const keys = Array.from({ length: count }, (_, n) => `key_${n}`);
@@ -40,7 +40,7 @@ test('sends one income change and four offer requests per session, in mixed orde
   }
 });
 
-test('computes a share of the saturation rate as a whole number of requests per second, and applies a minimum', () => {
+test('computes a fraction of the saturation rate, rounded and at least the minimum rate', () => {
   assert.deepEqual(
     [
       fractionOfSaturationRate(0.6, 12_345, 6),
@@ -65,7 +65,7 @@ test('computes the memory per session as the least-squares slope, and returns nu
   assert.equal(estimateSessionMemory(points.slice(0, 1), 6, 5_000), null);
 });
 
-test('reads the default maximum number of live sessions from check-config, and ignores environment variables', async (t) => {
+test('the default maximum number of live sessions does not depend on environment variables', async (t) => {
   process.env.SVC_MAX_SESSIONS = '7';
   t.after(() => delete process.env.SVC_MAX_SESSIONS);
   assert.ok((await readSessionsMax()) > 10_000);

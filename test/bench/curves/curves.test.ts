@@ -85,7 +85,7 @@ test('measures the service at loads up to and beyond saturation, and the bare se
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('sends the same request rate for every number of live sessions, and reports the memory per session', async () => {
+test('measures the memory at several numbers of live sessions with the same request rate', async () => {
   const { curves, memory } = await liveSessionsCurve.measure(
     context(countedOpenLoop((closedLoop) => 1_000 - 300 * closedLoop)),
     scale,

@@ -28,7 +28,7 @@ function demo(...args: string[]) {
   return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', timeout: 30_000, env: plainEnvironment() });
 }
 
-test('fails without a server, and prints how to start a server', async () => {
+test('the demo fails without a running server and prints how to start the server', async () => {
   const { status, stderr, stdout } = demo('--url', urlOf(await findFreePort()), '--key', 'svc_pl_live_none');
   assert.equal(status, 1);
   assert.match(stderr, /make run/);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatRequestLine, parseRequestLine } from '../../../bench/load/prepared-request.ts';
 
-test('restores any request, with any JSON body, from its line in a request file', () => {
+test('a request with any JSON body can be written to a file and read back unchanged', () => {
   const request = fc.record(
     {
       method: fc.constantFrom('GET' as const, 'POST' as const),

@@ -13,7 +13,7 @@ import { createFolder } from '../../cli/sample-data-folder.ts';
 
 const micros = listMicroBenchmarks(true, 1_000);
 
-test('micro benchmarks have unique names that start with a folder of src', () => {
+test('the names of micro benchmarks are unique and start with the folder in src that they measure', () => {
   const all = listMicroBenchmarks(false, 1_000_000);
   assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
   for (const { name } of all) {
@@ -49,7 +49,7 @@ test('runs every micro benchmark repeatedly and deletes its files', async (t) =>
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('the regression check measures only the routes and the micro benchmarks, including the calibration', () => {
+test('the regression check measures the routes and the micro benchmarks, but no other benchmark parts', () => {
   const names = comparedBenchParts.map(({ name }) => name);
   for (const name of ['session', 'click', 'micro']) assert.ok(names.includes(name), name);
   for (const other of ['offered-load', 'history']) assert.ok(!names.includes(other), other);
@@ -85,7 +85,7 @@ for (const [kind, given] of [
   });
 }
 
-test('fails if a run throws or returns 0 or NaN, and closes the benchmark', async () => {
+test('closes the benchmark and reports an error if a run throws or returns 0 or NaN', async () => {
   const close = mock.fn();
   await assert.rejects(measure({ calls: 1, run: () => 0, close }), /a\/b: c returned 0/);
   await assert.rejects(measure({ calls: 1, run: () => Number.NaN, close }), /returned NaN/);

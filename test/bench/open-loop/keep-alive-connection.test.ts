@@ -64,7 +64,7 @@ for (const [name, event, end] of [
   });
 }
 
-test('ignores the response of an abandoned request', async (t) => {
+test('ignores a response that arrives after its request was abandoned', async (t) => {
   const { connection, events, sockets, socket } = await connected(t);
   const statuses: number[] = [];
   events.on('answer', (status: number) => statuses.push(status));
@@ -102,7 +102,7 @@ function parse(chunks: Iterable<Buffer>): (readonly [number, boolean])[] {
   return found;
 }
 
-test('returns the same parsed responses, whatever the size of the received chunks', () => {
+test('returns the same responses for received chunks of any size', () => {
   const bytes = Buffer.from(answers);
   for (let size = 1; size <= bytes.length; size++) {
     const chunks: Buffer[] = [];

@@ -151,7 +151,7 @@ test('sends requests on schedule and in the order of the list, and repeats the l
   assert.deepEqual([result.expected, result.answered, result.achievedPerSecond], [100, 100, 200]);
 });
 
-test('if requests must not be repeated, the load ends after the last request, in an open loop and in a closed loop', async (t) => {
+test('the load ends after the last request of a list that must not be repeated', async (t) => {
   for (const perSecond of [200, null]) {
     const { result, sent } = await scriptedLoad(t, { perSecond, singleUse: true, seconds: 30 });
     assert.deepEqual([result.due, result.expected, sent.length], [50, 50, 50]);
@@ -194,7 +194,7 @@ test('counts rejected and failed requests separately, and counts neither as thro
   assert.ok(result.achievedPerSecond <= 40, String(result.achievedPerSecond));
 });
 
-test('counts a request that gets no response before its deadline as failed, with the deadline as latency', async (t) => {
+test('counts a request without a response as failed, and records the deadline as its latency', async (t) => {
   const plan = { connections: 2, deadlineMs: 3_000 };
   const { result } = await scriptedLoad(t, plan, { answerTo: (n) => (n === 10 ? null : at(200, 1)) });
   assert.deepEqual([result.failed, result.expected], [1, 99]);
@@ -222,7 +222,7 @@ test('loses only the pending request when a connection breaks', async (t) => {
   assert.deepEqual([result.failed, result.expected], [1, 99]);
 });
 
-test('sends the next request after each response in a closed loop, with one pending request per connection', async (t) => {
+test('in a closed loop, each connection sends its next request after the previous response', async (t) => {
   const plan = { perSecond: null, connections: 3 };
   const { result, sent, underWayMax } = await scriptedLoad(t, plan, { answerTo: () => at(200, 10) });
   assert.deepEqual([underWayMax, result.expected, sent.length, result.achievedPerSecond], [3, 150, 150, 300]);

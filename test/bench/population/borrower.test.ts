@@ -26,7 +26,7 @@ function filled<Name extends keyof Borrower>(name: Name): NonNullable<Borrower[N
   return people.map((person) => person[name]).filter((value) => value !== undefined) as NonNullable<Borrower[Name]>[];
 }
 
-test('generates a value for every required field, and generates only valid values', () => {
+test('generated borrowers have all required fields and only valid values', () => {
   for (const person of people) {
     for (const name of personalLoans.required) assert.ok(name in person, name);
     const { accepted, invalid } = validatePocketFields(personalLoans, person, 20260101);
@@ -34,7 +34,7 @@ test('generates a value for every required field, and generates only valid value
   }
 });
 
-test('fills in a conditional field for most, but not all, borrowers who meet the condition of the field', () => {
+test('fills in conditional fields for most borrowers to whom the condition applies', () => {
   for (const { field, when } of personalLoans.conditional) {
     const concerned = people.filter((person) => person[when.field as keyof Borrower] === when.is);
     const share = concerned.filter((person) => field in person).length / concerned.length;
@@ -74,7 +74,7 @@ test('generated incomes match every published point of the income distribution',
   }
 });
 
-test('borrowers with better credit have moderately higher incomes', () => {
+test('the median income of generated borrowers increases with their credit band', () => {
   const medians = tables.creditBands.map(([band]) => {
     const incomes = people.filter((person) => person.credit_score_range === band).map((person) => person.annual_income);
     return incomes.sort((a, b) => a - b)[Math.floor(incomes.length / 2)]!;
@@ -83,7 +83,7 @@ test('borrowers with better credit have moderately higher incomes', () => {
   assert.ok(medians.at(-1)! < 4 * medians[0]!, medians.join(' '));
 });
 
-test('the mean requested amounts equal the published means', () => {
+test('the mean requested amounts of generated borrowers match published statistics', () => {
   for (const [purpose, published] of [
     ['debt_consolidation', tables.meanLoanAmountUsd.debt_consolidation],
     ['home_improvement', tables.meanLoanAmountUsd.home_improvement],

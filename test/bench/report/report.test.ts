@@ -9,7 +9,7 @@ import { curvePoint, measurement, sessionRoute, smallResult } from '../support/s
 
 const empty: BenchResult = { ...smallResult, routes: [], curves: [], memory: null, micro: [], history: [] };
 
-describe('throughput and CPU ratios of two servers', () => {
+describe('ratios of throughput and CPU time between two servers', () => {
   test('computes the throughput ratio of two servers in each round, and returns the median, lowest and highest ratio', () => {
     assert.deepEqual(throughputRatios(sessionRoute, 'bare'), { median: 0.4, lowest: 0.3, highest: 0.5 });
     assert.deepEqual(throughputRatios(sessionRoute, 'bare', 'synced'), { median: 0.8, lowest: 0.45, highest: 0.8 });
@@ -40,7 +40,7 @@ describe('toMarkdown', () => {
     assert.match(toMarkdown({ ...empty, routes }), /\| 0\.41 +\| missed +\|/);
   });
 
-  test('the report names each route and load point at which the client was saturated', () => {
+  test('the report names each route and request rate at which the client was saturated', () => {
     const [curve] = smallResult.curves;
     const [first, ...others] = curve!.points;
     assert.doesNotMatch(toMarkdown(smallResult), /client was saturated/);
@@ -57,7 +57,7 @@ describe('toMarkdown', () => {
   });
 });
 
-test('the sustained rate is below the first rate with a failed request, low throughput or a saturated client', () => {
+test('the sustained rate is below every rate with failed requests, low throughput or a saturated client', () => {
   const fine = curvePoint(1_000, 995);
   const beyond = [
     curvePoint(2_000, 1_900),

@@ -20,7 +20,7 @@ const options: RunScenarioOptions = {
   progress: silentProgress,
 };
 
-test('runs the load of a scenario on every server, and deletes all files and processes afterwards', async () => {
+test('runs the same load on every server, then deletes all files and stops all processes', async () => {
   const [result, ...others] = await runScenario(clickScenario, options);
   assert.deepEqual(others, []);
   assert.deepEqual(
@@ -34,7 +34,7 @@ test('runs the load of a scenario on every server, and deletes all files and pro
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('for a scenario without durable writes, returns one result per client and does not run the synced server', async () => {
+test('skips the server with durable writes for a scenario without durable writes', async () => {
   const wrk = { ...countedClient, name: 'wrk' } as const;
   const results = await runScenario({ ...sessionScenario, durable: false }, { ...options, crossCheck: wrk });
   assert.deepEqual(

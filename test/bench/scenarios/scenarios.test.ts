@@ -41,7 +41,7 @@ for (const scenario of [...routeScenarios, lifecycleScenario]) {
   });
 }
 
-test('every request changes the income of a session to a value that the session did not have before', () => {
+test('every request sends an income that the session never had before', () => {
   const random = seededRandom(5);
   const session = (at: number) => ({ subId: `sub_${at}`, key: 'svc_key', borrower: drawBorrower(random) });
   const sessions = Array.from({ length: 7 }, (_, at) => session(at));
@@ -55,7 +55,7 @@ test('every request changes the income of a session to a value that the session 
   }
 });
 
-test('divides many requests among the routes in fixed ratios, and uses every route even for few requests', () => {
+test('divides requests among the routes in fixed ratios, with at least one request for each route', () => {
   assert.deepEqual(lifecycleRequestCounts(36_900), {
     session: 10_000,
     inputs: 13_000,

@@ -70,14 +70,14 @@ for (const kind of kinds) {
       assert.equal(await (await fetch(url('/v1/y?way=short'))).text(), '1');
     });
 
-    test('redirects with an empty body', async () => {
+    test('the baseline server sends redirects with an empty body', async () => {
       const answer = await fetch(url('/c?sub=1'), { redirect: 'manual' });
       assert.equal(answer.status, 302);
       assert.equal(answer.headers.get('location'), 'https://a.example/b?c=d');
       assert.equal(await answer.text(), '');
     });
 
-    test('reads a POST body completely before responding, and accepts further requests', async () => {
+    test('reads large POST bodies completely before responding', async () => {
       const body = JSON.stringify('y'.repeat(300_000));
       const headers = { 'content-type': 'application/json' };
       for (let call = 0; call < 3; call++) {
@@ -87,7 +87,7 @@ for (const kind of kinds) {
     });
 
     // Invalid JSON ends a server that catches no exceptions, so this test comes last.
-    test('parses a POST body, and does not send the recorded response to invalid JSON', async () => {
+    test('an invalid JSON body gets no successful response from the baseline server', async () => {
       const headers = { 'content-type': 'application/json' };
       const sent = fetch(url('/v1/x'), { method: 'POST', headers, body: '{"a":' });
       const status = await sent.then(
@@ -99,7 +99,7 @@ for (const kind of kinds) {
   });
 }
 
-test('the synced server writes a record before each response, also for concurrent requests; close stops the server', async (t) => {
+test('the synced server writes one record before each response, also for concurrent requests', async (t) => {
   const ownFolder = createFolder(t);
   const target = await startBaselineTarget('synced', answers, ownFolder);
   const url = `http://127.0.0.1:${target.port}/v1/y?way=short`;
@@ -126,7 +126,7 @@ describe('sampleResponses', () => {
     await service.close();
   });
 
-  test('the response of every baseline server has as many bytes as the response of the service', async () => {
+  test('the baseline servers return responses of the same size as the service', async () => {
     const answers: BaselineResponse[] = [];
     const requests: PreparedRequest[] = [];
     for (const scenario of [sessionScenario, clickScenario]) {

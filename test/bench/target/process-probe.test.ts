@@ -27,7 +27,7 @@ const commandProgram = `
     process.stdout.write('done\\n');
   }`;
 
-test('the process probe reports event loop delay, garbage collection and memory of each measurement separately', async () => {
+test('the process probe reports event loop delay, garbage collection and memory for each measurement', async () => {
   const { child, probe, ended } = start(commandProgram);
   await once(child.stdout!, 'data');
   const runCommand = async (line: string) => {
@@ -58,7 +58,7 @@ test('returns no figures if no measurement was started', async () => {
   assert.equal(await probe.stop(), null);
 });
 
-test('the process probe does not keep its process alive, and does not run in worker threads or child processes', async () => {
+test('the process probe is inactive in worker threads and child processes, and allows the process to exit', async () => {
   const program = `
     import { spawnSync } from 'node:child_process';
     import { Worker } from 'node:worker_threads';
@@ -74,7 +74,7 @@ test('the process probe does not keep its process alive, and does not run in wor
   assert.equal(await probe.stop(), null);
 });
 
-test('keeps the existing value of NODE_OPTIONS', () => {
+test('preserves existing options in NODE_OPTIONS', () => {
   const { NODE_OPTIONS } = environmentWithProbe({ NODE_OPTIONS: '--no-warnings' });
   assert.match(NODE_OPTIONS!, /^--no-warnings --import=file:.*probe\.ts$/);
 });
@@ -84,7 +84,7 @@ test('parses user and system time of a process whose name contains spaces and br
   assert.equal(parseCpuSeconds(stat), 3.25);
 });
 
-test('returns the increasing CPU time of a busy process, and null for a process that does not exist', {
+test('reads the CPU time of a running process, and returns null for a process that does not exist', {
   skip: !existsSync('/proc/self/stat'),
 }, () => {
   const before = readProcessUsage(process.pid)!;

@@ -11,7 +11,7 @@ import { KeyRegistry } from '../../../src/auth/key-registry.ts';
 import { createMarketplace } from '../../../src/index.ts';
 import { createFolder } from '../../cli/sample-data-folder.ts';
 
-test('the service restores live sessions, with inputs, that the benchmark wrote before the start of the service', async (t) => {
+test('the service restores the live sessions that the benchmark wrote to its data folder', async (t) => {
   const dataDir = createFolder(t);
   const sample = await writeLiveSessions(dataDir, {
     count: 2_500,
@@ -36,7 +36,7 @@ test('the service restores live sessions, with inputs, that the benchmark wrote 
   }
 });
 
-test('every session has different inputs, and the returned sample is spread evenly over all sessions', async (t) => {
+test('generated sessions have different inputs, and the sample contains sessions at even intervals', async (t) => {
   const wanted = { count: 2_500, keys: 1, fields: 'all' } as const;
   const all = await writeLiveSessions(createFolder(t), { ...wanted, sampleSize: 2_500 });
   assert.equal(new Set(all.map(({ borrower }) => JSON.stringify(borrower))).size, 2_500);
@@ -62,7 +62,7 @@ test('creates many valid API keys of one account in one call', async (t) => {
   for (const { id: _, number: __, ...other } of issued) assert.deepEqual(other, first);
 });
 
-test('deletes the folder and stops the server if the process is interrupted', () => {
+test('an exit of the benchmark process deletes its temporary folder and stops the baseline server', () => {
   const modules = new URL('../../../bench/target/', import.meta.url).href;
   const program = `
     const { createTemporaryFolder } = await import('${modules}owned-resources.ts');
