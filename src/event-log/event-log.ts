@@ -17,7 +17,7 @@ export interface EventLog<Item> {
   readonly lastAppendedPosition: number;
   /** Position of the last durable record. */
   readonly durablePosition: number;
-  /** Whether the log can be written; false from a failed write until the next successful write. Meanwhile, the service is not ready. */
+  /** False from a failed write until the next successful write. While `healthy` is false, the service is not ready. */
   readonly healthy: boolean;
   /** Sets the listener that is called with the new `durablePosition` after each increase, in a later turn of the event loop. */
   setDurableListener(listener: (position: number) => void): void;

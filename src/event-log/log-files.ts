@@ -45,8 +45,8 @@ export interface WritableLogFile {
 }
 
 /**
- * Creates the operations on the real file system. With `syncsWrites`, each created file has a second descriptor for `writeAndSync`.
- * `writeAndSync` then needs one round trip to the thread pool instead of two (docs/contributing/decisions/durable-log.md).
+ * Creates the operations on the real file system. If `syncsWrites` is true, `writeAndSync` uses a second file descriptor, opened with
+ * `O_DSYNC`. One system call then writes and syncs the bytes, instead of two system calls (docs/contributing/decisions/durable-log.md).
  */
 export const createFileSystemLogFiles = (syncsWrites: boolean): LogFiles => ({
   createFolder: createFolderDurably,

@@ -8,7 +8,7 @@ import { type LogLocation, LogScanner, openSegment } from './log-scanner.ts';
 import { copySegmentRange, writeSegment } from './segment-files.ts';
 import { LogDamagedError, withSegmentReader } from './segment-reader.ts';
 
-/** Result of verifying a log. In a damaged log, all members except `segments` and `bytes` describe the records before the first damage. */
+/** Result of verifying a log. If the log is damaged, only `segments` and `bytes` include the data after the first damage. */
 export interface LogVerification {
   readonly folder: string;
   readonly segments: number;
@@ -20,7 +20,7 @@ export interface LogVerification {
   readonly crc: number;
   /** End of the last record; null if no segment has a valid header. */
   readonly end: LogLocation | null;
-  /** Number of bytes after `end`: a write in progress, or a torn tail, which is removed when the log is opened. */
+  /** Number of bytes after `end`: an incomplete record that is still being written, or that recovery will remove. */
   readonly tornBytes: number;
   /** First damage, or null. A damaged log can be opened only if the damage is in an old segment that recovery skips. */
   readonly damage: LogDamagedError | null;
@@ -80,7 +80,7 @@ export async function verifyLog(
       await nextTurn();
       signal?.throwIfAborted();
     }
-    // Reports the bytes that were read after the last record, which are the end mark of a closed log.
+    // A closed log ends with a segment without records. The bytes of this segment are reported here.
     report();
   } catch (error) {
     if (!(error instanceof LogDamagedError)) throw error;
@@ -131,7 +131,7 @@ export async function copyLog(
         segment.close();
       }
     }
-    // The end mark distinguishes a damaged last record from an unfinished write.
+    // With the end mark, recovery can detect that the last record of the copy is missing or damaged.
     if (end.offset > segmentHeaderLength) {
       writeSegment(target, { firstSequence: position + 1, previousCrc: crc }, []);
     }

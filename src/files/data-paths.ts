@@ -6,8 +6,8 @@ export interface DataPaths {
   /** Folder of the journal, which stores the pocket fields of live sessions. */
   readonly journalFolder: string;
   /**
-   * Folder of the counter archive: analytics of days whose sessions are deleted (`CounterArchive`). The folder is created when the first
-   * day is archived.
+   * Folder of the counter archive: analytics of days whose sessions are deleted (`CounterArchive`). The archive folder is created when the
+   * first day is archived.
    */
   readonly archiveFolder: string;
   /** SQLite file of the analytics store, which can be rebuilt from the ledger and the archive. */

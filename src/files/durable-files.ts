@@ -22,7 +22,7 @@ const diskFullCodes: ReadonlySet<string> = new Set([
   'EDQUOT',
   'EFBIG',
   'SQLITE_FULL',
-  // SQLite reports this code if it cannot enlarge the shared-memory index of a write-ahead log.
+  // SQLite reports `SQLITE_IOERR_SHMSIZE` if it cannot enlarge the shared-memory index of a write-ahead log.
   'SQLITE_IOERR_SHMSIZE',
 ]);
 
