@@ -2,7 +2,7 @@ import { Hmac } from '../secrets/hmac.ts';
 import type { RandomBytesPool } from '../secrets/random-pool.ts';
 import type { KeyPurpose, SecretRing } from '../secrets/secret-ring.ts';
 
-/** Decodes base64url text. Returns null for non-canonical text, although `Buffer.from` accepts it. */
+/** Decodes base64url text. Returns null if the text differs from the encoding of the decoded bytes. */
 export function decodeCanonicalBase64url(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : null;
@@ -26,8 +26,9 @@ interface SignedTokenLayout {
 }
 
 /**
- * Signs and verifies tokens. A token contains the number of the secret that signed the token, and ends with a MAC. The signed message is
- * either the token up to the MAC, or a message that the caller composes from the token and its context, such as the session.
+ * Signs and verifies tokens. A token contains the number of the secret that signed the token, and ends with a MAC. By default, the signed
+ * message is the token without its MAC. A caller can pass another message, which also contains the context of the token, such as the
+ * session.
  */
 export class TokenSigner {
   readonly newestSecretNumber: number;

@@ -37,7 +37,7 @@ export interface FileJournalOptions
 
 export type JournalIncident =
   | EventLogIncident
-  /** A new journal log could not be created, or an old journal log could not be deleted. The journal retries the operation. */
+  /** A new journal log could not be created, or an old journal log could not be deleted. The journal will try again. */
   | { readonly kind: 'maintenance-failed'; readonly error: unknown }
   | { readonly kind: 'maintenance-recovered' };
 
@@ -184,7 +184,7 @@ export class FileJournal implements Journal {
     const ciphertext = current.cipher.encryptBatch(current.batchCount, this.#encoder.encodeSharedRef(batch.items));
     const appended = current.log.append([journalRecordKinds.encryptedBatch, wallMs, ciphertext]);
     if (appended === null) {
-      // The next batch may reuse the batch number, because no batch was written with this number.
+      // This batch was not written, so the next batch may use the same batch number.
       batch.durable.reject(new LogUnavailableError('the journal cannot be written', null));
       return;
     }
@@ -278,7 +278,7 @@ async function openJournalLog(
   const log = createEventLog(journalLogOptions(options, name));
   const { number } = secrets.newest;
   const salt = randomBytes(saltLength);
-  // No code waits for the header, because the log stores the header before the first batch or together with the first batch.
+  // Waiting for the header is unnecessary, because the log never stores a batch without the header.
   log.appendWithoutWaiting([journalRecordKinds.header, openedMs, number, salt, serializeFieldEncodings(verticals)]);
   const cipher = new JournalCipher(secrets.deriveKey(number, 'journal')!, salt);
   return { name, openedMs, log, cipher, batchCount: 0, lastWallMs: Number.NEGATIVE_INFINITY };

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
 /**
- * Record in a journal log. The first record of a journal log is an unencrypted header. The following records are batches,
- * encrypted with the key of the log.
+ * Record in a journal log. The first record of a journal log is an unencrypted header. All other records of a journal log are batches of
+ * field changes, encrypted with the key of the log.
  */
 export type JournalRecord = JournalLogHeader | EncryptedBatch;
 

@@ -42,10 +42,10 @@ export interface RequestLoggerOptions {
   };
 }
 
-/** HTTP methods that are logged by name. Methods outside this set are logged as `other`, because their text is submitted data. */
+/** HTTP methods that are logged by name. Other methods are logged as `other`, because a client can send any text as the method. */
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']);
 
-/** Log levels of the error codes for failures of the service. Error codes that are not in this table are logged at level `info`. */
+/** Log levels of the errors that the service itself causes. Error codes that are not in this table are logged at level `info`. */
 const levelsByCode: Partial<Record<ErrorCode, Level>> = { INTERNAL_ERROR: 'error', SERVICE_UNAVAILABLE: 'warn' };
 
 /**
@@ -79,7 +79,7 @@ export class RequestLogger {
     const code = error?.code;
     if (code === 'INTERNAL_ERROR') return;
     const level = refusalLevel(code, status);
-    // The kind of an error is its code, or the HTTP status if the reply has no error code, so there are few kinds.
+    // Lines are limited per error code, or per HTTP status if the reply has no error code.
     if (this.#isLogLineAllowed(level, code ?? `status ${status}`)) {
       const reason = code === undefined ? `status ${status}` : errorTable[code].phrase;
       this.#options.logger[level](this.#fields(request, status, error), `request rejected: ${reason}`);

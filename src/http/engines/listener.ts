@@ -87,8 +87,8 @@ export interface ListenerOptions {
   readonly onSuccessReply?: ((request: LoggedRequest, reply: Reply) => void) | undefined;
   readonly onDeadline?: () => void;
   /**
-   * Called when a reply is passed to the engine, with the time in microseconds since the request head was received. Not called for replies
-   * of the engine's HTTP parser.
+   * Called when a reply is passed to the engine, with the time in microseconds since the request head was received. `onReply` is not called
+   * for replies that the engine's HTTP parser sends itself.
    */
   readonly onReply?: (route: number, status: number, elapsedUs: number) => void;
   readonly bodyBytesMax: number;
@@ -111,8 +111,8 @@ export interface Listener {
   setCertificate(certificate: Certificate): void;
   /**
    * Drains and closes the listener. During the drain, every reply contains `Connection: close`. The listening socket closes `acceptMs`
-   * after this call. Connections close when all replies are sent, at the latest `graceMs` after the listening socket. Resolves with the
-   * number of requests that are then still unanswered. Repeated calls of `close` have no effect.
+   * after this call. Connections close when all replies are sent, but at the latest `graceMs` after the listening socket has closed.
+   * Resolves with the number of requests that were not answered in this time. Repeated calls of `close` have no effect.
    */
   close(graceMs: number, acceptMs?: number): Promise<number>;
 }

@@ -38,7 +38,7 @@ export async function startNodeListener(
           ...tlsContextOptions(options.tls.certificate, options.tls.minVersion),
           handshakeTimeout: bounds.connectionIdleTimeoutMs,
         });
-  // Node.js would drop the headers above a maximum count, so that the check for malformed requests could not see them. `maxHeaderSize`
+  // By default, Node.js drops headers above a maximum count, and the check for malformed requests would miss these headers. `maxHeaderSize`
   // already limits the size of the headers.
   server.maxHeadersCount = 0;
   // Closes the connections of clients that do not read their responses.
@@ -74,8 +74,8 @@ class NodeListener extends BaseListener {
     } else {
       server.on('connection', (socket) => this.onConnection(socket));
     }
-    // Node.js treats connections with unread replies as idle, so `close` would truncate these replies. `closeConnections` closes all
-    // connections at the end of the drain.
+    // For `close` of Node.js, a connection is idle even if the client has not yet read the whole reply. Therefore, `close` closes no idle
+    // connections; `closeConnections` closes all connections at the end of the drain.
     server.closeIdleConnections = () => {};
     server.on('request', (request, response) => this.onRequest(request, response));
     // Ignores unknown values of the `Expect` header (RFC 9110, 10.1.1), to which Node.js would otherwise reply 417.
@@ -208,7 +208,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   protected override isHandling = false;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
-  /** Authority of a request target in absolute form, which replaces the Host header; undefined for other targets. */
+  /** Host in a request target such as `http://host/path`, which replaces the Host header; undefined if the target is only a path. */
   private readonly authority: string | undefined;
 
   constructor(listener: NodeListener, request: IncomingMessage, response: ServerResponse) {
@@ -235,8 +235,8 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   }
 
   /**
-   * Replies 400 to a request whose body is malformed, unless the body was complete or the request was answered. Returns true if the reply
-   * was sent.
+   * Replies 400 because the rest of the body is malformed. Returns false without a reply if the body was complete or the request was
+   * already answered.
    */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;

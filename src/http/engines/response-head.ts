@@ -4,7 +4,7 @@ import type { Reply } from './listener.ts';
 
 /**
  * Response headers in the HTTP/1.1 wire format: CR LF, name, `: ` and value for each header. Headers are stored as text instead of a map,
- * because no code looks up response headers. Constant headers are formatted only once, and header texts are concatenated with `+`.
+ * because no code looks up response headers. To combine header texts, concatenate them with `+`.
  */
 export type HeaderText = string;
 

@@ -85,8 +85,8 @@ function tryKeyFile<Value>(access: () => Value): Outcome<Value> {
 
 /**
  * Creates the handler that manages API keys. `GET /keys` lists all keys, `POST /keys` creates a key, `GET /keys/<id>` shows a key and
- * `DELETE /keys/<id>` revokes a key. Only the response to `POST /keys` contains the text of the key. No response contains the hash of a
- * key, and no log line contains the text or the hash.
+ * `DELETE /keys/<id>` revokes a key. Only the response to `POST /keys` contains the text of the key. Responses never contain the hash of a
+ * key. Log lines never contain the text or the hash of a key.
  */
 function keyRoutes(deps: AdminRoutesDeps): RequestHandler {
   const { keys, clock, verticals, logger } = deps;
