@@ -140,8 +140,8 @@ export interface Marketplace extends AsyncDisposable {
   /** Ports to which the listeners are bound; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
   /**
-   * Completes pending requests, makes the logs durable and releases all resources. Idempotent. As soon as `close` is called, new
-   * operations are rejected with 503, `keys` and `origins` throw errors, and clicks are redirected without a record.
+   * Completes pending requests, makes the logs durable and releases all resources. Idempotent. After `close` is called, new operations are
+   * rejected with 503, and `keys` and `origins` throw errors. Clicks are redirected, but not recorded.
    */
   close(): Promise<void>;
 }

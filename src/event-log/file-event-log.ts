@@ -18,7 +18,8 @@ export interface FileEventLogOptions<Item> {
   readonly folder: string;
   /**
    * Determines when a record is reported as durable. With `fsync`, a record is durable once it is synced to the disk. With `write`, a
-   * record is durable once it is written to the kernel; the record then survives a crash of the process, but not a crash of the machine.
+   * record is durable once it is passed to the operating system. The record then survives a crash of the process, but not a crash of the
+   * machine.
    */
   readonly durability: 'fsync' | 'write';
   /** Called for each record that is read while the log is opened. */
@@ -32,14 +33,11 @@ export interface FileEventLogOptions<Item> {
   readonly onProgress?: ReadProgressListener | undefined;
   /** Called synchronously for each record that the log accepts. The callback must not throw. */
   readonly onAppended?: (record: Item) => void;
-  /**
-   * Called for write errors, recovered writes and incomplete records at the end of the log, so that the caller can report them to the
-   * operator.
-   */
+  /** Called for incidents that the caller should report to the operator, such as write errors. */
   readonly onIncident?: ((incident: EventLogIncident) => void) | undefined;
   /**
-   * Called after each group of records is stored, with the number of records, their size in bytes, and the time of writing and syncing in
-   * microseconds.
+   * Called after each group of records is stored. `bytes` is the size of the group, and `elapsedUs` is the time for writing and syncing the
+   * group.
    */
   readonly onGroupStored?: ((records: number, bytes: number, elapsedUs: number) => void) | undefined;
   readonly segmentBytesMax?: number;
@@ -50,7 +48,7 @@ export interface FileEventLogOptions<Item> {
 }
 
 export type EventLogIncident =
-  /** The log was not closed by its last writer and ended with an incomplete record, whose bytes were moved to another file. */
+  /** The log was not closed and ended with an incomplete record. The bytes of this record were moved to another file. */
   | ({ readonly kind: 'torn-tail-removed' } & RemovedTail)
   /** A write or sync failed, so the log continues in a new segment. */
   | { readonly kind: 'segment-abandoned'; readonly error: unknown }
@@ -117,7 +115,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   #hasEndMark: boolean;
   #healthy = true;
   #closing = false;
-  /** Whether the pending group of records must be written without delay, because a caller waits for a record or the group is large. */
+  /** Whether to write the pending group without delay, because a caller waits for a record or the group is large. */
   #writeRequested = false;
   /** Timer that delays the write of records for which no caller waits. */
   #writeDelayTimer: NodeJS.Timeout | null = null;
@@ -185,8 +183,8 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const group = this.#pendingGroup;
     const frameBytesMax = payload.length + frameHeaderLength + markedFrameHeaderLength;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
-    // A sync mark in a frame proves that all earlier frames are synced (see log-format.ts). A group of frames is written only after all
-    // earlier groups were synced, so the first frame of each group gets a sync mark.
+    // A sync mark in a frame proves that all earlier frames are synced (see log-format.ts). Each group is written only after all earlier
+    // groups were synced, so its first frame gets a sync mark.
     group.add(payload, this.#lastAppendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
     this.#lastAppendedPosition++;
     this.#appendedCrc = group.lastCrc;

@@ -98,10 +98,7 @@ async function createFile(path: string, syncsWrites: boolean): Promise<WritableL
   }
 }
 
-/**
- * Writable file that calls the callback functions of node:fs, which need about half as much event-loop time as the promises of a
- * FileHandle.
- */
+/** Writable file that uses the callback functions of node:fs, because the promise functions need twice as much time on the event loop. */
 class NodeWritableLogFile implements WritableLogFile {
   readonly #descriptor: number;
   /** Descriptor of the same file for synchronized writes; null if a separate sync is necessary. */

@@ -14,21 +14,21 @@ import { bounds } from '../bounds.ts';
  *
  * `length` is the length of the payload. The CRC-32 of a frame is computed over the record's sequence number, the CRC of the previous
  * frame, and the payload. A CRC check therefore detects lost, repeated and swapped frames, and frames that remain from an earlier use of
- * the file. The header of a segment contains the CRC of the record that precedes the segment. For the record with sequence 1, the previous
+ * the file. The header of a segment contains the CRC of the record that precedes the segment. For the first record of a log, the previous
  * CRC is 0.
  *
  * The highest bit of `length` is the sync mark. A frame gets a sync mark if all earlier frames were synced to the disk before this frame
- * was written. A frame with a sync mark contains its sequence number and the previous CRC, so it can be verified without the earlier
- * frames. An invalid frame in the last segment is damage if a later frame has a sync mark. If no later frame has a sync mark, the invalid
- * frame belongs to a write that a crash interrupted, and is called a torn tail. With durability `fsync`, no record in a torn tail was
- * reported as durable.
+ * was written. A frame with a sync mark contains its sequence number and the previous CRC. A reader can therefore verify the frame without
+ * the earlier frames. An invalid frame in the last segment is damage if a later frame has a sync mark. If no later frame has a sync mark, a
+ * crash interrupted the last write. The bytes of the interrupted write are called the torn tail. With durability `fsync`, no record in a
+ * torn tail was reported as durable.
  *
  * After a failed write or sync, the segment is never written again. All frames that may be missing on the disk are written again to a new
  * segment. The old and the new segment may then contain the same records; a reader reads these records only from the new segment. A new
  * segment that starts with the same record as the old segment has the same file name and replaces the old segment.
  *
- * A closed log ends with an end mark, which is a segment without frames. The header of the end mark contains the CRC of the last record, so
- * recovery detects if the last record of a closed log is missing or damaged. The next segment has the same file name as the end mark and
+ * A closed log ends with an end mark, which is a segment without frames. The header of the end mark contains the CRC of the last record.
+ * Recovery can therefore detect that the last record is missing or damaged. The next segment has the same file name as the end mark and
  * replaces the end mark.
  */
 export const segmentHeaderLength = 32;
@@ -135,7 +135,7 @@ export function readRecordSequence(bytes: Buffer, offset: number): number {
 
 /**
  * Decodes the payloads of log records. Sizes are checked before memory is allocated, because a damaged file may contain any bytes. A record
- * is an array of scalars, bytes, and arrays of scalars and bytes. An array inside an inner array is an error.
+ * is an array. Its items are scalars, byte arrays, or arrays of scalars and byte arrays.
  */
 export class RecordDecoder {
   readonly #decoder: Decoder;

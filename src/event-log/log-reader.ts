@@ -93,8 +93,8 @@ function openAtCursor(files: LogFiles, folder: string, cursor: LogCursor): Segme
 
 /**
  * Whether the record at `cursor.position` ends at `cursor.offset`. Compares the CRCs of all records up to the cursor, because a segment of
- * another log may have the same name and size. Damage before the cursor does not make the cursor invalid if durable records follow the
- * damage.
+ * another log may have the same name and size. If a record before the cursor is damaged, the cursor is still valid if durable records
+ * follow.
  */
 function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
   if (segment.size() < cursor.offset) return false;
@@ -109,9 +109,9 @@ function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
 }
 
 /**
- * Visits the records of a log that this process has opened, in order. Starts with the newest segment whose first record is older than
- * `since`, and ends with the last record that was appended before the call. Waits until this last record is durable before it calls
- * `visit`. Yields to the event loop between batches.
+ * Visits the records of a log that this process has opened, in order. The first visited record is the first record of the newest segment
+ * that starts before `since`. The last visited record is the last record that was appended before the call. Before the first call of
+ * `visit`, waits until the last record is durable. Yields to the event loop between batches.
  *
  * @throws LogUnavailableError if the log cannot be written at present, LogDamagedError if a record cannot be read
  */

@@ -27,7 +27,7 @@ interface LogScannerOptions {
   readonly decode: boolean;
 }
 
-/** Error if records changed during the scan: the writer moved the records to a new segment after a failed write, or deleted old records. */
+/** Error if another process deleted records during the scan, or moved records to a new segment after a failed write. */
 export class LogRewrittenError extends OperatorError {
   override readonly name = 'LogRewrittenError';
 
@@ -44,14 +44,14 @@ export class LogRewrittenError extends OperatorError {
  * incomplete record at the end of the log is not damage.
  */
 export class LogScanner {
-  /** Position of the current record. Before the first record is read, `position` is 0 or the position before the first segment. */
+  /** Position of the current record. Before the first record is read, `position` is 0 or the position of the preceding record. */
   position = 0;
   crc = 0;
   /** Current record, if `decode` is true. Byte arrays in the record share memory with the reader's file buffer. */
   record: readonly unknown[] = [];
   /** Segment of the current record; null before the first record. */
   segment: SegmentReader | null = null;
-  /** Offset of the last frame with a sync mark (see log-format.ts) in the current segment; null if no such frame was read. */
+  /** Offset of the last frame with a sync mark (see log-format.ts) in the current segment, or null. */
   lastSyncedGroupOffset: number | null = null;
   /** Number of bytes in all scanned records and segment headers. */
   bytesRead = 0;

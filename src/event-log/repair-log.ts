@@ -55,8 +55,8 @@ export function validateTruncation(files: LogFiles, check: LogVerification, cut:
 }
 
 /**
- * Truncates a damaged log so that it can be opened again. Moves all segments after the damage to `removedFolder`, which must be in the same
- * file system. Copies the bytes that are removed from the last remaining segment to the file `<segment name>.from-<byte>` in
+ * Truncates a damaged log so that it can be opened again. Moves all segments after the new end of the log to `removedFolder`, which must be
+ * in the same file system. Copies the bytes that are removed from the last remaining segment to the file `<segment name>.from-<byte>` in
  * `removedFolder`.
  *
  * An interrupted repair loses no bytes, because bytes are copied before they are removed. The repair can be repeated with another
@@ -87,7 +87,7 @@ export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder
 }
 
 interface TruncatedRecords {
-  /** Number of records that the truncation removes, without unreadable records. */
+  /** Number of readable records that the truncation removes. */
   readonly records: number;
   /** Position of the last known record of the log before the truncation. */
   readonly position: number;

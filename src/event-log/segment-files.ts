@@ -68,9 +68,9 @@ export async function copySegmentRange(
 }
 
 /**
- * Deletes the segments that contain only records before a sequence number, and the copies of bytes that recovery removed from these
- * segments. Deletes the segments one by one, oldest first, so that a crash leaves no gap. Never deletes the newest segment. The log may be
- * in use.
+ * Deletes the segments whose records all precede a sequence number. Also deletes the copies of bytes that recovery removed from these
+ * segments. Deletes the segments one by one, oldest first, so that a crash leaves no gap in the log. Never deletes the newest segment. The
+ * log may be in use.
  *
  * Returns the number of deleted segments. Rejects with a system error.
  */

@@ -12,7 +12,7 @@ import {
   syncMark,
 } from './log-format.ts';
 
-/** Error for a log file that is damaged at a byte offset, so that the bytes from this offset on cannot be read. */
+/** Error for a log file that is damaged at a byte offset. */
 export class LogDamagedError extends OperatorError {
   override readonly name = 'LogDamagedError';
   override readonly isDamage = true;

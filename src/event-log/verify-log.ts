@@ -50,8 +50,7 @@ function segmentSizeBytes(files: LogFiles, folder: string, first: number): numbe
 }
 
 /**
- * Verifies every record of a log and the chain of CRCs in the same way as the recovery of a log, but changes nothing. The log may be in
- * use. Yields to the event loop between chunks.
+ * Verifies every record of a log and the chain of CRCs. Changes nothing. The log may be in use. Yields to the event loop between chunks.
  *
  * @throws LogRewrittenError if the writer moved or deleted records during the check; the caller must then verify the log again
  */
@@ -94,11 +93,11 @@ export async function verifyLog(
   return { folder, segments, bytes: logSizeBytes(files, folder), records, position, crc, end, tornBytes, damage };
 }
 
-/** Number of times that `copyLog` reads each byte: to verify the log, to copy the log, and to verify the copy. */
+/** `copyLog` reads each byte three times: to verify the log, to copy the log, and to verify the copy. */
 export const readsPerCopiedByte = 3;
 
 /**
- * Copies a log, which may be in use, up to the record that is the last record when the copy starts. Bytes before the end of a complete
+ * Copies a log, which may be in use. The last copied record is the last record at the start of the copy. Bytes before the end of a complete
  * record never change, but later bytes may be written during the copy. The copy is durable, has an end mark, and is verified. Returns the
  * result of verifying the copy.
  *

@@ -114,7 +114,7 @@ const hexDigitValues = Int8Array.from({ length: 256 }, (_, byte) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(byte)),
 );
 
-/** Buffer for the UTF-8 bytes of a sub_id. `write` skips a last character that does not fit, so the buffer has 4 spare bytes. */
+/** Buffer for the UTF-8 bytes of a sub_id, with 4 spare bytes for an invalid text that contains multi-byte characters. */
 const textBuffer = Buffer.alloc(subIdLength + 4);
 
 /**

@@ -44,10 +44,7 @@ export function serializeFieldEncodings(verticals: readonly Vertical[]): string 
   );
 }
 
-/**
- * Parses the JSON text in which a journal log lists the encodings of the pocket fields by vertical number. Throws an `Error` for invalid
- * text.
- */
+/** Parses the field encodings of a journal log. The result maps vertical numbers to field encodings. Throws an `Error` for invalid text. */
 export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly FieldEncoding[]> {
   const parsed: unknown = JSON.parse(text);
   if (!FieldEncodings.Check(parsed)) throw new Error('field encodings are invalid');
@@ -95,8 +92,8 @@ interface JournalLogReaderOptions {
 type FieldChangeConverter = (changes: readonly number[]) => readonly number[];
 
 /**
- * Decrypts and validates the field changes in one of the event logs of which the journal consists. Every item of a record is validated,
- * because the log may be damaged.
+ * Decrypts and validates the field changes in one event log of the journal. Every item of a record is validated, because the log may be
+ * damaged.
  */
 export class JournalLogReader {
   /** Unix time in milliseconds of the newest batch of field changes; minus infinity if there is no batch. */

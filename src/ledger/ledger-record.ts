@@ -4,8 +4,8 @@ import { subIdByteLength } from '../ids/sub-id.ts';
 
 /**
  * A record of the ledger, which contains no pocket field of a borrower. The stored form of a record is a msgpack array. Every record starts
- * with its kind, the time in Unix milliseconds, and `sub`, the 32 bytes of the sub_id, which contain account, vertical and mode. A release
- * may add new items to a record only at the end of the array.
+ * with its kind, the time in Unix milliseconds, and `sub`, the 32 bytes of the sub_id. A release may add new items to a record only at the
+ * end of the array.
  */
 export type LedgerRecord =
   | SessionCreatedRecord
@@ -53,7 +53,7 @@ export type OffersViewedRecord = readonly [
   offerIds: readonly string[],
   /** ID of the widget load, 8 bytes. */
   load?: Uint8Array,
-  /** Whether a view of this widget load was already counted. If `again` is true, the response does not count as a view. */
+  /** Whether a view of this widget load was already counted, so that this response does not count as a view. */
   again?: boolean,
 ];
 

@@ -13,7 +13,7 @@ export interface LedgerSubscriber {
   readonly replayStartMs: number;
   /**
    * Applies a record. Records are applied in ledger order: first the stored records, then each new record before `append` returns. The byte
-   * arrays in the record are valid only during this call. Must not throw.
+   * arrays in the record are valid only during this call. `applyLedgerRecord` must not throw.
    */
   applyLedgerRecord(record: LedgerRecord): void;
 }
@@ -59,8 +59,8 @@ export function openLedger({
 }
 
 /**
- * Visits, in order, the valid records that an open ledger had accepted before the call: all records from `sinceMs` (Unix milliseconds) on,
- * and some older records.
+ * Visits, in order, all valid records from `sinceMs` (Unix milliseconds) on that were appended before the call. Some records before
+ * `sinceMs` are also visited.
  *
  * @throws LogUnavailableError if the ledger cannot be written at present, LogDamagedError if a record cannot be read
  */

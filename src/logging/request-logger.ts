@@ -33,7 +33,7 @@ export class TokenBucket {
 export interface RequestLoggerOptions {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Route names by `RequestContext.routeIndex`. A log line contains the route name and not the path, which can contain submitted data. */
+  /** Route names by `RequestContext.routeIndex`. Log lines contain no path, because a path can contain submitted data. */
   readonly routeNames: readonly string[];
   /** Returns the key ID and account name of a caller, as `marketplace keys list` shows them. */
   readonly callerNames: (caller: RequestLogIds) => {
@@ -56,7 +56,7 @@ const levelsByCode: Partial<Record<ErrorCode, Level>> = { INTERNAL_ERROR: 'error
  * second. At level `debug`, the number of lines is not limited.
  */
 export class RequestLogger {
-  /** Function that logs a response with a status below 400; undefined if the log level excludes `debug` lines. */
+  /** Function that logs a response with a status below 400; undefined if `debug` lines are not logged. */
   readonly logSuccess: ((request: LoggedRequest, reply: Reply) => void) | undefined;
   readonly #options: RequestLoggerOptions;
   readonly #buckets = new Map<string, TokenBucket>();
@@ -93,7 +93,7 @@ export class RequestLogger {
     this.#options.logger.error({ ...line, err: describeError(error) }, 'request failed');
   };
 
-  /** Logs the number of lines that were dropped since the last summary, and stops the summaries of dropped lines. */
+  /** Logs the number of lines dropped since the last summary, and cancels further summaries. */
   close(): void {
     clearTimeout(this.#summaryTimer);
     this.#logDroppedLines();

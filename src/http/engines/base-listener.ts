@@ -3,12 +3,12 @@ import { type Certificate, InvalidCertificateError, type TlsVersion } from '../.
 import type { Listener, ListenerOptions } from './listener.ts';
 
 /**
- * Keeps the listening socket open for `acceptMs`, and until the event loop has polled for new connections at least once. Closing the
- * listening socket earlier would reset connections that the operating system has established but the process has not accepted yet.
+ * Keeps the listening socket open for at least `acceptMs` milliseconds, and until the event loop has polled for new connections. Closing
+ * the listening socket earlier would reset connections that the operating system has established but the process has not accepted yet.
  */
 async function keepAcceptingConnections(acceptMs: number): Promise<void> {
   if (acceptMs > 0) await new Promise((resolve) => setTimeout(resolve, acceptMs));
-  // Waits for the end of the current and of the next turn of the event loop, so that the event loop has polled the sockets once.
+  // Waits until the current turn and the next turn of the event loop have ended. In the next turn, the event loop polls the sockets.
   await new Promise(setImmediate);
   await new Promise(setImmediate);
 }
@@ -88,7 +88,7 @@ class UnsentReplies {
   }
 }
 
-/** Entry of a deadline queue. The queue sets all properties except `onDeadline`. */
+/** Entry of a deadline queue. The queue sets the properties, and the entry implements `onDeadline`. */
 export interface DeadlineQueueEntry {
   /** Time when the entry expires, in milliseconds of the monotonic clock. */
   dueMs: number;

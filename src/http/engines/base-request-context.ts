@@ -81,10 +81,10 @@ export abstract class BaseRequestContext<L extends BaseListener>
   protected readonly receivedMs = performance.now();
   /** Whether the Content-Length of the request exceeds the body size limit. */
   protected isBodyTooLarge = false;
-  /** Whether a reply must close the connection, because the unread rest of the body has an unknown size or is too large. */
+  /** Whether a reply must close the connection, because the rest of the body is too large or has an unknown size. */
   protected mustDiscardBody = false;
   private isBodyRequested = false;
-  /** Called if the body cannot be read; undefined unless the handler is waiting for the body. */
+  /** Called if the body cannot be read; undefined while no handler waits for the body. */
   private onBodyUnavailable: (() => void) | undefined;
   private isCounted = false;
 
@@ -106,7 +106,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
    */
   protected abstract findMalformedPart(): RequestParam | undefined;
 
-  /** Collects the request body and then calls `passBodyToHandler`, unless the context has ended. */
+  /** Collects the request body. Then calls `passBodyToHandler` if the request is still pending. */
   protected abstract collectBody(onBody: (body: Buffer) => void | Promise<void>): void;
 
   /** Calls `markResponseEnded` and sends the reply. Throws without sending anything if the reply is invalid. */

@@ -12,8 +12,8 @@ import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodylessStatus, responseHead, responseHeaders, splitHeaders } from './response-head.ts';
 
 /**
- * Starts a listener that uses node:http, for machines without a binary of uWebSockets.js. Both engines send the same replies. Rejects with
- * the system error (`EADDRINUSE`, `EACCES`, ...) if the address cannot be used.
+ * Starts a listener that uses node:http, for machines without a binary of uWebSockets.js. Listeners of node:http and of uWebSockets.js send
+ * the same replies. Rejects with the system error (`EADDRINUSE`, `EACCES`, ...) if the address cannot be used.
  *
  * @param reason reason why this engine was chosen
  */
@@ -27,7 +27,7 @@ export async function startNodeListener(
     requestTimeout: bounds.connectionIdleTimeoutMs,
     keepAliveTimeout: bounds.connectionIdleTimeoutMs,
     connectionsCheckingInterval: bounds.connectionCheckIntervalMs,
-    // The request context rejects a request without a Host header, so that the reply has the documented error body.
+    // Requests without a Host header are rejected by the request context instead of Node.js, so that the reply has the documented body.
     requireHostHeader: false,
   };
   const server =
@@ -74,8 +74,8 @@ class NodeListener extends BaseListener {
     } else {
       server.on('connection', (socket) => this.onConnection(socket));
     }
-    // For `close` of Node.js, a connection is idle even if the client has not yet read the whole reply. Therefore, `close` closes no idle
-    // connections; `closeConnections` closes all connections at the end of the drain.
+    // `close` of Node.js would also close connections whose client has not yet read the whole reply. Instead, `closeConnections` closes all
+    // connections at the end of the drain.
     server.closeIdleConnections = () => {};
     server.on('request', (request, response) => this.onRequest(request, response));
     // Ignores unknown values of the `Expect` header (RFC 9110, 10.1.1), to which Node.js would otherwise reply 417.
@@ -189,7 +189,7 @@ const parserErrorParams: { readonly [code: string]: RequestParam } = {
 };
 
 /**
- * Splits a request target into path and query. Removes the scheme and authority of a target in absolute form (RFC 9112, 3.2.2). If the
+ * Splits a request target into path and query. Removes scheme and host from a target such as `http://host/path` (RFC 9112, 3.2.2). If the
  * target is invalid, for example because the authority contains a user name, the returned path does not start with a slash.
  */
 function parseRequestTarget(target: string): { path: string; query: string; authority?: string } {
@@ -235,8 +235,8 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   }
 
   /**
-   * Replies 400 because the rest of the body is malformed. Returns false without a reply if the body was complete or the request was
-   * already answered.
+   * Replies 400 because the rest of the body is malformed. Returns false, without a reply, if the body is complete or the request was
+   * answered.
    */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;

@@ -14,7 +14,7 @@ export function formatHeader(name: string, value: string): HeaderText {
   return `\r\n${name}: ${value}`;
 }
 
-/** Formats several headers. Call this function only for constant headers, and only once for each of them. */
+/** Formats several headers. Call this function only for constant headers, and only once for each header. */
 export function formatHeaders(headers: Readonly<Record<string, string>>): HeaderText {
   return flattenString(
     Object.entries(headers)

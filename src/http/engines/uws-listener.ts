@@ -34,8 +34,8 @@ class UwsListener extends BaseListener {
    */
   private readonly acceptor: NativeApp;
   /**
-   * uWebSockets.js apps that serve the TLS connections, one for each certificate since the start, with the current certificate last; empty
-   * without TLS. After a certificate change, open connections stay with the child app of the earlier certificate.
+   * Child apps that serve the TLS connections, one for each certificate since the start. The last app has the current certificate. After a
+   * certificate change, open connections stay with the child app of the earlier certificate.
    */
   private readonly tlsApps: NativeApp[] = [];
   private listenSocket: us_listen_socket | undefined;
@@ -82,8 +82,9 @@ class UwsListener extends BaseListener {
   }
 
   protected override closeConnections(): void {
-    // `NativeApp.close` closes every socket immediately, so it must not run in a callback of the engine. An accepted connection is passed
-    // to a child app within one turn of the event loop. The drain has waited for at least one turn, so `close` reaches every connection.
+    // `NativeApp.close` closes every socket immediately, so it must not run in a callback of the engine. With TLS, an accepted connection
+    // is passed to a child app within one turn of the event loop. The drain has waited for at least one turn, so `close` reaches every
+    // connection.
     for (const app of [this.acceptor, ...this.tlsApps]) app.close();
   }
 
@@ -93,8 +94,8 @@ class UwsListener extends BaseListener {
 }
 
 /**
- * Cipher option for a listener that supports only TLS 1.3. uWebSockets.js cannot disable TLS 1.2, so the option allows only one TLS 1.2
- * cipher, which needs a pre-shared key that no client has.
+ * Cipher option for a listener that supports only TLS 1.3. uWebSockets.js cannot disable TLS 1.2. Therefore, the option allows only one TLS
+ * 1.2 cipher, which no client can use, because it needs a pre-shared key.
  */
 const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 
@@ -132,7 +133,7 @@ function resetTurnCount(): void {
   requestsThisTurn = 0;
 }
 
-// Counters of the headers that determine the end of the body. Module variables are used so that no closure is created for each request.
+// Counters of the headers that determine the end of the body. These are module variables, so that no closure is created for each request.
 let contentLengthCount = 0;
 let transferEncodingCount = 0;
 function countFramingHeader(lowerCaseName: string): void {
@@ -233,7 +234,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * smuggling is possible.
    *
    * Iterating over the headers takes 0.1 us per header, so GET and HEAD requests without a body are not checked. As a result, a GET request
-   * with two Content-Length headers is accepted if the first is empty. A conforming proxy never forwards such a request.
+   * with two Content-Length headers is accepted if the first header is empty. A conforming proxy never forwards such a request.
    */
   protected override findMalformedPart(): 'Content-Length' | 'Transfer-Encoding' | undefined {
     const req = this.req as HttpRequest;
@@ -320,7 +321,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
       this.heldReply = { reply, head };
       postpone(this);
     } else if (isHandling) {
-      // The socket is corked while the handler runs.
+      // The socket already uses the cork buffer while the handler runs.
       this.writeToSocket(reply, head);
     } else {
       this.res?.cork(() => this.writeToSocket(reply, head));

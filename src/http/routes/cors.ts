@@ -40,7 +40,7 @@ const apiCors = new CorsHeaders(
     'Retry-After, Idempotency-Replayed',
 );
 
-/** CORS policy of the API. Browsers can call the API only from the configured origins (SVC_CORS_ORIGINS), by default from none. */
+/** CORS policy of the API. Browsers can call the API only from the origins in SVC_CORS_ORIGINS, which is empty by default. */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
 
