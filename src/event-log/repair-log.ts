@@ -16,14 +16,14 @@ import type { LogVerification } from './verify-log.ts';
 /** Repair plan: truncation of a damaged log after the last complete record before the damage. */
 export interface RepairPlan {
   readonly folder: string;
-  /** Position and CRC of the last remaining record; both are 0 if no record remains. */
+  /** Position and CRC of the last record that the repair keeps; both are 0 if the repair keeps no record. */
   readonly position: number;
   readonly crc: number;
   /** New end of the log: the last remaining segment, and the offset at which it is truncated. Null if no segment remains. */
   readonly end: LogLocation | null;
   /** Number of bytes that are removed after `end` from the last remaining segment. */
   readonly removedBytes: number;
-  /** Paths of the segments to remove, which are those after the last remaining segment, oldest first. */
+  /** Paths of the segments after the last remaining segment, oldest first. The repair removes these segments. */
   readonly laterSegments: readonly string[];
 }
 

@@ -15,7 +15,7 @@ interface PageQuery {
   readonly subs: readonly Uint8Array[] | null;
 }
 
-/** Start of a page, and the first and last day number of the query. All pages of a query have the same period. */
+/** Start of a page, and the period of the query (first and last day number). All pages of a query have the same period. */
 export interface PagePosition {
   readonly fromDay: number;
   readonly toDay: number;

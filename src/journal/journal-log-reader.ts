@@ -156,7 +156,7 @@ export class JournalLogReader {
       if (!(sub instanceof Uint8Array) || sub.length !== subIdByteLength || !isNumbers(changes)) {
         throw this.#createDamagedJournalError(`batch ${number} contains an invalid field change`);
       }
-      // Field changes of a vertical that is no longer served are skipped, because no session of this vertical is live.
+      // Field changes of a vertical that is no longer served are skipped.
       const translate = this.#converters.get(decodeSubId(sub).vertical);
       if (translate !== undefined) this.#options.onFieldChanges(sub, translate(changes));
     }

@@ -100,9 +100,9 @@ class UwsListener extends BaseListener {
 const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 
 /**
- * The request context whose native callback ran last. uWebSockets.js collects the parts of a reply in one buffer (cork buffer), which the
- * socket of this context may still be using. Without the buffer, each part of a reply on another socket needs its own system call, and the
- * request costs six times as much (measured).
+ * The request context whose callback uWebSockets.js called last. uWebSockets.js collects the parts of a reply in one buffer (cork buffer),
+ * which the socket of this context may still be using. Without the buffer, each part of a reply on another socket needs its own system
+ * call, and the request costs six times as much (measured).
  */
 let corkHolder: UwsRequestContext | undefined;
 
