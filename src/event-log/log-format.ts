@@ -135,7 +135,7 @@ export function readRecordSequence(bytes: Buffer, offset: number): number {
 
 /**
  * Decodes the payloads of log records. Sizes are checked before memory is allocated, because a damaged file may contain any bytes. A record
- * is an array. Its items are scalars, byte arrays, or arrays of scalars and byte arrays.
+ * is an array of scalars, byte arrays, and arrays of scalars and byte arrays.
  */
 export class RecordDecoder {
   readonly #decoder: Decoder;

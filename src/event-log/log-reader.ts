@@ -93,8 +93,7 @@ function openAtCursor(files: LogFiles, folder: string, cursor: LogCursor): Segme
 
 /**
  * Whether the record at `cursor.position` ends at `cursor.offset`. Compares the CRCs of all records up to the cursor, because a segment of
- * another log may have the same name and size. If a record before the cursor is damaged, the cursor is still valid if durable records
- * follow.
+ * another log may have the same name and size. A cursor after a damaged record is valid if durable records follow the damaged record.
  */
 function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
   if (segment.size() < cursor.offset) return false;

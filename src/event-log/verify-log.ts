@@ -50,7 +50,8 @@ function segmentSizeBytes(files: LogFiles, folder: string, first: number): numbe
 }
 
 /**
- * Verifies every record of a log and the chain of CRCs. Changes nothing. The log may be in use. Yields to the event loop between chunks.
+ * Verifies every record of a log and the chain of CRCs. Does not modify the log. The log may be in use. Yields to the event loop between
+ * chunks.
  *
  * @throws LogRewrittenError if the writer moved or deleted records during the check; the caller must then verify the log again
  */
@@ -97,7 +98,7 @@ export async function verifyLog(
 export const readsPerCopiedByte = 3;
 
 /**
- * Copies a log, which may be in use. The last copied record is the last record at the start of the copy. Bytes before the end of a complete
+ * Copies a log, which may be in use. The copy contains the records that exist when the copy starts. Bytes before the end of a complete
  * record never change, but later bytes may be written during the copy. The copy is durable, has an end mark, and is verified. Returns the
  * result of verifying the copy.
  *

@@ -59,8 +59,8 @@ export function openLedger({
 }
 
 /**
- * Visits, in order, all valid records from `sinceMs` (Unix milliseconds) on that were appended before the call. Some records before
- * `sinceMs` are also visited.
+ * Visits all valid records that were appended from `sinceMs` (Unix milliseconds) until the call, in order. Some records before `sinceMs`
+ * are also visited.
  *
  * @throws LogUnavailableError if the ledger cannot be written at present, LogDamagedError if a record cannot be read
  */

@@ -133,7 +133,8 @@ function resetTurnCount(): void {
   requestsThisTurn = 0;
 }
 
-// Counters of the headers that determine the end of the body. These are module variables, so that no closure is created for each request.
+// Counters of the headers that determine the end of the body. The counters are module variables, so that no closure is created for each
+// request.
 let contentLengthCount = 0;
 let transferEncodingCount = 0;
 function countFramingHeader(lowerCaseName: string): void {

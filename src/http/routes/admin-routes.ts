@@ -19,8 +19,8 @@ import { isJsonMediaType, parseJsonBody } from './request-parsing.ts';
 import { allowedMethods, allowOnlyGet, type RouteName, restrictMethods, routeIndexOf } from './routing.ts';
 
 /**
- * Returns a function that checks a `Host` header to prevent DNS rebinding. In a DNS rebinding attack, a web page sends requests to its own
- * host name, which the attacker has redirected to this machine by DNS. The returned function accepts IP addresses, `localhost` and the
+ * Returns a function that checks a `Host` header to prevent DNS rebinding. In a DNS rebinding attack, the host name of a web page resolves
+ * to this machine, so that the page can send requests to the listener. The returned function accepts IP addresses, `localhost` and the
  * given names, each with any port. An empty or missing `Host` header, which no browser sends, is also accepted.
  *
  * @param names allowed host names without ports, not case-sensitive

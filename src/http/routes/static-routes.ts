@@ -26,7 +26,7 @@ const shortCacheHeaders = formatHeaders({ 'Cache-Control': `public, max-age=${bo
 
 /**
  * Replies with a file, or with 304 if the client already has the current file. If `version` is the hash of the file, caches may store the
- * response for a year. Otherwise, caches may store the response for a few minutes.
+ * response for a year. If `version` is not this hash, caches may store the response for a few minutes.
  *
  * @param version the query parameter `v`
  * @param ifNoneMatch the request header `If-None-Match`; empty if absent
