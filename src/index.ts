@@ -90,7 +90,7 @@ export type {
 export interface Marketplace extends AsyncDisposable {
   /**
    * Returns the API operations for one API key and one vertical. If `vertical` is absent, uses the first configured vertical. Throws a
-   * RangeError for an unknown vertical. The key is verified by each operation, not by `partner`.
+   * RangeError for an unknown vertical. `partner` does not verify the key; each operation verifies the key.
    */
   partner(apiKey: string, vertical?: string): PartnerApi;
   readonly keys: {
@@ -112,15 +112,15 @@ export interface Marketplace extends AsyncDisposable {
   };
   /**
    * Records a click on a `click_url`, for a program with its own HTTP server. For the result `redirect`, reply with status 302 and the
-   * location; for the result `unknown`, reply with 404; for the result `ask_again`, reply with 503. Prevent caches from storing the reply
-   * to a click.
+   * location; for the result `unknown`, reply with 404; for the result `ask_again`, reply with 503. Add a header that forbids caches to
+   * store the response.
    */
   followClick(url: string | URL, visit?: ClickContext): Promise<FollowClickOutcome>;
   readonly confirmations: {
     /**
      * Submits up to 500 confirmations from lenders. Each confirmation row is validated separately, and is durable before it is reported as
-     * accepted. Repeated rows have no effect. If the result is an error, no row was recorded. If the status of the error is 503, submit the
-     * rows again.
+     * accepted. A row that was already recorded has no effect. If the result is an error, no row was recorded. After an error with status
+     * 503, submit the same rows again.
      */
     submit(rows: readonly ConfirmationRow[]): Promise<PartnerApiResult<ConfirmationsView>>;
   };
@@ -140,8 +140,8 @@ export interface Marketplace extends AsyncDisposable {
   /** Ports to which the listeners are bound; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
   /**
-   * Completes pending requests, makes the logs durable and releases all resources. Idempotent. As soon as `close` is called, new
-   * operations are rejected with 503, `keys` and `origins` throw errors, and clicks are redirected without a record.
+   * Completes pending requests, makes the logs durable and releases all resources. Idempotent. After `close` is called, new operations are
+   * rejected with 503, and `keys` and `origins` throw errors. Clicks are redirected, but not recorded.
    */
   close(): Promise<void>;
 }

@@ -4,22 +4,23 @@
  */
 export interface EventLog<Item> {
   /**
-   * Appends a record and returns its position. Returns null if the log refuses the record, because the file cannot be written, too many
-   * bytes wait to be written, or the log is closed. The record's bytes are copied before `append` returns.
+   * Appends a record and returns its position. Returns null if the log refuses the record: the file cannot be written, too many bytes wait
+   * to be written, or the log is closed. The record's bytes are copied before `append` returns.
    */
   append(record: Item): AppendedRecord | null;
   /**
-   * Appends a record for which no caller waits, such as a view, and returns its position, or null if the log refuses the record. The record
-   * is written within `logLingerMs`. Unlike `append`, `appendWithoutWaiting` also accepts records while the file cannot be written.
+   * Appends a record for which no caller waits, such as a view. Returns the position of the record, or null if the log refuses the record.
+   * The record is written to the file within `logLingerMs`. Unlike `append`, `appendWithoutWaiting` also accepts records while the file
+   * cannot be written.
    */
   appendWithoutWaiting(record: Item): number | null;
   /** Position of the last appended record, durable or not; 0 for an empty log. */
   readonly lastAppendedPosition: number;
   /** Position of the last durable record. */
   readonly durablePosition: number;
-  /** Whether the log can be written; false from a failed write until the next successful write. Meanwhile, the service is not ready. */
+  /** `healthy` is false from a failed write until the next successful write. While `healthy` is false, the service is not ready. */
   readonly healthy: boolean;
-  /** Sets the listener that is called with the new `durablePosition` after each increase, in a later turn of the event loop. */
+  /** Sets the listener that is called with the new `durablePosition` after each increase. */
   setDurableListener(listener: (position: number) => void): void;
   /** Writes all appended records, marks the end of the log, and closes the file. Repeated calls of `close` have no effect. */
   close(): Promise<void>;
@@ -28,8 +29,8 @@ export interface EventLog<Item> {
 export interface AppendedRecord {
   readonly position: number;
   /**
-   * Resolves when the record is durable. Rejects with `LogUnavailableError` if a write failed. Even if the promise rejects, the log retains
-   * the record in memory, and writes the record once the file can be written again.
+   * Resolves when the record is durable. Rejects with `LogUnavailableError` if a write failed. If the promise rejects, the log keeps the
+   * record in memory and writes the record when the file can be written again.
    */
   readonly durable: Promise<void>;
 }

@@ -17,28 +17,27 @@ export interface FileEventLogOptions<Item> {
   /** Folder that only this log uses, created if missing. The caller must have locked the data folder. */
   readonly folder: string;
   /**
-   * Condition for reporting a record as durable. With `fsync`, a record is durable once it is synced to the disk. With `write`, a record is
-   * durable once it is written to the kernel; the record then survives a crash of the process, but not a crash of the machine.
+   * Determines when a record is reported as durable. With `fsync`, a record is durable once it is synced to the disk. With `write`, a
+   * record is durable once it is passed to the operating system. The record then survives a crash of the process, but not a crash of the
+   * machine.
    */
   readonly durability: 'fsync' | 'write';
   /** Called for each record that is read while the log is opened. */
   readonly onRecord?: RecordVisitor;
   /**
-   * Time from which records are needed: the log skips segments that contain only older records. If undefined, the log reads all segments.
+   * Start time for reading the log. Segments that contain only older records are skipped. If `readSince` is undefined, all segments are
+   * read.
    */
   readonly readSince?: ReplayStart;
   /** Called while the log is opened, with the number of bytes that are already read. */
   readonly onProgress?: ReadProgressListener | undefined;
   /** Called synchronously for each record that the log accepts. The callback must not throw. */
   readonly onAppended?: (record: Item) => void;
-  /**
-   * Called for write errors, recovered writes and incomplete records at the end of the log, so that the caller can report them to the
-   * operator.
-   */
+  /** Called for incidents that the caller should report to the operator, such as write errors. */
   readonly onIncident?: ((incident: EventLogIncident) => void) | undefined;
   /**
-   * Called after each group of records is stored, with the number of records, their size in bytes, and the time of writing and syncing in
-   * microseconds.
+   * Called after each group of records is stored. `bytes` is the size of the group, and `elapsedUs` is the time for writing and syncing the
+   * group.
    */
   readonly onGroupStored?: ((records: number, bytes: number, elapsedUs: number) => void) | undefined;
   readonly segmentBytesMax?: number;
@@ -49,14 +48,14 @@ export interface FileEventLogOptions<Item> {
 }
 
 export type EventLogIncident =
-  /** The log was not closed by its last writer and ended with an incomplete record, whose bytes were moved to another file. */
+  /** The log was not closed and ended with an incomplete record. The bytes of this record were moved to another file. */
   | ({ readonly kind: 'torn-tail-removed' } & RemovedTail)
   /** A write or sync failed, so the log continues in a new segment. */
   | { readonly kind: 'segment-abandoned'; readonly error: unknown }
   /** After a failed write, the retry in a new segment also failed. The log refuses records until a write succeeds. */
   | { readonly kind: 'unavailable'; readonly error: unknown }
   | { readonly kind: 'recovered' }
-  /** The log was closed while it could not be written. The lost records were never reported as durable. */
+  /** When the log was closed, some appended records could not be written and were lost. No lost record had been reported as durable. */
   | { readonly kind: 'records-lost'; readonly records: number };
 
 /**
@@ -88,18 +87,18 @@ export function createEventLog<Item extends readonly unknown[]>(
 /**
  * A log in a folder of segment files. The file log-format.ts documents the format of segment files.
  *
- * New frames are collected in the pending group while another group, the writing group, is written and synced. Once the writing group is
- * durable, the pending group and the writing group swap roles. The size of a group therefore depends on the speed of the disk: one record
- * when idle, hundreds of records under load, with one sync for all of them.
+ * The log has two groups of records. New records are added to the pending group, while the writing group is written and synced. Once the
+ * writing group is durable, the pending group becomes the writing group. The size of a group therefore depends on the speed of the disk:
+ * one record when idle, hundreds of records under load, with one sync for all of them.
  *
  *     idle --append--> collecting --end of turn--> storing --durable--> idle, or storing the next group
  *     idle --appendWithoutWaiting--> collecting --a few milliseconds, or an append--> storing
  *     storing --failed--> storing the same group in a new segment --failed--> unavailable
  *     unavailable --every retryMs: a new segment works--> storing
  *
- * An accepted record is never dropped, and its position is never reused. Even after the promise of a record was rejected, the frame of the
- * record remains in memory until the log can be written. While the log is unavailable, `append` refuses records, but `appendWithoutWaiting`
- * accepts records until `pendingBytesMax` is reached.
+ * An accepted record is never dropped, and its position is never reused. If the promise of a record is rejected, the log keeps the record
+ * in memory and writes the record later. While the log is unavailable, `append` refuses records, but `appendWithoutWaiting` accepts records
+ * until `pendingBytesMax` is reached.
  */
 export class FileEventLog<Item extends readonly unknown[]> implements EventLog<Item> {
   readonly #options: FileEventLogOptions<Item>;
@@ -112,11 +111,11 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   #lastAppendedPosition: number;
   #appendedCrc: number;
   #durablePosition: number;
-  /** Whether the log has an end mark (see log-format.ts), or has no segment. */
+  /** Whether the log is empty or ends with an end mark (see log-format.ts). */
   #hasEndMark: boolean;
   #healthy = true;
   #closing = false;
-  /** Whether the pending group of records must be written without delay, because a caller waits for a record or the group is large. */
+  /** Whether to write the pending group without delay, because a caller waits for a record or the group is large. */
   #writeRequested = false;
   /** Timer that delays the write of records for which no caller waits. */
   #writeDelayTimer: NodeJS.Timeout | null = null;
@@ -184,8 +183,8 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const group = this.#pendingGroup;
     const frameBytesMax = payload.length + frameHeaderLength + markedFrameHeaderLength;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
-    // A frame with the mark bit proves that all earlier groups of frames are durable (see log-format.ts). A group of frames is written only
-    // after all earlier groups were synced, so the first frame of each group gets the mark bit.
+    // A sync mark in a frame proves that all earlier frames are synced (see log-format.ts). Each group is written only after all earlier
+    // groups were synced, so its first frame gets a sync mark.
     group.add(payload, this.#lastAppendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
     this.#lastAppendedPosition++;
     this.#appendedCrc = group.lastCrc;
@@ -219,14 +218,14 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       this.#durablePosition = group.firstSequence + group.records - 1;
       group.clear();
       this.#durableListener(this.#durablePosition);
-      // The promises are resolved without waiting, so the next write starts before the callers continue.
+      // The callers of resolved promises continue only after the next write has started.
       group.resolveWaitingPromises();
     }
     this.#writeLoop = null;
     if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleWriteAfterDelay();
   }
 
-  /** Writes a group of records and retries until they are durable. If the log is closing, returns false after the first failed retry. */
+  /** Writes a group of records and retries until they are durable. While the log is closing, returns false after one failed retry. */
   async #writeGroupWithRetries(group: FrameGroup): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       const isLastAttempt = this.#closing;

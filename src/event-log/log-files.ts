@@ -45,8 +45,8 @@ export interface WritableLogFile {
 }
 
 /**
- * Creates the operations on the real file system. With `syncsWrites`, each created file has a second descriptor for `writeAndSync`.
- * `writeAndSync` then needs one round trip to the thread pool instead of two (docs/contributing/decisions/durable-log.md).
+ * Creates the operations on the real file system. If `syncsWrites` is true, `writeAndSync` uses a second file descriptor, opened with
+ * `O_DSYNC`. One system call then writes and syncs the bytes, instead of two system calls (docs/contributing/decisions/durable-log.md).
  */
 export const createFileSystemLogFiles = (syncsWrites: boolean): LogFiles => ({
   createFolder: createFolderDurably,
@@ -98,10 +98,7 @@ async function createFile(path: string, syncsWrites: boolean): Promise<WritableL
   }
 }
 
-/**
- * Writable file that calls the callback functions of node:fs, which need about half as much event-loop time as the promises of a
- * FileHandle.
- */
+/** Writable file that uses the callback functions of node:fs, because the promise functions need twice as much time on the event loop. */
 class NodeWritableLogFile implements WritableLogFile {
   readonly #descriptor: number;
   /** Descriptor of the same file for synchronized writes; null if a separate sync is necessary. */

@@ -5,30 +5,31 @@ import { bounds } from '../bounds.ts';
 /**
  * File format of a log. All numbers are big-endian.
  *
- * A log is a folder of segments. Each segment is named after the sequence number of its first record, zero-padded so that names sort
- * like numbers. A segment consists of a header and frames. `shard` is always 0.
+ * A log is a folder of segments. Each segment is named after the sequence number of its first record, zero-padded so that names sort like
+ * numbers. A segment consists of a header and frames. `shard` is always 0.
  *
  *     header  magic 8 | format version u32 | shard u32 | first sequence u64 | previous CRC u32 | CRC-32 of these 28 u32
  *     frame   length u32 | CRC u32 | payload
- *     frame   length u32 with the mark bit | CRC u32 | sequence u64 | previous CRC u32 | payload
+ *     frame   length u32 with the sync mark | CRC u32 | sequence u64 | previous CRC u32 | payload
  *
- * `length` is the length of the payload. The CRC-32 of a frame covers the record's sequence number, the previous CRC and the payload,
- * although only frames with the mark bit contain all three. The CRC of a frame does not match if earlier frames were lost, repeated or
- * swapped, or if the frame remains from an earlier use of the file. The header of a segment contains the CRC of the record that precedes
- * the segment. For the record with sequence 1, the previous CRC is 0.
+ * `length` is the length of the payload. The CRC-32 of a frame is computed over the record's sequence number, the CRC of the previous
+ * frame, and the payload. A CRC check therefore detects lost, repeated and swapped frames, and frames that remain from an earlier use of
+ * the file. The header of a segment contains the CRC of the record that precedes the segment. For the first record of a log, the previous
+ * CRC is 0.
  *
- * The mark bit of a frame means that all earlier frames were synced when this frame was written. A frame with the mark bit can be verified
- * without the frames before it. In the last segment, recovery reports an invalid frame as damage to durable records if a frame with the
- * mark bit follows, and otherwise as a tail torn by a crash. A torn tail contains no acknowledged record.
+ * The highest bit of `length` is the sync mark. A frame gets a sync mark if all earlier frames were synced to the disk before this frame
+ * was written. A frame with a sync mark contains its sequence number and the previous CRC. A reader can therefore verify the frame without
+ * the earlier frames. An invalid frame in the last segment is damage if a later frame has a sync mark. If no later frame has a sync mark, a
+ * crash interrupted the last write. The bytes of the interrupted write are called the torn tail. With durability `fsync`, no record in a
+ * torn tail was reported as durable.
  *
- * After a failed write or sync, the segment is never written again. All frames that are possibly missing on disk are written again to a new
- * segment, which starts with the sequence number of the first such frame. A reader that reaches the first sequence number of a newer
- * segment switches to the newer segment and ignores the rest of the older file. If all frames of a segment are written again, the new
- * segment has the same name and replaces the old segment.
+ * After a failed write or sync, the segment is never written again. All frames that may be missing on the disk are written again to a new
+ * segment. The old and the new segment may then contain the same records; a reader reads these records only from the new segment. A new
+ * segment that starts with the same record as the old segment has the same file name and replaces the old segment.
  *
- * A closed log ends with an end mark, which is a segment without frames. The header of the end mark's segment contains the CRC of the last
- * record. Because of the end mark, a missing last record of a closed log is reported as damage, not as a torn tail. The next segment
- * replaces the end mark, and has the same name and header.
+ * A closed log ends with an end mark, which is a segment without frames. The header of the end mark contains the CRC of the last record.
+ * Recovery can therefore detect that the last record is missing or damaged. The next segment has the same file name as the end mark and
+ * replaces the end mark.
  */
 export const segmentHeaderLength = 32;
 export const frameHeaderLength = 8;
@@ -39,7 +40,7 @@ const magic = Buffer.from('svc-log\n', 'latin1');
 const formatVersion = 1;
 const headerCrcOffset = 28;
 
-/** Value of the header field `shard` in all existing log files. */
+/** Value of the unused header field `shard`. */
 const shard = 0;
 
 export interface SegmentHeader {
@@ -75,7 +76,7 @@ export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | string {
   };
 }
 
-/** Returns the file name of a segment. Sixteen digits are enough for every safe integer. */
+/** Returns the file name of a segment. Sixteen digits are enough for `Number.MAX_SAFE_INTEGER`. */
 export function segmentFileName(firstSequence: number): string {
   return `${String(firstSequence).padStart(16, '0')}.log`;
 }
@@ -86,19 +87,19 @@ export function temporaryFileName(name: string): string {
 }
 
 /**
- * Returns the file name for the copy of a torn tail, the incomplete end of a segment. The file name contains the CRC of the tail, so that
- * copies of two tails at the same offset have different names.
+ * Returns the file name for a copy of the bytes that recovery removes from the end of a segment. The file name contains the CRC of these
+ * bytes, so that different bytes from the same offset get different file names.
  */
 export function removedTailFileName(segment: string, offset: number, crc: number): string {
   return `${segment}.from-${offset}.${crc.toString(16).padStart(8, '0')}`;
 }
 
-/** Whether the file `name` contains a copy of a torn tail of the segment `segment`. */
+/** Whether the file `name` contains bytes that recovery removed from the end of a segment. */
 export function isRemovedTailFileName(segment: string, name: string): boolean {
   return name.startsWith(`${segment}.from-`);
 }
 
-/** Whether `name` is the name of an unfinished segment, or of an unfinished copy of a torn tail, the incomplete end of a segment. */
+/** Whether `name` is the temporary name of an unfinished file: a segment, or a copy of removed bytes. */
 export function isTemporaryFileName(name: string): boolean {
   return /^\d{16}\.log(\.from-\d+\.[0-9a-f]{8})?\.new$/.test(name);
 }
@@ -121,7 +122,7 @@ export function computeFrameCrc(sequence: number, previousCrc: number, payload: 
   return crc32(payload, crc32(sequenceFieldsScratch));
 }
 
-/** Writes the two fields that only a marked frame contains: sequence u64, previous CRC u32. */
+/** Writes the two fields that only a frame with a sync mark contains: sequence number (u64) and previous CRC (u32). */
 export function writeMarkedFrameHeader(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
   target.writeUInt32BE(Math.floor(sequence / 2 ** 32), offset);
   target.writeUInt32BE(sequence >>> 0, offset + 4);
@@ -134,7 +135,7 @@ export function readRecordSequence(bytes: Buffer, offset: number): number {
 
 /**
  * Decodes the payloads of log records. Sizes are checked before memory is allocated, because a damaged file may contain any bytes. A record
- * is an array of scalars, bytes, and arrays of scalars and bytes. An array inside an inner array is an error.
+ * is an array of scalars, byte arrays, and arrays of scalars and byte arrays.
  */
 export class RecordDecoder {
   readonly #decoder: Decoder;

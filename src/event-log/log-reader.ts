@@ -9,8 +9,8 @@ import { type LogCursor, LogScanner } from './log-scanner.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 
 /**
- * Error if the log no longer contains the last record that the reader has read. The record can be missing after a power cut with durability
- * `write`, or in a restored data folder. After this error, the caller must rebuild all state that is derived from the log.
+ * Error if the log no longer contains the last record that the reader has read. Possible causes are a power cut with durability `write`,
+ * and a restored backup. After this error, the caller must recompute all data that depends on the log.
  */
 export class CursorBeyondLogError extends Error {
   override readonly name = 'CursorBeyondLogError';
@@ -42,8 +42,9 @@ export class LogReader {
   }
 
   /**
-   * Visits the next records in order, at most `maxRecords` and up to `upToPosition`, which must be durable. Returns the number of visited
-   * records. Byte arrays in a record share the memory of a file chunk, so the caller must copy bytes that it retains.
+   * Visits the next records in order: at most `maxRecords` records, and no record after `upToPosition`. The record at `upToPosition` must
+   * be durable. Returns the number of visited records. Byte arrays in a record share the memory of a file chunk, so the caller must copy
+   * bytes that it retains.
    *
    * @throws LogDamagedError if a record up to `upToPosition` cannot be read; the error contains the file and the byte offset
    */
@@ -54,7 +55,7 @@ export class LogReader {
   ): number {
     const scanner = this.#scanner;
     if (upToPosition <= scanner.position) return 0;
-    // One refresh finds all segments up to `upToPosition`, because a segment gets its file name before its first record is durable.
+    // All segments up to `upToPosition` are already in the folder, because a segment gets its file name before its first record is durable.
     scanner.refreshEndOfLog();
     if (scanner.segment === null) scanner.enterNextSegment();
     let visited = 0;
@@ -91,8 +92,8 @@ function openAtCursor(files: LogFiles, folder: string, cursor: LogCursor): Segme
 }
 
 /**
- * Whether the record at `cursor.position` ends at `cursor.offset`. Compares the chain of CRCs, because another log may have segments of the
- * same name and size. If a record up to the cursor is damaged, returns true only if durable records follow the damaged record.
+ * Whether the record at `cursor.position` ends at `cursor.offset`. Compares the CRCs of all records up to the cursor, because a segment of
+ * another log may have the same name and size. A cursor after a damaged record is valid if durable records follow the damaged record.
  */
 function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
   if (segment.size() < cursor.offset) return false;
@@ -107,9 +108,9 @@ function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
 }
 
 /**
- * Visits the records of a log that this process has opened, in order: from the newest segment that began before `since` to the last record
- * that was accepted before the call. Before the first call of `visit`, waits until all records to read are durable. Yields to the event
- * loop between batches.
+ * Visits the records of a log that this process has opened, in order. The first visited record is the first record of the newest segment
+ * that starts before `since`. The last visited record is the last record that was appended before the call. Before the first call of
+ * `visit`, waits until the last record is durable. Yields to the event loop between batches.
  *
  * @throws LogUnavailableError if the log cannot be written at present, LogDamagedError if a record cannot be read
  */

@@ -16,7 +16,7 @@ import { copySegmentRange } from './segment-files.ts';
 import { type SegmentReader, withSegmentReader } from './segment-reader.ts';
 import { logSizeBytes } from './verify-log.ts';
 
-/** Called for each record in order. Bytes in the record are views of a file chunk of up to 1 MiB: copy bytes that you retain. */
+/** Called for each record in order. Copy byte arrays that you keep: they share memory with a larger file buffer. */
 export type RecordVisitor = (position: number, record: unknown) => void;
 
 /** Called at intervals with the number of bytes that are already read and the total number of bytes to read. */
@@ -26,21 +26,21 @@ export interface RecoveredLog {
   /** Position of the last record; 0 for an empty log. */
   readonly position: number;
   readonly crc: number;
-  /** Whether the log was closed, so that it ends with an end mark (see log-format.ts), or has no segment. */
+  /** Whether the log is empty, or was closed and therefore ends with an end mark (see log-format.ts). */
   readonly hasEndMark: boolean;
   readonly removedTail: RemovedTail | null;
 }
 
-/** Bytes after the last complete record of a log that was not closed. Normally, the removed bytes contain no acknowledged record. */
+/** Bytes that recovery removed from the end of a log: incomplete records, which normally were not yet reported as durable. */
 export interface RemovedTail extends LogLocation {
   readonly bytes: number;
-  /** File that contains a copy of the removed bytes. */
+  /** File to which recovery copied the removed bytes. */
   readonly copyFile: string;
 }
 
 /**
- * Time from which records are needed. Some records that are older than this time are also read, because only whole segments are skipped.
- * `timeMsOf` returns null for a record without a time; a segment whose first record has no time is not chosen as the first to read.
+ * Start time for reading a log. Some records that are older than this time are also read, because only whole segments are skipped.
+ * `timeMsOf` returns the time of a record, or null for a record without a time.
  */
 export interface ReplayStart {
   /** Time in milliseconds since the Unix epoch. */
@@ -49,14 +49,13 @@ export interface ReplayStart {
 }
 
 /**
- * Reads the log up to the last complete record and makes the log durable up to that record. Moves a torn tail, the bytes after the last
- * complete record, to another file. The log continues in a new segment, so the segment that was last before the recovery is complete.
- * Yields to the event loop between chunks.
+ * Reads the log up to the last complete record and makes the log durable up to that record. Moves the bytes after the last complete record
+ * to another file. New records are written to a new segment. Yields to the event loop between chunks.
  *
- * Starts with the first record, or, if `since` is given, with the newest segment whose first record is older than `since`. Damage in the
- * skipped older segments is not detected.
+ * If `since` is undefined, reads all segments. Otherwise, starts with the newest segment whose first record is older than `since`; damage
+ * in earlier segments is then not detected.
  *
- * @throws LogDamagedError for any damage except a torn tail
+ * @throws LogDamagedError for any damage except an incomplete record at the end of the log
  */
 export async function recoverLog(
   files: LogFiles,
@@ -122,8 +121,8 @@ async function truncateTornTail(files: LogFiles, folder: string, scanner: LogSca
   const removedTail = tornBytes === 0 ? null : await saveTornTail(files, segment, tornBytes);
   const file = await files.openForWriting(segment.path);
   try {
-    // The last group of frames may be unsynced, so the group is written again before `datasync`. A sync alone is not enough: after a failed
-    // sync, the kernel marks the unwritten pages as clean, and another sync would not write these pages.
+    // The last group of frames may not have been synced before the crash, so the group is written again and then synced. A sync alone is
+    // not enough: after a failed sync, the kernel marks the unwritten pages as clean, and another sync would not write these pages.
     let offset = lastSyncedGroupOffset ?? end;
     for (const chunk of segment.readChunks(offset, end)) {
       await file.write(chunk, chunk.length, offset);

@@ -9,7 +9,7 @@ export interface LogLocation {
   readonly offset: number;
 }
 
-/** Position of a log reader. Store a cursor together with the state that is derived from the records before the cursor. */
+/** Position of a log reader. A program that stores results computed from the records must store the cursor together with these results. */
 export interface LogCursor {
   /** Position of the last record that was read; 0 before the first record. */
   readonly position: number;
@@ -27,7 +27,7 @@ interface LogScannerOptions {
   readonly decode: boolean;
 }
 
-/** Error if records changed during the scan: the writer moved the records to a new segment after a failed write, or deleted old records. */
+/** Error if another process deleted records during the scan, or moved records to a new segment after a failed write. */
 export class LogRewrittenError extends OperatorError {
   override readonly name = 'LogRewrittenError';
 
@@ -37,21 +37,21 @@ export class LogRewrittenError extends OperatorError {
 }
 
 /**
- * Reads the records of a log one by one up to the last complete record, and checks that each record continues the chain of CRCs. The
- * oldest segment may start with any record, because earlier segments may have been deleted.
+ * Reads the records of a log one by one up to the last complete record, and checks that each record continues the chain of CRCs. The oldest
+ * segment may start with any record, because earlier segments may have been deleted.
  *
- * The scanner does not write. Another process may write the log during the scan: an incomplete write at the end is not damage, and
- * records that are completed during the scan are also read.
+ * The scanner never writes to the log. Another process may append records during the scan, and the scanner also reads these records. An
+ * incomplete record at the end of the log is not damage.
  */
 export class LogScanner {
-  /** Position of the current record. Before the first record is read, `position` is that of the preceding record, or 0. */
+  /** Position of the current record. Before the first record is read, `position` is 0 or the position of the preceding record. */
   position = 0;
   crc = 0;
-  /** Current record, if `decode` is true. Byte arrays in the record share memory with a chunk of the file. */
+  /** Current record, if `decode` is true. Byte arrays in the record share memory with the reader's file buffer. */
   record: readonly unknown[] = [];
   /** Segment of the current record; null before the first record. */
   segment: SegmentReader | null = null;
-  /** Offset of the last frame with the mark bit (see log-format.ts) in the current segment; null if no frame with the mark bit was read. */
+  /** Offset of the last frame with a sync mark (see log-format.ts) in the current segment, or null. */
   lastSyncedGroupOffset: number | null = null;
   /** Number of bytes in all scanned records and segment headers. */
   bytesRead = 0;
@@ -62,7 +62,7 @@ export class LogScanner {
   readonly #decoder: RecordDecoder | null;
   /** First sequence number of the current segment. */
   segmentFirst: number;
-  /** End offset of the last accepted record; `segment.offset` is greater if the next record was read but cannot be decoded. */
+  /** End offset of the last record that was read and decoded. If decoding fails, `segment.offset` is already after the failed record. */
   #endOffset = 0;
   /** First sequence number of each segment after the current segment. */
   #laterSegments: number[] = [];
@@ -88,12 +88,12 @@ export class LogScanner {
 
   /** Location of the next record; position and segment are 0 before the first segment. */
   get cursor(): LogCursor {
-    // The end offset is 0 only before the first segment is opened, because every segment starts with a header.
+    // Every segment starts with a header, so the end offset is 0 only before the first segment is opened.
     const segment = this.#endOffset === 0 ? 0 : this.segmentFirst;
     return { position: this.position, segment, offset: this.#endOffset, crc: this.crc };
   }
 
-  /** Makes records and segments visible that were written since the last read. */
+  /** Discards buffered bytes and lists the segments again, so that the next read also finds new records. */
   refreshEndOfLog(): void {
     this.#listLaterSegments();
     this.segment?.discardReadAhead();
@@ -138,12 +138,12 @@ export class LogScanner {
         const reason = `record ${this.position + 1} is incomplete, but durable records follow at byte ${markOffset}`;
         throw new LogDamagedError(segment.path, offset, reason);
       }
-      // After `readFrame` failed, the writer may have completed the frame and started the next group of frames, so the frame is read again.
+      // The writer may have completed the frame after `readFrame` failed, so the frame is read again.
       segment.discardReadAhead();
     }
   }
 
-  /** Encoded msgpack bytes of the current record, a view of a file chunk. */
+  /** The current record as msgpack bytes, which share memory with the reader's file buffer. */
   get recordPayload(): Uint8Array {
     if (this.segment === null) throw new Error('there is no payload before the first record');
     return this.segment.payload;

@@ -16,14 +16,14 @@ import type { LogVerification } from './verify-log.ts';
 /** Repair plan: truncation of a damaged log after the last complete record before the damage. */
 export interface RepairPlan {
   readonly folder: string;
-  /** Position and CRC of the last remaining record; both are 0 if no record remains. */
+  /** Position and CRC of the last record that the repair keeps; both are 0 if the repair keeps no record. */
   readonly position: number;
   readonly crc: number;
-  /** New end of the log, at which the last remaining segment is truncated; null if no segment remains. */
+  /** New end of the log: the last remaining segment, and the offset at which it is truncated. Null if no segment remains. */
   readonly end: LogLocation | null;
   /** Number of bytes that are removed after `end` from the last remaining segment. */
   readonly removedBytes: number;
-  /** Paths of the segments to remove, which are those after the last remaining segment, oldest first. */
+  /** Paths of the segments after the last remaining segment, oldest first. The repair removes these segments. */
   readonly laterSegments: readonly string[];
 }
 
@@ -35,8 +35,8 @@ type TruncationValidation =
   | { readonly kind: 'elsewhere'; readonly damage: LogDamagedError };
 
 /**
- * Checks whether a log may be truncated at a location. Valid locations are the first damage, the end of the last complete record before the
- * damage, and the start of a segment that begins with the next record.
+ * Checks whether a log may be truncated at a location. A log may be truncated at the first damage, at the end of the last complete record
+ * before the damage, or at the start of the segment after this record.
  */
 export function validateTruncation(files: LogFiles, check: LogVerification, cut: LogLocation): TruncationValidation {
   const { folder, damage, end, position, crc } = check;
@@ -55,11 +55,12 @@ export function validateTruncation(files: LogFiles, check: LogVerification, cut:
 }
 
 /**
- * Truncates a damaged log so that it can be opened again. Moves later segments to `removedFolder`, which must be in the same file system.
- * Copies the bytes that are removed from the last remaining segment to the file `<segment name>.from-<byte>` in `removedFolder`.
+ * Truncates a damaged log so that it can be opened again. Moves all segments after the new end of the log to `removedFolder`, which must be
+ * in the same file system. Copies the bytes that are removed from the last remaining segment to the file `<segment name>.from-<byte>` in
+ * `removedFolder`.
  *
- * An interrupted repair loses no bytes and can be repeated with another folder. Bytes are copied before they are removed. The newest
- * segments are moved first, so that the log remains damaged at the same location until the repair ends.
+ * An interrupted repair loses no bytes, because bytes are copied before they are removed. The repair can be repeated with another
+ * `removedFolder`. Segments are moved from newest to oldest, so that a repeated repair finds the damage at the same location.
  */
 export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder: string): Promise<void> {
   files.createFolder(removedFolder);
@@ -86,15 +87,15 @@ export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder
 }
 
 interface TruncatedRecords {
-  /** Number of readable records after the new end of the log. */
+  /** Number of readable records that the truncation removes. */
   readonly records: number;
-  /** Position of the last record before the repair, taken from a readable record or from the name of a later segment. */
+  /** Position of the last known record of the log before the truncation. */
   readonly position: number;
 }
 
 /**
- * Counts the readable records that a truncation removes, segment by segment. Unreadable bytes are skipped up to the next frame with the
- * mark bit (see log-format.ts).
+ * Counts the readable records that a truncation removes, segment by segment. Skips unreadable bytes up to the next frame with a sync mark
+ * (see log-format.ts).
  */
 export function countTruncatedRecords(
   files: LogFiles,
@@ -109,8 +110,7 @@ export function countTruncatedRecords(
     try {
       onRecord(decoder.decode(segment.payload));
     } catch {
-      // The CRC is valid, so the record is counted even if it cannot be decoded. A record that cannot be decoded is no error here, because
-      // the record may be the damage that the truncation removes.
+      // A record with a valid CRC is counted even if it cannot be decoded, because the truncation also removes this record.
     }
   };
   if (end !== null) {
@@ -125,7 +125,7 @@ export function countTruncatedRecords(
     const until = firstSequenceOf(laterSegments[index + 1]);
     withSegmentReader(files, path, (segment) => {
       const previousCrc = readPreviousCrc(segment);
-      // If the header is invalid, reading starts at the first frame with the mark bit, which can be verified without the header.
+      // If the segment header is invalid, reading starts at the first frame with a sync mark, which can be verified without the header.
       if (previousCrc === null) readRemainingFrames(segment, firstSequenceOf(path) - 1, 0, until, take);
       else readRemainingFrames(segment, firstSequenceOf(path), previousCrc, until, take);
     });

@@ -28,8 +28,8 @@ function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknow
   const group = new FrameGroup();
   let { firstSequence: sequence, previousCrc } = header;
   for (const record of records) {
-    // The new segment exists completely or not at all, so an incomplete frame is always damage. Recovery recognizes damage by a later frame
-    // with the mark bit (see log-format.ts), so every frame gets the mark bit.
+    // The segment is written atomically, so an incomplete frame in the segment is always damage. Recovery reports damage only if a later
+    // frame has a sync mark (see log-format.ts), so every frame gets a sync mark.
     group.add(encoder.encodeSharedRef(record), sequence++, previousCrc, true);
     previousCrc = group.lastCrc;
     if (group.length < bounds.logGroupInitialBytes) continue;
@@ -68,8 +68,9 @@ export async function copySegmentRange(
 }
 
 /**
- * Deletes the segments that contain only records before a sequence number, and the copies of their torn tails. Deletes the segments one by
- * one, oldest first, so that a crash leaves no gap. Never deletes the newest segment. The log may be in use.
+ * Deletes the segments whose records all precede a sequence number. Also deletes the copies of bytes that recovery removed from these
+ * segments. Deletes the segments one by one, oldest first, so that a crash leaves no gap in the log. Never deletes the newest segment. The
+ * log may be in use.
  *
  * Returns the number of deleted segments. Rejects with a system error.
  */

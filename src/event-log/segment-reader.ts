@@ -12,7 +12,7 @@ import {
   syncMark,
 } from './log-format.ts';
 
-/** Error for a log file that is damaged at a byte offset, so that the bytes from this offset on cannot be read. */
+/** Error for a log file that is damaged at a byte offset. */
 export class LogDamagedError extends OperatorError {
   override readonly name = 'LogDamagedError';
   override readonly isDamage = true;
@@ -29,8 +29,8 @@ export class LogDamagedError extends OperatorError {
 }
 
 /**
- * Reads the frames (encoded records, see log-format.ts) of one segment in chunks. A payload shares the memory of a chunk. No chunk is
- * overwritten, so the caller may retain a payload, but then the whole chunk remains in memory.
+ * Reads the frames (encoded records, see log-format.ts) of one segment in chunks. The payload of a frame shares memory with the chunk that
+ * contains the frame. Chunks are never overwritten, so a caller may keep a payload, but the whole chunk then stays in memory.
  */
 export class SegmentReader {
   readonly path: string;
@@ -60,7 +60,7 @@ export class SegmentReader {
     return this.#file.size();
   }
 
-  /** Discards the chunk in memory, because the writer may have written more bytes since the chunk was read. */
+  /** Discards the buffered chunk, so that the next read also returns bytes that were written after the chunk was read. */
   discardReadAhead(): void {
     this.#chunk = this.#chunk.subarray(0, 0);
   }
@@ -91,9 +91,9 @@ export class SegmentReader {
   }
 
   /**
-   * Examines the bytes from `offset` on, where `readFrame` found no valid frame of record number `sequence`. `tornBytes` is the number of
-   * examined bytes, without zeros at the end. `markOffset` is the offset of the first frame with the mark bit and a record number above
-   * `sequence`, or null. A frame with the mark bit and a record number above `sequence` proves that record number `sequence` was durable.
+   * Examines the rest of the segment after `readFrame` found no valid frame for record number `sequence` at `offset`. `tornBytes` is the
+   * number of examined bytes, without the zeros at the end of the file. `markOffset` is the offset of the first later frame with a sync
+   * mark, or null. A later frame with a sync mark proves that record number `sequence` was durable and is now damaged.
    */
   inspectSegmentTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
@@ -107,7 +107,7 @@ export class SegmentReader {
       for (let i = 0; i < scanned; i++) {
         if (chunk[i] === 0) continue;
         tornBytes = at + i + 1 - this.offset;
-        // Every frame with the mark bit starts with the byte `syncMark >>> 24`, because lengths are below 2^24.
+        // The first byte of a frame with a sync mark is always `syncMark >>> 24`, because payloads are shorter than 2^24 bytes.
         if (chunk[i] !== syncMark >>> 24 || i + markedHead > chunk.length) continue;
         const length = chunk.readUInt32BE(i) - syncMark;
         const found = readRecordSequence(chunk, i + frameHeaderLength);
@@ -124,7 +124,7 @@ export class SegmentReader {
     return { tornBytes, markOffset: null };
   }
 
-  /** Reads the bytes from offset `from` to offset `to`, or to the end of the file. Later reads do not overwrite yielded chunks. */
+  /** Reads the bytes from offset `from` to offset `to`, or to the end of the file. Later reads do not overwrite returned chunks. */
   *readChunks(from: number, to: number): Generator<Buffer, void> {
     for (let offset = from; offset < to; ) {
       const chunk = this.readBytes(offset, Math.min(bounds.logReadChunkBytes, to - offset));

@@ -23,7 +23,7 @@ export class FrameGroup {
   previousCrc = 0;
   lastCrc = 0;
   #durable: PromiseWithResolvers<void> | null = null;
-  /** Promise `LogUnavailableError.durableLater` for the callers whose first promise was rejected before the frames were written. */
+  /** The promise `LogUnavailableError.durableLater`. Callers get this promise if a write failed and the log will try again. */
   #durableLater: PromiseWithResolvers<void> | null = null;
 
   /** Buffer whose first `length` bytes are the encoded records of the group. */
@@ -57,8 +57,8 @@ export class FrameGroup {
   }
 
   resolveWaitingPromises(): void {
-    // Promises resolve in log order. `durableLater` is resolved before `durable`, because `durableLater` belongs to the oldest records of
-    // the group.
+    // Promises resolve in the order of their records. `durableLater` belongs to older records than `durable`, so `durableLater` is resolved
+    // first.
     this.#durableLater?.resolve();
     this.#durableLater = null;
     this.#durable?.resolve();
@@ -142,7 +142,7 @@ export class SegmentWriter {
     await segment.file.close();
   }
 
-  /** Closes the segment after a failed write or sync. The closed segment is never written again, because its content on disk is unknown. */
+  /** Closes the segment after a failed write or sync. A failed write can leave any bytes, so the segment is never written again. */
   async abandonSegment(): Promise<void> {
     const segment = this.#segment;
     this.#segment = null;

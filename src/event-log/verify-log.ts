@@ -8,7 +8,7 @@ import { type LogLocation, LogScanner, openSegment } from './log-scanner.ts';
 import { copySegmentRange, writeSegment } from './segment-files.ts';
 import { LogDamagedError, withSegmentReader } from './segment-reader.ts';
 
-/** Result of verifying a log. In a damaged log, all members except `segments` and `bytes` describe the records before the first damage. */
+/** Result of verifying a log. If the log is damaged, only `segments` and `bytes` include the data after the first damage. */
 export interface LogVerification {
   readonly folder: string;
   readonly segments: number;
@@ -20,7 +20,7 @@ export interface LogVerification {
   readonly crc: number;
   /** End of the last record; null if no segment has a valid header. */
   readonly end: LogLocation | null;
-  /** Number of bytes after `end`: a write in progress, or a torn tail, which is removed when the log is opened. */
+  /** Number of bytes after `end`: an incomplete record that is still being written, or that recovery will remove. */
   readonly tornBytes: number;
   /** First damage, or null. A damaged log can be opened only if the damage is in an old segment that recovery skips. */
   readonly damage: LogDamagedError | null;
@@ -50,8 +50,8 @@ function segmentSizeBytes(files: LogFiles, folder: string, first: number): numbe
 }
 
 /**
- * Verifies every record of a log and the chain of CRCs in the same way as the recovery of a log, but changes nothing. The log may be in
- * use. Yields to the event loop between chunks.
+ * Verifies every record of a log and the chain of CRCs. Does not modify the log. The log may be in use. Yields to the event loop between
+ * chunks.
  *
  * @throws LogRewrittenError if the writer moved or deleted records during the check; the caller must then verify the log again
  */
@@ -80,7 +80,7 @@ export async function verifyLog(
       await nextTurn();
       signal?.throwIfAborted();
     }
-    // Reports the bytes that were read after the last record, which are the end mark of a closed log.
+    // A closed log ends with a segment without records. The bytes of this segment are reported here.
     report();
   } catch (error) {
     if (!(error instanceof LogDamagedError)) throw error;
@@ -94,11 +94,11 @@ export async function verifyLog(
   return { folder, segments, bytes: logSizeBytes(files, folder), records, position, crc, end, tornBytes, damage };
 }
 
-/** Number of times that `copyLog` reads each byte: to verify the log, to copy the log, and to verify the copy. */
+/** `copyLog` reads each byte three times: to verify the log, to copy the log, and to verify the copy. */
 export const readsPerCopiedByte = 3;
 
 /**
- * Copies a log, which may be in use, up to the record that is the last record when the copy starts. Bytes before the end of a complete
+ * Copies a log, which may be in use. The copy contains the records that exist when the copy starts. Bytes before the end of a complete
  * record never change, but later bytes may be written during the copy. The copy is durable, has an end mark, and is verified. Returns the
  * result of verifying the copy.
  *
@@ -131,7 +131,7 @@ export async function copyLog(
         segment.close();
       }
     }
-    // The end mark distinguishes a damaged last record from an unfinished write.
+    // With the end mark, recovery can detect that the last record of the copy is missing or damaged.
     if (end.offset > segmentHeaderLength) {
       writeSegment(target, { firstSequence: position + 1, previousCrc: crc }, []);
     }

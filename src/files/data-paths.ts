@@ -6,8 +6,8 @@ export interface DataPaths {
   /** Folder of the journal, which stores the pocket fields of live sessions. */
   readonly journalFolder: string;
   /**
-   * Folder of the counter archive: analytics of days whose sessions are deleted (`CounterArchive`). The folder is created when the first
-   * day is archived.
+   * Folder of the counter archive: analytics of days whose sessions are deleted (`CounterArchive`). The archive folder is created when the
+   * first day is archived.
    */
   readonly archiveFolder: string;
   /** SQLite file of the analytics store, which can be rebuilt from the ledger and the archive. */
@@ -24,8 +24,8 @@ export function dataPaths(dataDir: string): DataPaths {
 }
 
 /**
- * Error for a missing folder inside the data folder. If the service started without one of its folders, it would create an empty folder,
- * and could then delete data that depends on the missing folder.
+ * Error for a missing folder inside the data folder. The service does not start with a new empty folder, because it could then delete data
+ * that depends on the missing folder.
  */
 export class FolderMissingError extends Error {
   override readonly name = 'FolderMissingError';

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Whether an error of the operating system or of SQLite means that the disk is full, a quota is exceeded, or a file is too large. */
+/** Whether a system error or SQLite error means that the disk is full, a quota is exceeded, or a file is too large. */
 export function isDiskFullError(error: unknown): boolean {
   return error instanceof Error && diskFullCodes.has((error as NodeJS.ErrnoException).code ?? '');
 }
@@ -22,7 +22,7 @@ const diskFullCodes: ReadonlySet<string> = new Set([
   'EDQUOT',
   'EFBIG',
   'SQLITE_FULL',
-  // SQLite reports this code if it cannot enlarge the shared-memory index of a write-ahead log.
+  // SQLite reports `SQLITE_IOERR_SHMSIZE` if it cannot enlarge the shared-memory index of a write-ahead log.
   'SQLITE_IOERR_SHMSIZE',
 ]);
 
@@ -91,8 +91,8 @@ export function writeFileDurably(path: string, content: string | Uint8Array | Ge
 export function createPrivateFile(path: string): void {
   let file: number;
   try {
-    // An existing file must not be opened: closing any descriptor of a file releases all POSIX locks of the process on that file,
-    // including the locks of SQLite.
+    // An existing file must not be opened, because closing the file would release all POSIX locks of this process on the file, such as the
+    // locks of SQLite.
     file = openSync(path, 'wx', 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;

@@ -10,7 +10,7 @@ export interface ClickIdPayload {
   readonly sub: Uint8Array;
   readonly offerId: string;
   readonly clickedMs: number;
-  /** Estimated revenue of the click in micro-dollars. A repeated click has the same estimate as the first click. */
+  /** Estimated revenue of the click in micro-dollars. Repeated clicks on an offer have the same estimate as the first click. */
   readonly valueMicros: number;
   /** Whether a lender can confirm revenue for the click; false for HEAD requests and self-declared bots. */
   readonly countable: boolean;
@@ -43,8 +43,8 @@ const signedMacBytes = 10;
  *
  * The length of the token reveals only the length of the offer id, and the landing URL already reveals the offer.
  *
- * Also verifies click_ids in the format of earlier versions, because lenders may confirm clicks for 90 days. The old format is signed but
- * not encrypted, and has no part `countable`. The old format has these parts (lengths in bytes):
+ * Also verifies click_ids in the format of earlier versions, because lenders may confirm clicks for 90 days. A click_id in the old format
+ * is signed but not encrypted, and does not contain `countable`. The old format has these parts (lengths in bytes):
  *
  *     secret number (1), sub_id (32), time ms (6), value in micro-dollars (6), offer id (text), MAC (10)
  */

@@ -15,13 +15,13 @@ interface PageQuery {
   readonly subs: readonly Uint8Array[] | null;
 }
 
-/** Start of a page, and the first and last day number of the query. The first page determines the period, and later pages repeat it. */
+/** Start of a page, and the period of the query (first and last day number). All pages of a query have the same period. */
 export interface PagePosition {
   readonly fromDay: number;
   readonly toDay: number;
   /**
-   * For pages of days, the number of days on earlier pages. For pages of session rows, the ledger position of the last row on the previous
-   * page.
+   * If the pages list days, the number of days on earlier pages. If the pages list sessions, the ledger position of the last session on the
+   * previous page.
    */
   readonly after: number;
 }
@@ -48,8 +48,8 @@ const messageBytesMax = macOffset + 4 + 1 + 1 + 1 + tagCharactersMax + digestByt
  *
  *     account (4), vertical << 1 | test (1), granularity (1), tag length (1), tag, SHA-256 of the listed ids (32)
  *
- * The ids are sorted before hashing, because the client may list the ids in another order in each request. The message contains no hash if
- * the query lists no ids.
+ * The ids are sorted before hashing, because the client may list the ids in another order in each request. If the query lists no ids, the
+ * message ends after the tag.
  */
 export class PageCursors {
   readonly #signer: TokenSigner;

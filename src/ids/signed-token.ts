@@ -2,7 +2,7 @@ import { Hmac } from '../secrets/hmac.ts';
 import type { RandomBytesPool } from '../secrets/random-pool.ts';
 import type { KeyPurpose, SecretRing } from '../secrets/secret-ring.ts';
 
-/** Decodes base64url text. Returns null for non-canonical text, although `Buffer.from` accepts it. */
+/** Decodes base64url text. Returns null for a text that `toString('base64url')` does not produce. */
 export function decodeCanonicalBase64url(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : null;
@@ -26,8 +26,9 @@ interface SignedTokenLayout {
 }
 
 /**
- * Signs and verifies tokens. A token contains the number of the secret that signed the token, and ends with a MAC. The signed message is
- * either the token up to the MAC, or a message that the caller composes from the token and its context, such as the session.
+ * Signs and verifies tokens. A token contains the number of the secret that signed the token, and ends with a MAC. By default, the signed
+ * message is the token without its MAC. A caller can pass another message, which also contains the context of the token, such as the
+ * session.
  */
 export class TokenSigner {
   readonly newestSecretNumber: number;
@@ -78,8 +79,8 @@ interface EncryptedTokenLayout {
  * The ciphertext is the XOR of the plaintext and a keystream. Block 0 of the keystream is the HMAC of the nonce; block i is the HMAC of the
  * nonce and the byte i. The tag is an HMAC of the associated data and all preceding parts of the token, with a second key.
  *
- * Nonces are random. The probability of a repeated nonce among n tokens is n² / 2^97, which is one in a million for 10,000 tokens per
- * second during a year. Two tokens with the same nonce would reveal the XOR of their plaintexts, but no key.
+ * Nonces are random. With 10,000 tokens per second during a year, the probability that any nonce is repeated is one in a million (n² / 2^97
+ * for n tokens). Two tokens with the same nonce would reveal the XOR of their plaintexts, but no key.
  *
  * The caller writes the associated data and the plaintext into `buffer`. Each call of `encrypt` or `decrypt` overwrites `buffer`.
  */

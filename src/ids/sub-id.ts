@@ -16,8 +16,8 @@ import { TokenSigner } from './signed-token.ts';
  *    14  random                10
  *    24  MAC                   8    HMAC-SHA-256 over bytes 0 to 23, truncated to 64 bits
  *
- * The MAC proves that the service issued the id. The id also contains the tenant and the creation time. The creation time comes first, so
- * that ids sort by age and an index grows at its end.
+ * The MAC proves that the service issued the id. The creation time comes first, so that newer ids sort after older ids, and a database
+ * index appends new ids at its end.
  *
  * In the source code, variables named `subId` contain the text of a sub_id, and variables named `sub` contain its 32 bytes.
  */
@@ -114,7 +114,7 @@ const hexDigitValues = Int8Array.from({ length: 256 }, (_, byte) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(byte)),
 );
 
-/** Buffer for the UTF-8 bytes of a sub_id, with space for a last character of 4 bytes. No byte of a multi-byte character is a hex digit. */
+/** Buffer for the UTF-8 bytes of a sub_id, with 4 spare bytes for an invalid text that contains multi-byte characters. */
 const textBuffer = Buffer.alloc(subIdLength + 4);
 
 /**
@@ -125,7 +125,7 @@ export function parseSubIdInt32s(text: string, words: Int32Array): boolean {
   if (text.length !== subIdLength || !text.startsWith(subIdPrefix)) return false;
   // Reading bytes from a buffer takes half the time of `charCodeAt`, including the copy to the buffer.
   textBuffer.write(text, 0, 'utf8');
-  // `allDigits` is negative after the loop if any digit was invalid.
+  // The value of an invalid digit is -1, which makes `allDigits` negative.
   let allDigits = 0;
   for (let word = 0, i = subIdPrefix.length; word < subIdInt32Count; word++, i += hexDigitsPerWord) {
     const a = hexDigitValues[textBuffer[i]!]!;

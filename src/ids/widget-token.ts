@@ -10,8 +10,8 @@ const messageBytes = subIdByteLength + macOffset;
 
 /**
  * Issues and verifies widget tokens (docs/contract.md#widget-tokens). A widget token gives access to the widget of one session until the
- * token expires. Every request contains both the token and the session's sub_id. A widget token has 28 characters in base64url and these
- * parts (offsets and lengths in bytes):
+ * token expires. Every request of the widget contains the token and the session's sub_id. A widget token has 28 characters in base64url and
+ * these parts (offsets and lengths in bytes):
  *
  *     0  number of the secret   1 byte
  *     1  expiry, ms             6

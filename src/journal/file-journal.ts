@@ -30,14 +30,14 @@ export interface FileJournalOptions
   readonly verticals: readonly Vertical[];
   /** Lifetime of a session in milliseconds. Field changes are deleted some time after their session has expired. */
   readonly sessionTtlMs: number;
-  /** Called for each stored field change in order while the journal is opened, also for expired sessions. Copy retained bytes. */
+  /** Called for each field change in the journal, also of expired sessions. The callback must copy `sub` if it keeps the bytes. */
   readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
   readonly onIncident?: (incident: JournalIncident) => void;
 }
 
 export type JournalIncident =
   | EventLogIncident
-  /** A new journal log could not be created, or an old journal log could not be deleted. The journal retries the operation. */
+  /** A new journal log could not be created, or an old journal log could not be deleted. The journal will try again. */
   | { readonly kind: 'maintenance-failed'; readonly error: unknown }
   | { readonly kind: 'maintenance-recovered' };
 
@@ -64,9 +64,9 @@ interface FieldChangesBatch {
 }
 
 /**
- * Journal that is stored as a sequence of event logs. Each event log has its own folder and its own encryption key. The
- * journal creates the folder of a new log at every start of the service, and every quarter of an hour if there are changes. A journal log is
- * deleted when all sessions that changed in it have expired, so that borrowers' data is not stored much longer than their sessions.
+ * Journal that is stored as a sequence of event logs. Each event log has its own folder and its own encryption key. The journal creates a
+ * new log at every start of the service, and every quarter of an hour if there are changes. A log is deleted when all sessions with changes
+ * in this log have expired. Borrowers' data is therefore not stored much longer than their sessions.
  *
  *     <folder>/0001790000000000/   one journal log; its name is its creation time in ms, made unique and ascending
  *     <folder>/....gone            a journal log that is being deleted
@@ -84,7 +84,7 @@ export class FileJournal implements Journal {
   #pendingBatch: FieldChangesBatch | null = null;
   /** Promise that settles when the last written batch is durable or has failed. */
   #lastBatchDurable: Promise<void> = Promise.resolve();
-  /** Batches of field changes that wait for a new journal log; null while no new log is being created. */
+  /** Batches of field changes that wait while a new journal log is being created; otherwise null. */
   #deferredBatches: FieldChangesBatch[] | null = null;
   #closing = false;
   #maintenance: Promise<void> | null = null;
@@ -184,7 +184,7 @@ export class FileJournal implements Journal {
     const ciphertext = current.cipher.encryptBatch(current.batchCount, this.#encoder.encodeSharedRef(batch.items));
     const appended = current.log.append([journalRecordKinds.encryptedBatch, wallMs, ciphertext]);
     if (appended === null) {
-      // The next batch may reuse the batch number, because no batch was written with this number.
+      // This batch was not written, so the next batch may use the same batch number.
       batch.durable.reject(new LogUnavailableError('the journal cannot be written', null));
       return;
     }
@@ -208,8 +208,8 @@ export class FileJournal implements Journal {
   }
 
   /**
-   * Creates a new journal log once all batches of the current log are durable, so that a restart reads all changes in the order in which
-   * they were made. If the current log cannot be written, no new log is created, because closing the log would lose its pending records.
+   * Creates a new journal log once all batches of the current log are durable, so that a restart reads all changes in the correct order. If
+   * the current log cannot be written, no new log is created, because closing the current log would lose its pending records.
    */
   async #startNewLog(): Promise<void> {
     const { name, log } = this.#currentLog;
@@ -278,7 +278,7 @@ async function openJournalLog(
   const log = createEventLog(journalLogOptions(options, name));
   const { number } = secrets.newest;
   const salt = randomBytes(saltLength);
-  // No code waits for the header, because the log stores the header before the first batch or together with the first batch.
+  // Waiting for the header is unnecessary, because the log never stores a batch without the header.
   log.appendWithoutWaiting([journalRecordKinds.header, openedMs, number, salt, serializeFieldEncodings(verticals)]);
   const cipher = new JournalCipher(secrets.deriveKey(number, 'journal')!, salt);
   return { name, openedMs, log, cipher, batchCount: 0, lastWallMs: Number.NEGATIVE_INFINITY };

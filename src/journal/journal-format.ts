@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 
 /**
- * Record in a journal log. The first record of a journal log is an unencrypted header. The following records are batches,
- * encrypted with the key of the log.
+ * Record in a journal log. The first record of a journal log is an unencrypted header. All other records of a journal log are batches of
+ * field changes, encrypted with the key of the log.
  */
 export type JournalRecord = JournalLogHeader | EncryptedBatch;
 
@@ -16,7 +16,7 @@ type JournalLogHeader = readonly [
   secretNumber: number,
   /** Salt of 16 random bytes. Because of the salt, each journal log has a different encryption key. */
   salt: Uint8Array,
-  /** JSON text of an object that maps the number of each served vertical to the `FieldEncoding`s of the vertical. */
+  /** Field encodings of each vertical, as the JSON text of an object whose keys are vertical numbers. */
   fieldEncodings: string,
 ];
 
@@ -32,7 +32,7 @@ export const saltLength = 16;
 
 /**
  * Encrypts the batches of one journal log with AES-256-GCM. The encryption key is derived from a secret and the salt of the log. The batch
- * number is the nonce of the encryption. No nonce repeats with the same key, because each restart creates a new journal log.
+ * number is the nonce of the encryption. No nonce repeats with the same key, because each restart creates a new journal log with a new key.
  */
 export class JournalCipher {
   readonly #key: Buffer;

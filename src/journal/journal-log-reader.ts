@@ -10,13 +10,13 @@ import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { JournalCipher, journalRecordKinds } from './journal-format.ts';
 
 /**
- * Encoding of a pocket field's value as a number. Each journal log stores the encodings of its values, so that a later version of the
- * service can read the log even if fields were added, removed or reordered.
+ * Encoding of a pocket field's value as a number. Each journal log stores the encodings with which its values were written. A later version
+ * of the service can therefore read the log, even if fields were added, removed or reordered.
  */
 export interface FieldEncoding {
   readonly name: string;
   readonly kind: string;
-  /** Values of a choice field; absent for other fields. The encoded value of a choice field is an index in `words`. */
+  /** Values of a choice field as text; absent for other fields. The encoding of a value is its index in this list. */
   readonly words?: readonly string[];
 }
 
@@ -44,10 +44,7 @@ export function serializeFieldEncodings(verticals: readonly Vertical[]): string 
   );
 }
 
-/**
- * Parses the JSON text in which a journal log lists the encodings of the pocket fields by vertical number. Throws an `Error` for invalid
- * text.
- */
+/** Parses the field encodings of a journal log. The result maps vertical numbers to field encodings. Throws an `Error` for invalid text. */
 export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly FieldEncoding[]> {
   const parsed: unknown = JSON.parse(text);
   if (!FieldEncodings.Check(parsed)) throw new Error('field encodings are invalid');
@@ -56,7 +53,8 @@ export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly 
 
 /**
  * Creates a function that converts field changes from stored encodings to the current fields of a vertical. The returned function skips
- * fields and choices that the vertical no longer has. Returns null if the stored and the current field encodings are equal.
+ * fields and choices that the vertical no longer has. Returns null if no conversion is needed, because the stored and the current field
+ * encodings are equal.
  */
 export function createFieldEncodingConverter(
   written: readonly FieldEncoding[],
@@ -94,15 +92,15 @@ interface JournalLogReaderOptions {
 type FieldChangeConverter = (changes: readonly number[]) => readonly number[];
 
 /**
- * Decrypts and validates the field changes in one of the event logs of which the journal consists. Every member of a record is
- * validated, because the log may be damaged.
+ * Decrypts and validates the field changes in one event log of the journal. Every item of a record is validated, because the log may be
+ * damaged.
  */
 export class JournalLogReader {
   /** Unix time in milliseconds of the newest batch of field changes; minus infinity if there is no batch. */
   lastWallMs = Number.NEGATIVE_INFINITY;
   readonly #folder: string;
   readonly #options: JournalLogReaderOptions;
-  /** Allows two numbers for each field, because a request may change every field, and each change is stored as two numbers. */
+  /** One request may change every field, and each change is stored as two numbers: the field index and the value. */
   readonly #decoder = new RecordDecoder(Math.max(bounds.logRecordItemsMax, 2 * bounds.fieldsMax));
   #cipher: JournalCipher | null = null;
   #converters: ReadonlyMap<number, FieldChangeConverter> = new Map();
@@ -158,7 +156,7 @@ export class JournalLogReader {
       if (!(sub instanceof Uint8Array) || sub.length !== subIdByteLength || !isNumbers(changes)) {
         throw this.#createDamagedJournalError(`batch ${number} contains an invalid field change`);
       }
-      // Field changes of a vertical that is no longer served are skipped, because no session of this vertical is live.
+      // Field changes of a vertical that is no longer served are skipped.
       const translate = this.#converters.get(decodeSubId(sub).vertical);
       if (translate !== undefined) this.#options.onFieldChanges(sub, translate(changes));
     }

@@ -11,6 +11,6 @@ export interface Journal {
    * @throws LogUnavailableError if the journal refuses the changes or cannot write them in time
    */
   append(sub: Uint8Array, changes: readonly number[]): Promise<void>;
-  /** Whether the journal can be written; false from a failed write until the next successful write. Meanwhile, the service is not ready. */
+  /** `healthy` is false from a failed write until the next successful write. While `healthy` is false, the service is not ready. */
   readonly healthy: boolean;
 }

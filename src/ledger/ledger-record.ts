@@ -4,8 +4,8 @@ import { subIdByteLength } from '../ids/sub-id.ts';
 
 /**
  * A record of the ledger, which contains no pocket field of a borrower. The stored form of a record is a msgpack array. Every record starts
- * with its kind, the time in Unix milliseconds, and `sub`, the 32 bytes of the sub_id, which contain account, vertical and mode. A release
- * may add new members to a record only at the end of the array.
+ * with its kind, the time in Unix milliseconds, and `sub`, the 32 bytes of the sub_id. A release may add new items to a record only at the
+ * end of the array.
  */
 export type LedgerRecord =
   | SessionCreatedRecord
@@ -24,7 +24,7 @@ export const ledgerRecordKind = {
   widgetEventsReported: 6,
 } as const;
 
-/** A new session. The members `idempotencyKey` and `payload` are present if the request had an Idempotency-Key. */
+/** A new session. `idempotencyKey` and `payload` are present if the request had an Idempotency-Key. */
 export type SessionCreatedRecord = readonly [
   kind: 1,
   /** Creation time of the session, which the sub_id also contains. */
@@ -44,7 +44,7 @@ export type SessionCreatedRecord = readonly [
   payload?: Uint8Array,
 ];
 
-/** One response with offers (docs/contract.md#views). The members `load` and `again` are present for a widget render. */
+/** One response with offers (docs/contract.md#views). `load` and `again` are present if a widget showed the offers. */
 export type OffersViewedRecord = readonly [
   kind: 2,
   wallMs: number,
@@ -53,7 +53,7 @@ export type OffersViewedRecord = readonly [
   offerIds: readonly string[],
   /** ID of the widget load, 8 bytes. */
   load?: Uint8Array,
-  /** Whether a view of this widget load was already counted. If `again` is true, the offers can be clicked, but no view is counted. */
+  /** Whether a view of this widget load was already counted, so that this response does not count as a view. */
   again?: boolean,
 ];
 
@@ -70,12 +70,12 @@ export type OfferClickedRecord = readonly [
   /**
    * True for a click that counts towards the daily cap. False for a click after the cap was reached; analytics count such a click, but
    * without revenue. Null for a click that does not count towards the cap: a repeated click, or a click on an offer that was not shown to
-   * the session. The member is absent if the offer has no daily cap.
+   * the session. `withinDailyCap` is absent if the offer has no daily cap.
    */
   withinDailyCap?: boolean | null,
 ];
 
-/** Members that confirmations and reversals of revenue have in common (docs/contract.md#confirmations). */
+/** Items that records of revenue confirmations and of reversals have in common (docs/contract.md#confirmations). */
 type Booking = readonly [
   wallMs: number,
   sub: Uint8Array,
@@ -89,8 +89,9 @@ type Booking = readonly [
 ];
 
 /**
- * A lender confirms a payout (docs/contract.md#confirmations). The members `clickedMs` and `clickValueMicros` come from the click_id, and
- * restore a click whose record is missing. `clickedMs` and `clickValueMicros` are null if the confirmation contains no click_id.
+ * A lender confirms a payout (docs/contract.md#confirmations). `clickedMs` and `clickValueMicros` come from the click_id. With these
+ * values, a click whose record is missing can be restored. `clickedMs` and `clickValueMicros` are null if the confirmation contains no
+ * click_id.
  */
 export type RevenueConfirmedRecord = readonly [
   kind: 4,
@@ -119,7 +120,7 @@ export type WidgetEventsReportedRecord = readonly [
   offerIds: readonly (string | null)[],
 ];
 
-/** Length in bytes of a widget load ID, and of the digest of an event ID. */
+/** Widget load IDs and digests of event IDs have this length in bytes. */
 export const widgetIdLength = 8;
 
 /** Types of widget events (docs/contract.md#widget-events). The ledger stores indexes of this list, so its order must never change. */
@@ -145,8 +146,8 @@ export function recordTimeMs(record: unknown): number | null {
 }
 
 /**
- * Validates a decoded value and returns the ledger record, or null if the value is invalid. Every member that the service uses is checked,
- * so that a modified file cannot crash the service. An array from a later release may have additional members, which are ignored.
+ * Validates a decoded value and returns the ledger record, or null if the value is invalid. Every item that the service uses is checked, so
+ * that a modified file cannot crash the service. Additional items, which a later release may have added, are ignored.
  */
 export function parseLedgerRecord(value: unknown): LedgerRecord | null {
   if (!Array.isArray(value) || !isWallMs(value[1]) || !isBytes(value[2], subIdByteLength)) return null;
@@ -154,7 +155,7 @@ export function parseLedgerRecord(value: unknown): LedgerRecord | null {
   return value[0] === ledgerRecordKind.sessionCreated ? withKnownDevice(value) : (value as unknown as LedgerRecord);
 }
 
-/** Checks the members that follow the sub_id. A missing member is undefined, and therefore invalid unless it is optional. */
+/** Checks the items after the sub_id. A missing item is undefined, which is valid only for an optional item. */
 function hasValidMembers(value: readonly unknown[]): boolean {
   switch (value[0]) {
     case ledgerRecordKind.sessionCreated:

@@ -12,8 +12,8 @@ export interface LedgerSubscriber {
   /** Unix time in milliseconds of the oldest stored record that the subscriber needs when the service starts. */
   readonly replayStartMs: number;
   /**
-   * Applies a record. Records are applied in ledger order: first the stored records, then each new record before `append` returns. The
-   * bytes of the record are reused after this call. Must not throw.
+   * Applies a record. Records are applied in ledger order: first the stored records, then each new record before `append` returns. The byte
+   * arrays in the record are valid only during this call. `applyLedgerRecord` must not throw.
    */
   applyLedgerRecord(record: LedgerRecord): void;
 }
@@ -23,8 +23,8 @@ export interface OpenLedgerOptions
   /** Subscribers that receive the stored records while the ledger is opened, and each new record afterwards. */
   readonly subscribers: readonly LedgerSubscriber[];
   /**
-   * Subscribers that receive the stored records while the ledger is opened, but no new records. Each stored record is applied to
-   * `recoveries` before it is applied to `subscribers`.
+   * Subscribers that receive the stored records while the ledger is opened, but no new records. For each stored record, all `recoveries`
+   * are called before all `subscribers`.
    */
   readonly recoveries: readonly LedgerSubscriber[];
 }
@@ -59,8 +59,8 @@ export function openLedger({
 }
 
 /**
- * Visits, in order, the valid records that an open ledger had accepted before the call: all records from `sinceMs` (Unix milliseconds) on,
- * and some older records.
+ * Visits all valid records that were appended from `sinceMs` (Unix milliseconds) until the call, in order. Some records before `sinceMs`
+ * are also visited.
  *
  * @throws LogUnavailableError if the ledger cannot be written at present, LogDamagedError if a record cannot be read
  */

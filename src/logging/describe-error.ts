@@ -62,8 +62,8 @@ function isMessageSafe(error: Error, stack: readonly string[]): boolean {
   // The message of a file system error contains only the error, the system call and a path that the service chose.
   if (typeof errno === 'number' && typeof syscall === 'string') return true;
   if (error.constructor.name === 'SqliteError') return true;
-  // The message of a plain `Error` is safe if this project's code threw the error. Errors of classes other than `Error`, such as
-  // `SyntaxError`, come from JavaScript, and errors with an `ERR_*` code come from Node.js.
+  // The message of an `Error` is safe if this project's code threw the error. Errors of other classes, such as `SyntaxError`, and errors
+  // with an `ERR_*` code come from JavaScript or Node.js.
   const isNodeError = typeof code === 'string' && code.startsWith('ERR_');
   return (
     error.constructor === Error && !isNodeError && stack[0] !== undefined && !/\bnode:|\/node_modules\//.test(stack[0])

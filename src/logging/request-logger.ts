@@ -33,7 +33,7 @@ export class TokenBucket {
 export interface RequestLoggerOptions {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Route names by `RequestContext.routeIndex`. A log line contains the route name and not the path, which can contain submitted data. */
+  /** Route names by `RequestContext.routeIndex`. Log lines contain no path, because a path can contain submitted data. */
   readonly routeNames: readonly string[];
   /** Returns the key ID and account name of a caller, as `marketplace keys list` shows them. */
   readonly callerNames: (caller: RequestLogIds) => {
@@ -42,10 +42,10 @@ export interface RequestLoggerOptions {
   };
 }
 
-/** HTTP methods that are logged by name. Methods outside this set are logged as `other`, because their text is submitted data. */
+/** HTTP methods that are logged by name. Other methods are logged as `other`, because a client can send any text as the method. */
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']);
 
-/** Log levels of the error codes for failures of the service. Error codes that are not in this table are logged at level `info`. */
+/** Log levels of the errors that the service itself causes. Error codes that are not in this table are logged at level `info`. */
 const levelsByCode: Partial<Record<ErrorCode, Level>> = { INTERNAL_ERROR: 'error', SERVICE_UNAVAILABLE: 'warn' };
 
 /**
@@ -56,7 +56,7 @@ const levelsByCode: Partial<Record<ErrorCode, Level>> = { INTERNAL_ERROR: 'error
  * second. At level `debug`, the number of lines is not limited.
  */
 export class RequestLogger {
-  /** Function that logs a response with a status below 400; undefined if the log level excludes `debug` lines. */
+  /** Function that logs a response with a status below 400; undefined if `debug` lines are not logged. */
   readonly logSuccess: ((request: LoggedRequest, reply: Reply) => void) | undefined;
   readonly #options: RequestLoggerOptions;
   readonly #buckets = new Map<string, TokenBucket>();
@@ -79,7 +79,7 @@ export class RequestLogger {
     const code = error?.code;
     if (code === 'INTERNAL_ERROR') return;
     const level = refusalLevel(code, status);
-    // The kind of an error is its code, or the HTTP status if the reply has no error code, so there are few kinds.
+    // Lines are limited per error code, or per HTTP status if the reply has no error code.
     if (this.#isLogLineAllowed(level, code ?? `status ${status}`)) {
       const reason = code === undefined ? `status ${status}` : errorTable[code].phrase;
       this.#options.logger[level](this.#fields(request, status, error), `request rejected: ${reason}`);
@@ -93,7 +93,7 @@ export class RequestLogger {
     this.#options.logger.error({ ...line, err: describeError(error) }, 'request failed');
   };
 
-  /** Logs the number of lines that were dropped since the last summary, and stops the summaries of dropped lines. */
+  /** Logs the number of lines dropped since the last summary, and cancels further summaries. */
   close(): void {
     clearTimeout(this.#summaryTimer);
     this.#logDroppedLines();

@@ -3,13 +3,12 @@ import { type Certificate, InvalidCertificateError, type TlsVersion } from '../.
 import type { Listener, ListenerOptions } from './listener.ts';
 
 /**
- * Keeps the listening socket open for `acceptMs`, and until the event loop has polled for new connections at least once. Closing the
- * listening socket earlier would reset connections that the operating system has established but the process has not accepted yet.
+ * Keeps the listening socket open for at least `acceptMs` milliseconds, and until the event loop has polled for new connections. Closing
+ * the listening socket earlier would reset connections that the operating system has established but the process has not accepted yet.
  */
 async function keepAcceptingConnections(acceptMs: number): Promise<void> {
   if (acceptMs > 0) await new Promise((resolve) => setTimeout(resolve, acceptMs));
-  // The first `setImmediate` ends the current turn of the event loop. The second `setImmediate` ends the next turn, in which the event loop
-  // has polled the sockets.
+  // Waits until the current turn and the next turn of the event loop have ended. In the next turn, the event loop polls the sockets.
   await new Promise(setImmediate);
   await new Promise(setImmediate);
 }
@@ -30,8 +29,8 @@ export class InFlightRequests {
 
   /**
    * Waits until all requests are answered and the last reply was passed to the operating system, or until `graceMs` have passed. Also waits
-   * for new requests that arrive on open connections during the wait. Resolves with the number of requests that are then still unanswered.
-   * Call `waitForAllRequests` only once.
+   * for new requests that arrive on open connections during the wait. Resolves with the number of requests that were not answered in this
+   * time. Call `waitForAllRequests` only once.
    */
   async waitForAllRequests(graceMs: number): Promise<number> {
     const graceEnd = Promise.withResolvers<void>();
@@ -58,11 +57,11 @@ export interface UnsentReply {
 }
 
 /**
- * Limits the total size of the replies that clients have not completely read. If the limit is exceeded, the connection whose client has
- * read nothing for the longest time is closed.
+ * Limits the total size of the replies that clients have not completely read. If the total exceeds the limit, closes the connection of the
+ * client that has read nothing for the longest time.
  */
 class UnsentReplies {
-  /** Size in bytes of each unsent reply. The first reply is the one whose client has read nothing for the longest time. */
+  /** Size in bytes of each unsent reply. The first entry is the reply whose client has read nothing for the longest time. */
   private readonly bytesByReply = new Map<UnsentReply, number>();
   private bytes = 0;
 
@@ -89,7 +88,7 @@ class UnsentReplies {
   }
 }
 
-/** Entry of a deadline queue. The queue sets all members except `onDeadline`. */
+/** Entry of a deadline queue. The queue sets the properties, and the entry implements `onDeadline`. */
 export interface DeadlineQueueEntry {
   /** Time when the entry expires, in milliseconds of the monotonic clock. */
   dueMs: number;
@@ -99,15 +98,15 @@ export interface DeadlineQueueEntry {
   onDeadline(): void;
 }
 
-/** Initial values of the members that a deadline queue sets. */
+/** Initial values of the properties that a deadline queue sets. */
 export const deadlineEntryDefaults = { dueMs: 0, previous: null, next: null } as const;
 
 /**
- * Queue of entries that all have the same timeout. The oldest entry therefore always expires first, and one timer is enough. The
- * queue is a circular linked list, in which adding and removing an entry takes constant time.
+ * Queue of entries with deadlines. All entries have the same timeout, so the oldest entry always expires first, and one timer is enough for
+ * all entries. The queue is a circular linked list, in which adding and removing an entry takes constant time.
  */
 export class DeadlineQueue {
-  /** Start and end of the circular linked list. The entry after the sentinel expires first. */
+  /** Placeholder between the last and the first entry of the circular linked list. */
   private readonly sentinel: DeadlineQueueEntry = {
     dueMs: Number.POSITIVE_INFINITY,
     previous: null,

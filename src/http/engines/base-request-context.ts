@@ -59,8 +59,8 @@ export const lateHeaderReadMessage = 'request headers must be read before the ha
  *     every state ──client disconnects──> ended ──> released
  *
  * An engine calls `runHandler`, adds the context to the listener's deadlines while the context is pending or lingering, and calls `release`
- * at the end. A context is lingering if the reply was sent while the client is still sending a refused body. A context is unsent if the
- * operating system could not accept the context's whole reply, because the client reads too slowly.
+ * at the end. A context is lingering if its reply was sent, but the client is still sending a request body that was refused. A context is
+ * unsent if a part of its reply is still in memory, because the client reads too slowly.
  */
 export abstract class BaseRequestContext<L extends BaseListener>
   implements RequestContext, DeadlineQueueEntry, LoggedRequest, UnsentReply
@@ -81,10 +81,10 @@ export abstract class BaseRequestContext<L extends BaseListener>
   protected readonly receivedMs = performance.now();
   /** Whether the Content-Length of the request exceeds the body size limit. */
   protected isBodyTooLarge = false;
-  /** Whether a reply must close the connection, because the unread rest of the body has an unknown size or is too large. */
+  /** Whether a reply must close the connection, because the rest of the body is too large or has an unknown size. */
   protected mustDiscardBody = false;
   private isBodyRequested = false;
-  /** Called if the body cannot be read; undefined unless the handler is waiting for the body. */
+  /** Called if the body cannot be read; undefined while no handler waits for the body. */
   private onBodyUnavailable: (() => void) | undefined;
   private isCounted = false;
 
@@ -106,13 +106,13 @@ export abstract class BaseRequestContext<L extends BaseListener>
    */
   protected abstract findMalformedPart(): RequestParam | undefined;
 
-  /** Collects the request body and then calls `passBodyToHandler`, unless the context has ended. */
+  /** Collects the request body. Then calls `passBodyToHandler` if the request is still pending. */
   protected abstract collectBody(onBody: (body: Buffer) => void | Promise<void>): void;
 
   /** Calls `markResponseEnded` and sends the reply. Throws without sending anything if the reply is invalid. */
   protected abstract writeReply(reply: Reply): void;
 
-  /** Closes the connection of a request that was answered. */
+  /** Closes the connection. Called only after the request was answered. */
   abstract closeConnection(): void;
 
   readBody(onBody: (body: Buffer) => void | Promise<void>, onBodyUnavailable?: () => void): void {

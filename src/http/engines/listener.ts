@@ -21,12 +21,12 @@ export interface RequestContext extends CancelSignal {
    */
   requestHeader(lowerCaseName: string): string;
   /**
-   * Reads the request body. A handler may call `readBody` only once, and only before the handler returns. Calls either `onBody` or
-   * `onBodyUnavailable`, once. `onBodyUnavailable` is called if the body is too large (the listener replies 413), the client disconnects,
-   * or the deadline passes (the listener replies 503). The buffer is valid only during the call of `onBody`.
+   * Reads the request body. A handler may call `readBody` only once, and only before the handler returns. `readBody` calls either `onBody`
+   * or `onBodyUnavailable`, but never both. `onBodyUnavailable` is called if the body is too large (the listener replies 413), the client
+   * disconnects, or the deadline passes (the listener replies 503). The buffer is valid only during the call of `onBody`.
    */
   readBody(onBody: (body: Buffer) => void | Promise<void>, onBodyUnavailable?: () => void): void;
-  /** Headers that the route adds to the listener's own error replies, such as 413 or 503 after the deadline. */
+  /** Headers that the route adds to error replies of the listener itself, such as 413 for a body that is too large. */
   errorHeaders: HeaderText;
   /** Index of the route in `allRouteNames`, for metrics and logs; 0 (`other`) until the route sets the index. */
   routeIndex: number;
@@ -38,7 +38,7 @@ export interface RequestContext extends CancelSignal {
   readonly ended: boolean;
 }
 
-/** Numbers of an account and an API key; `SqliteKeyDirectory.requestLogNames` converts them to the account name and the key ID. */
+/** Numbers that identify an account and an API key. `SqliteKeyDirectory.requestLogNames` returns the account name and the key ID. */
 export interface RequestLogIds {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */
@@ -47,7 +47,7 @@ export interface RequestLogIds {
 
 export interface Reply {
   readonly status: number;
-  /** Headers of the route. The listener adds `X-Request-Id`, `X-Content-Type-Options`, `Content-Length`, `Date` and `Connection`. */
+  /** Headers that the route sets. The listener adds `X-Request-Id`, `X-Content-Type-Options`, `Content-Length`, `Date` and `Connection`. */
   readonly headers: HeaderText;
   readonly body: string | Uint8Array;
   /** The API error in the body of the reply, for the log. */
@@ -77,7 +77,7 @@ export interface ListenerOptions {
   /** TCP port; 0 selects a free port. */
   readonly port: number;
   readonly handler: RequestHandler;
-  /** Creates the listener's own error replies: 400 for malformed requests, 413, 500, and 503 after the request deadline. */
+  /** Creates the error replies that the listener itself sends, such as 400 for a malformed request. */
   readonly errorReply: (error: ApiError, requestId: string, headers: HeaderText) => Reply;
   /** Called when a handler throws or rejects, which is always a bug. */
   readonly onHandlerError: (error: unknown, request: LoggedRequest) => void;
@@ -87,8 +87,8 @@ export interface ListenerOptions {
   readonly onSuccessReply?: ((request: LoggedRequest, reply: Reply) => void) | undefined;
   readonly onDeadline?: () => void;
   /**
-   * Called when a reply is passed to the engine, with the time in microseconds since the request head was received. Not called for replies
-   * of the engine's HTTP parser.
+   * Called when a reply is passed to the engine, with the time in microseconds since the request head was received. `onReply` is not called
+   * for replies that the engine's HTTP parser sends itself.
    */
   readonly onReply?: (route: number, status: number, elapsedUs: number) => void;
   readonly bodyBytesMax: number;
@@ -111,8 +111,8 @@ export interface Listener {
   setCertificate(certificate: Certificate): void;
   /**
    * Drains and closes the listener. During the drain, every reply contains `Connection: close`. The listening socket closes `acceptMs`
-   * after this call. Connections close when all replies are sent, at the latest `graceMs` after the listening socket. Resolves with the
-   * number of requests that are then still unanswered. Repeated calls of `close` have no effect.
+   * milliseconds after this call. Connections close when all replies are sent, but at the latest `graceMs` milliseconds after the listening
+   * socket. Resolves with the number of requests that were not answered in this time. Repeated calls of `close` have no effect.
    */
   close(graceMs: number, acceptMs?: number): Promise<number>;
 }

@@ -12,8 +12,8 @@ import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodylessStatus, responseHead, responseHeaders, splitHeaders } from './response-head.ts';
 
 /**
- * Starts a listener that uses node:http, for machines without a binary of uWebSockets.js. Both engines send the same replies. Rejects with
- * the system error (`EADDRINUSE`, `EACCES`, ...) if the address cannot be used.
+ * Starts a listener that uses node:http, for machines without a binary of uWebSockets.js. Listeners of node:http and of uWebSockets.js send
+ * the same replies. Rejects with the system error (`EADDRINUSE`, `EACCES`, ...) if the address cannot be used.
  *
  * @param reason reason why this engine was chosen
  */
@@ -27,7 +27,7 @@ export async function startNodeListener(
     requestTimeout: bounds.connectionIdleTimeoutMs,
     keepAliveTimeout: bounds.connectionIdleTimeoutMs,
     connectionsCheckingInterval: bounds.connectionCheckIntervalMs,
-    // The request context rejects a request without a Host header, so that the reply has the documented error body.
+    // Requests without a Host header are rejected by the request context instead of Node.js, so that the reply has the documented body.
     requireHostHeader: false,
   };
   const server =
@@ -38,7 +38,7 @@ export async function startNodeListener(
           ...tlsContextOptions(options.tls.certificate, options.tls.minVersion),
           handshakeTimeout: bounds.connectionIdleTimeoutMs,
         });
-  // Node.js would drop the headers above a maximum count, so that the check for malformed requests could not see them. `maxHeaderSize`
+  // By default, Node.js drops headers above a maximum count, and the check for malformed requests would miss these headers. `maxHeaderSize`
   // already limits the size of the headers.
   server.maxHeadersCount = 0;
   // Closes the connections of clients that do not read their responses.
@@ -74,7 +74,7 @@ class NodeListener extends BaseListener {
     } else {
       server.on('connection', (socket) => this.onConnection(socket));
     }
-    // Node.js treats connections with unread replies as idle, so `close` would truncate these replies. `closeConnections` closes all
+    // `close` of Node.js would also close connections whose client has not yet read the whole reply. Instead, `closeConnections` closes all
     // connections at the end of the drain.
     server.closeIdleConnections = () => {};
     server.on('request', (request, response) => this.onRequest(request, response));
@@ -189,7 +189,7 @@ const parserErrorParams: { readonly [code: string]: RequestParam } = {
 };
 
 /**
- * Splits a request target into path and query. Removes the scheme and authority of a target in absolute form (RFC 9112, 3.2.2). If the
+ * Splits a request target into path and query. Removes scheme and host from a target such as `http://host/path` (RFC 9112, 3.2.2). If the
  * target is invalid, for example because the authority contains a user name, the returned path does not start with a slash.
  */
 function parseRequestTarget(target: string): { path: string; query: string; authority?: string } {
@@ -208,7 +208,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   protected override isHandling = false;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
-  /** Authority of a request target in absolute form, which replaces the Host header; undefined for other targets. */
+  /** Host in a request target such as `http://host/path`, which replaces the Host header; undefined if the target is only a path. */
   private readonly authority: string | undefined;
 
   constructor(listener: NodeListener, request: IncomingMessage, response: ServerResponse) {
@@ -235,8 +235,8 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   }
 
   /**
-   * Replies 400 to a request whose body is malformed, unless the body was complete or the request was answered. Returns true if the reply
-   * was sent.
+   * Replies 400 because the rest of the body is malformed. Returns false, without a reply, if the body is complete or the request was
+   * answered.
    */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;

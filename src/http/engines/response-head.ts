@@ -4,7 +4,7 @@ import type { Reply } from './listener.ts';
 
 /**
  * Response headers in the HTTP/1.1 wire format: CR LF, name, `: ` and value for each header. Headers are stored as text instead of a map,
- * because no code looks up response headers. Constant headers are formatted only once, and header texts are concatenated with `+`.
+ * because no code looks up response headers. To combine header texts, concatenate them with `+`.
  */
 export type HeaderText = string;
 
@@ -14,7 +14,7 @@ export function formatHeader(name: string, value: string): HeaderText {
   return `\r\n${name}: ${value}`;
 }
 
-/** Formats several headers. Call this function only for constant headers, and only once for each of them. */
+/** Formats several headers. Call this function only for constant headers, and only once for each header. */
 export function formatHeaders(headers: Readonly<Record<string, string>>): HeaderText {
   return flattenString(
     Object.entries(headers)

@@ -47,8 +47,8 @@ const engineBuilds: readonly { readonly version: string; readonly load: () => un
 let loadedEngine: LoadedEngine | undefined;
 
 /**
- * Loads the newest binary of uWebSockets.js that this machine supports, once per process. Because the binary reads its settings from
- * environment variables only while it loads, this function sets a variable during loading and then restores the previous value.
+ * Loads the newest binary of uWebSockets.js that this machine supports, once per process. The binary reads the maximum header size from an
+ * environment variable while it loads. This function sets the variable for that time and then restores the previous value.
  *
  * @throws NativeEngineUnavailableError with the reason for each build if none can be loaded
  */
@@ -79,7 +79,7 @@ function loadNewestEngineBuild(): LoadedEngine {
   throw new NativeEngineUnavailableError(failures.join('; '));
 }
 
-/** Returns the error message of the module loader without the preceding text, which does not name the cause. */
+/** Returns the line that names the cause from an error message of the module loader. */
 function loaderMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message

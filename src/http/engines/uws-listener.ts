@@ -34,8 +34,8 @@ class UwsListener extends BaseListener {
    */
   private readonly acceptor: NativeApp;
   /**
-   * Child apps, one for each certificate since the start, with the current certificate last; empty without TLS. After a certificate change,
-   * open connections stay with the child app of the earlier certificate.
+   * Child apps that serve the TLS connections, one for each certificate since the start. The last app has the current certificate. After a
+   * certificate change, open connections stay with the child app of the earlier certificate.
    */
   private readonly tlsApps: NativeApp[] = [];
   private listenSocket: us_listen_socket | undefined;
@@ -82,9 +82,9 @@ class UwsListener extends BaseListener {
   }
 
   protected override closeConnections(): void {
-    // `NativeApp.close` closes every socket immediately, so it must not run in a callback of the engine. All accepted connections have
-    // already been passed to a child app, because passing a connection takes one turn of the event loop, and the drain has waited for at
-    // least one turn.
+    // `NativeApp.close` closes every socket immediately, so it must not run in a callback of the engine. With TLS, an accepted connection
+    // is passed to a child app within one turn of the event loop. The drain has waited for at least one turn, so `close` reaches every
+    // connection.
     for (const app of [this.acceptor, ...this.tlsApps]) app.close();
   }
 
@@ -94,19 +94,19 @@ class UwsListener extends BaseListener {
 }
 
 /**
- * Cipher option for a listener that supports only TLS 1.3. uWebSockets.js cannot disable TLS 1.2, so the option allows only one TLS 1.2
- * cipher, which needs a pre-shared key that no client has.
+ * Cipher option for a listener that supports only TLS 1.3. uWebSockets.js cannot disable TLS 1.2. Therefore, the option allows only one TLS
+ * 1.2 cipher, which no client can use, because it needs a pre-shared key.
  */
 const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 
 /**
- * The request context whose native callback ran last. The process has only one cork buffer, and the socket of this context may use the
- * buffer until the microtasks after the callback have run. While one socket uses the cork buffer, no other socket can be corked. Each part
- * of a reply on an uncorked socket needs its own system call, so that the whole request costs six times as much (measured).
+ * The request context whose callback uWebSockets.js called last. uWebSockets.js collects the parts of a reply in one buffer (cork buffer),
+ * which the socket of this context may still be using. Without the buffer, each part of a reply on another socket needs its own system
+ * call, and the request costs six times as much (measured).
  */
 let corkHolder: UwsRequestContext | undefined;
 
-/** Request contexts that must later write to their socket or close the socket, when no native callback is running. */
+/** Request contexts that send their reply or close their socket later, outside of native callbacks. */
 let postponedContexts: UwsRequestContext[] = [];
 
 function postpone(context: UwsRequestContext): void {
@@ -126,14 +126,15 @@ function runPostponed(): void {
  * loop. Without a limit on the number of requests, one connection could delay all other connections for seconds.
  */
 let requestsThisTurn = 0;
-/** When `requestsThisTurn` reaches this value, `setImmediate` schedules the reset of the counter to 0. */
+/** When `requestsThisTurn` reaches this number, the listener schedules a reset of the counter for the end of the turn. */
 const turnCheckInterval = bounds.repliesPerTurnMax / 4;
 
 function resetTurnCount(): void {
   requestsThisTurn = 0;
 }
 
-// Counters of the headers that determine the end of the body. Module variables are used so that no closure is created for each request.
+// Counters of the headers that determine the end of the body. The counters are module variables, so that no closure is created for each
+// request.
 let contentLengthCount = 0;
 let transferEncodingCount = 0;
 function countFramingHeader(lowerCaseName: string): void {
@@ -142,8 +143,8 @@ function countFramingHeader(lowerCaseName: string): void {
 }
 
 /**
- * Decides at random whether to check that the client reads this reply. The probability of a check is proportional to the size of the reply.
- * Not every reply is checked, because the check needs `tryEnd`, which takes 1 us longer than `end` (4 % of the cost of a request).
+ * Decides at random whether to check that the client reads this reply. Large replies are checked more often than small replies. A check
+ * increases the cost of a request by 4 %, because `tryEnd` takes 1 us longer than `end`.
  */
 function isSampledForReadCheck(bytes: number): boolean {
   return Math.random() * bounds.bytesBetweenReadChecksMean < bytes;
@@ -158,13 +159,13 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   /** Value of the Content-Length header; 0 if absent. */
   private declaredBytes = 0;
   /**
-   * Whether the body is chunked. The engine misreads a chunk extension as digits of the chunk size, and a trailer as the next request. The
-   * engine may thus misjudge the end of a chunked body, so the connection closes after the reply to a chunked request.
+   * Whether the body is chunked. uWebSockets.js cannot parse chunk extensions and trailers, and may therefore find the wrong end of a
+   * chunked body. For this reason, the connection closes after the reply to a chunked request.
    */
   private isChunked = false;
   /** Whether the last chunk was received and its `onData` callback has returned. */
   private hasAllChunks = false;
-  /** Whether `onData` was called. A second call of `onData` would destroy the first callback, even while this callback is running. */
+  /** Whether a callback was passed to `onData`. A second call would destroy the first callback, even while it is running. */
   private hasBodyCallback = false;
   private heldReply: { readonly reply: Reply; readonly head: string } | undefined;
   /** Body of a reply that is not completely sent; undefined otherwise. */
@@ -184,8 +185,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     if (requestsThisTurn === turnCheckInterval) setImmediate(resetTurnCount);
     this.runHandler();
     this.req = undefined;
-    // The engine reports no disconnect before `run` returns. An answered request needs no `onAborted` callback; omitting the callback saves
-    // 5 % of the cost of a small request.
+    // The engine reports a disconnect only after `run` has returned, so `onAborted` is registered at the end. An answered request needs no
+    // `onAborted` callback; omitting the callback saves 5 % of the cost of a small request.
     if (this.res === undefined) return;
     this.res.onAborted(() => this.release());
     if (!this.ended) this.listener.deadlines.add(this, this.receivedMs);
@@ -230,10 +231,11 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
 
   /**
    * Checks the headers that determine the end of the body. If a request has several `Content-Length` headers, the engine uses the first.
-   * The engine treats any transfer coding as chunked. Request smuggling is possible if a proxy interprets a header differently.
+   * The engine treats every transfer coding, such as gzip, as chunked. If a proxy and the engine interpret a header differently, request
+   * smuggling is possible.
    *
-   * Iterating over the headers takes 0.1 us per header, so GET and HEAD requests without a body are not checked. A GET request with an
-   * empty Content-Length and then another Content-Length is therefore accepted; a conforming proxy never forwards it.
+   * Iterating over the headers takes 0.1 us per header, so GET and HEAD requests without a body are not checked. As a result, a GET request
+   * with two Content-Length headers is accepted if the first header is empty. A conforming proxy never forwards such a request.
    */
   protected override findMalformedPart(): 'Content-Length' | 'Transfer-Encoding' | undefined {
     const req = this.req as HttpRequest;
@@ -265,7 +267,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
       this.collectBodyChunks(onBody);
       return;
     }
-    // Does not use `onData` for an empty body, because the engine does not call every `onData` callback of an empty body.
+    // `onData` is not used for an empty body, because the engine does not always call the callback of `onData` if the body is empty.
     if (this.declaredBytes === 0) {
       this.passBodyToHandler(onBody, emptyBody);
       return;
@@ -288,8 +290,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   /**
-   * Collects a chunked body. The `onData` callback must not send a reply, because the engine continues to parse after the last chunk and
-   * after a refused chunk, even if the socket was closed. If another request arrives before the reply, the engine closes the connection.
+   * Collects a chunked body. The `onData` callback must not send a reply, because the engine continues to parse after the callback, even if
+   * the reply has closed the socket. If another request arrives before the reply, the engine closes the connection.
    */
   private collectBodyChunks(onBody: (body: Buffer) => void | Promise<void>): void {
     const body = new BodyBuffer(this.listener.options.bodyBytesMax);
@@ -320,7 +322,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
       this.heldReply = { reply, head };
       postpone(this);
     } else if (isHandling) {
-      // The socket is corked while the handler runs.
+      // The socket already uses the cork buffer while the handler runs.
       this.writeToSocket(reply, head);
     } else {
       this.res?.cork(() => this.writeToSocket(reply, head));
@@ -339,7 +341,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
       return;
     }
     if (listener.isDraining ? bodyByteLength(reply) === 1 : this.isChunked) {
-      // The second argument of `end` closes the connection when the reply is sent. No other request of this connection is pending.
+      // The second argument of `end` closes the connection when the reply is sent. The connection has no other pending request.
       this.release();
       res.writeStatus(head);
       res.end(reply.body, true);
@@ -353,8 +355,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     } else {
       const isCheck = isSampledForReadCheck(head.length + reply.body.length);
       if (!isCheck) this.release();
-      // Passes the status and all headers as one string, because one call per header would cost half as much time as the service's own
-      // work.
+      // The status and all headers are passed as one string, because one engine call per header would add half of the service's own time
+      // for a request.
       res.writeStatus(head);
       if (!isCheck) {
         res.end(reply.body);
@@ -380,7 +382,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    */
   private writeRemainingBody(res: HttpResponse, body: Uint8Array): boolean {
     const isLast = this.listener.isDraining;
-    // During a drain, `total` is one byte too large, so that the engine treats the reply as unfinished until the connection closes.
+    // `total` is the reply size for the engine. During a drain, `total` is one byte too large, so that the engine treats the reply as
+    // unfinished until the connection closes.
     const total = isLast ? body.byteLength + 1 : body.byteLength;
     const [sent, finished] = res.tryEnd(body.subarray(res.getWriteOffset()), total);
     if (finished) this.release();
@@ -390,21 +393,21 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   /**
-   * Sends a reply without a body. If `isSampledForReadCheck` selects this reply, its connection is closed, because the engine does not
-   * report whether a reply without a body was sent.
+   * Sends a reply without a body. If `isSampledForReadCheck` selects this reply, the connection is closed after the reply, because the
+   * engine cannot report whether the client has read a reply without a body.
    */
   private writeReplyWithoutBody(res: HttpResponse, reply: Reply, head: string): void {
     const withLength = isBodylessStatus(reply.status) ? head : `${head}\r\nContent-Length: ${bodyByteLength(reply)}`;
     if (this.listener.isDraining || isSampledForReadCheck(head.length)) {
-      // Passes the status line and all headers to the engine as one status text. The reply remains unfinished, so the engine keeps the
-      // socket open until `postpone` closes the connection.
+      // Writes the status line and all headers with `writeStatus`. The engine treats this reply as unfinished and keeps the socket open
+      // until `postpone` closes the connection.
       res.writeStatus(`${withLength}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n`);
       postpone(this);
       return;
     }
     this.release();
     res.writeStatus(withLength);
-    // Omits both parameters of `endWithoutBody` (content length, close connection), because they have no effect in the engine.
+    // Both parameters of `endWithoutBody` are omitted, because the engine ignores these parameters.
     res.endWithoutBody();
   }
 
@@ -413,8 +416,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * reset the connection, often before the client reads the reply. The listener closes the connection only when the body ends or the
    * deadline passes.
    *
-   * The whole reply is written as the status text, because the engine keeps the socket open only while the reply is unfinished. The engine
-   * ends the status text with a line break, which the client reads as the last two bytes of the reply body.
+   * The whole reply is written with `writeStatus`, so that the engine treats the reply as unfinished and keeps the socket open.
+   * `writeStatus` appends a line break, so the Content-Length is two bytes larger than the body.
    */
   private writeWithLingeringClose(res: HttpResponse, reply: Reply, head: string): void {
     const length = isBodylessStatus(reply.status) ? '' : `Content-Length: ${bodyByteLength(reply) + 2}\r\n`;

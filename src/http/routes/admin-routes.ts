@@ -19,9 +19,9 @@ import { isJsonMediaType, parseJsonBody } from './request-parsing.ts';
 import { allowedMethods, allowOnlyGet, type RouteName, restrictMethods, routeIndexOf } from './routing.ts';
 
 /**
- * Returns a function that checks a `Host` header to prevent DNS rebinding. In a DNS rebinding attack, a web page reaches the listener
- * through a host name that resolves to this machine, and the browser sends this host name. The returned function accepts IP addresses,
- * `localhost` and the given names, each with any port. An empty or missing `Host` header, which no browser sends, is also accepted.
+ * Returns a function that checks a `Host` header to prevent DNS rebinding. In a DNS rebinding attack, the host name of a web page resolves
+ * to this machine, so that the page can send requests to the listener. The returned function accepts IP addresses, `localhost` and the
+ * given names, each with any port. An empty or missing `Host` header, which no browser sends, is also accepted.
  *
  * @param names allowed host names without ports, not case-sensitive
  */
@@ -36,7 +36,7 @@ function createHostHeaderCheck(names: readonly string[]): (host: string) => bool
 
 type AdminMethod = 'GET' | 'POST' | 'DELETE';
 
-/** Creates a handler of requests from operators. The handler checks the HTTP method first and then the operator token. */
+/** Creates a handler for requests from operators. The handler first checks the HTTP method and then the operator token. */
 function operatorOnly(
   { isOperator }: AdminRoutesDeps,
   handlers: { readonly [Name in AdminMethod]?: RequestHandler },
@@ -72,7 +72,7 @@ function sendJson(context: RequestContext, value: unknown, status = 200): void {
 
 const keysPath = '/keys';
 
-/** Reads or changes the key file. Converts errors that the caller can correct into an `Outcome`, and rethrows all other errors. */
+/** Reads or changes the key file. Errors that the client can correct become an `Outcome`. All other errors are rethrown. */
 function tryKeyFile<Value>(access: () => Value): Outcome<Value> {
   try {
     return succeeded(access());
@@ -85,8 +85,8 @@ function tryKeyFile<Value>(access: () => Value): Outcome<Value> {
 
 /**
  * Creates the handler that manages API keys. `GET /keys` lists all keys, `POST /keys` creates a key, `GET /keys/<id>` shows a key and
- * `DELETE /keys/<id>` revokes a key. Only the response to `POST /keys` contains the text of the key. No response contains the hash of a
- * key, and no log line contains the text or the hash.
+ * `DELETE /keys/<id>` revokes a key. Only the response to `POST /keys` contains the text of the key. Responses never contain the hash of a
+ * key. Log lines never contain the text or the hash of a key.
  */
 function keyRoutes(deps: AdminRoutesDeps): RequestHandler {
   const { keys, clock, verticals, logger } = deps;

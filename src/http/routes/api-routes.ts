@@ -198,10 +198,7 @@ async function handleQueryAnalytics({ operations }: ApiRoutesDeps, request: Admi
   sendOutcome(request, outcome, unknownNames === undefined ? noNames : collectUnknownParameters(unknownNames, noNames));
 }
 
-/**
- * Reads a JSON body and calls `handle`. If the body is missing or invalid, cancels the reservation of the request in the daily session
- * limit.
- */
+/** Reads a JSON body and calls `handle`. If the body is missing or invalid, the request does not count towards the daily session limit. */
 function readJsonBody(
   operations: ApiOperations,
   { context, admission, headers }: AdmittedRequest,
@@ -237,12 +234,12 @@ function sendError(context: RequestContext, error: ApiError, headers: HeaderText
 
 const noNames: readonly string[] = [];
 
-/** Creates an empty list for the names of unknown query parameters; undefined for a live key, because only test keys get these names. */
+/** Creates a list of unknown query parameters, which only responses to test keys contain; undefined for a live key. */
 function createUnknownNamesList({ caller }: AdmittedCaller): string[] | undefined {
   return caller.mode === 'test' ? [] : undefined;
 }
 
-/** Returns the names of the unknown members of a request body, or an empty list if the API key is a live key. */
+/** Returns the names of the unknown properties of a request body, or an empty list if the API key is a live key. */
 function ignoredMembers({ caller }: AdmittedCaller, body: unknown, operation: Operation): readonly string[] {
   if (caller.mode === 'live' || typeof body !== 'object' || body === null) return noNames;
   return collectUnknownParameters(Object.keys(body), knownRequestParameters[operation]);

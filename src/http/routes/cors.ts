@@ -1,7 +1,7 @@
 import type { RequestContext } from '../engines/listener.ts';
 import { formatHeader, formatHeaders, type HeaderText } from '../engines/response-head.ts';
 
-/** Headers of a response that depends on the `Origin` header, but that pages of other origins must not read. */
+/** Headers of a response that no page of another origin may read. Caches need `Vary`, because the response depends on `Origin`. */
 export const varyByOriginHeaders = formatHeaders({ Vary: 'Origin' });
 
 /** Formats the CORS headers for one group of routes. */
@@ -26,7 +26,7 @@ class CorsHeaders {
     return formatHeader('Access-Control-Allow-Origin', origin) + this.#exposed;
   }
 
-  /** Returns headers of a preflight response, which needs the headers from `allowOriginHeaders` in addition. */
+  /** Returns the headers that only a preflight response needs. A preflight response also needs the headers from `allowOriginHeaders`. */
   preflightHeaders(methods: string): HeaderText {
     return formatHeader('Access-Control-Allow-Methods', methods) + this.#preflight;
   }
@@ -40,7 +40,7 @@ const apiCors = new CorsHeaders(
     'Retry-After, Idempotency-Replayed',
 );
 
-/** CORS policy of the API. Browsers can call the API only from the configured origins (SVC_CORS_ORIGINS), by default from none. */
+/** CORS policy of the API. Browsers can call the API only from the origins in SVC_CORS_ORIGINS, which is empty by default. */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
 

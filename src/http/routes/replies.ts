@@ -5,10 +5,10 @@ import { formatHeader, formatHeaders, type HeaderText } from '../engines/respons
 
 /** Headers of every JSON response. Caches must not store JSON responses, because each response is meant for one caller. */
 export const jsonHeaders = formatHeaders({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-/** Header of every 401 (RFC 9110, section 11.6.1). */
+/** Header of every response with status 401 (RFC 9110, section 11.6.1). */
 const authenticateHeaders = formatHeader('WWW-Authenticate', 'Bearer');
 
-/** Prebuilt response bodies of errors without additional members, so that no JSON is serialized for these errors. */
+/** JSON bodies of errors that consist only of an error code. These bodies are created once, not for each response. */
 const constantErrorBodies = new Map<ErrorCode, string>(
   (Object.keys(errorTable) as ErrorCode[]).map((code) => [code, JSON.stringify(createErrorBody({ code }))]),
 );

@@ -30,8 +30,7 @@ export function isJsonMediaType(contentType: string): boolean {
 
 /**
  * Parses a request header with a weighted list, such as `Accept`. Returns the items of the list in lower case, with their weights (RFC
- * 9110, 12.4.2). Returns an empty map for a header that is longer than the headers of browsers, because parsing a long header would be
- * expensive.
+ * 9110, 12.4.2). Returns an empty map for a very long header, because parsing a long header would be expensive.
  */
 export function parseWeightedList(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
@@ -58,7 +57,7 @@ export function prefersJson(accept: string): boolean {
 }
 
 /**
- * Whether the request is a prefetch, which a browser sends before a person opens the link. Each browser marks prefetches in one of 3
+ * Whether the request is a prefetch, which a browser sends before a person opens the link. Browsers mark a prefetch with one of three
  * headers.
  */
 export function isPrefetch(context: RequestContext): boolean {

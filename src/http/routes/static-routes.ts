@@ -26,7 +26,7 @@ const shortCacheHeaders = formatHeaders({ 'Cache-Control': `public, max-age=${bo
 
 /**
  * Replies with a file, or with 304 if the client already has the current file. If `version` is the hash of the file, caches may store the
- * response for a year, otherwise for a few minutes.
+ * response for a year. If `version` is not this hash, caches may store the response for a few minutes.
  *
  * @param version the query parameter `v`
  * @param ifNoneMatch the request header `If-None-Match`; empty if absent
@@ -82,7 +82,7 @@ export function createFileSender(
     { bytes, hash, etag: `"${hash}-${name}"`, headers: headers + formatHeader('Content-Encoding', name) },
   ];
   const unencoded: StaticFile = { bytes: plain, hash, etag: `"${hash}"`, headers };
-  // The smallest file is first: Brotli files are smaller than gzip files.
+  // Brotli is first in the list, because Brotli files are smaller than gzip files.
   const files = [encoded('br', brotli), encoded('gzip', gzip)];
   return (context, { encodings, ifNoneMatch, version }) => {
     const [, file] = files.find(([name]) => (encodings.get(name) ?? 0) > 0) ?? [null, unencoded];
@@ -136,7 +136,7 @@ function docsHandler(handler: RequestHandler): RequestHandler {
   };
 }
 
-/** Creates a handler that redirects to the path without the trailing slash, by a relative URL, because a proxy may add a path prefix. */
+/** Creates a handler that redirects to the path without the trailing slash. The URL is relative, because a proxy may add a path prefix. */
 function redirectFromTrailingSlash(path: string): RequestHandler {
   const headers = formatHeaders({
     Location: `../${path.slice(path.lastIndexOf('/') + 1)}`,

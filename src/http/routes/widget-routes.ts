@@ -79,7 +79,7 @@ function handleEvents(deps: WidgetApiDeps, context: RequestContext): void {
   if (request === null) return;
   const { session, parameters, cors } = request;
   context.readBody(async (bytes) => {
-    // Accepts any content type. The widget sends events as plain text, because browsers send a preflight request before JSON requests.
+    // The content type is not checked: the widget sends events as plain text, because JSON requests need a preflight request.
     const body = parseJsonBody(true, bytes);
     const outcome = body.ok ? await recordWidgetEvents(deps, session, parameters.sub, body.value) : body;
     if (outcome.ok) context.reply({ status: 204, headers: cors, body: '' });
@@ -89,7 +89,7 @@ function handleEvents(deps: WidgetApiDeps, context: RequestContext): void {
 
 /**
  * Checks a request of the widget script, which runs in the iframe page or in a partner's page. Returns null if this function has already
- * sent an error response or the response to an OPTIONS request. The member `cors` of the result contains the headers that allow the
+ * sent an error response or the response to an OPTIONS request. The property `cors` of the result contains the headers that allow the
  * requesting page to read the response. Pages of all origins can read an error response, so that the widget script can report the problem.
  * Order of the checks:
  *
@@ -114,8 +114,8 @@ function checkWidgetRequest(deps: WidgetApiDeps, context: RequestContext, method
   if (link === null) return refuse({ code: 'SUB_ID_NOT_FOUND' });
 
   const allowedOrigin = link.policy.corsOriginFor(origin);
-  // A page with an opaque origin (`Origin: null`) gets no offers, but may report widget events, because only a page with the widget has the
-  // token.
+  // A page with an opaque origin (`Origin: null`) gets no offers. Such a page may report widget events, because only a page with the widget
+  // has the token.
   if (allowedOrigin === null && !(methods === eventsMethods && origin === 'null')) {
     return refuse({ code: 'ORIGIN_NOT_ALLOWED' });
   }
@@ -161,7 +161,7 @@ export const widgetPath = '/w';
 const pageHeaders = formatHeaders({
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-store',
-  // Other hosts must not see the token in the page URL. `no-referrer` would also hide the `Origin` that beacons need.
+  // Other hosts must not see the token in the page URL. With `no-referrer`, beacons would not contain the origin of the page.
   'Referrer-Policy': 'same-origin',
   'X-Robots-Tag': 'noindex',
 });
