@@ -6,7 +6,7 @@ import type { LedgerFollower } from './ledger-follower.ts';
 
 export interface AggregatorWorkerData {
   readonly files: DataPaths;
-  /** Memory of the `ThreadProgress` that the aggregator shares with the main thread. */
+  /** Shared memory of the `ThreadProgress`, which the main thread also uses. */
   readonly progress: SharedArrayBuffer;
 }
 
@@ -43,7 +43,7 @@ export type MessageFromAggregator =
   /** The store is open; the aggregator accepts queries. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'rebuild'; readonly reason: string }
-  /** The rebuilt store now includes every durable record of the ledger. */
+  /** The rebuilt store includes every durable record of the ledger. */
   | { readonly kind: 'rebuilt' }
   | { readonly kind: 'result'; readonly id: number; readonly result: QueryResults[QueryName] };
 

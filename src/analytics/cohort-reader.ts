@@ -17,7 +17,7 @@ import { isInDayRange, LenderSums, type SessionReader } from './session-reader.t
 type DayWindow = Pick<CohortQuery, 'fromDay' | 'toDay'>;
 type MetricsSum = { -readonly [Key in keyof CohortMetrics]: number } & { readonly widgetEvents: number[] };
 
-/** Sums of metrics by day number or by device class number. */
+/** Sums of metrics for each day or each device class. The key is the day number or the number of the device class. */
 class MetricsByGroup extends Map<number, MetricsSum> {
   add(group: number, metrics: CohortMetrics, widgetEvents: WidgetCounts): void {
     let sum = this.get(group);
@@ -59,7 +59,7 @@ class CounterReader {
   }
 }
 
-/** Parts of a summary. For a tag, computed from the daily counters; for listed sub_ids, computed from the sessions. */
+/** Parts of a summary, computed from the daily counters for a tag, and from the sessions for listed sub_ids. */
 interface SummaryParts {
   readonly devices: MetricsByGroup;
   readonly matured: Readonly<typeof zeroMatured>;

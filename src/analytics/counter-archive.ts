@@ -10,8 +10,8 @@ import { LogDamagedError } from '../event-log/segment-reader.ts';
  *
  *     header; per experiment: its name, its day counters, its lender counters; footer
  *
- * A record is a msgpack array whose first element is the kind of the record. The numbers of the kinds of archive records differ from the
- * numbers of the kinds of ledger records. New members are added only at the end of a record.
+ * A record is a msgpack array whose first element is the kind of the record. Every kind of archive record has a different number than every
+ * kind of ledger record. A later release may add elements only at the end of a record.
  */
 export type ArchiveRecord =
   | ArchiveHeader
@@ -32,7 +32,7 @@ type ArchiveHeader = readonly [
   ledgerStartPosition: number,
 ];
 
-/** Experiment of all day counters and lender counters between this record and the next experiment record. */
+/** Experiment to which the following day counters and lender counters belong, up to the next experiment record. */
 export type ArchivedExperimentCounters = readonly [
   kind: 12,
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
@@ -48,10 +48,10 @@ export type ArchivedDay = readonly [
     clicks: number,
     attributedMicros: number,
     confirmedMicros: number,
-    /** Sum of squares as a decimal string, because the sum may exceed `Number.MAX_SAFE_INTEGER`. */
+    /** Sum of the squared revenue of each session, as a decimal string, because it may exceed `Number.MAX_SAFE_INTEGER`. */
     confirmedCentsSquared: string,
   ],
-  /** Number of widget events by type, for the event types of the release that wrote the record; absent if there are no events. */
+  /** Number of widget events for each event type of the release that wrote the record; absent if there are no events. */
   widgetEvents?: readonly number[],
 ];
 
@@ -94,16 +94,16 @@ function isInt64(digits: string): boolean {
   return /^\d{1,19}$/.test(digits) && BigInt(digits) < 2n ** 63n;
 }
 
-/** Counters of a range of days, grouped by experiment. An experiment record precedes the counters of the experiment. */
+/** Counters of a range of days, grouped by experiment. The counters of each experiment follow a record that names the experiment. */
 export type ArchivedCounters = Iterable<ArchivedExperimentCounters | ArchivedDay | ArchivedLenderCounters>;
 
 /**
- * Archive of the daily counters of days whose sessions and ledger records have been deleted. The archive and the
- * retained ledger together contain all figures.
+ * Archive of the daily counters of days whose sessions and ledger records have been deleted. The archive and the retained ledger together
+ * contain the data of all figures.
  *
- * Each call of `append` writes the days that follow the last archived day as one segment. A segment is never changed, and is durable before
- * the archived data is deleted from the store. The archive is a log in the format of the ledger: checksums reveal changes and losses, and
- * `marketplace log verify` can verify it. Only one thread may use the archive.
+ * Each call of `append` writes one segment, which contains the days after the last archived day. A segment is never changed. Archived data
+ * is deleted from the store only after the segment is durable. The archive is a log in the format of the ledger: checksums reveal changes
+ * and losses, and `marketplace log verify` can verify it. Only one thread may use the archive.
  */
 export class CounterArchive {
   readonly #folder: string;
@@ -117,7 +117,8 @@ export class CounterArchive {
     this.#folder = folder;
     if (!existsSync(folder)) return;
     const firsts = parseSegmentFileNames(fileSystemLogFiles.listFiles(folder));
-    // The last file is normally the empty end segment. The archive has no end segment after a crash, or if an older release wrote it.
+    // The last file of the archive is normally an empty end segment. After a crash, or in an archive that an older release wrote, there is
+    // no end segment.
     const last = firsts.at(-2) ?? firsts.at(-1);
     if (last === undefined) return;
     for (const record of this.#readFrom(last)) {
@@ -131,12 +132,12 @@ export class CounterArchive {
     return this.#retainedFromDay;
   }
 
-  /** First ledger position that a rebuild must read to restore all days that are not archived. */
+  /** First ledger position from which a rebuild must read to restore all days that are not archived. */
   get ledgerStartPosition(): number {
     return this.#ledgerStartPosition;
   }
 
-  /** Yields all records in order. Throws `LogDamagedError` if the archive is damaged, but may yield valid records first. */
+  /** Yields all records of the archive in order. Throws `LogDamagedError` if the archive is damaged, but may yield valid records first. */
   *readAll(): Generator<ArchiveRecord, void> {
     if (this.#position === 0) return;
     let nextDay = 0;
@@ -154,9 +155,10 @@ export class CounterArchive {
   }
 
   /**
-   * Archives the days from `retainedFromDay` (inclusive) to `untilDay` (exclusive). `untilDay` must be greater than `retainedFromDay`. When
-   * `append` returns, the segment is durable. Throws `ArchiveWriteError`, and errors of the iteration over `counters`. If `append` throws,
-   * treat the days as not archived. The segment may still be complete; the next start then finds the days in the archive.
+   * Archives the counters of the days from `retainedFromDay` (inclusive) to `untilDay` (exclusive). `untilDay` must be greater than
+   * `retainedFromDay`. When `append` returns, the segment is durable. Throws `ArchiveWriteError` if the segment cannot be written, and
+   * passes on the errors of `counters`. If `append` throws, the caller must treat the days as not archived. If the segment is complete
+   * despite the error, the next start finds the days in the archive.
    */
   append({ wallMs, untilDay, ledgerStartPosition }: ArchiveRange, counters: ArchivedCounters): void {
     const fromDay = this.#retainedFromDay;
@@ -213,12 +215,12 @@ export class CounterArchive {
   }
 }
 
-/** Checks that the records of an archive segment are in a valid order, and that all counters belong to archived days. */
+/** Checks the order of the records in an archive segment, and that the day of each counter is in the range of the header. */
 class ArchiveRecordOrder {
   #fromDay = 0;
   #untilDay = 0;
   #hasExperiment = false;
-  /** Whether the header of an archive segment has been read, but not its footer. */
+  /** True after the header of an archive segment until its footer. */
   isOpen = false;
 
   isValidNextRecord(record: ArchiveRecord): boolean {
@@ -242,7 +244,7 @@ class ArchiveRecordOrder {
   }
 }
 
-/** A system call failed while the archive was written, for example on a full disk. The next `append` replaces the incomplete file. */
+/** Error for a failed write to the archive, for example on a full disk. The next call of `append` replaces the incomplete segment. */
 export class ArchiveWriteError extends Error {
   override readonly name = 'ArchiveWriteError';
 }

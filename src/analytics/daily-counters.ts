@@ -142,7 +142,7 @@ function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, 
   return events[0] === null ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, events as number[]];
 }
 
-/** Returns one widget count per event type of this release. The release that archived the counts may have had other event types. */
+/** Returns one widget count for each event type of this release. The archived counts may be from a release with other types. */
 function normalizeWidgetCounts(widgetEvents: WidgetCounts): number[] {
   return widgetEventTypes.map((_, type) => widgetEvents[type] ?? 0);
 }

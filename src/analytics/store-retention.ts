@@ -8,8 +8,8 @@ import { firstSubIdOfDay, type SubIdSortKey } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
- * First day whose sessions are retained. The counters of all earlier days are archived. Analytics updates and queries ignore the sessions
- * of days before the first retained day, even if `SessionPruner` has not deleted the rows of these sessions yet.
+ * First day whose sessions are retained. The counters of all days before the first retained day are archived. Queries and updates ignore
+ * sessions created before this day, even if `SessionPruner` has not deleted the rows of these sessions yet.
  */
 export class RetainedSessionDays {
   readonly #updateFromDay: Statement<[number]>;
@@ -27,14 +27,14 @@ export class RetainedSessionDays {
     return this.#firstDay;
   }
 
-  /** Smallest possible sub_id of a retained session; empty if every session is retained. */
+  /** Smallest possible sub_id of a retained session; an empty string if every session is retained. */
   get firstRetainedSubId(): SubIdSortKey {
     return this.#firstKey;
   }
 
   /**
-   * Sets the first retained day. Requires an open transaction. If this method throws, discard this object, because its state may differ
-   * from the file.
+   * Sets the first retained day. The caller must open a transaction first. If this method throws, discard this object, because its first
+   * retained day may differ from the file.
    */
   setFirstRetainedDay(day: number): void {
     this.#updateFromDay.run(day);
@@ -43,7 +43,7 @@ export class RetainedSessionDays {
   }
 }
 
-/** Returns the smallest possible sub_id of a retained session; the empty string, which sorts first, if all sessions are retained. */
+/** Returns the smallest possible sub_id of a retained session, or an empty string if all sessions are retained. */
 function firstRetainedKey(day: number): SubIdSortKey {
   return day === 0 ? '' : firstSubIdOfDay(day);
 }
@@ -58,7 +58,7 @@ export class SessionPruner {
   readonly #deleteClicks: Statement<[number]>;
   readonly #deletePayouts: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
-  /** Sessions created before `#prunedUntilDay` have no rows. Initially 0, because an earlier process may have left rows to delete. */
+  /** The rows of sessions created before this day are deleted. Initially 0, because an earlier process may have left rows. */
   #prunedUntilDay = 0;
 
   constructor(database: Database, retainedSessions: RetainedSessionDays) {
@@ -82,12 +82,12 @@ export class SessionPruner {
     return this.#prunedUntilDay < this.#retainedSessions.firstRetainedDay;
   }
 
-  /** Deletes a limited number of rows in one transaction. */
+  /** Deletes a limited number of rows of sessions that are no longer retained, in one transaction. */
   pruneRows(): void {
     if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.firstRetainedDay;
   }
 
-  /** Deletes a limited number of rows. Returns true if there may be more rows to delete. */
+  /** Returns true if there may be more rows to delete. */
   #deleteRowBatch(): boolean {
     const limit = bounds.sessionsPrunedPerTransaction;
     const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.firstRetainedSubId, 'latin1'), limit);
@@ -109,7 +109,7 @@ export interface RetentionRequest {
   readonly today: number;
   /** Number of days before `today` for which sessions are retained. */
   readonly retentionDays: number;
-  /** Unix time of the request in milliseconds, which the archive stores. */
+  /** Unix time of the request in milliseconds; stored in the archive. */
   readonly wallMs: number;
 }
 
@@ -121,7 +121,7 @@ export type RetentionResult =
       readonly retainedFromDay: number;
       /** Whether this call of `apply` increased `retainedFromDay`. */
       readonly isNew: boolean;
-      /** Ledger records before `ledgerStartPosition` are no longer needed, not even to rebuild the store. */
+      /** A rebuild of the store does not need the ledger records before this position, so these records can be deleted. */
       readonly ledgerStartPosition: number;
     }
   | { readonly archived: false; readonly reason: string };
@@ -150,8 +150,8 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Archives the counters of expired days, then sets the first retained day, so that the sessions of expired days are no longer retained. A
-   * failed archive write leaves the store unchanged.
+   * Archives the counters of expired days, and then sets the first retained day, so that queries ignore older sessions. A failed archive
+   * write leaves the store unchanged.
    */
   applyRetention(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor | null): RetentionResult {
     const previousDay = this.#retainedSessions.firstRetainedDay;
@@ -162,8 +162,7 @@ export class AnalyticsRetention {
       return { archived: false, reason: error.message };
     }
     const retainedFromDay = this.#retainedSessions.firstRetainedDay;
-    // The `ledgerStartPosition` in the archive may be too high, because the current ledger may have been created after the last archive
-    // segment.
+    // The `ledgerStartPosition` in the archive may be too high, because the current ledger may be newer than the archive.
     const ledgerStartPosition =
       cursor === null
         ? 0
@@ -172,7 +171,7 @@ export class AnalyticsRetention {
   }
 
   #archiveDays(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
-    // If archive segments were lost, the store still has the counters of these segments, and this method archives the counters again.
+    // If archive segments were lost, their counters are archived again, because the store still has the counters.
     const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.firstRetainedDay);
     if (untilDay <= archive.retainedFromDay) return;
     const { wallMs } = request;
@@ -182,7 +181,7 @@ export class AnalyticsRetention {
     this.#database.transaction(() => this.#setFirstRetainedDay(untilDay)).immediate();
   }
 
-  /** If the store is new, or older than the last archive segment, copies the archived counters into the store. */
+  /** Copies the archived counters into the store unless the store already includes all archived days. */
   restoreArchivedCounters(archive: CounterArchive, numbers: SqliteProjectionState): void {
     const { retainedFromDay } = archive;
     if (retainedFromDay <= this.#retainedSessions.firstRetainedDay) return;
@@ -195,9 +194,9 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the first day to retain; 0 if no session is old enough to expire. The retention period is counted back from the earlier of
-   * `today` and the day after the second newest cohort day. If only `today` were used, one start with a clock that is months ahead would
-   * delete all sessions.
+   * Returns the first day to retain; 0 if no session is old enough to expire. The retention period ends today, or on the day after the
+   * second newest cohort day if that day is earlier. The cohort days are used because, with only `today`, one start with a clock that is
+   * months ahead would delete all sessions.
    */
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;
@@ -209,8 +208,8 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the oldest segment that contains the creation record of a session created on `day` or later. Earlier segments contain no
-   * records of sessions created on `day` or later, because all records of a session follow its creation record.
+   * Returns the oldest ledger segment in which a session of `day` or a later day was created. Older segments contain no records of these
+   * sessions, because the creation record of a session is always its first record.
    */
   #firstSegmentSinceDay(day: number, { segment }: LogCursor): number {
     return Math.min(segment, this.#selectFirstSegmentSince.get(day) ?? segment);

@@ -108,7 +108,7 @@ export type KeyVertical = NewKey['vertical'];
 
 /**
  * Parses the body of `POST /keys`. `account`, `vertical` and `mode` are required; the expiry and the limits are optional. Rejects unknown
- * members, so that a misspelt name of a limit or expiry is reported.
+ * members, so that a misspelt optional member is not ignored.
  */
 export function parseKeyRequest(body: unknown, verticals: readonly KeyVertical[], nowMs: number): Outcome<NewKey> {
   if (!isJsonObject(body)) return invalidRequest('body');
