@@ -24,7 +24,7 @@ type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
  * While waiting, the aggregator collects many groups of records for one transaction. The main thread sends `wake` messages only while the
  * aggregator sleeps, so a waiting aggregator gets no `wake` messages. If a query is pending, the aggregator stops waiting and applies a
  * batch immediately. After each batch, the aggregator deletes a limited number of rows of sessions that are no longer retained. The
- * aggregator does not wait or sleep until all these rows are deleted.
+ * aggregator does not wait or sleep until all rows of these sessions are deleted.
  */
 export class Aggregator {
   readonly #port: MessagePort;

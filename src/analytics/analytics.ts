@@ -10,7 +10,7 @@ import type { ApiKeyMode } from '../domain/mode.ts';
  */
 export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
-  /** Returns one entry for each day from `fromDay` to `toDay`, in ascending order. For one page, query the days of the page. */
+  /** Returns one entry for each day from `fromDay` to `toDay`, in ascending order. To get one page, query only the days of the page. */
   listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyAnalyticsResult>;
   /** Returns a page of sessions in ledger order. */
   listSessions(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
@@ -24,13 +24,13 @@ export class AnalyticsUnavailableError extends Error {
   override readonly name = 'AnalyticsUnavailableError';
 }
 
-/** Selects the sessions of one tenant that match `referrerTag` and `subs`. At most one of the two is null, which matches every session. */
+/** Selects the sessions of one tenant that match the filters `referrerTag` and `subs`. One of these filters can be null (no filter). */
 export interface CohortFilter {
   readonly account: number;
   readonly vertical: number;
   readonly mode: ApiKeyMode;
   readonly referrerTag: string | null;
-  /** Verified sub_ids of the tenant without duplicates, 32 bytes each, one or more in each array; null without a filter by sub_id. */
+  /** Verified sub_ids of the tenant, without duplicates; null for no filter. An array contains one or more sub_ids of 32 bytes. */
   readonly subs: readonly Uint8Array[] | null;
 }
 
@@ -43,7 +43,7 @@ export interface CohortQuery extends CohortFilter {
 export interface SummaryQuery extends CohortQuery {
   /** Day number of the current day (UTC). Sessions older than 45 days are matured (docs/contract.md#matured-figures). */
   readonly today: number;
-  /** First cohort day of the figures in `matured`, at latest `fromDay`, which is the default. The last cohort day is `toDay`. */
+  /** First cohort day of the figures in `matured`; default and maximum: `fromDay`. The last cohort day of these figures is `toDay`. */
   readonly maturedFromDay?: number;
 }
 

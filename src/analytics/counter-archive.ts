@@ -10,8 +10,8 @@ import { LogDamagedError } from '../event-log/segment-reader.ts';
  *
  *     header; per experiment: its name, its day counters, its lender counters; footer
  *
- * A record is a msgpack array whose first element is the kind of the record. Every kind of archive record has a different number than every
- * kind of ledger record. A later release may add elements only at the end of a record.
+ * A record is a msgpack array whose first element is the kind of the record. Archive records and ledger records have different kind
+ * numbers. A later release may add elements only at the end of a record.
  */
 export type ArchiveRecord =
   | ArchiveHeader

@@ -65,7 +65,7 @@ export class KeyRegistry extends KeyFileWriter {
     return row && toIssuedKey(row);
   }
 
-  /** Revokes a key permanently. A second revocation does not change the key's revocation time. */
+  /** Revokes a key permanently. If the key is already revoked, the time of the revocation does not change. */
   revokeKey(id: string, nowMs: number): RevokeKeyResult {
     const revoke = this.database.prepare<[number, string]>(
       'UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL',

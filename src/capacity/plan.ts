@@ -18,7 +18,7 @@ import {
   type TrafficMix,
 } from './traffic-mix.ts';
 
-/** Load average, in cores, up to which a machine counts as idle before a benchmark run. */
+/** A machine counts as idle before a benchmark run if its load average is at most this number of cores. */
 const idleLoadAverageMax = 0.5;
 
 export interface CapacityPlanRequest {
@@ -34,11 +34,11 @@ export type ResourceName = 'socket-thread' | 'all-cores' | 'latency' | 'session-
 export interface ServerResource {
   readonly name: ResourceName;
   readonly unit: 'requests/s' | 'live sessions';
-  /** Full capacity of one server: the headroom is not subtracted. */
+  /** Capacity of one server, including the headroom. */
   readonly capacity: number;
   /** Capacity that one API key uses, in `unit`. */
   readonly perKey: number;
-  /** Number of API keys that the capacity can serve after the headroom is subtracted; may be fractional. */
+  /** Number of API keys that one server can serve when the headroom stays unused; may be fractional. */
   readonly keys: number;
 }
 
@@ -117,8 +117,8 @@ export function planCapacity(
 }
 
 /**
- * Average CPU time per request of a traffic mix under full load, in microseconds. `curveRequests` is
- * `allThreadsMicros` divided by the CPU time of one request of the latency curve.
+ * Average CPU time per request of a traffic mix under full load, in microseconds. Under full load, one request of the mix costs as much CPU
+ * time as `curveRequests` requests of the latency curve.
  */
 interface MixCost {
   readonly socketThreadMicros: number;
@@ -201,8 +201,8 @@ function predictServer(
   load: ServerLoad,
 ): Prediction {
   const curveRate = load.requestsPerSecond * cost.curveRequests;
-  // Below full load a server handles smaller batches, so each request costs more CPU time than under full load. The latency curve
-  // contains the CPU time per request at each rate.
+  // Below full load, a server handles requests in smaller batches, so each request costs more CPU time. The latency curve contains the CPU
+  // time per request at each rate.
   const costFactor = interpolateMetricAtRate(curve.points, curveRate, 'cpuMicros') / cpuMicrosecondsAtFullLoad(curve);
   const cores = (micros: number) => (load.requestsPerSecond * micros * costFactor) / 1e6;
   return {
@@ -285,11 +285,11 @@ export interface CapacityCheckRequest {
 export interface CapacityCheckMeasurements {
   readonly seconds: number;
   readonly offeredPerSecond: number;
-  /** Responses per second with an expected status. */
+  /** Number of responses per second with an expected status. */
   readonly achievedPerSecond: number;
   /** Number of responses with status 429 or 503. */
   readonly refused: number;
-  /** Number of failed requests and of responses with an unexpected status except 429 and 503. */
+  /** Number of requests that failed or got an unexpected status, not including 429 and 503. */
   readonly failed: number;
   /** 99th percentile of the latency in milliseconds, measured from the scheduled time of each request. */
   readonly p99Ms: number;
@@ -321,7 +321,7 @@ export interface CapacityCheckResult {
   readonly carried: boolean;
 }
 
-/** Compares the predictions of a plan with measurements. The memory prediction is for the measured number of live sessions. */
+/** Compares the predictions of a plan with measurements. The predicted memory is computed for the measured number of live sessions. */
 export function compareWithPlan(
   { request, load, predicted }: CapacityPlan,
   measurements: CapacityCheckMeasurements,
