@@ -33,7 +33,7 @@ export const bounds = {
    * closes the connection that has made no progress for the longest time.
    */
   unsentReplyBytesMax: 24 * 1024 * 1024,
-  /** Size of the HTTP engine's buffer for one connection. `unsentReplyBytesMax` includes these buffers. */
+  /** Size of the HTTP engine's buffer for each connection. `unsentReplyBytesMax` includes these buffers. */
   engineBufferBytesPerConnection: 16 * 1024,
   /**
    * Average number of response bytes between two checks by the uWebSockets.js listener whether a client reads its responses. The number of
@@ -91,7 +91,7 @@ export const bounds = {
   userAgentCharactersMax: 1024,
   /** Maximum number of user agents with a cached device class. A full cache of device classes uses about 8 MB. */
   userAgentCacheEntriesMax: 4_096,
-  /** Default limit of referrer tags per account, vertical and mode. The daily totals of a tag are never deleted. */
+  /** Default limit of referrer tags per account, vertical and mode. The analytics keep the daily totals of each tag forever. */
   referrerTagLimitDefault: 100_000,
   /** Maximum configurable number of referrer tags. A million tags of maximum length use 80 MB of memory. */
   referrerTagLimitMax: 1_000_000,
@@ -218,7 +218,7 @@ export const bounds = {
   monogramsPerTurn: 250,
 
   // Clicks (docs/contract.md#click-redirect)
-  /** Time after the creation of a session in which its clicks are counted. */
+  /** A click is counted only if the session was created at most this time earlier. */
   clickAttributionMs: 24 * 60 * 60 * 1000,
   /**
    * Maximum time that a click redirect waits until the click record is durable. After this time, the redirect is sent even if the click
@@ -286,7 +286,7 @@ export const bounds = {
   limitPerDayMax: 1_000_000_000,
 
   // Verticals (docs/contract.md#verticals)
-  /** Largest vertical number. A sub_id stores the number of its vertical in seven bits. */
+  /** Largest vertical number. In a sub_id, seven bits encode the vertical number. */
   verticalNumberMax: 127,
   verticalSegmentCharactersMax: 64,
 
@@ -366,7 +366,7 @@ export const bounds = {
   settingCharactersShown: 80,
 
   // Command line
-  /** Delay before a command shows its progress bar. A command that ends within a second shows no progress bar. */
+  /** Delay before a command shows its progress bar. Commands that end earlier show no progress bar. */
   progressBarDelayMs: 1_000,
   progressBarRedrawIntervalMs: 100,
   /** Interval at which a starting server without a terminal logs its progress. */
@@ -431,7 +431,7 @@ export const bounds = {
   projectionNameCacheEntriesMax: 20_000,
   /** Maximum number of sessions whose row IDs the aggregator thread caches. */
   projectionSessionCacheEntriesMax: 20_000,
-  /** Maximum number of session IDs in one database row. A row with more session IDs would need SQLite overflow pages. */
+  /** Maximum number of session IDs in one database row. With more session IDs, a row would need SQLite overflow pages. */
   cohortRowSessionsMax: 30,
   /** Maximum number of sessions beyond the retention period that the aggregator thread deletes in one transaction. */
   sessionsPrunedPerTransaction: 500,
@@ -508,7 +508,7 @@ assert(bounds.offersShownMax <= bounds.logRecordItemsMax && bounds.widgetEventsP
 // A journal batch is an array in which each change takes two elements, so the maximum number of elements must be even.
 assert(bounds.logRecordItemsMax % 2 === 0);
 assert(bounds.logRecordBytesMax < bounds.logSegmentBytesMax && bounds.logPendingBytesMax < bounds.logSegmentBytesMax);
-// The sum of the click values in one aggregator batch is a safe integer.
+// The sum of all click values in one batch of the aggregator thread is a safe integer.
 assert(bounds.projectionBatchRecordsMax * bounds.clickValueMicrosMax <= Number.MAX_SAFE_INTEGER);
 // A request body of maximum size can contain the maximum number of confirmation rows if each row has 1 KiB.
 assert(bounds.confirmationRowsPerRequestMax * 1_024 <= bounds.confirmationBodyBytesMax);

@@ -223,7 +223,7 @@ export function columnIncrementsSql(columns: readonly string[]): string {
   return columns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ');
 }
 
-/** Encodes numbers as LEB128 varints, in which small numbers take one or two bytes. Returns null for an empty list. */
+/** Encodes numbers as LEB128 varints, so that small numbers take only one or two bytes. Returns null for an empty list. */
 export function encodeVarints(numbers: readonly number[]): Uint8Array | null {
   if (numbers.length === 0) return null;
   const bytes: number[] = [];

@@ -97,7 +97,7 @@ export class CohortReader {
 
   getSummary(query: SummaryQuery): SummaryResult {
     const { fromDay, toDay, today, maturedFromDay = fromDay } = query;
-    // The window is empty if `toDay` is before `fromDay`.
+    // If `toDay` is before `fromDay`, the window is empty.
     const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(toDay, lastMaturedCohortDay(today)) };
     const { devices, matured, topLenders, subsOutsideDates } =
       query.subs === null

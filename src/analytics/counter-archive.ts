@@ -60,7 +60,7 @@ export type ArchivedLenderCounters = readonly [
   counter: readonly [day: number, lenderName: string, clicks: number, confirmedMicros: number],
 ];
 
-/** Last record of an archive segment. An archive segment without a footer is incomplete. */
+/** The last record of an archive segment. A segment without this last record is incomplete. */
 type ArchiveFooter = readonly [kind: 15];
 
 function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
@@ -112,7 +112,7 @@ export class CounterArchive {
   #retainedFromDay = 0;
   #ledgerStartPosition = 1;
 
-  /** Opens the archive. Reads only the newest archive segment. Throws `LogDamagedError`. */
+  /** Opens the archive. Reads only the newest segment of the archive. Throws `LogDamagedError`. */
   constructor(folder: string) {
     this.#folder = folder;
     if (!existsSync(folder)) return;
@@ -137,7 +137,10 @@ export class CounterArchive {
     return this.#ledgerStartPosition;
   }
 
-  /** Yields all records of the archive in order. Throws `LogDamagedError` if the archive is damaged, but may yield valid records first. */
+  /**
+   * Yields all records of the archive in order. If the archive is damaged, throws `LogDamagedError`, but possibly only after it has yielded
+   * valid records.
+   */
   *readAll(): Generator<ArchiveRecord, void> {
     if (this.#position === 0) return;
     let nextDay = 0;
@@ -183,12 +186,14 @@ export class CounterArchive {
     try {
       writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
     } catch (error) {
-      // Ignores system errors, because the footer already marks the archive segment as complete.
+      // Ignores system errors, because the segment with the archived counters is already complete.
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
     }
   }
 
-  /** Yields the records of a segment and of all later segments, then stores the position and the CRC for the next segment. */
+  /**
+   * Yields the records of a segment and all later segments, then stores the position and the CRC with which the next segment must start.
+   */
   *#readFrom(segment: number): Generator<ArchiveRecord, void> {
     const scanner = new LogScanner(fileSystemLogFiles, this.#folder, { segment, decode: true });
     const damaged = (reason: string): LogDamagedError => {

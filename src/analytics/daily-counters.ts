@@ -14,7 +14,9 @@ import type { LedgerProjection } from './ledger-projection.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 type ExperimentRow = [number: number, ...experiment: ArchivedExperimentCounters[1]];
-/** Row of one day: the counters of an archive record, then the widget counts, which are null for a day without widget events. */
+/**
+ * Database row of one day: the counters of an archive record, then the widget counts. Without widget events, the widget counts are null.
+ */
 type DayRow = [...counter: ArchivedDay[1], ...widgetEvents: (number | null)[]];
 type LenderRow = ArchivedLenderCounters[1];
 

@@ -17,8 +17,8 @@ import type { RetentionRequest, RetentionResult } from './store-retention.ts';
  * ledger record is applied exactly once. If the store does not match the ledger or cannot be read, the store is rebuilt from the archive
  * and the whole ledger.
  *
- * Every error closes the ledger follower, except a failed write to the archive. A new ledger follower continues after the last committed
- * batch.
+ * Every error closes the ledger follower, except a failed write to the archive. A new ledger follower continues after the last batch that
+ * was committed.
  */
 export class LedgerFollower {
   readonly #analyticsStoreFile: string;

@@ -9,7 +9,7 @@ export function toSubIdKey(sub: Uint8Array): SubIdSortKey {
   return Buffer.from(sub.buffer, sub.byteOffset, subIdByteLength).toString('latin1');
 }
 
-/** Returns the smallest possible key of a session that was created on `day` or later. */
+/** Returns the smallest possible sort key of a session that was created on `day` or later. */
 export function firstSubIdOfDay(day: number): SubIdSortKey {
   const time = Buffer.alloc(6);
   time.writeUIntBE(day * dayMs, 0, 6);
@@ -33,7 +33,7 @@ export interface SessionState {
   lastEventMs: number;
 }
 
-/** Increments of the counters of one experiment, cohort day and device class. */
+/** Changes to the daily counters of one experiment, cohort day and device class. */
 export interface DailyCounterDelta {
   readonly experiment: number;
   readonly day: number;
@@ -88,9 +88,9 @@ export const zeroRecordTotals = {
   records: 0,
   /** Number of records that were ignored because their session was created on an archived day. */
   sealedSession: 0,
-  /** Number of log records that are not valid ledger records, or whose kind this release does not know. */
+  /** Number of log records that are not valid ledger records, or have a kind that this release does not know. */
   malformed: 0,
-  /** Number of views, clicks, confirmations and widget event records whose session has no creation record. */
+  /** Number of ledger records whose session has no creation record. */
   unknownSession: 0,
   /** Number of duplicate creation records of sessions. If a session has several creation records, only the first is counted. */
   repeatedSession: 0,

@@ -8,7 +8,7 @@ interface RetentionTaskOptions {
   readonly retentionDays: number;
   readonly clock: Clock;
   readonly analytics: Pick<ThreadAnalytics, 'applyRetention'>;
-  /** Deletes all ledger segments that end before the given position. Resolves with the number of deleted segments. */
+  /** Deletes all ledger segments whose records all precede `beforePosition`. Resolves with the number of deleted segments. */
   readonly deleteLedgerBefore: (beforePosition: number) => Promise<number>;
   /** Called after a run that deleted ledger segments, or sessions created before the day `retainedFromDay`. */
   readonly onDeleted: (deleted: { readonly retainedFromDay: number; readonly segments: number }) => void;

@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * State in memory that the main thread and the aggregator thread share: the durable position of the ledger, the applied position, and
- * whether the aggregator is awake. While the aggregator is awake, it reads the durable position regularly and needs no `wake` message.
+ * Memory shared by the main thread and the aggregator thread: the durable and the applied ledger position, and whether the aggregator is
+ * awake. While the aggregator is awake, it reads the durable position regularly and needs no `wake` message.
  */
 export class ThreadProgress {
   readonly buffer: SharedArrayBuffer;
@@ -41,7 +41,8 @@ export class ThreadProgress {
   tryMarkAggregatorAsleep(): boolean {
     Atomics.store(this.#cells, awakeCell, 0n);
     if (this.durablePosition <= this.appliedPosition) return true;
-    // Meanwhile, the main thread may have called `tryWakeAggregator` and sent a `wake` message. An awake aggregator ignores `wake` messages.
+    // The main thread may have sent a `wake` message since the aggregator was marked as sleeping. An awake aggregator ignores `wake`
+    // messages.
     Atomics.store(this.#cells, awakeCell, 1n);
     return false;
   }

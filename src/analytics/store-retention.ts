@@ -113,13 +113,13 @@ export interface RetentionRequest {
   readonly wallMs: number;
 }
 
-/** If the archive could not be written, `archived` is false, and `reason` is the error message. */
+/** If the archive cannot be written, `archived` is false, and `reason` is the error message. */
 export type RetentionResult =
   | {
       readonly archived: true;
       /** First day (day number) whose sessions are retained. */
       readonly retainedFromDay: number;
-      /** Whether this call of `apply` increased `retainedFromDay`. */
+      /** Whether this call increased `retainedFromDay`. */
       readonly isNew: boolean;
       /** A rebuild of the store does not need the ledger records before this position, so these records can be deleted. */
       readonly ledgerStartPosition: number;
@@ -194,9 +194,9 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the first day to retain; 0 if no session is old enough to expire. The retention period ends today, or on the day after the
-   * second newest cohort day if that day is earlier. The cohort days are used because, with only `today`, one start with a clock that is
-   * months ahead would delete all sessions.
+   * Returns the first day whose sessions must be retained; 0 if no session has to be deleted. The retention period ends today, or on the
+   * day after the second newest cohort day if that day is earlier. The cohort days are used because, with only `today`, one start with a
+   * clock that is months ahead would delete all sessions.
    */
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;

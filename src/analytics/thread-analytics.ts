@@ -34,7 +34,7 @@ export interface AnalyticsThreadOptions {
   /** Called when the thread has exited unexpectedly and will be restarted. */
   readonly onCrash?: (error: Error) => void;
   readonly onRecovered?: () => void;
-  /** Called when a rebuild of the store from the ledger starts. `reason` explains why the store must be rebuilt. */
+  /** Called when a rebuild of the store from the ledger starts. The argument `reason` explains why the store must be rebuilt. */
   readonly onRebuild?: (reason: string) => void;
   /** Called when the rebuilt store includes the whole ledger. */
   readonly onRebuilt?: () => void;

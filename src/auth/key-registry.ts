@@ -134,7 +134,7 @@ const memberNames: readonly string[] = [
   ...rateLimitParameters.map(([, param]) => param),
 ];
 
-/** Parses the body member `expires`. Returns null if the key never expires, and NaN for an invalid value. */
+/** Parses `expires` in the body of `POST /keys`. Returns null if the key never expires, and NaN for an invalid value. */
 function parseExpiryMember(expires: unknown): number | null {
   if (expires === undefined || expires === null) return null;
   return (typeof expires === 'string' ? parseKeyExpiry(expires) : null) ?? Number.NaN;

@@ -77,7 +77,7 @@ export interface RateLimitPolicy {
 
 /** Rate limit policies of a key, by operation. A response reports the policy of the limit with the fewest remaining requests. */
 export interface RateLimitPolicies {
-  /** Policy for operations that have only the limit of requests per minute. */
+  /** Policy for operations to which only the limit of requests per minute applies. */
   readonly requests: RateLimitPolicy;
   readonly forAnalytics: { readonly requests: RateLimitPolicy; readonly analytics: RateLimitPolicy };
   readonly forSessions: { readonly requests: RateLimitPolicy; readonly sessions: RateLimitPolicy };
@@ -162,7 +162,7 @@ const initialCapacity = 8;
 
 /**
  * Exact sliding window (docs/contract.md#minute-windows) that admits at most `limit` requests in any period of `windowMs`. An admitted
- * request counts towards the limit for exactly `windowMs`. A rejected request does not count towards the limit.
+ * request counts towards the limit for exactly `windowMs`. Rejected requests do not count towards the limit.
  *
  * A ring buffer stores the times of the admitted requests. The ring buffer has at most `limit` elements, and is deleted when the window is
  * empty. The argument `nowMs` must never decrease between calls.
@@ -195,7 +195,7 @@ export class SlidingWindow {
     return this.limit - this.#count;
   }
 
-  /** Counts an admitted request. Throws a RangeError if the sliding window already contains `limit` requests. */
+  /** Counts a request that is admitted. Throws a RangeError if the sliding window already contains `limit` requests. */
   admit(nowMs: number): void {
     let times = this.#admittedMs;
     if (times === null || this.#count === times.length) times = this.#grow(times);

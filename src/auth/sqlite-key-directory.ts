@@ -37,7 +37,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   readonly #accountNameCache = new Map<number, string>();
   /** Number of the last row that was read from the table `changes`. */
   #lastChange = 0;
-  /** Last value of SQLite's `data_version` for which all changes have been read. */
+  /** Value of SQLite's `data_version` when all changes had been read for the last time. */
   #loadedVersion = -1;
   #nextBatch: NodeJS.Immediate | undefined;
   #lastMissPollMs = Number.NEGATIVE_INFINITY;

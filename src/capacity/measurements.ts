@@ -52,7 +52,7 @@ export interface MemoryPerSession {
   readonly residentBytesPerSession: number;
   /** Resident memory of a server without sessions. */
   readonly baseResidentMiB: number;
-  /** Largest number of live sessions in the measurement; `sessionsMax` is the maximum that the service allows. */
+  /** Maximum number of live sessions during the measurement. `sessionsMax` is the maximum that the service allows. */
   readonly sessionsMeasured: number;
   readonly sessionsMax: number;
 }
@@ -90,9 +90,9 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
 }
 
 /**
- * Returns the lowest CPU time per request on the curve, summed over all threads, in microseconds. The lowest CPU time is the CPU time under
- * full load, which is also the load at which the route costs were measured. If requests were refused, the returned CPU time can be too low;
- * the plan then has more servers than necessary.
+ * Returns the lowest CPU time per request at any measured rate: the sum of all threads, in microseconds. The lowest CPU time is the CPU
+ * time under full load, which is also the load at which the route costs were measured. If requests were refused, the returned CPU time can
+ * be too low; the plan then has more servers than necessary.
  */
 export function cpuMicrosecondsAtFullLoad({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));

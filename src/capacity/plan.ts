@@ -48,7 +48,7 @@ export interface CapacityPlan {
   readonly key: RequestRatesPerKey;
   /** Resources of one server, in a fixed order. */
   readonly resources: readonly ServerResource[];
-  /** Resource that can serve the fewest API keys. */
+  /** Resource that limits the number of API keys the most. */
   readonly bottleneck: ResourceName;
   readonly keysPerBox: number;
   readonly boxes: number;
@@ -281,7 +281,7 @@ export interface CapacityCheckRequest {
   readonly initialSessions: number;
 }
 
-/** Measurements of a capacity check. The CPU use and the memory use are null if the system does not report them. */
+/** Measurements of a capacity check. CPU and memory use are null if the operating system does not report them. */
 export interface CapacityCheckMeasurements {
   readonly seconds: number;
   readonly offeredPerSecond: number;
@@ -301,7 +301,9 @@ export interface CapacityCheckMeasurements {
   /** Number of live sessions at the end of the load test. */
   readonly liveSessions: number;
   readonly keys: number;
-  /** Whether the benchmark client was saturated. If the client was saturated, the measured latency includes delays of the client. */
+  /**
+   * Whether the benchmark client was saturated. If the benchmark client was saturated, the measured latency includes delays of the client.
+   */
   readonly clientSaturated: boolean;
 }
 
