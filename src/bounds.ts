@@ -16,7 +16,7 @@ export const bounds = {
   confidenceSessionsMin: 30,
 
   // HTTP (docs/contract.md#request-bodies, docs/contributing/native-http.md)
-  /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`. A request with a larger head gets 431. */
+  /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`. Requests above this size get 431. */
   requestHeadBytesMax: 40 * 1024,
   requestBodyBytesMax: 64 * 1024,
   /** Maximum time from the receipt of a request head to the response; slower requests get 503. */
@@ -33,11 +33,11 @@ export const bounds = {
    * closes the connection that has made no progress for the longest time.
    */
   unsentReplyBytesMax: 24 * 1024 * 1024,
-  /** Size of the HTTP engine's buffer for each connection. `unsentReplyBytesMax` includes these buffers. */
+  /** Size of the HTTP engine's buffer for each connection. `unsentReplyBytesMax` includes the buffers of all connections. */
   engineBufferBytesPerConnection: 16 * 1024,
   /**
-   * Average number of response bytes between two checks by the uWebSockets.js listener whether a client reads its responses. The number of
-   * bytes between two checks is random, so that a client cannot predict the next check.
+   * After about this number of response bytes, the uWebSockets.js listener checks whether the client reads the responses. The exact number
+   * is random, so that a client cannot predict the next check.
    */
   bytesBetweenReadChecksMean: 32 * 1024,
   /**
@@ -46,8 +46,8 @@ export const bounds = {
    */
   repliesPerTurnMax: 256,
   /**
-   * Default for the maximum time that a stopping service waits for pending requests. After the drain deadline, the service closes the
-   * connections of pending requests.
+   * Default for the maximum time that a stopping service waits for pending requests. After this time, the service closes the connections of
+   * pending requests.
    */
   drainDeadlineDefaultMs: 5_000,
   drainDeadlineSecondsMax: 600,
@@ -103,7 +103,7 @@ export const bounds = {
   idempotencyKeyCharactersMax: 255,
   /**
    * Maximum number of stored idempotency keys. Each stored idempotency key uses about 120 bytes outside the heap until the session of the
-   * key expires. While the maximum number of keys is stored, requests with a new idempotency key get 503.
+   * key expires. Requests with a new idempotency key get 503 while the maximum number of idempotency keys is stored.
    */
   idempotencyKeysMax: 1_000_000,
   /** Maximum number of expired idempotency keys that are deleted when a new idempotency key is stored. */
@@ -112,7 +112,9 @@ export const bounds = {
   idempotencyPayloadBytesMax: 48 * 1024,
   /** Number of shards of the session store, because growing one large hash table would block the event loop for too long. */
   sessionStoreShards: 256,
-  /** Interval at which expired sessions are deleted from each shard. Until the deletion, requests for an expired session are rejected. */
+  /**
+   * Interval at which expired sessions are deleted from each shard. Requests for an expired session are rejected even before its deletion.
+   */
   sessionSweepIntervalMs: 60_000,
   /** Minimum interval between two searches for expired sessions while the session store is full. */
   sessionStoreFullCheckIntervalMs: 100,
@@ -136,8 +138,8 @@ export const bounds = {
   /** Number of offers per sort order in a cached ranking; more than a response shows, because some offers may become unavailable. */
   offersRankedMax: 32,
   /**
-   * If more offers become available or unavailable than this number, a cached ranking is recomputed. If fewer offers change, only the total
-   * number of offers in the ranking is corrected, which is faster than a new ranking.
+   * Maximum number of offers whose availability may change before a cached ranking is recomputed. After fewer changes, only the total
+   * number of offers in the ranking is corrected, because this is faster.
    */
   offersRecountedMax: 64,
   /** Maximum number of offers in a catalog. Offer indices are 16-bit integers. */
@@ -170,7 +172,7 @@ export const bounds = {
   catalogTermsMax: 24,
   /** Maximum number of compiled catalogs that a matching thread caches. */
   matchWorkerCatalogsMax: 16,
-  /** Maximum number of buckets for one range criterion of the match index. Each bucket contains a bitmap with one bit per offer. */
+  /** Maximum number of buckets into which the match index divides the values of one criterion, such as the loan amount. */
   matchIndexBucketsMax: 64,
   /** Maximum size of the match index of one catalog in a matching thread. */
   matchIndexBytesMax: 48 * 1024 * 1024,
@@ -234,8 +236,8 @@ export const bounds = {
   /** Maximum number of click URLs whose recorded clicks are counted in memory. */
   clickCountersMax: 200_000,
   /**
-   * Maximum number of pairs of a session and a shown offer with a daily cap; each pair takes at most 24 bytes of memory. If more pairs are
-   * needed, the pairs of the oldest sessions are deleted. If the pair of a session and an offer was deleted, a repeated click counts
+   * Maximum number of pairs of a session and a shown offer with a daily cap; each pair takes at most 24 bytes of memory. To make space for
+   * new pairs, the pairs of the oldest sessions are deleted. If the pair of a session and an offer was deleted, a repeated click counts
    * towards the daily cap again, but books no revenue.
    */
   sessionCappedOfferPairsMax: 4_000_000,
@@ -243,7 +245,7 @@ export const bounds = {
   // Widgets (docs/contract.md#widget)
   /** Maximum number of requests per minute from all widgets of one session; further requests get 429. */
   widgetRequestsPerMinute: 120,
-  /** Maximum number of widget loads of one session that count as views. Later widget loads still show offers. */
+  /** Maximum number of widget loads of one session that count as views; later widget loads still show offers. */
   widgetLoadsPerSessionMax: 256,
   widgetEventsPerBatchMax: 50,
   widgetEventsPerSessionMax: 1_000,
@@ -315,7 +317,7 @@ export const bounds = {
   accountNameCharactersMax: 64,
   /** Largest Unix time in milliseconds that a JavaScript `Date` can represent. */
   timestampMsMax: 8_640_000_000_000_000,
-  /** Maximum number of API keys whose idle request counters one request deletes, which takes a few microseconds. */
+  /** Each request deletes the unused counters of at most this number of API keys, which takes a few microseconds. */
   keyUsagesFreedPerRequest: 64,
 
   // Embed origins
@@ -345,7 +347,7 @@ export const bounds = {
   analyticsQueryTimeoutMs: 2_000,
 
   // Operations
-  /** Maximum time that a metrics scrape waits for another thread or the disk. Metrics that take longer are omitted. */
+  /** Maximum time that a metrics scrape waits for another thread or the disk. Metrics that take longer are omitted from the response. */
   scrapeReadTimeoutMs: 250,
   loopDelaySampleIntervalMs: 20,
   /** Maximum number of stored samples of the ledger position, from which the analytics lag is computed. */
@@ -366,7 +368,7 @@ export const bounds = {
   settingCharactersShown: 80,
 
   // Command line
-  /** Delay before a command shows its progress bar. Commands that end earlier show no progress bar. */
+  /** Delay before a command shows its progress bar, so that a fast command shows none. */
   progressBarDelayMs: 1_000,
   progressBarRedrawIntervalMs: 100,
   /** Interval at which a starting server without a terminal logs its progress. */
@@ -397,7 +399,7 @@ export const bounds = {
   logRecordsReadPerTurn: 1_000,
   /** Number of bytes that are preallocated after the last record of a log, so that most `fsync` calls need not update the file size. */
   logPreallocationBytes: 256 * 1024,
-  /** Initial size of the buffer for the records that an event log writes together. If the records do not fit, the buffer grows. */
+  /** Initial size of the buffer for the records that an event log writes together; the buffer grows for larger writes. */
   logGroupInitialBytes: 64 * 1024,
   logRetryIntervalMs: 1_000,
   /**
@@ -405,7 +407,7 @@ export const bounds = {
    * that were appended before the query are written.
    */
   logLingerMs: 5,
-  /** If appended records of this total size are not durable yet, requests that append another record get 503. */
+  /** Maximum total size of the records that are appended but not durable yet. At this size, requests that append a record get 503. */
   logPendingBytesMax: 16 * 1024 * 1024,
   /**
    * Time after which the journal continues in a new log (see `FileJournal`). The journal deletes a log when all sessions with changes in
@@ -423,8 +425,8 @@ export const bounds = {
   projectionBatchRecordsMax: 8_192,
   /**
    * Maximum time for which the aggregator thread collects log records for one transaction. The transaction starts earlier if an analytics
-   * query waits or enough log records have been collected. Under load, a session costs 32.6 us of CPU time with this value, and 35.3 us
-   * with 20 ms.
+   * query waits or enough log records have been collected. With 250 ms instead of 20 ms, a session needs 32.6 us instead of 35.3 us of CPU
+   * time under load.
    */
   projectionLingerMs: 250,
   /** Maximum number of names (tags, offers, lenders) whose row IDs the aggregator thread caches. */
@@ -451,7 +453,7 @@ export const bounds = {
   aggregatorHeapMegabytes: 256,
   /**
    * Delay before the aggregator thread is restarted after its first exit. Each further exit of the thread doubles this delay, up to
-   * `aggregatorRestartDelayMaxMs`. If the thread applied ledger records before it exited, the next delay is the first delay again.
+   * `aggregatorRestartDelayMaxMs`. If the thread applied ledger records before it exited, the delay is reset to this value.
    */
   aggregatorRestartDelayMinMs: 100,
   aggregatorRestartDelayMaxMs: 5_000,
@@ -477,24 +479,23 @@ assert(Math.ceil(((30 + bounds.catalogVersionCharacters) * 4) / 3) <= bounds.cli
 assert(bounds.clickTokenCharactersMax % 4 === 0 && bounds.offersRankedMax % 2 === 0);
 assert(bounds.offersShownMax <= bounds.offersRankedMax && bounds.offersRankedMax < 2 ** 8);
 assert(bounds.catalogOffersMax < 2 ** 16);
-// The names and payouts in a valid catalog do not exceed the maximums for ledger records. A ledger reader skips records with a longer name
-// or a higher payout than these maximums.
+// The names and payouts in a valid catalog do not exceed the maximums for ledger records. Ledger readers skip records whose names or
+// payouts exceed the maximums.
 assert(bounds.offerIdCharactersMax <= bounds.ledgerNameCharactersMax);
 assert(bounds.lenderNameCodePointsMax * 2 <= bounds.ledgerNameCharactersMax);
 assert(bounds.catalogVersionCharacters <= bounds.ledgerNameCharactersMax);
 assert(bounds.payoutUsdMax * 1_000_000 <= bounds.clickValueMicrosMax);
-// A sort key combines an amount and two rates in one safe integer. Rates are in hundredths of a percent.
+// A sort key combines an amount and two interest rates in one safe integer. Rates are in hundredths of a percent.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.offerAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);
-// To sort offers, a sort key and the offer index are combined in one safe integer. The sort key with the largest values is the expected
-// revenue.
+// To sort offers, a sort key of up to 37 bits and an offer index of 15 bits are combined in one safe integer.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
 assert(bounds.offerAmountUsdMax < 2 ** 37);
-// In the last 30 days before the counters of a day are archived, clicks and confirmations cannot change the counters anymore.
+// In the 30 days before the counters of a day are archived, clicks and confirmations can no longer change the counters.
 assert(bounds.clickAttributionMs + bounds.confirmationWindowMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickDurabilityTimeoutMs < bounds.requestDeadlineMs);
-// The cells of the count-min sketch have one byte, so a count is at most 255. The sketch stores the counts of two days. A cell of the
-// count-min sketch is selected by at most 24 bits of a hash.
+// The cells of the count-min sketch have one byte, so a count is at most 255. The count-min sketch stores the counts of two days. A cell of
+// the count-min sketch is selected by at most 24 bits of a hash.
 assert(bounds.clicksRecordedPerSessionMax <= 255 && bounds.clickAttributionMs <= 24 * 60 * 60 * 1000);
 assert(Number.isInteger(Math.log2(bounds.sessionClickCells)) && bounds.sessionClickCells <= 2 ** 24);
 // A metrics scrape completes before the request deadline even if four metrics time out.
@@ -505,7 +506,7 @@ assert(bounds.clickAttributionMs + bounds.sessionTtlMs <= bounds.replacedCatalog
 // A payload is shorter than 2^24 bytes, so the highest byte of the length field in a frame contains only the mark bit.
 assert(bounds.logRecordBytesMax * 2 <= bounds.logReadChunkBytes && bounds.logRecordBytesMax < 2 ** 24);
 assert(bounds.offersShownMax <= bounds.logRecordItemsMax && bounds.widgetEventsPerBatchMax <= bounds.logRecordItemsMax);
-// A journal batch is an array in which each change takes two elements, so the maximum number of elements must be even.
+// In the array of a journal batch, each change takes two elements, so the maximum number of elements must be even.
 assert(bounds.logRecordItemsMax % 2 === 0);
 assert(bounds.logRecordBytesMax < bounds.logSegmentBytesMax && bounds.logPendingBytesMax < bounds.logSegmentBytesMax);
 // The sum of all click values in one batch of the aggregator thread is a safe integer.

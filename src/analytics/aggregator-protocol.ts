@@ -35,7 +35,7 @@ export type QueryExecutors<Name extends QueryName> = {
 export type MessageToAggregator =
   /** The main thread sends `wake` when the ledger grows while the aggregator thread sleeps. */
   | { readonly kind: 'wake' }
-  /** The result of the query must include every ledger record up to `position`. `position` is durable. */
+  /** The result of the query must include every ledger record up to `position`. The record at `position` is durable. */
   | { readonly kind: 'query'; readonly id: number; readonly position: number; readonly query: AggregatorQuery }
   | { readonly kind: 'close' };
 

@@ -30,7 +30,7 @@ export class Aggregator {
   readonly #port: MessagePort;
   readonly #progress: ThreadProgress;
   readonly #follower: LedgerFollower;
-  /** Queries for which the aggregator must apply more ledger records first. The main thread limits the number of these queries. */
+  /** Queries that wait until the aggregator has applied more ledger records. The main thread limits the number of these queries. */
   #pendingQueries: PendingQuery[] = [];
   #batchTimer: NodeJS.Timeout | null = null;
   #batchImmediate: NodeJS.Immediate | null = null;
@@ -78,7 +78,7 @@ export class Aggregator {
     if (isUrgent || this.#follower.hasRowsToPrune) {
       if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
       this.#batchTimer = null;
-      // `setImmediate` lets the aggregator handle the messages that arrived during the last batch.
+      // Between batches, `setImmediate` lets the aggregator handle messages of the main thread.
       this.#batchImmediate = setImmediate(() => this.#applyLedgerBatch());
     } else if (this.#batchTimer === null && (lagRecords > 0 || !this.#progress.tryMarkAggregatorAsleep())) {
       this.#batchTimer = setTimeout(() => this.#applyLedgerBatch(), bounds.projectionLingerMs);

@@ -10,7 +10,7 @@ import type { ApiKeyMode } from '../domain/mode.ts';
  */
 export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
-  /** Returns one entry for each day from `fromDay` to `toDay`, in ascending order. To get one page, query only the days of the page. */
+  /** Returns one entry for each day from `fromDay` to `toDay`, in ascending order. To list one page, query only the days of this page. */
   listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyAnalyticsResult>;
   /** Returns a page of sessions in ledger order. */
   listSessions(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
@@ -24,7 +24,10 @@ export class AnalyticsUnavailableError extends Error {
   override readonly name = 'AnalyticsUnavailableError';
 }
 
-/** Selects the sessions of one tenant that match the filters `referrerTag` and `subs`. One of these filters can be null (no filter). */
+/**
+ * Selects the sessions of one tenant that match the filters `referrerTag` and `subs`. Either `referrerTag` or `subs` can be null (no
+ * filter).
+ */
 export interface CohortFilter {
   readonly account: number;
   readonly vertical: number;
@@ -43,7 +46,10 @@ export interface CohortQuery extends CohortFilter {
 export interface SummaryQuery extends CohortQuery {
   /** Day number of the current day (UTC). Sessions older than 45 days are matured (docs/contract.md#matured-figures). */
   readonly today: number;
-  /** First cohort day of the figures in `matured`; default and maximum: `fromDay`. The last cohort day of these figures is `toDay`. */
+  /**
+   * First cohort day of the figures in `matured`. The default and the latest possible day is `fromDay`. The last cohort day of these
+   * figures is `toDay`.
+   */
   readonly maturedFromDay?: number;
 }
 
@@ -73,9 +79,9 @@ export interface LenderMetrics {
 
 interface RetentionCoverage {
   /**
-   * First day (day number) whose sessions are retained; 0 if all sessions are retained. Session rows exclude sessions created before the
-   * first retained day. Figures of listed sub_ids also exclude these sessions. Figures of a referrer tag include days whose sessions are no
-   * longer retained.
+   * First day (day number) whose sessions are retained; 0 if all sessions are retained. Sessions created before the first retained day are
+   * not included in session rows and in figures of listed sub_ids. Figures of a referrer tag include days whose sessions are no longer
+   * retained.
    */
   readonly retainedFromDay: number;
 }

@@ -6,7 +6,7 @@ import type { DailyCounters } from './daily-counters.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
 import { recordTotalColumns, recordTotalNames } from './projection-state.ts';
 
-/** Writes all changes of a batch of applied records to the store. Requires an open transaction. */
+/** Writes all changes of a batch of applied records to the store. The caller must open a transaction first. */
 export class AnalyticsBatchWriter {
   readonly #sessionWriter: RowWriter;
   readonly #cohortPieceWriter: RowWriter;

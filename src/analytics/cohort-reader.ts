@@ -17,7 +17,7 @@ import { isInDayRange, LenderSums, type SessionReader } from './session-reader.t
 type DayWindow = Pick<CohortQuery, 'fromDay' | 'toDay'>;
 type MetricsSum = { -readonly [Key in keyof CohortMetrics]: number } & { readonly widgetEvents: number[] };
 
-/** Sums of metrics for each day or each device class. The key is the day number or the number of the device class. */
+/** Sums of metrics for each day or for each device class. Each key is a day number or the number of a device class. */
 class MetricsByGroup extends Map<number, MetricsSum> {
   add(group: number, metrics: CohortMetrics, widgetEvents: WidgetCounts): void {
     let sum = this.get(group);

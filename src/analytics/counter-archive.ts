@@ -32,7 +32,7 @@ type ArchiveHeader = readonly [
   ledgerStartPosition: number,
 ];
 
-/** Experiment to which the following day counters and lender counters belong, up to the next experiment record. */
+/** Experiment of the day counters and lender counters that follow this record, up to the next experiment record. */
 export type ArchivedExperimentCounters = readonly [
   kind: 12,
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
@@ -60,7 +60,7 @@ export type ArchivedLenderCounters = readonly [
   counter: readonly [day: number, lenderName: string, clicks: number, confirmedMicros: number],
 ];
 
-/** The last record of an archive segment. A segment without this last record is incomplete. */
+/** The last record of an archive segment. A segment without a footer is incomplete. */
 type ArchiveFooter = readonly [kind: 15];
 
 function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
@@ -98,8 +98,8 @@ function isInt64(digits: string): boolean {
 export type ArchivedCounters = Iterable<ArchivedExperimentCounters | ArchivedDay | ArchivedLenderCounters>;
 
 /**
- * Archive of the daily counters of days whose sessions and ledger records have been deleted. The archive and the retained ledger together
- * contain the data of all figures.
+ * Archive of the daily counters of days whose sessions and ledger records have been deleted. All figures can be computed from the archive
+ * and the retained ledger segments.
  *
  * Each call of `append` writes one segment, which contains the days after the last archived day. A segment is never changed. Archived data
  * is deleted from the store only after the segment is durable. The archive is a log in the format of the ledger: checksums reveal changes
@@ -138,8 +138,8 @@ export class CounterArchive {
   }
 
   /**
-   * Yields all records of the archive in order. If the archive is damaged, throws `LogDamagedError`, but possibly only after it has yielded
-   * valid records.
+   * Yields all records of the archive in order. Throws `LogDamagedError` if the archive is damaged, possibly after yielding some valid
+   * records.
    */
   *readAll(): Generator<ArchiveRecord, void> {
     if (this.#position === 0) return;
@@ -225,7 +225,7 @@ class ArchiveRecordOrder {
   #fromDay = 0;
   #untilDay = 0;
   #hasExperiment = false;
-  /** True after the header of an archive segment until its footer. */
+  /** True between the header and the footer of an archive segment. */
   isOpen = false;
 
   isValidNextRecord(record: ArchiveRecord): boolean {

@@ -94,7 +94,7 @@ export class DailyCounters {
     }
   }
 
-  /** Replaces the counters of all days before `untilDay` with the archived counters. Requires an open transaction. */
+  /** Replaces the counters of all days before `untilDay` with the archived counters. The caller must open a transaction first. */
   replaceCountersBefore(
     untilDay: number,
     archived: Iterable<ArchiveRecord>,

@@ -27,7 +27,7 @@ export class LedgerFollower {
   readonly #reader: LogReader;
 
   /**
-   * Opens the analytics store, or starts to rebuild the store. Throws `LogDamagedError` or an SQLite error.
+   * Opens the analytics store. A store that cannot be used is deleted and rebuilt. Throws `LogDamagedError` or an SQLite error.
    *
    * @param onRebuild called with a message when a rebuild starts, and when a rebuild cannot restore some records
    */
@@ -83,8 +83,8 @@ export class LedgerFollower {
   }
 
   /**
-   * Archives the daily counters of days that are older than the retention period. Queries of archived days read only the daily counters,
-   * not the sessions. Call this method only after all acknowledged records have been applied, because later records of expired sessions are
+   * Archives the daily counters of days that are older than the retention period. Queries for archived days read the daily counters instead
+   * of the sessions. Call this method only after all acknowledged records have been applied, because later records of expired sessions are
    * ignored.
    */
   applyRetention(request: RetentionRequest): RetentionResult {

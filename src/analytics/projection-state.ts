@@ -98,7 +98,7 @@ export const zeroRecordTotals = {
   unshownClicks: 0,
   /** Number of repeated clicks of a session on the same offer. */
   duplicateClicks: 0,
-  /** Number of clicks more than 24 hours after the creation of the session. */
+  /** Number of clicks that came more than 24 hours after the creation of the session. */
   lateClicks: 0,
   repeatedConfirmations: 0,
   /** Number of ignored confirmations that violate docs/contract.md#confirmation-rules. */

@@ -54,8 +54,9 @@ const awakeCell = 2;
 const cellCount = 3;
 
 /**
- * Measures the analytics lag from samples of the durable position. The lag is the time for which the oldest unapplied record has been
- * durable. When the maximum number of samples is reached, the sample interval doubles, which also doubles the error of the measured lag.
+ * Measures the analytics lag from samples of the durable position. The lag is the time since the oldest record that is not applied yet
+ * became durable. When the maximum number of samples is reached, the sample interval doubles, which also doubles the error of the measured
+ * lag.
  */
 export class AnalyticsLag {
   #samples: { readonly position: number; readonly atMs: number }[] = [];

@@ -85,8 +85,8 @@ export class SqliteProjectionState {
   readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
   readonly #metadataWriter: RowWriter;
   /**
-   * Greatest sub_id of all sessions in the store. A session with a greater sub_id than `#newestKey` needs no lookup, because the session is
-   * not in the store. Most new sessions have a greater sub_id, because a sub_id starts with the creation time.
+   * Greatest sub_id of all sessions in the store. A session with a greater sub_id is not in the store, so no lookup is needed. Most new
+   * sessions have a greater sub_id than all stored sessions, because a sub_id starts with the creation time.
    */
   #newestKey: SubIdSortKey;
 
@@ -169,7 +169,7 @@ export class SqliteProjectionState {
     return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
   }
 
-  /** Returns the payout states after the last applied ledger record. Does not wait for newer records. */
+  /** Returns the payout states after the last applied ledger record. Does not wait until newer ledger records are applied. */
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
     return keys.map((key) => this.#findPayoutState(key));
   }

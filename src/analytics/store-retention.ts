@@ -9,7 +9,7 @@ import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
  * First day whose sessions are retained. The counters of all days before the first retained day are archived. Queries and updates ignore
- * sessions created before this day, even if `SessionPruner` has not deleted the rows of these sessions yet.
+ * sessions created before the first retained day, even if the rows of these sessions are not deleted yet.
  */
 export class RetainedSessionDays {
   readonly #updateFromDay: Statement<[number]>;
@@ -58,7 +58,9 @@ export class SessionPruner {
   readonly #deleteClicks: Statement<[number]>;
   readonly #deletePayouts: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
-  /** The rows of sessions created before this day are deleted. Initially 0, because an earlier process may have left rows. */
+  /**
+   * All rows of sessions created before this day are deleted. The initial value is 0, because old rows may remain from an earlier process.
+   */
   #prunedUntilDay = 0;
 
   constructor(database: Database, retainedSessions: RetainedSessionDays) {
@@ -121,7 +123,7 @@ export type RetentionResult =
       readonly retainedFromDay: number;
       /** Whether this call increased `retainedFromDay`. */
       readonly isNew: boolean;
-      /** A rebuild of the store does not need the ledger records before this position, so these records can be deleted. */
+      /** Ledger records before this position can be deleted, because a rebuild of the store does not need these records. */
       readonly ledgerStartPosition: number;
     }
   | { readonly archived: false; readonly reason: string };
@@ -150,8 +152,8 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Archives the counters of expired days, and then sets the first retained day, so that queries ignore older sessions. A failed archive
-   * write leaves the store unchanged.
+   * Archives the counters of days beyond the retention period, and then sets the first retained day. A failed archive write leaves the
+   * store unchanged.
    */
   applyRetention(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor | null): RetentionResult {
     const previousDay = this.#retainedSessions.firstRetainedDay;
@@ -195,8 +197,8 @@ export class AnalyticsRetention {
 
   /**
    * Returns the first day whose sessions must be retained; 0 if no session has to be deleted. The retention period ends today, or on the
-   * day after the second newest cohort day if that day is earlier. The cohort days are used because, with only `today`, one start with a
-   * clock that is months ahead would delete all sessions.
+   * day after the second newest cohort day if this day is before today. Cohort days are used because a single start with a clock that is
+   * months ahead must not delete all sessions.
    */
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;
@@ -208,7 +210,7 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the oldest ledger segment in which a session of `day` or a later day was created. Older segments contain no records of these
+   * Returns the oldest ledger segment with a session that was created on `day` or later. Older segments contain no records of such
    * sessions, because the creation record of a session is always its first record.
    */
   #firstSegmentSinceDay(day: number, { segment }: LogCursor): number {

@@ -102,7 +102,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#state === 'running';
   }
 
-  /** Time in milliseconds for which the oldest unapplied record has been durable; 0 if all durable records are applied. */
+  /** Time since the oldest record that is not applied yet became durable, in milliseconds; 0 if all durable records are applied. */
   get lagMs(): number {
     const { durablePosition, appliedPosition } = this.#progress;
     return this.#lag.measureLagMs(durablePosition, appliedPosition, performance.now());
@@ -142,7 +142,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'listExperiments', parameter: afterNumber });
   }
 
-  /** Returns the totals of all records that have been applied. Does not wait until appended records are applied. */
+  /** Returns the totals of all records that have been applied. Does not wait for appended records that are not applied yet. */
   getTotals(): Promise<RecordTotals> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }

@@ -41,7 +41,7 @@ export const rateLimitParameters = [
 ] as const;
 
 /**
- * Returns the name of the first invalid member of `newKey` in the operations API, or null if all members are valid. `newKey` may come from
+ * Returns the operations API's name for the first invalid member of `newKey`, or null if all members are valid. `newKey` may come from
  * untyped code, so its members can have any type.
  */
 export function findInvalidApiKeyMember(

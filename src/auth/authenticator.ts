@@ -22,8 +22,8 @@ export interface AdmittedCaller {
   readonly caller: Caller;
   readonly limitStatus: RateLimitStatus;
   /**
-   * Reservation of one session in the daily limit of the key; the caller must release the reservation if no session is created. Null if the
-   * request repeats an earlier `create_session` request, or is another operation.
+   * Reservation of one session in the daily limit of the key; the caller must release the reservation if no session is created. Null for a
+   * repeated `create_session` request and for other operations.
    */
   readonly quotaReservation: QuotaReservation | null;
 }

@@ -162,7 +162,9 @@ export function extractLimitOverrides<Row extends KeyLimitOverrides>(row: Row) {
   return { limits: { requestsPerMinute, analyticsPerMinute, sessionsPerDay }, ...others };
 }
 
-/** Whether a change of the key file failed because another process locked it for too long. A failed change does not modify the file. */
+/**
+ * Whether a change of the key file failed because another process locked the file for too long. A failed change does not modify the file.
+ */
 export function isKeyFileBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }

@@ -81,9 +81,9 @@ export type Operation = 'create_session' | 'submit_inputs' | 'get_marketplace' |
 type ChargedOperation = Operation | 'repeat_session';
 
 /**
- * Counts the requests and sessions of one API key and compares the counts with the key's limits (docs/contract.md#rate-limits). The limit
- * of requests per minute applies to every operation, the limit of analytics queries per minute only to `query_analytics`, and the limit of
- * sessions per day only to `create_session`.
+ * Counts the requests and sessions of one API key and compares the counts with the key's limits (docs/contract.md#rate-limits). All
+ * operations count toward the limit of requests per minute. `query_analytics` also counts toward the limit of analytics queries, and
+ * `create_session` toward the limit of sessions per day.
  *
  * Limits per minute use the monotonic clock (`nowMs`). The limit per day uses the wall clock (`wallMs`).
  */

@@ -69,9 +69,9 @@ export interface RateLimitPolicy {
   readonly name: LimitName;
   /** Value of the `RateLimit-Policy` header, which lists all limits of the operation, such as `"minute";q=500;w=60`. */
   readonly policyHeaderValue: string;
-  /** Text of the rate limit headers before the value of `X-RateLimit-Remaining`, which is the same in all responses. */
+  /** Text before the value of `X-RateLimit-Remaining` in the rate limit headers; this text is the same in all responses. */
   readonly headerPrefix: string;
-  /** Text of the `RateLimit` header before the number of remaining requests, which is the same in all responses. */
+  /** Text before the number of remaining requests in the `RateLimit` header; this text is the same in all responses. */
   readonly rateLimitHeaderPrefix: string;
 }
 

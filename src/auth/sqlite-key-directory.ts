@@ -19,8 +19,8 @@ interface SqliteKeyDirectoryOptions {
  * `data_version` first, which changes with every commit of another connection. The key directory polls the key file every second, and also
  * when a request has an unknown key, so that a new key is valid immediately.
  *
- * The table `changes` of the key file numbers all changes, so that a poll reads only new changes. A large number of changes is read in
- * several turns of the event loop, because reading 100,000 keys in one turn would block the event loop for hundreds of milliseconds.
+ * The table `changes` of the key file numbers all changes, so that a poll reads only new changes. Many changes are read in several turns of
+ * the event loop, because reading 100,000 keys at once would block the event loop for hundreds of milliseconds.
  */
 export class SqliteKeyDirectory implements KeyDirectory {
   readonly #options: SqliteKeyDirectoryOptions;

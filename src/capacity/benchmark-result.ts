@@ -19,7 +19,7 @@ const measuredServerKind = 'service';
 const nonNegativeNumber = Type.Number({ minimum: 0 });
 const microsOrNull = Type.Union([nonNegativeNumber, Type.Null()]);
 
-/** Schema of a benchmark result, with the members that a capacity plan uses. Other members are ignored. */
+/** Schema of a benchmark result, with the members that a capacity plan uses. Members that a plan does not use are ignored. */
 const ResultSchema = Type.Object({
   format: Type.Literal(supportedFormat),
   startedAt: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{1,20}Z$' }),

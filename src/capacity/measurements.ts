@@ -44,7 +44,9 @@ export interface LoadCurvePoint {
   readonly p99Ms: number;
   /** CPU time of all threads per request, in microseconds. */
   readonly cpuMicros: number;
-  /** Whether the benchmark client was saturated. If the client was saturated, the measured latency includes delays of the client. */
+  /**
+   * Whether the benchmark client was saturated. If the benchmark client was saturated, the measured latency includes delays of the client.
+   */
   readonly clientSaturated: boolean;
 }
 
@@ -58,8 +60,8 @@ export interface MemoryPerSession {
 }
 
 /**
- * The server sustains an offered rate if the achieved rate is at least this share of the offered rate. If the achieved rate is lower, many
- * requests were refused, failed, or were still waiting at the end of the load.
+ * The server sustains an offered rate if the achieved rate is at least this share of the offered rate. If the achieved rate is below this
+ * share, many requests were refused, failed, or were still waiting at the end of the load.
  */
 export const minAchievedRateRatio = 0.98;
 
@@ -72,8 +74,8 @@ export interface SustainedRate {
 }
 
 /**
- * Finds the rate at which the p99 latency first exceeds the target, by linear interpolation between the measured points. The interpolated
- * rate is rather too low than too high, because a latency curve is convex. Ignores the first rate that the server did not sustain, and all
+ * Finds the rate at which the p99 latency first exceeds the target, by linear interpolation between the measured points. Because a latency
+ * curve is convex, the interpolated rate is too low rather than too high. Ignores the first rate that the server did not sustain, and all
  * higher rates.
  */
 export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): SustainedRate {
