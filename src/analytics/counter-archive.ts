@@ -191,9 +191,7 @@ export class CounterArchive {
     }
   }
 
-  /**
-   * Yields the records of a segment and all later segments, then stores the position and the CRC with which the next segment must start.
-   */
+  /** Yields the records of a segment and all later segments, then stores the position and the CRC for the header of the next segment. */
   *#readFrom(segment: number): Generator<ArchiveRecord, void> {
     const scanner = new LogScanner(fileSystemLogFiles, this.#folder, { segment, decode: true });
     const damaged = (reason: string): LogDamagedError => {

@@ -44,7 +44,7 @@ export class LedgerProjection {
   readonly lastCohortDayBySegment = new Map<number, number>();
   readonly newClicks: CountedClick[] = [];
   readonly revenue: RevenueChanges;
-  /** Index of the first `#indexedClicks` elements of `newClicks`, by session and offer. Extended when a confirmation looks up a click. */
+  /** Index of the first `#indexedClicks` elements of `newClicks`. When a confirmation looks up a click, all new clicks are indexed. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
   readonly totals: RecordTotals = { ...zeroRecordTotals };
