@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 
 export const bounds = {
-  // General limits from docs/contract.md
+  // General (docs/contract.md)
   /** Session lifetime (docs/contract.md#session-lifetime). */
   sessionTtlMs: 4 * 60 * 60 * 1000,
   /** Highest annual percentage rate of an offer (docs/contract.md#eligibility). */
@@ -16,51 +16,51 @@ export const bounds = {
   confidenceSessionsMin: 30,
 
   // HTTP (docs/contract.md#request-bodies, docs/contributing/native-http.md)
-  /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`. The listener rejects larger heads with 431. */
+  /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`. Requests above this size get 431. */
   requestHeadBytesMax: 40 * 1024,
   requestBodyBytesMax: 64 * 1024,
-  /** Maximum time from the receipt of a request head to the response. A request that takes longer gets 503. */
+  /** Maximum time from the receipt of a request head to the response; slower requests get 503. */
   requestDeadlineMs: 2_000,
   deadlineCheckIntervalMs: 100,
   /** Maximum time to receive a request head or body, and maximum idle time of a connection; equal to the fixed limit of uWebSockets.js. */
   connectionIdleTimeoutMs: 10_000,
   /** Interval at which the node listener checks `connectionIdleTimeoutMs`. */
   connectionCheckIntervalMs: 1_000,
-  /** Maximum number of waiting requests per connection of the node listener; the uWebSockets.js listener allows one request at a time. */
+  /** Maximum number of pipelined requests that wait on one connection of the node listener. */
   pipelinedRequestsMax: 16,
   /**
    * Maximum total size of the replies that the clients of a listener have not read yet. If the unread replies become larger, the listener
    * closes the connection that has made no progress for the longest time.
    */
   unsentReplyBytesMax: 24 * 1024 * 1024,
-  /** Size of the HTTP engine's buffer for one connection. The buffer counts towards `unsentReplyBytesMax`. */
+  /** Size of the HTTP engine's buffer for each connection. `unsentReplyBytesMax` includes the buffers of all connections. */
   engineBufferBytesPerConnection: 16 * 1024,
   /**
-   * Average number of response bytes after which the uWebSockets.js listener checks whether a client reads its responses. The number of
-   * response bytes between two of these checks is random, so that a client cannot predict the next check.
+   * After about this number of response bytes, the uWebSockets.js listener checks whether the client reads the responses. The exact number
+   * is random, so that a client cannot predict the next check.
    */
   bytesBetweenReadChecksMean: 32 * 1024,
   /**
-   * Maximum number of requests that the uWebSockets.js listener answers in one turn of the event loop. Received requests above this maximum
-   * wait for the next turn of the event loop.
+   * Maximum number of requests that the uWebSockets.js listener answers in one turn of the event loop. Further requests wait for the next
+   * turn of the event loop.
    */
   repliesPerTurnMax: 256,
   /**
-   * Default for the maximum time that a stopping service waits for pending requests. After the drain deadline, the service closes the
-   * connections of pending requests.
+   * Default for the maximum time that a stopping service waits for pending requests. After this time, the service closes the connections of
+   * pending requests.
    */
   drainDeadlineDefaultMs: 5_000,
   drainDeadlineSecondsMax: 600,
   /** Maximum configurable delay before a stopping service refuses new connections. */
   drainDelaySecondsMax: 600,
-  /** Time after an uncaught exception at which the process exits even if the service is not closed yet. */
+  /** Maximum time from an uncaught exception to the exit of the process, even if the service cannot be closed in this time. */
   crashCloseTimeoutMs: 2_000,
   /** Maximum size of a certificate file or key file. A certificate chain has about 10 kB. */
   certificateFileBytesMax: 1024 * 1024,
   certificatePollIntervalMs: 1_000,
   /** Delay between a change of the certificate file or key file and the reload, so that both files are written before the reload. */
   certificateReloadDelayMs: 1_000,
-  /** Remaining lifetime of the certificate below which the service logs a warning. */
+  /** The service logs a warning if the certificate expires within this time. */
   certificateExpiryWarningMs: 14 * 24 * 60 * 60 * 1000,
   certificateExpiryCheckIntervalMs: 12 * 60 * 60 * 1000,
   /**
@@ -91,7 +91,7 @@ export const bounds = {
   userAgentCharactersMax: 1024,
   /** Maximum number of user agents with a cached device class. A full cache of device classes uses about 8 MB. */
   userAgentCacheEntriesMax: 4_096,
-  /** Default limit of referrer tags per account, vertical and mode. The daily totals of a tag are never deleted. */
+  /** Default limit of referrer tags per account, vertical and mode. The analytics keep the daily totals of each tag forever. */
   referrerTagLimitDefault: 100_000,
   /** Maximum configurable number of referrer tags. A million tags of maximum length use 80 MB of memory. */
   referrerTagLimitMax: 1_000_000,
@@ -103,16 +103,18 @@ export const bounds = {
   idempotencyKeyCharactersMax: 255,
   /**
    * Maximum number of stored idempotency keys. Each stored idempotency key uses about 120 bytes outside the heap until the session of the
-   * key expires. When this maximum is reached, requests with a new idempotency key get 503.
+   * key expires. Requests with a new idempotency key get 503 while the maximum number of idempotency keys is stored.
    */
   idempotencyKeysMax: 1_000_000,
-  /** Maximum number of expired idempotency keys that are deleted (in a few microseconds) when a new idempotency key is stored. */
+  /** Maximum number of expired idempotency keys that are deleted when a new idempotency key is stored. */
   expiredIdempotencyKeysPerInsert: 16,
   /** Maximum size of the JSON text that is hashed to compare the payloads of two requests. */
   idempotencyPayloadBytesMax: 48 * 1024,
-  /** Number of shards of the session store. Growing one large hash table would block the event loop for hundreds of milliseconds. */
+  /** Number of shards of the session store, because growing one large hash table would block the event loop for too long. */
   sessionStoreShards: 256,
-  /** Interval at which expired sessions are deleted from each shard. Requests reject an expired session even before its deletion. */
+  /**
+   * Interval at which expired sessions are deleted from each shard. Requests for an expired session are rejected even before its deletion.
+   */
   sessionSweepIntervalMs: 60_000,
   /** Minimum interval between two searches for expired sessions while the session store is full. */
   sessionStoreFullCheckIntervalMs: 100,
@@ -133,31 +135,31 @@ export const bounds = {
   // Offers (docs/contract.md#marketplace-answers)
   offersShownDefault: 5,
   offersShownMax: 20,
-  /** Number of offers per sort order in a cached ranking. The ranking is recomputed when more than 12 of the offers are unavailable. */
+  /** Number of offers per sort order in a cached ranking; more than a response shows, because some offers may become unavailable. */
   offersRankedMax: 32,
   /**
-   * Maximum number of offers that may reach their daily cap or become available again before a cached ranking is recomputed. If at most
-   * this number of offers changed, only the total number of offers in the ranking is updated, which takes about 5 microseconds.
+   * Maximum number of offers whose availability may change before a cached ranking is recomputed. After fewer changes, only the total
+   * number of offers in the ranking is corrected, because this is faster.
    */
   offersRecountedMax: 64,
   /** Maximum number of offers in a catalog. Offer indices are 16-bit integers. */
   catalogOffersMax: 20_000,
   catalogFileBytesMax: 64 * 1024 * 1024,
-  /** Maximum number of JSON values in a catalog file: 200 for each offer of the largest catalog. A generated test offer has 80 values. */
+  /** Maximum number of JSON values in a catalog file, which allows on average 200 JSON values per offer in the largest catalog. */
   catalogValuesMax: 4_000_000,
   /** Maximum nesting depth of a catalog file. The catalog format needs ten levels of nesting. */
   catalogDepthMax: 64,
-  /** Maximum length of a JSON array in a catalog, except lenders and offers. The longest arrays are lists of states and of credit bands. */
+  /** Maximum length of a JSON array in a catalog, except the arrays of lenders and offers. */
   catalogListItemsMax: 256,
   catalogObjectMembersMax: 256,
-  /** Maximum heap of the thread that compiles a catalog. Compiling a catalog with 20,000 generated offers needs 160 MB. */
+  /** Maximum heap size of the thread that compiles a catalog. A catalog with 20,000 generated offers needs 160 MB of heap. */
   catalogThreadHeapMegabytes: 1_024,
-  /** Maximum number of errors reported for one catalog file. Further errors of the catalog file are only counted. */
+  /** Maximum number of errors reported for one catalog file; further errors are counted, but not described. */
   catalogErrorsReportedMax: 1_000,
   catalogNameCharactersShown: 80,
   catalogErrorCharactersShown: 400,
   offerIdCharactersMax: 64,
-  /** Maximum length of a lender name in Unicode code points. A lender name can have twice as many UTF-16 code units as code points. */
+  /** Maximum length of a lender name in Unicode code points. */
   lenderNameCodePointsMax: 100,
   catalogVersionCharacters: 12,
   /** Maximum length of the `v` parameter of a click URL. */
@@ -170,7 +172,7 @@ export const bounds = {
   catalogTermsMax: 24,
   /** Maximum number of compiled catalogs that a matching thread caches. */
   matchWorkerCatalogsMax: 16,
-  /** Maximum number of buckets for one range criterion of the match index. Every bucket has a bitmap with one bit per offer. */
+  /** Maximum number of buckets into which the match index divides the values of one criterion, such as the loan amount. */
   matchIndexBucketsMax: 64,
   /** Maximum size of the match index of one catalog in a matching thread. */
   matchIndexBytesMax: 48 * 1024 * 1024,
@@ -178,16 +180,16 @@ export const bounds = {
   catalogTransferOffersPerTurn: 250,
   catalogPollIntervalMs: 1_000,
   /**
-   * Maximum number of offers in a catalog that is ranked in the main thread. For a small catalog, a message to a matching thread takes more
-   * time than the ranking (docs/contributing/benchmarks.md).
+   * Maximum number of offers in a catalog that is ranked in the main thread instead of a matching thread. Ranking a small catalog takes
+   * less time than sending a message to a matching thread (docs/contributing/benchmarks.md).
    */
   matchInThreadOffersMax: 100,
-  /** Maximum number of requests queued for the matching threads. If the queue is full, new requests get 503. */
+  /** Maximum number of requests queued for the matching threads; further requests get 503. */
   matchQueueRequestsMax: 4_096,
   matchBatchRequestsMax: 64,
   /**
-   * Delay before the first restart of a matching thread that exited without processing a request. Each further restart doubles the restart
-   * delay.
+   * Delay before the first restart of a matching thread that exited without processing a request. Each further restart of the thread
+   * doubles this delay.
    */
   matchWorkerRestartDelayMinMs: 100,
   /** Maximum restart delay of a matching thread, shorter than the request deadline so that waiting requests can still be answered. */
@@ -196,16 +198,16 @@ export const bounds = {
   matcherCloseTimeoutMs: 2_000,
   /** Number of offers explained in one event-loop turn (less than 1 ms). */
   explainedOffersPerTurn: 256,
-  /** Maximum number of queued requests with `explain`. If the queue is full, new requests with `explain` get 503. */
+  /** Maximum number of queued requests with the parameter `explain`; further requests with `explain` get 503. */
   explanationQueueMax: 16,
-  /** Time after the replacement of a catalog in which clicks can still use the catalog (docs/contract.md#replaced-catalogs). */
+  /** Time for which clicks on offers of a replaced catalog are still valid (docs/contract.md#replaced-catalogs). */
   replacedCatalogRetentionMs: 28 * 60 * 60 * 1000,
-  /** Maximum number of stored replaced catalogs. At the maximum, catalog changes fail until the oldest replaced catalog expires. */
+  /** Maximum number of stored replaced catalogs. Further catalog changes fail until the oldest replaced catalog expires. */
   replacedCatalogsMax: 256,
 
   // Logos
   logoFileBytesMax: 64 * 1024,
-  /** Maximum number of logo files loaded for one catalog. The remaining lenders of the catalog get a monogram instead of a logo. */
+  /** Maximum number of logo files loaded for one catalog; lenders without a loaded logo get a monogram. */
   logoFilesPerCatalogMax: 2_000,
   /** Maximum nesting depth of the elements in an SVG logo, equal to the limit of browsers. */
   logoElementDepthMax: 256,
@@ -218,32 +220,32 @@ export const bounds = {
   monogramsPerTurn: 250,
 
   // Clicks (docs/contract.md#click-redirect)
-  /** Time after the creation of a session in which its clicks are counted. */
+  /** A click is counted only if the session was created at most this time earlier. */
   clickAttributionMs: 24 * 60 * 60 * 1000,
   /**
-   * Maximum time that a click redirect waits for a durable log record. After a timeout, the redirect is sent although the record is not
-   * durable.
+   * Maximum time that a click redirect waits until the click record is durable. After this time, the redirect is sent even if the click
+   * record is not durable yet.
    */
   clickDurabilityTimeoutMs: 500,
   /** Maximum number of recorded clicks of one session on one offer. Clicks above this maximum are redirected but not recorded. */
   clicksRecordedPerLinkMax: 10,
   /** Maximum number of recorded clicks of one session on all offers. Clicks above this maximum are redirected but not recorded. */
   clicksRecordedPerSessionMax: 64,
-  /** Number of one-byte cells per row of the count-min sketch that counts clicks per session. The four rows of a day take 4 MiB. */
+  /** Number of one-byte cells in each of the four rows of the count-min sketch that counts the recorded clicks of sessions. */
   sessionClickCells: 1024 * 1024,
-  /** Maximum number of click links whose recorded clicks are counted in memory. */
+  /** Maximum number of click URLs whose recorded clicks are counted in memory. */
   clickCountersMax: 200_000,
   /**
-   * Maximum number of stored pairs of a session and an offer with a daily cap, at most 24 bytes each. If this maximum is exceeded, the
-   * pairs of the oldest sessions are dropped. Later clicks of a session whose pairs were dropped count towards the daily cap even if the
-   * clicks book no revenue.
+   * Maximum number of pairs of a session and a shown offer with a daily cap; each pair takes at most 24 bytes of memory. To make space for
+   * new pairs, the pairs of the oldest sessions are deleted. If the pair of a session and an offer was deleted, a repeated click counts
+   * towards the daily cap again, but books no revenue.
    */
   sessionCappedOfferPairsMax: 4_000_000,
 
   // Widgets (docs/contract.md#widget)
-  /** Maximum number of requests (for offers or with events) per minute from all widgets of a session. Further widget requests get 429. */
+  /** Maximum number of requests per minute from all widgets of one session; further requests get 429. */
   widgetRequestsPerMinute: 120,
-  /** Maximum number of widget loads per session that are counted as views. Widget loads above this maximum still show offers. */
+  /** Maximum number of widget loads of one session that count as views; later widget loads still show offers. */
   widgetLoadsPerSessionMax: 256,
   widgetEventsPerBatchMax: 50,
   widgetEventsPerSessionMax: 1_000,
@@ -260,12 +262,12 @@ export const bounds = {
   confirmationWindowMs: 90 * 24 * 60 * 60 * 1000,
   /** Maximum accepted difference between the clock of the lender and the clock of the service. */
   confirmationClockSkewMs: 5_000,
-  /** Maximum confirmed revenue of one session. The square of the maximum, in cents, is a safe JavaScript integer. */
+  /** Maximum confirmed revenue of one session. */
   confirmedRevenueUsdMax: 100_000,
   txidCharactersMax: 128,
   confirmationRowsPerRequestMax: 500,
   confirmationBodyBytesMax: 512 * 1024,
-  /** Maximum number of queued batches of confirmations. If the queue is full, new batches of confirmations get 503. */
+  /** Maximum number of queued batches of confirmations; further batches get 503. */
   confirmationQueueBatchesMax: 16,
   /** Maximum length of one row in a confirmation file. */
   confirmationFileRowCharactersMax: 8 * 1024,
@@ -281,12 +283,12 @@ export const bounds = {
   analyticsPerMinuteDefault: 50,
   sessionsPerDayDefault: 10_000,
   rateLimitWindowMs: 60_000,
-  /** Maximum configurable number of requests per minute of an API key. The rate limiter stores one number per admitted request. */
+  /** Maximum configurable number of requests per minute of an API key. The rate limiter stores the time of each request. */
   limitPerMinuteMax: 1_000_000,
   limitPerDayMax: 1_000_000_000,
 
   // Verticals (docs/contract.md#verticals)
-  /** Largest vertical number. A sub_id stores the number of its vertical in seven bits. */
+  /** Largest vertical number. In a sub_id, seven bits encode the vertical number. */
   verticalNumberMax: 127,
   verticalSegmentCharactersMax: 64,
 
@@ -297,36 +299,36 @@ export const bounds = {
   apiKeyPollIntervalMs: 1_000,
   /** Minimum interval between two reloads of the API keys that are caused by requests with an unknown API key. */
   unknownApiKeyPollIntervalMs: 100,
-  /** Number of changed API keys and origins that are loaded in one event-loop turn (a few milliseconds). */
+  /** Number of changes to API keys and origins that are loaded in one event-loop turn, which takes a few milliseconds. */
   apiKeyChangesPerTurn: 500,
   /**
-   * Maximum time that a reload of API keys waits for a lock on the key file. While the reload waits, the event loop is blocked. After a
-   * timeout, the service keeps the API keys that it loaded earlier.
+   * Maximum time that a reload of API keys waits for a lock on the key file. A reload that waits for the lock blocks the event loop. If the
+   * reload times out, the service keeps the API keys that it loaded earlier.
    */
   apiKeyReadLockTimeoutMs: 20,
-  /** Maximum number of entries in the caches of key IDs and account names for the log. Each of the two caches uses a few hundred kB. */
+  /** Maximum number of cached key IDs and of cached account names for log lines, which use a few hundred kB of memory. */
   callerNameCacheEntriesMax: 4_096,
   /** Maximum time that a command waits for the lock on the key file. */
   apiKeyCommandLockTimeoutMs: 5_000,
-  /** Maximum time that the server waits for the write lock on the key file. The event loop is blocked while the server waits. */
+  /** Maximum time that the server waits for the write lock on the key file. A server that waits for the lock blocks the event loop. */
   apiKeyServerLockTimeoutMs: 100,
   /** Delay between attempts to switch a new key file to WAL mode. */
   apiKeyWalRetryDelayMs: 5,
   accountNameCharactersMax: 64,
-  /** Largest time value of a JavaScript `Date`. */
+  /** Largest Unix time in milliseconds that a JavaScript `Date` can represent. */
   timestampMsMax: 8_640_000_000_000_000,
-  /** Maximum number of API keys that one request checks (in a few microseconds) for unused rate-limit counters to delete. */
+  /** Each request deletes the unused counters of at most this number of API keys, which takes a few microseconds. */
   keyUsagesFreedPerRequest: 64,
 
   // Embed origins
-  /** Maximum number of embed origins of one account. A response header with 64 origins of 255 characters has about 16 KiB. */
+  /** Maximum number of embed origins of one account. With 64 origins of 255 characters, the CSP header has about 16 KiB. */
   embedOriginsPerAccountMax: 64,
   originCharactersMax: 255,
 
   // Analytics (docs/contract.md#analytics)
   subIdListMax: 500,
   analyticsDefaultDays: 30,
-  /** Number of days before today from which an analytics summary reports final revenue if the query contains no dates. */
+  /** Default number of days before today for which an analytics summary reports final revenue. */
   maturedDefaultDays: 180,
   topLendersMax: 20,
   /** Maximum and default number of items (days or rows) on one page of analytics. */
@@ -334,25 +336,25 @@ export const bounds = {
   /** Minimum retention in days. Clicks and confirmations can no longer change the data of a session that is 140 days old. */
   retentionDaysMin: 140,
   retentionDaysMax: 36_500,
-  /** Interval at which the service deletes data that is older than the retention. */
+  /** Interval at which the service deletes data that is older than the retention period. */
   retentionCheckIntervalMs: 60 * 60 * 1000,
   retentionRetryDelayMs: 60 * 1000,
-  /** Maximum number of queued queries to the aggregator thread. If the queue is full, new analytics requests get 503. */
+  /** Maximum number of analytics queries queued for the aggregator thread; further analytics requests get 503. */
   analyticsQueueQueriesMax: 1_024,
-  /** Maximum number of queries that are sent to the aggregator thread and not answered yet. A query that was sent cannot be cancelled. */
+  /** Maximum number of unanswered queries in the aggregator thread. Queries that the aggregator thread has received cannot be cancelled. */
   analyticsQueriesInFlightMax: 32,
   /** Time after which a waiting analytics query is rejected, because the deadline of its HTTP request has passed. */
   analyticsQueryTimeoutMs: 2_000,
 
   // Operations
-  /** Maximum time that a metrics scrape waits for another thread or the disk. If the value arrives later, the scrape omits the metric. */
+  /** Maximum time that a metrics scrape waits for another thread or the disk. Metrics that take longer are omitted from the response. */
   scrapeReadTimeoutMs: 250,
   loopDelaySampleIntervalMs: 20,
-  /** Maximum number of log positions that are stored to compute the analytics lag. */
+  /** Maximum number of stored samples of the ledger position, from which the analytics lag is computed. */
   analyticsLagSamplesMax: 512,
   /**
-   * Initial time between two log positions that are stored to compute the analytics lag. The time doubles whenever `analyticsLagSamplesMax`
-   * log positions are stored.
+   * Initial interval between two samples of the ledger position, from which the analytics lag is computed. The interval doubles whenever
+   * `analyticsLagSamplesMax` samples are stored.
    */
   analyticsLagSampleIntervalMs: 100,
 
@@ -366,7 +368,7 @@ export const bounds = {
   settingCharactersShown: 80,
 
   // Command line
-  /** Delay before a command shows its progress bar. A command that ends within a second shows no progress bar. */
+  /** Delay before a command shows its progress bar, so that a fast command shows none. */
   progressBarDelayMs: 1_000,
   progressBarRedrawIntervalMs: 100,
   /** Interval at which a starting server without a terminal logs its progress. */
@@ -376,36 +378,36 @@ export const bounds = {
   // Capacity planner
   plannedKeysMax: 1_000_000_000,
   plannedSloMsMax: 60_000,
-  /** Maximum size of a benchmark result file. The result of a full benchmark has a few hundred kB. */
+  /** Maximum size of a benchmark result file. The result file of a full benchmark has a few hundred kB. */
   benchResultFileBytesMax: 64 * 1024 * 1024,
   mixFileBytesMax: 64 * 1024,
   /** Maximum duration of the load in a capacity check. */
   capacityCheckSecondsMax: 3_600,
   /** Maximum number of live sessions that a capacity check creates before the load. */
   capacityCheckSessionsMax: 10_000_000,
-  /** Maximum number of requests of a capacity check. A capacity check prepares all requests in advance, at about 1 kB per request. */
+  /** Maximum number of requests of a capacity check. All requests are prepared before the load and take about 1 kB of memory each. */
   capacityCheckRequestsMax: 2_500_000,
 
   // Event log
   logSegmentBytesMax: 64 * 1024 * 1024,
   /** Maximum payload of one log record. The largest log records (sessions with maximum metadata) are much smaller than 64 KiB. */
   logRecordBytesMax: 64 * 1024,
-  /** Maximum number of elements in a log record, and in an array inside a record. */
+  /** Maximum length of a log record, which is an array, and of each array inside a log record. */
   logRecordItemsMax: 64,
   logReadChunkBytes: 1024 * 1024,
-  /** Number of records of an open log that are read in one event-loop turn (1 to 2 ms). */
+  /** Number of log records that are read in one event-loop turn, which takes 1 to 2 ms. */
   logRecordsReadPerTurn: 1_000,
-  /** Number of zero bytes preallocated after the last record of a log, so that most syncs do not change the file size. */
+  /** Number of bytes that are preallocated after the last record of a log, so that most `fsync` calls need not update the file size. */
   logPreallocationBytes: 256 * 1024,
-  /** Initial size of the buffer for a group of log records. The buffer grows if a group of log records does not fit. */
+  /** Initial size of the buffer for the records that an event log writes together; the buffer grows for larger writes. */
   logGroupInitialBytes: 64 * 1024,
   logRetryIntervalMs: 1_000,
   /**
-   * Maximum delay before the log writes records for which no caller waits. An analytics query waits until all log records that were
-   * appended before the query are written.
+   * Maximum delay before appended log records are written if no caller waits for the write. An analytics query waits until all log records
+   * that were appended before the query are written.
    */
   logLingerMs: 5,
-  /** Maximum total size of the appended records that are not durable yet. At this size, requests that append a record get 503. */
+  /** Maximum total size of the records that are appended but not durable yet. At this size, requests that append a record get 503. */
   logPendingBytesMax: 16 * 1024 * 1024,
   /**
    * Time after which the journal continues in a new log (see `FileJournal`). The journal deletes a log when all sessions with changes in
@@ -415,43 +417,43 @@ export const bounds = {
   /** Interval at which the journal checks whether to create a new journal log or delete old journal logs. */
   journalMaintenanceIntervalMs: 60_000,
   /**
-   * Maximum time by which the wall clock may be set back before a restart. If the wall clock was set back by more than an hour, a restart
-   * may skip records of live sessions.
+   * Maximum time by which the wall clock may be set back without a loss of live sessions at the next restart. If the wall clock was set
+   * back further, a restart may skip ledger records of live sessions.
    */
   clockSetBackMsMax: 60 * 60 * 1000,
   /** Maximum number of log records that the aggregator thread applies in one transaction. */
   projectionBatchRecordsMax: 8_192,
   /**
-   * Maximum time in which the aggregator thread collects log records for one transaction. A transaction starts earlier if a query waits or
-   * the batch of log records is full. Under load, a session costs 35.3 us of CPU time in all threads if log records are collected for 20
-   * ms, and 32.6 us if log records are collected for 250 ms.
+   * Maximum time for which the aggregator thread collects log records for one transaction. The transaction starts earlier if an analytics
+   * query waits or enough log records have been collected. With 250 ms instead of 20 ms, a session needs 32.6 us instead of 35.3 us of CPU
+   * time under load.
    */
   projectionLingerMs: 250,
   /** Maximum number of names (tags, offers, lenders) whose row IDs the aggregator thread caches. */
   projectionNameCacheEntriesMax: 20_000,
   /** Maximum number of sessions whose row IDs the aggregator thread caches. */
   projectionSessionCacheEntriesMax: 20_000,
-  /** Maximum number of session IDs in one database row. A row with more session IDs would need SQLite overflow pages. */
+  /** Maximum number of session IDs in one database row. With more session IDs, a row would need SQLite overflow pages. */
   cohortRowSessionsMax: 30,
-  /** Maximum number of sessions older than the retention that the aggregator thread deletes in one transaction. */
+  /** Maximum number of sessions beyond the retention period that the aggregator thread deletes in one transaction. */
   sessionsPrunedPerTransaction: 500,
   /**
-   * Maximum number of experiments in one reply of the aggregator thread. The main thread and the aggregator thread need a few milliseconds
-   * for a reply with 5,000 experiments.
+   * Maximum number of experiments (tags with sessions) in one reply of the aggregator thread. A reply with 5,000 experiments takes a few
+   * milliseconds.
    */
   experimentsPerPage: 5_000,
-  /** Size of the analytics store's write-ahead log, in pages of 4 KiB, at which a checkpoint starts. */
+  /** A checkpoint starts when the write-ahead log of the analytics store has this number of pages of 4 KiB. */
   analyticsStoreCheckpointPages: 4_000,
   analyticsStoreCacheKibibytes: 16 * 1024,
   /** Maximum length of a tag, offer ID, lender name or catalog version in the ledger. */
   ledgerNameCharactersMax: 256,
   /** Maximum preliminary revenue of one click, so that sums over many clicks fit into 64-bit integers. */
   clickValueMicrosMax: 1_000_000_000_000,
-  /** Maximum heap of the aggregator thread. A batch of log records and the caches need only a small part of the heap. */
+  /** Maximum heap size of the aggregator thread. Batches of ledger records and the caches use only a small part of this heap. */
   aggregatorHeapMegabytes: 256,
   /**
-   * Delay before the aggregator thread is restarted after its first exit. Each further exit of the thread doubles the restart delay, up to
-   * the maximum. If the thread made progress before it exited, the restart delay starts at the minimum again.
+   * Delay before the aggregator thread is restarted after its first exit. Each further exit of the thread doubles this delay, up to
+   * `aggregatorRestartDelayMaxMs`. If the thread applied ledger records before it exited, the delay is reset to this value.
    */
   aggregatorRestartDelayMinMs: 100,
   aggregatorRestartDelayMaxMs: 5_000,
@@ -459,61 +461,63 @@ export const bounds = {
   aggregatorCloseTimeoutMs: 5_000,
 } as const;
 
-// The longest session metadata (6 bytes per escaped character) fits into a log record.
+// The longest session metadata fits into a log record, even if every character is escaped as 6 bytes.
 assert(bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 6 + 1_024 < bounds.logRecordBytesMax);
-// The JSON text that is hashed for an Idempotency-Key has room for the longest session metadata and the longest user agent. A metadata
-// character needs up to 7 bytes: the 6 bytes of its escape sequence, whose backslash is escaped again.
+// The text that is hashed for an Idempotency-Key can contain the longest session metadata and the longest user agent. A metadata character
+// that is escaped twice takes up to 7 bytes, such as `\\u0001`.
 assert(
   bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 7 + bounds.userAgentCharactersMax * 6 + 1_024 <
     bounds.idempotencyPayloadBytesMax,
 );
-// Each sub_id in a query has 68 characters and the separator `%2C`. The other parts of the request head need a few hundred bytes.
+// In a URL, each sub_id takes 68 characters, and the separator `%2C` takes 3. Without the list of sub_ids, a request head has only a few
+// hundred bytes.
 assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.requestHeadBytesMax);
 assert(bounds.offersShownDefault <= bounds.offersShownMax);
-// A click token is 42 bytes in base64url. The size of a stored ranking is a multiple of 32 bits.
+// A click token consists of 42 bytes, encoded in base64url. A ranking is stored in 32-bit words with two offer indices each, so the number
+// of ranked offers must be even.
 assert(Math.ceil(((30 + bounds.catalogVersionCharacters) * 4) / 3) <= bounds.clickTokenCharactersMax);
 assert(bounds.clickTokenCharactersMax % 4 === 0 && bounds.offersRankedMax % 2 === 0);
 assert(bounds.offersShownMax <= bounds.offersRankedMax && bounds.offersRankedMax < 2 ** 8);
 assert(bounds.catalogOffersMax < 2 ** 16);
-// Every name and payout of a valid catalog is valid in a ledger record. Ledger readers skip records with a longer name or a higher
-// payout than the ledger allows.
+// The names and payouts in a valid catalog do not exceed the maximums for ledger records. Ledger readers skip records whose names or
+// payouts exceed the maximums.
 assert(bounds.offerIdCharactersMax <= bounds.ledgerNameCharactersMax);
 assert(bounds.lenderNameCodePointsMax * 2 <= bounds.ledgerNameCharactersMax);
 assert(bounds.catalogVersionCharacters <= bounds.ledgerNameCharactersMax);
 assert(bounds.payoutUsdMax * 1_000_000 <= bounds.clickValueMicrosMax);
-// A sort key contains an amount and two rates in hundredths of a percent, and must be a safe integer.
+// A sort key combines an amount and two interest rates in one safe integer. Rates are in hundredths of a percent.
 assert(bounds.aprPercentMax * 100 < 2 ** 12 && bounds.offerAmountUsdMax * 2 ** 24 < 2 ** 53);
 assert(bounds.catalogTermsMax < 31);
-// Offers are sorted by one safe integer that combines a sort key and the offer index. The sort key with the largest values is the expected
-// revenue.
+// To sort offers, a sort key of up to 37 bits and an offer index of 15 bits are combined in one safe integer.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
 assert(bounds.offerAmountUsdMax < 2 ** 37);
-// The last click or confirmation that can change the data of a day comes at least 30 days before the day is archived.
+// In the 30 days before the counters of a day are archived, clicks and confirmations can no longer change the counters.
 assert(bounds.clickAttributionMs + bounds.confirmationWindowMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickDurabilityTimeoutMs < bounds.requestDeadlineMs);
-// The count-min sketch stores a session's click count in one byte for two days. Up to 24 bits of a hash select a cell of the sketch.
+// The cells of the count-min sketch have one byte, so a count is at most 255. The count-min sketch stores the counts of two days. A cell of
+// the count-min sketch is selected by at most 24 bits of a hash.
 assert(bounds.clicksRecordedPerSessionMax <= 255 && bounds.clickAttributionMs <= 24 * 60 * 60 * 1000);
 assert(Number.isInteger(Math.log2(bounds.sessionClickCells)) && bounds.sessionClickCells <= 2 ** 24);
-// A metrics scrape completes before the request deadline even if several metrics time out.
+// A metrics scrape completes before the request deadline even if four metrics time out.
 assert(bounds.scrapeReadTimeoutMs * 4 <= bounds.requestDeadlineMs);
-// The default drain deadline is longer than the deadline of any request.
+// The default drain deadline is longer than a request deadline, so that pending requests can be answered before the service stops.
 assert(bounds.requestDeadlineMs + bounds.deadlineCheckIntervalMs < bounds.drainDeadlineDefaultMs);
 assert(bounds.clickAttributionMs + bounds.sessionTtlMs <= bounds.replacedCatalogRetentionMs);
-// The length of every log frame is below 2^24, so that a log reader recognizes a marked frame by its first byte.
+// A payload is shorter than 2^24 bytes, so the highest byte of the length field in a frame contains only the mark bit.
 assert(bounds.logRecordBytesMax * 2 <= bounds.logReadChunkBytes && bounds.logRecordBytesMax < 2 ** 24);
 assert(bounds.offersShownMax <= bounds.logRecordItemsMax && bounds.widgetEventsPerBatchMax <= bounds.logRecordItemsMax);
-// A journal batch is an array of pairs, so the maximum number of array items is even.
+// In the array of a journal batch, each change takes two elements, so the maximum number of elements must be even.
 assert(bounds.logRecordItemsMax % 2 === 0);
 assert(bounds.logRecordBytesMax < bounds.logSegmentBytesMax && bounds.logPendingBytesMax < bounds.logSegmentBytesMax);
-// The sum of the click values in one aggregator batch is a safe integer.
+// The sum of all click values in one batch of the aggregator thread is a safe integer.
 assert(bounds.projectionBatchRecordsMax * bounds.clickValueMicrosMax <= Number.MAX_SAFE_INTEGER);
-// A request body has room for the maximum number of confirmation rows of 1 KiB each.
+// A request body of maximum size can contain the maximum number of confirmation rows if each row has 1 KiB.
 assert(bounds.confirmationRowsPerRequestMax * 1_024 <= bounds.confirmationBodyBytesMax);
-// A request body has room for the longest row of a confirmation file after JSON escaping.
+// The longest row of a confirmation file fits into a request body, even if every character is escaped as 6 bytes of JSON.
 assert(bounds.confirmationFileRowCharactersMax * 6 <= bounds.confirmationBodyBytesMax);
 assert(bounds.txidCharactersMax <= bounds.ledgerNameCharactersMax);
-// The maximum confirmed revenue of a session is at least the maximum payout of an offer. The square of the maximum confirmed revenue, in
-// cents, is a safe integer.
+// The maximum confirmed revenue of a session is at least the maximum payout of an offer, so that every payout can be confirmed. The square
+// of the maximum confirmed revenue in cents is a safe integer.
 assert(
   bounds.payoutUsdMax <= bounds.confirmedRevenueUsdMax &&
     (bounds.confirmedRevenueUsdMax * 100) ** 2 <= Number.MAX_SAFE_INTEGER,

@@ -6,7 +6,7 @@ import type { LedgerFollower } from './ledger-follower.ts';
 
 export interface AggregatorWorkerData {
   readonly files: DataPaths;
-  /** Memory of the `ThreadProgress` that the aggregator shares with the main thread. */
+  /** Shared memory of the `ThreadProgress`, which the main thread also uses. */
   readonly progress: SharedArrayBuffer;
 }
 
@@ -35,7 +35,7 @@ export type QueryExecutors<Name extends QueryName> = {
 export type MessageToAggregator =
   /** The main thread sends `wake` when the ledger grows while the aggregator thread sleeps. */
   | { readonly kind: 'wake' }
-  /** The result of the query must include every ledger record up to `position`. `position` is durable. */
+  /** The result of the query must include every ledger record up to `position`. The record at `position` is durable. */
   | { readonly kind: 'query'; readonly id: number; readonly position: number; readonly query: AggregatorQuery }
   | { readonly kind: 'close' };
 
@@ -43,13 +43,13 @@ export type MessageFromAggregator =
   /** The store is open; the aggregator accepts queries. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'rebuild'; readonly reason: string }
-  /** The rebuilt store now includes every durable record of the ledger. */
+  /** The rebuilt store includes every durable record of the ledger. */
   | { readonly kind: 'rebuilt' }
   | { readonly kind: 'result'; readonly id: number; readonly result: QueryResults[QueryName] };
 
 /**
  * Copies the listed sub_ids into one array, because a message with 500 arrays takes 300 µs and a message with one array 12 µs.
- * `SessionReader` also accepts one array that contains several sub_ids. Throws a TypeError if the query has no filter.
+ * `SessionReader` also accepts an array with several sub_ids. Throws a TypeError if the query has no filter.
  */
 export function packSubIds<Parameter extends CohortQuery>(query: Parameter): Parameter {
   const { referrerTag, subs } = query;

@@ -21,16 +21,16 @@ type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
  *        |                     +------------- the ledger has grown --------------+
  *        +------------------------------- all records applied -------------------+
  *
- * While waiting, the aggregator collects many groups of records for one transaction. The waiting state also avoids `wake` messages, because
- * the main thread sends `wake` messages only while the aggregator sleeps. If a query is pending, the aggregator stops waiting and applies a
- * batch immediately. While the store has rows of deleted sessions, the aggregator does not wait or sleep. Instead, the aggregator deletes a
- * limited number of rows of deleted sessions after each batch.
+ * While waiting, the aggregator collects many groups of records for one transaction. The main thread sends `wake` messages only while the
+ * aggregator sleeps, so a waiting aggregator gets no `wake` messages. If a query is pending, the aggregator stops waiting and applies a
+ * batch immediately. After each batch, the aggregator deletes a limited number of rows of sessions that are no longer retained. The
+ * aggregator does not wait or sleep until all rows of these sessions are deleted.
  */
 export class Aggregator {
   readonly #port: MessagePort;
   readonly #progress: ThreadProgress;
   readonly #follower: LedgerFollower;
-  /** Queries that wait until the ledger has been applied up to their position. The main thread limits the number of unanswered queries. */
+  /** Queries that wait until the aggregator has applied more ledger records. The main thread limits the number of these queries. */
   #pendingQueries: PendingQuery[] = [];
   #batchTimer: NodeJS.Timeout | null = null;
   #batchImmediate: NodeJS.Immediate | null = null;
@@ -78,8 +78,7 @@ export class Aggregator {
     if (isUrgent || this.#follower.hasRowsToPrune) {
       if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
       this.#batchTimer = null;
-      // `setImmediate` lets the aggregator handle the messages that arrived during the last batch before it runs the
-      // next batch.
+      // Between batches, `setImmediate` lets the aggregator handle messages of the main thread.
       this.#batchImmediate = setImmediate(() => this.#applyLedgerBatch());
     } else if (this.#batchTimer === null && (lagRecords > 0 || !this.#progress.tryMarkAggregatorAsleep())) {
       this.#batchTimer = setTimeout(() => this.#applyLedgerBatch(), bounds.projectionLingerMs);
@@ -116,12 +115,12 @@ export class Aggregator {
   #executeQuery(query: AggregatorQuery): QueryResults[QueryName] {
     if (query.name !== 'applyRetention') return this.#follower.execute(query);
     const outcome = this.#follower.applyRetention(query.parameter);
-    // Schedules a batch, because each batch also deletes rows of deleted sessions.
+    // Schedules a batch, because the rows of expired sessions are deleted after each batch.
     this.#scheduleBatch();
     return outcome;
   }
 
-  /** Closes the store and the message port, and clears the timers. No batch is in progress, because each batch is one synchronous call. */
+  /** Closes the store and the message port, and clears the timers. No batch can be running, because batches are synchronous. */
   #close(): void {
     if (this.#batchTimer !== null) clearTimeout(this.#batchTimer);
     if (this.#batchImmediate !== null) clearImmediate(this.#batchImmediate);

@@ -27,14 +27,14 @@ import {
   SessionPruner,
 } from './store-retention.ts';
 
-/** An experiment: a referrer tag that has sessions. Experiments are numbered in the order of their creation. */
+/** An experiment is a referrer tag that has sessions. Experiments are numbered in the order in which their first sessions were created. */
 export type ExperimentRow = readonly [number: number, account: number, vertical: number, test: 0 | 1, tag: string];
 
 /**
- * The analytics store is an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed together. So
- * after a crash, `LedgerFollower` can continue from `cursor` and count each record exactly once.
+ * The analytics store is an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed together. After a
+ * crash, `LedgerFollower` therefore continues at `cursor` and counts each record exactly once.
  *
- * If `applyBatch` throws, close the store and open a new one, because the caches of this object are invalid. The file is unchanged.
+ * If `applyBatch` throws, close and reopen the store, because its caches may no longer match the file. The file is unchanged.
  */
 export class AnalyticsStore {
   readonly #database: Database;
@@ -67,7 +67,7 @@ export class AnalyticsStore {
         this.#database,
         'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
       );
-      // Each query runs in one transaction, because without a transaction SQLite would lock the file for each statement.
+      // Each query runs in one transaction, because SQLite would otherwise lock the file separately for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
       const totals = recordTotalColumns.map((column, index) => `${column} AS ${recordTotalNames[index]}`);
@@ -91,7 +91,7 @@ export class AnalyticsStore {
     return this.#cursor?.position ?? 0;
   }
 
-  /** Applies a batch of records in one transaction. The callback `read` applies the records and returns the cursor after them. */
+  /** Applies a batch of records in one transaction. The callback `read` applies the records and returns the new ledger cursor. */
   applyBatch(read: (projection: LedgerProjection) => LogCursor): void {
     const projection = new LedgerProjection(this.#projectionState);
     this.#cursor = this.#database
@@ -109,7 +109,7 @@ export class AnalyticsStore {
     return this.#retention.applyRetention(archive, request, this.#cursor);
   }
 
-  /** Copies archived counters into the store if the archive contains newer days than the store. */
+  /** Copies the archived counters into the store unless the store already includes all archived days. */
   restoreArchivedCounters(archive: CounterArchive): void {
     this.#retention.restoreArchivedCounters(archive, this.#projectionState);
   }
@@ -126,7 +126,7 @@ export class AnalyticsStore {
     return this.#inTransaction(() => this.#rowsReader.listSessions(query));
   }
 
-  /** Lists experiments. Experiments are never deleted, because daily figures are retained longer than sessions. */
+  /** Lists experiments. Experiments are never deleted, because their daily figures are never deleted. */
   listExperiments(afterNumber: number): ExperimentRow[] {
     return this.#selectExperiments.all(afterNumber, bounds.experimentsPerPage);
   }

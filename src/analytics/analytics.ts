@@ -5,12 +5,12 @@ import type { ApiKeyMode } from '../domain/mode.ts';
  * Query interface of the analytics (docs/contract.md#cohorts). A query result includes every ledger record that was appended before the
  * query, so a caller sees the effect of all its earlier requests.
  *
- * Queries reject with `AnalyticsUnavailableError` if the aggregator is not running, too many queries are waiting, the query times out, or
- * the caller cancels the query through `signal` before the query runs.
+ * A query rejects with `AnalyticsUnavailableError` if the aggregator is not running, the queue is full, or the query times out. A query
+ * also rejects if the caller cancels it through `signal` before it runs.
  */
 export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
-  /** Returns one entry per day of the queried period, in ascending order. To list one page, pass a query for the days of that page. */
+  /** Returns one entry for each day from `fromDay` to `toDay`, in ascending order. To list one page, query only the days of this page. */
   listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyAnalyticsResult>;
   /** Returns a page of sessions in ledger order. */
   listSessions(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
@@ -24,13 +24,16 @@ export class AnalyticsUnavailableError extends Error {
   override readonly name = 'AnalyticsUnavailableError';
 }
 
-/** Selects sessions of one tenant that match `referrerTag` and `subs`. A null filter matches every session. At most one filter is null. */
+/**
+ * Selects the sessions of one tenant that match the filters `referrerTag` and `subs`. Either `referrerTag` or `subs` can be null (no
+ * filter).
+ */
 export interface CohortFilter {
   readonly account: number;
   readonly vertical: number;
   readonly mode: ApiKeyMode;
   readonly referrerTag: string | null;
-  /** Verified sub_ids of the tenant without repeats; null for no filter. Each array contains one or more sub_ids of 32 bytes. */
+  /** Verified sub_ids of the tenant, without duplicates; null for no filter. An array contains one or more sub_ids of 32 bytes. */
   readonly subs: readonly Uint8Array[] | null;
 }
 
@@ -41,13 +44,16 @@ export interface CohortQuery extends CohortFilter {
 }
 
 export interface SummaryQuery extends CohortQuery {
-  /** Day number of the current day (UTC). Sessions older than 45 days are matured. */
+  /** Day number of the current day (UTC). Sessions older than 45 days are matured (docs/contract.md#matured-figures). */
   readonly today: number;
-  /** First cohort day of the `matured` figures; the last is `toDay`. Must not be after `fromDay`; default: `fromDay`. */
+  /**
+   * First cohort day of the figures in `matured`. The default and the latest possible day is `fromDay`. The last cohort day of these
+   * figures is `toDay`.
+   */
   readonly maturedFromDay?: number;
 }
 
-/** Selects up to `limit` sessions whose creation records come after a ledger position. */
+/** Selects up to `limit` sessions that were created after the ledger position `afterPosition`. */
 export interface SessionRowsQuery extends CohortQuery {
   readonly afterPosition: number;
   readonly limit: number;
@@ -73,8 +79,9 @@ export interface LenderMetrics {
 
 interface RetentionCoverage {
   /**
-   * First day (day number) whose sessions are retained; 0 if all sessions are retained. Rows, and figures of listed sub_ids, exclude
-   * sessions that were created before the first retained day. Figures of a referrer tag also include the archived days.
+   * First day (day number) whose sessions are retained; 0 if all sessions are retained. Sessions created before the first retained day are
+   * not included in session rows and in figures of listed sub_ids. Figures of a referrer tag include days whose sessions are no longer
+   * retained.
    */
   readonly retainedFromDay: number;
 }
@@ -123,11 +130,11 @@ export interface SummaryResult extends CohortMetrics, RetentionCoverage {
   readonly matured: {
     readonly sessions: number;
     readonly confirmedMicros: number;
-    /** Sum of squares: the confirmed revenue in USD of each matured session, squared. Needed for the confidence interval of the mean. */
+    /** Sum of the squared confirmed revenue, in USD, of each matured session; used for the confidence interval of the mean revenue. */
     readonly confirmedUsdSquared: number;
   };
-  /** Number of sub_ids in `subs` whose sessions belong to the queried tenant (and tag, if given), but were created outside the window. */
+  /** Number of sessions in `subs` that match the tenant and tag of the query, but were created outside the cohort window. */
   readonly subsOutsideDates: number;
-  /** Wall time of the last applied record; null if the ledger is empty. */
+  /** Wall time of the last ledger record that the figures include; null if the ledger is empty. */
   readonly asOfMs: number | null;
 }

@@ -17,7 +17,7 @@ import { isInDayRange, LenderSums, type SessionReader } from './session-reader.t
 type DayWindow = Pick<CohortQuery, 'fromDay' | 'toDay'>;
 type MetricsSum = { -readonly [Key in keyof CohortMetrics]: number } & { readonly widgetEvents: number[] };
 
-/** Sums of metrics by day number or by device class number. */
+/** Sums of metrics for each day or for each device class. Each key is a day number or the number of a device class. */
 class MetricsByGroup extends Map<number, MetricsSum> {
   add(group: number, metrics: CohortMetrics, widgetEvents: WidgetCounts): void {
     let sum = this.get(group);
@@ -59,7 +59,7 @@ class CounterReader {
   }
 }
 
-/** Parts of a summary. For a tag, computed from the daily counters; for listed sub_ids, computed from the sessions. */
+/** Parts of a summary, computed from the daily counters for a tag, and from the sessions for listed sub_ids. */
 interface SummaryParts {
   readonly devices: MetricsByGroup;
   readonly matured: Readonly<typeof zeroMatured>;
@@ -97,7 +97,7 @@ export class CohortReader {
 
   getSummary(query: SummaryQuery): SummaryResult {
     const { fromDay, toDay, today, maturedFromDay = fromDay } = query;
-    // The window is empty if `toDay` is before `fromDay`.
+    // If `toDay` is before `fromDay`, the window is empty.
     const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(toDay, lastMaturedCohortDay(today)) };
     const { devices, matured, topLenders, subsOutsideDates } =
       query.subs === null

@@ -10,8 +10,8 @@ import { LogDamagedError } from '../event-log/segment-reader.ts';
  *
  *     header; per experiment: its name, its day counters, its lender counters; footer
  *
- * A record is a msgpack array whose first element is the kind of the record. The numbers of the kinds of archive records differ from the
- * numbers of the kinds of ledger records. New members are added only at the end of a record.
+ * A record is a msgpack array whose first element is the kind of the record. Archive records and ledger records have different kind
+ * numbers. A later release may add elements only at the end of a record.
  */
 export type ArchiveRecord =
   | ArchiveHeader
@@ -32,7 +32,7 @@ type ArchiveHeader = readonly [
   ledgerStartPosition: number,
 ];
 
-/** Experiment of all day counters and lender counters between this record and the next experiment record. */
+/** Experiment of the day counters and lender counters that follow this record, up to the next experiment record. */
 export type ArchivedExperimentCounters = readonly [
   kind: 12,
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
@@ -48,10 +48,10 @@ export type ArchivedDay = readonly [
     clicks: number,
     attributedMicros: number,
     confirmedMicros: number,
-    /** Sum of squares as a decimal string, because the sum may exceed `Number.MAX_SAFE_INTEGER`. */
+    /** Sum of the squared revenue of each session, as a decimal string, because it may exceed `Number.MAX_SAFE_INTEGER`. */
     confirmedCentsSquared: string,
   ],
-  /** Number of widget events by type, for the event types of the release that wrote the record; absent if there are no events. */
+  /** Number of widget events for each event type of the release that wrote the record; absent if there are no events. */
   widgetEvents?: readonly number[],
 ];
 
@@ -60,7 +60,7 @@ export type ArchivedLenderCounters = readonly [
   counter: readonly [day: number, lenderName: string, clicks: number, confirmedMicros: number],
 ];
 
-/** Last record of an archive segment. An archive segment without a footer is incomplete. */
+/** The last record of an archive segment. A segment without a footer is incomplete. */
 type ArchiveFooter = readonly [kind: 15];
 
 function isArchiveRecord(value: readonly unknown[]): value is ArchiveRecord {
@@ -94,16 +94,16 @@ function isInt64(digits: string): boolean {
   return /^\d{1,19}$/.test(digits) && BigInt(digits) < 2n ** 63n;
 }
 
-/** Counters of a range of days, grouped by experiment. An experiment record precedes the counters of the experiment. */
+/** Counters of a range of days, grouped by experiment. The counters of each experiment follow a record that names the experiment. */
 export type ArchivedCounters = Iterable<ArchivedExperimentCounters | ArchivedDay | ArchivedLenderCounters>;
 
 /**
- * Archive of the daily counters of days whose sessions and ledger records have been deleted. The archive and the
- * retained ledger together contain all figures.
+ * Archive of the daily counters of days whose sessions and ledger records have been deleted. All figures can be computed from the archive
+ * and the retained ledger segments.
  *
- * Each call of `append` writes the days that follow the last archived day as one segment. A segment is never changed, and is durable before
- * the archived data is deleted from the store. The archive is a log in the format of the ledger: checksums reveal changes and losses, and
- * `marketplace log verify` can verify it. Only one thread may use the archive.
+ * Each call of `append` writes one segment, which contains the days after the last archived day. A segment is never changed. Archived data
+ * is deleted from the store only after the segment is durable. The archive is a log in the format of the ledger: checksums reveal changes
+ * and losses, and `marketplace log verify` can verify it. Only one thread may use the archive.
  */
 export class CounterArchive {
   readonly #folder: string;
@@ -112,12 +112,13 @@ export class CounterArchive {
   #retainedFromDay = 0;
   #ledgerStartPosition = 1;
 
-  /** Opens the archive. Reads only the newest archive segment. Throws `LogDamagedError`. */
+  /** Opens the archive. Reads only the newest segment of the archive. Throws `LogDamagedError`. */
   constructor(folder: string) {
     this.#folder = folder;
     if (!existsSync(folder)) return;
     const firsts = parseSegmentFileNames(fileSystemLogFiles.listFiles(folder));
-    // The last file is normally the empty end segment. The archive has no end segment after a crash, or if an older release wrote it.
+    // The last file of the archive is normally an empty end segment. After a crash, or in an archive that an older release wrote, there is
+    // no end segment.
     const last = firsts.at(-2) ?? firsts.at(-1);
     if (last === undefined) return;
     for (const record of this.#readFrom(last)) {
@@ -131,12 +132,15 @@ export class CounterArchive {
     return this.#retainedFromDay;
   }
 
-  /** First ledger position that a rebuild must read to restore all days that are not archived. */
+  /** First ledger position from which a rebuild must read to restore all days that are not archived. */
   get ledgerStartPosition(): number {
     return this.#ledgerStartPosition;
   }
 
-  /** Yields all records in order. Throws `LogDamagedError` if the archive is damaged, but may yield valid records first. */
+  /**
+   * Yields all records of the archive in order. Throws `LogDamagedError` if the archive is damaged, possibly after yielding some valid
+   * records.
+   */
   *readAll(): Generator<ArchiveRecord, void> {
     if (this.#position === 0) return;
     let nextDay = 0;
@@ -154,9 +158,10 @@ export class CounterArchive {
   }
 
   /**
-   * Archives the days from `retainedFromDay` (inclusive) to `untilDay` (exclusive). `untilDay` must be greater than `retainedFromDay`. When
-   * `append` returns, the segment is durable. Throws `ArchiveWriteError`, and errors of the iteration over `counters`. If `append` throws,
-   * treat the days as not archived. The segment may still be complete; the next start then finds the days in the archive.
+   * Archives the counters of the days from `retainedFromDay` (inclusive) to `untilDay` (exclusive). `untilDay` must be greater than
+   * `retainedFromDay`. When `append` returns, the segment is durable. Throws `ArchiveWriteError` if the segment cannot be written, and
+   * passes on the errors of `counters`. If `append` throws, the caller must treat the days as not archived. If the segment is complete
+   * despite the error, the next start finds the days in the archive.
    */
   append({ wallMs, untilDay, ledgerStartPosition }: ArchiveRange, counters: ArchivedCounters): void {
     const fromDay = this.#retainedFromDay;
@@ -181,12 +186,12 @@ export class CounterArchive {
     try {
       writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
     } catch (error) {
-      // Ignores system errors, because the footer already marks the archive segment as complete.
+      // Ignores system errors, because the segment with the archived counters is already complete.
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
     }
   }
 
-  /** Yields the records of a segment and of all later segments, then stores the position and the CRC for the next segment. */
+  /** Yields the records of a segment and all later segments, then stores the position and the CRC for the header of the next segment. */
   *#readFrom(segment: number): Generator<ArchiveRecord, void> {
     const scanner = new LogScanner(fileSystemLogFiles, this.#folder, { segment, decode: true });
     const damaged = (reason: string): LogDamagedError => {
@@ -213,12 +218,12 @@ export class CounterArchive {
   }
 }
 
-/** Checks that the records of an archive segment are in a valid order, and that all counters belong to archived days. */
+/** Checks the order of the records in an archive segment, and that the day of each counter is in the range of the header. */
 class ArchiveRecordOrder {
   #fromDay = 0;
   #untilDay = 0;
   #hasExperiment = false;
-  /** Whether the header of an archive segment has been read, but not its footer. */
+  /** True between the header and the footer of an archive segment. */
   isOpen = false;
 
   isValidNextRecord(record: ArchiveRecord): boolean {
@@ -242,7 +247,7 @@ class ArchiveRecordOrder {
   }
 }
 
-/** A system call failed while the archive was written, for example on a full disk. The next `append` replaces the incomplete file. */
+/** Error for a failed write to the archive, for example on a full disk. The next call of `append` replaces the incomplete segment. */
 export class ArchiveWriteError extends Error {
   override readonly name = 'ArchiveWriteError';
 }

@@ -4,16 +4,16 @@ import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { WidgetCounts } from './analytics.ts';
 
 /**
- * Returns the last cohort day whose sessions are matured (docs/contract.md#matured-figures). All sessions of a cohort mature together, on
- * the 46th day after the cohort day. On the 46th day, even the last session of the cohort is older than 45 days.
+ * Returns the last cohort day whose sessions are matured (docs/contract.md#matured-figures). All sessions of a cohort are matured from the
+ * 46th day after the cohort day, because a session matures when it is older than 45 days.
  */
 export function lastMaturedCohortDay(today: number): number {
   return today - bounds.maturedDays - 1;
 }
 
 /**
- * Returns the square of a session's confirmed revenue in cents, as an integer, so that a sum of squares does not depend on the order of
- * addition. Only the confidence interval uses squares of the revenue, so the rounding to whole cents affects no other figure.
+ * Returns the square of a session's confirmed revenue, rounded to whole cents, because integer sums do not depend on the order of addition.
+ * The rounding to whole cents affects only the confidence interval.
  */
 export function payoutCentsSquared(confirmedMicros: number): number {
   return Math.round(confirmedMicros / (microsPerUsd / 100)) ** 2;

@@ -14,7 +14,9 @@ import type { LedgerProjection } from './ledger-projection.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 type ExperimentRow = [number: number, ...experiment: ArchivedExperimentCounters[1]];
-/** Row of one day: the counters of an archive record, then the widget counts, which are null for a day without widget events. */
+/**
+ * Database row of one day: the counters of an archive record, then the widget counts. Without widget events, the widget counts are null.
+ */
 type DayRow = [...counter: ArchivedDay[1], ...widgetEvents: (number | null)[]];
 type LenderRow = ArchivedLenderCounters[1];
 
@@ -92,7 +94,7 @@ export class DailyCounters {
     }
   }
 
-  /** Replaces the counters of all days before `untilDay` with the archived counters. Requires an open transaction. */
+  /** Replaces the counters of all days before `untilDay` with the archived counters. The caller must open a transaction first. */
   replaceCountersBefore(
     untilDay: number,
     archived: Iterable<ArchiveRecord>,
@@ -142,7 +144,7 @@ function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, 
   return events[0] === null ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, events as number[]];
 }
 
-/** Returns one widget count per event type of this release. The release that archived the counts may have had other event types. */
+/** Returns one widget count for each event type of this release. The archived counts may be from a release with other types. */
 function normalizeWidgetCounts(widgetEvents: WidgetCounts): number[] {
   return widgetEventTypes.map((_, type) => widgetEvents[type] ?? 0);
 }

@@ -17,7 +17,8 @@ import type { RetentionRequest, RetentionResult } from './store-retention.ts';
  * ledger record is applied exactly once. If the store does not match the ledger or cannot be read, the store is rebuilt from the archive
  * and the whole ledger.
  *
- * Any error except a failed archive write closes the ledger follower. A new ledger follower continues after the last committed batch.
+ * Every error closes the ledger follower, except a failed write to the archive. A new ledger follower continues after the last batch that
+ * was committed.
  */
 export class LedgerFollower {
   readonly #analyticsStoreFile: string;
@@ -26,7 +27,7 @@ export class LedgerFollower {
   readonly #reader: LogReader;
 
   /**
-   * Opens the analytics store, or starts to rebuild the store. Throws `LogDamagedError` or an SQLite error.
+   * Opens the analytics store. A store that cannot be used is deleted and rebuilt. Throws `LogDamagedError` or an SQLite error.
    *
    * @param onRebuild called with a message when a rebuild starts, and when a rebuild cannot restore some records
    */
@@ -69,7 +70,7 @@ export class LedgerFollower {
     return this.#store.appliedPosition;
   }
 
-  /** Applies the next batch of records. `upToPosition` must be durable and greater than `appliedPosition`. */
+  /** Applies the next batch of records. The record at `upToPosition` must be durable, and must not be applied yet. */
   applyBatch(upToPosition: number): void {
     this.#closeOnError(() =>
       this.#store.applyBatch((projection) => {
@@ -82,9 +83,9 @@ export class LedgerFollower {
   }
 
   /**
-   * Archives the daily counters of days that are older than the retention period. Queries then use the archived counters instead of the
-   * sessions of expired days. Call this method only after every acknowledged record has been applied, because later records of expired
-   * sessions are ignored.
+   * Archives the daily counters of days that are older than the retention period. Queries for archived days read the daily counters instead
+   * of the sessions. Call this method only after all acknowledged records have been applied, because later records of expired sessions are
+   * ignored.
    */
   applyRetention(request: RetentionRequest): RetentionResult {
     return this.#closeOnError(() => this.#store.applyRetention(this.#archive, request));
@@ -110,8 +111,8 @@ export class LedgerFollower {
   }
 
   /**
-   * Runs `action`. If `action` throws, closes the ledger follower, and deletes the analytics store if the store is damaged. A new ledger
-   * follower then rebuilds the deleted store.
+   * Runs `action`. If `action` throws, closes the ledger follower, and deletes a damaged analytics store. The next ledger follower rebuilds
+   * a deleted store.
    */
   #closeOnError<Result>(action: () => Result): Result {
     try {
@@ -124,8 +125,8 @@ export class LedgerFollower {
   }
 
   /**
-   * Reads the whole counter archive, then deletes the analytics store. If the archive is damaged, throws and keeps the store, because then
-   * only the store still has the archived counters.
+   * Verifies the whole counter archive, then deletes the analytics store. If the archive is damaged, throws and keeps the store, which then
+   * has the only copy of the archived counters.
    */
   #deleteAnalyticsStore(): void {
     for (const _ of this.#archive.readAll());
@@ -134,7 +135,8 @@ export class LedgerFollower {
 }
 
 /**
- * Describes the ledger records that a rebuild cannot read; null if there are none. `ledgerStartPosition` must be the start of a segment.
+ * Returns a message about the ledger records that a rebuild cannot find, or null if no records are missing. `ledgerStartPosition` must be
+ * the first position in a ledger segment.
  */
 function describeMissingRecords(ledgerFolder: string, ledgerStartPosition: number): string | null {
   const firsts = parseSegmentFileNames(fileSystemLogFiles.listFiles(ledgerFolder));
@@ -150,15 +152,15 @@ interface RebuildOptions {
   readonly files: DataPaths;
   readonly upToPosition: number;
   readonly onProgress?: (records: number) => void;
-  /** Called with a description of ledger records that are missing; the rebuilt analytics will not include these records. */
+  /** Called with a description of the missing ledger records, which the rebuilt store will not include. */
   readonly onMissingRecords: (description: string) => void;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Rebuilds the analytics store from the ledger and the archive in a new file, then replaces the old file. If the rebuild is interrupted,
- * the old store, the new store, or no store exists. If no store exists, the next start of the service rebuilds the store. Between batches,
- * other tasks of the event loop can run.
+ * Rebuilds the analytics store from the ledger and the archive in a new file, then replaces the old file. After an interrupted rebuild, the
+ * store is either the old store or the new store, or does not exist. If the store does not exist, the next start of the service rebuilds
+ * it. The rebuild blocks the event loop for at most one batch at a time.
  */
 export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<RecordTotals> {
   const { files, upToPosition, onProgress, onMissingRecords, signal } = options;
@@ -177,7 +179,7 @@ export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<Re
       }
       totals = follower.execute({ name: 'getTotals', parameter: undefined });
     } finally {
-      // Closing the follower also merges SQLite's write-ahead log into the file and deletes the write-ahead log.
+      // Closing the follower also moves the content of SQLite's write-ahead log into the file.
       follower.close();
     }
   } catch (error) {

@@ -31,7 +31,7 @@ import type { SqliteProjectionState } from './sqlite-projection-state.ts';
  * Applies ledger records in ledger order by the rules of docs/contract.md#counting-clicks and docs/contract.md#cohorts. Collects the
  * changes of one batch, so that `AnalyticsBatchWriter` writes each counter and session only once per batch.
  *
- * Every figure belongs to the session's cohort: the UTC day of the creation time in its sub_id.
+ * Every figure is counted for a cohort: the UTC day on which the session was created, according to its sub_id.
  */
 export class LedgerProjection {
   readonly #state: SqliteProjectionState;
@@ -40,11 +40,11 @@ export class LedgerProjection {
   readonly cohortDeltas = new Map<number, CohortDelta>();
   readonly dayDeltas = new Map<number, DailyCounterDelta>();
   readonly lenderDeltas = new Map<string, LenderCounterDelta>();
-  /** Latest creation day of the new sessions in each ledger segment, by the segment's first sequence number. */
+  /** Latest creation day of the new sessions in each ledger segment. The key is the first sequence number of the segment. */
   readonly lastCohortDayBySegment = new Map<number, number>();
   readonly newClicks: CountedClick[] = [];
   readonly revenue: RevenueChanges;
-  /** Lookup table of the first `#indexedClicks` elements of `newClicks`. Only a confirmation that looks up a click extends the table. */
+  /** Index of the first `#indexedClicks` elements of `newClicks`. When a confirmation looks up a click, all new clicks are indexed. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
   readonly totals: RecordTotals = { ...zeroRecordTotals };
@@ -57,7 +57,7 @@ export class LedgerProjection {
   }
 
   /**
-   * Applies the ledger record at `position`. If the value is not a valid ledger record, only counts it as malformed. The caller may reuse
+   * Applies the ledger record at `position`. A value that is not a valid ledger record is only counted as malformed. The caller may reuse
    * the value's byte arrays after the call.
    *
    * @param segment first sequence number of the ledger segment that contains the record
@@ -137,7 +137,7 @@ export class LedgerProjection {
       if (!session.shownOffers.includes(offer)) session.shownOffers.push(offer);
     }
     this.changedSessions.set(session.key, session);
-    // If a widget shows more offers during a view, clicks on these offers count, but the view does not count again.
+    // When a widget shows more offers during a view, clicks on these offers count, but the view is not counted again.
     if (isRefresh === true) return;
     session.views++;
     this.#findOrAddDayDelta(session.experiment, toDayNumber(decodeSubId(sub).createdMs), session.device).views++;
@@ -160,7 +160,7 @@ export class LedgerProjection {
     [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClickedRecord,
   ): void {
     const { createdMs } = decodeSubId(sub);
-    // The number -1 represents an offer that is not in the store.
+    // -1 means that the store does not contain the offer.
     const offer = this.#state.offers.find(offerId) ?? -1;
     const wasShown = session.shownOffers.includes(offer);
     const wasClicked = session.clickedOffers.includes(offer);
@@ -173,7 +173,7 @@ export class LedgerProjection {
     this.#countClick(session, sub, offer, { lenderName, clickedMs: wallMs, valueMicros });
   }
 
-  /** Applies a confirmation or a reversal. A confirmation can restore a click that has no ledger record. */
+  /** Applies a confirmation or a reversal. If the record of a click was lost, a confirmation that contains the click adds the click. */
   #applyConfirmation(session: SessionState, record: RevenueConfirmedRecord | RevenueReversedRecord): void {
     const confirmation = toConfirmation(record);
     const { sub, offerId, txid } = confirmation;
@@ -196,7 +196,7 @@ export class LedgerProjection {
 
     session.lastEventMs = Math.max(session.lastEventMs, record[1]);
     this.changedSessions.set(session.key, session);
-    // If the session has no counted click on the offer, `checkConfirmation` accepts only a confirmation whose `click` is not null.
+    // Without a counted click, `checkConfirmation` accepts only confirmations that contain the click, so `confirmation.click` is not null.
     const lender =
       click?.lender ?? this.#countClick(session, sub, offer, { lenderName: record[4], ...confirmation.click! });
     const { confirmedMicros, confirmedCentsSquared } = this.revenue.applyConfirmation(
@@ -223,7 +223,7 @@ export class LedgerProjection {
     }: { readonly lenderName: string; readonly clickedMs: number; readonly valueMicros: number },
   ): number {
     const { createdMs, mode } = decodeSubId(sub);
-    // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox), even if its record has a value.
+    // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox), even if its ledger record contains an amount.
     const attributedMicros = mode === 'test' ? 0 : valueMicros;
     const lender = this.#state.lenders.findOrInsertRow(lenderName);
     const day = toDayNumber(createdMs);
@@ -250,7 +250,7 @@ export class LedgerProjection {
   }
 
   #findOrAddDayDelta(experiment: number, day: number, device: number): DailyCounterDelta {
-    // The key in `dayDeltas` is below 2^53, because days are below 2^22, devices below 2^3 and experiments below 2^28.
+    // The key is below 2^53, because a day has at most 22 bits, a device class 3 bits and an experiment 28 bits.
     const key = (experiment * 2 ** 22 + day) * 8 + device;
     let delta = this.dayDeltas.get(key);
     if (delta === undefined) {

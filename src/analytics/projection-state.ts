@@ -2,14 +2,14 @@ import type { OfferPayout } from '../confirmations/confirmation.ts';
 import { dayMs } from '../domain/calendar.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 
-/** The 32 bytes of a sub_id as a latin1 string. The strings sort by creation time, because a sub_id starts with its creation time. */
+/** The 32 bytes of a sub_id as a latin1 string. A sub_id starts with the creation time, so these strings sort by creation time. */
 export type SubIdSortKey = string;
 
 export function toSubIdKey(sub: Uint8Array): SubIdSortKey {
   return Buffer.from(sub.buffer, sub.byteOffset, subIdByteLength).toString('latin1');
 }
 
-/** Returns the smallest possible key of a session that was created on `day` or later. */
+/** Returns the smallest possible sort key of a session that was created on `day` or later. */
 export function firstSubIdOfDay(day: number): SubIdSortKey {
   const time = Buffer.alloc(6);
   time.writeUIntBE(day * dayMs, 0, 6);
@@ -18,7 +18,7 @@ export function firstSubIdOfDay(day: number): SubIdSortKey {
 
 export interface SessionState {
   readonly key: SubIdSortKey;
-  /** Ledger position of the creation record, which identifies the session in the store. */
+  /** Ledger position of the session's creation record, which is the ID of the session in the store. */
   readonly position: number;
   readonly experiment: number;
   readonly device: number;
@@ -33,7 +33,7 @@ export interface SessionState {
   lastEventMs: number;
 }
 
-/** Increments of the counters of one experiment, cohort day and device class. */
+/** Changes to the daily counters of one experiment, cohort day and device class. */
 export interface DailyCounterDelta {
   readonly experiment: number;
   readonly day: number;
@@ -43,7 +43,7 @@ export interface DailyCounterDelta {
   clicks: number;
   attributedMicros: number;
   confirmedMicros: number;
-  /** Sum of squares as a bigint, because the sum may exceed `Number.MAX_SAFE_INTEGER`. */
+  /** Sum of the squared revenue of each session, as a bigint, because it may exceed `Number.MAX_SAFE_INTEGER`. */
   confirmedCentsSquared: bigint;
   widgetEvents: number[] | null;
 }
@@ -86,27 +86,27 @@ export interface ClickRevenueDelta {
 /** Number of applied records, and number of ignored records by reason. */
 export const zeroRecordTotals = {
   records: 0,
-  /** Number of ignored records of sessions that were created on an archived day. */
+  /** Number of records that were ignored because their session was created on an archived day. */
   sealedSession: 0,
-  /** Number of log records that are not valid ledger records, or whose kind this release does not know. */
+  /** Number of log records that are not valid ledger records, or have a kind that this release does not know. */
   malformed: 0,
-  /** Number of views, clicks, confirmations and widget event records whose session has no creation record. */
+  /** Number of ledger records whose session has no creation record. */
   unknownSession: 0,
-  /** Number of duplicate creation records of sessions. Only the first creation record of a session counts. */
+  /** Number of duplicate creation records of sessions. If a session has several creation records, only the first is counted. */
   repeatedSession: 0,
-  /** Number of clicks on an offer that had not been shown to the session before the click. */
+  /** Number of clicks on offers that were not shown to the session before the click. */
   unshownClicks: 0,
   /** Number of repeated clicks of a session on the same offer. */
   duplicateClicks: 0,
-  /** Number of clicks more than 24 hours after the creation of the session. */
+  /** Number of clicks that came more than 24 hours after the creation of the session. */
   lateClicks: 0,
   repeatedConfirmations: 0,
-  /** Number of confirmations that violate docs/contract.md#confirmation-rules. */
+  /** Number of ignored confirmations that violate docs/contract.md#confirmation-rules. */
   unsoundConfirmations: 0,
 };
 export type RecordTotals = typeof zeroRecordTotals;
 
-/** Names of the projection totals, and the columns of the table `progress` that store the totals, in the same order. */
+/** Names of the record totals. The columns of the table `progress` store the record totals in the same order. */
 export const recordTotalNames = Object.keys(zeroRecordTotals) as (keyof RecordTotals)[];
 export const recordTotalColumns = recordTotalNames.map((name) =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),

@@ -15,7 +15,7 @@ import { RetainedSessionDays } from './store-retention.ts';
 
 type ReferrerTagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
 
-/** Reads the file of a store, which another process may be writing. A query includes all records that were applied before it started. */
+/** Reads a store to which another process may be writing. A query includes all records that were applied before the query. */
 export class ReadOnlyAnalytics implements Analytics {
   readonly healthy = true;
   readonly #database: Database;
@@ -28,7 +28,7 @@ export class ReadOnlyAnalytics implements Analytics {
     this.#selectPosition = prepareSingleValue(this.#database, 'SELECT position FROM progress');
   }
 
-  /** Ledger position of the last query's snapshot; 0 before the first query. */
+  /** Position of the last ledger record that the last query included; 0 before the first query. */
   get appliedPosition(): number {
     return this.#lastPosition;
   }
@@ -45,7 +45,7 @@ export class ReadOnlyAnalytics implements Analytics {
     return this.#inTransaction((sessions) => new SessionRowsReader(this.#database, sessions).listSessions(query));
   }
 
-  /** Returns the number of referrer tags per account, vertical and mode, sorted with the largest number first. */
+  /** Returns the number of referrer tags per account, vertical and mode, sorted by this number in descending order. */
   countReferrerTags(): ReferrerTagCount[] {
     const sql = `SELECT account, vertical, test, count(*) AS tags FROM experiment
       GROUP BY account, vertical, test ORDER BY tags DESC, account, vertical, test`;
@@ -57,7 +57,7 @@ export class ReadOnlyAnalytics implements Analytics {
     this.#database.close();
   }
 
-  /** Runs a query on one snapshot of the store. `RetainedSessionDays` is read too, because the writing process may delete sessions. */
+  /** Runs a query on one snapshot of the store, which includes the first retained day, because another process may delete sessions. */
   #inTransaction<Result>(read: (sessions: SessionReader) => Result): Result {
     return this.#database.transaction(() => {
       this.#lastPosition = this.#selectPosition.get() ?? 0;

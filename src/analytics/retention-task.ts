@@ -8,9 +8,9 @@ interface RetentionTaskOptions {
   readonly retentionDays: number;
   readonly clock: Clock;
   readonly analytics: Pick<ThreadAnalytics, 'applyRetention'>;
-  /** Deletes all ledger segments that end before the given position. Resolves with the number of deleted segments. */
+  /** Deletes all ledger segments whose records all precede `beforePosition`. Resolves with the number of deleted segments. */
   readonly deleteLedgerBefore: (beforePosition: number) => Promise<number>;
-  /** Called after a run that deleted ledger segments, or sessions (created before day number `retainedFromDay`). */
+  /** Called after a run that deleted ledger segments, or sessions created before the day `retainedFromDay`. */
   readonly onDeleted: (deleted: { readonly retainedFromDay: number; readonly segments: number }) => void;
   /** Called when a run fails; the task retries the run later. */
   readonly onError: (error: unknown) => void;
@@ -37,8 +37,8 @@ export class RetentionTask {
   }
 
   /**
-   * Stops the task. If ledger segments are being deleted, waits until the deletion ends. Does not wait for the aggregator thread. Repeated
-   * calls have no effect.
+   * Stops the task. If ledger segments are being deleted, waits until the deletion ends. `close` does not wait for the aggregator thread.
+   * Repeated calls have no effect.
    */
   async close(): Promise<void> {
     this.#closed = true;

@@ -4,12 +4,12 @@ import type { SessionRow, SessionRowsPage, SessionRowsQuery } from './analytics.
 import { prepareRawStatement, prepareSingleValue } from './analytics-database.ts';
 import { isInDayRange, LenderSums, type SessionReader, type StoredSession } from './session-reader.ts';
 
-/** A cohort day, and the `first_position` of its first `cohort_piece` row that contains a session after `afterPosition`. */
+/** A cohort day with sessions after `afterPosition`, and the `first_position` of the first `cohort_piece` row that contains one. */
 type DayHead = [day: number, firstPosition: number];
 
 /**
- * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. All pages of sessions take about the same time, because
- * the query for a page does not read `cohort_piece` rows of earlier pages.
+ * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. Every page takes about the same time, because
+ * `cohort_piece` rows of earlier pages are not read.
  */
 export class SessionRowsReader {
   readonly #sessions: SessionReader;
@@ -19,7 +19,7 @@ export class SessionRowsReader {
 
   constructor(database: Database, sessions: SessionReader) {
     this.#sessions = sessions;
-    // For each row of `days`, the subquery is one search in the primary key of `cohort_piece`.
+    // For each row of `days`, the subquery searches the primary key of `cohort_piece` once.
     this.#selectDayHeads = prepareRawStatement(
       database,
       `WITH days AS (
@@ -61,8 +61,8 @@ export class SessionRowsReader {
 
   /**
    * Finds the first `limit + 1` sessions of the query. If the result has `limit + 1` sessions, there is a next page. Usually, this method
-   * reads sessions of only one or two days, because sessions in the ledger are nearly sorted by day. If the clock was set back, sessions of
-   * different days alternate in the ledger, and this method reads more than two days.
+   * reads sessions of only one or two days, because sessions in the ledger are nearly sorted by day. After the clock was set back, sessions
+   * of different days alternate in the ledger, and the method reads more days.
    */
   #findSessionsByReferrerTag(query: SessionRowsQuery): StoredSession[] {
     const { toDay, afterPosition: after, limit } = query;

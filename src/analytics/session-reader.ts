@@ -19,7 +19,7 @@ export class LenderSums {
     }
   }
 
-  /** Sorts by clicks descending, then by the UTF-8 bytes of the name, as SQLite does, so that all queries return the same order. */
+  /** Sorts by clicks descending, then by the UTF-8 bytes of the name, which is the order that SQLite uses. */
   toSortedLenderMetrics(nameOf: (lender: number) => string): LenderMetrics[] {
     return [...this.#lenders]
       .map(([lender, sums]) => ({ lender: nameOf(lender), ...sums }))
@@ -73,7 +73,7 @@ export class SessionReader {
       database,
       'SELECT account, vertical, test, tag FROM experiment WHERE number = ?',
     );
-    // In a benchmark, two queries that return rows as arrays took only a quarter of the time of one join that returns objects.
+    // In a benchmark, two queries that return rows as arrays were four times as fast as one join that returns objects.
     this.#selectSession = prepareRawStatement(
       database,
       'SELECT experiment, position, device, views, clicks, last_event_ms, widget_events FROM session WHERE sub = ?',
@@ -111,7 +111,7 @@ export class SessionReader {
     return { sub, day, experiment, position, device, views, clicks, lastEventMs, widgetEvents };
   }
 
-  /** Yields the listed sessions of the query's tenant and tag, from all days. */
+  /** Yields the listed sessions that match the tenant and tag of the query. The days of the query are ignored. */
   *findListedSessions(query: CohortQuery, subs: readonly Uint8Array[]): Generator<StoredSession, void> {
     const matches = new Map<number, boolean>();
     for (const sub of splitSubs(subs)) {

@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * State in memory that the main thread and the aggregator thread share: the durable position of the ledger, the applied position, and
- * whether the aggregator is awake. An awake aggregator reads the durable position and needs no `wake` message.
+ * Memory shared by the main thread and the aggregator thread: the durable and the applied ledger position, and whether the aggregator is
+ * awake. While the aggregator is awake, it reads the durable position regularly and needs no `wake` message.
  */
 export class ThreadProgress {
   readonly buffer: SharedArrayBuffer;
@@ -29,22 +29,20 @@ export class ThreadProgress {
     Atomics.store(this.#cells, projectedCell, BigInt(position));
   }
 
-  /**
-   * Marks the aggregator as awake. If the aggregator was sleeping, returns true to exactly one caller; this caller must send a `wake`
-   * message.
-   */
+  /** Marks the aggregator as awake. Returns true if the aggregator was sleeping; the caller must then send a `wake` message. */
   tryWakeAggregator(): boolean {
     return Atomics.exchange(this.#cells, awakeCell, 1n) === 0n;
   }
 
   /**
-   * If all durable records are applied, marks the aggregator as sleeping and returns true; otherwise returns false. The main thread
-   * must store the durable position before it calls `tryWakeAggregator`, so that no wake-up is lost.
+   * If all durable records are applied, marks the aggregator as sleeping and returns true; otherwise returns false. The main thread must
+   * store the durable position before it calls `tryWakeAggregator`; otherwise the aggregator could miss new records.
    */
   tryMarkAggregatorAsleep(): boolean {
     Atomics.store(this.#cells, awakeCell, 0n);
     if (this.durablePosition <= this.appliedPosition) return true;
-    // Meanwhile, the main thread may have called `tryWakeAggregator` and sent a `wake` message. An awake aggregator ignores `wake` messages.
+    // The main thread may have sent a `wake` message since the aggregator was marked as sleeping. An awake aggregator ignores `wake`
+    // messages.
     Atomics.store(this.#cells, awakeCell, 1n);
     return false;
   }
@@ -56,7 +54,7 @@ const awakeCell = 2;
 const cellCount = 3;
 
 /**
- * Measures the analytics lag from samples of the durable position. The lag is the time since the oldest record that is not in the analytics
+ * Measures the analytics lag from samples of the durable position. The lag is the time since the oldest record that is not applied yet
  * became durable. When the maximum number of samples is reached, the sample interval doubles, which also doubles the error of the measured
  * lag.
  */
@@ -64,7 +62,7 @@ export class AnalyticsLag {
   #samples: { readonly position: number; readonly atMs: number }[] = [];
   #sampleIntervalMs: number = bounds.analyticsLagSampleIntervalMs;
 
-  /** Records a sample of the durable position. The positions and the time must not decrease between calls. */
+  /** Stores a sample of the durable position. The arguments must not decrease from one call to the next. */
   publishDurablePosition(durablePosition: number, appliedPosition: number, nowMs: number): void {
     const last = this.#samples.at(-1);
     if (last !== undefined && nowMs - last.atMs < this.#sampleIntervalMs) return;

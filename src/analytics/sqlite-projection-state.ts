@@ -35,7 +35,7 @@ type ProjectedSessionRow = [
   widgetEvents: Uint8Array | null,
 ];
 
-/** Table with one row ID for each combination of column values. Row IDs are cached. */
+/** Database table that assigns a number, the row ID, to each combination of column values. Row IDs are cached. */
 class NumberTable {
   readonly #cache = new LRUCache<string, number>({ max: bounds.projectionNameCacheEntriesMax });
   readonly #select: Statement<SqlValue[], number>;
@@ -48,7 +48,7 @@ class NumberTable {
     this.#insert = database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`);
   }
 
-  /** Returns the row ID of the row with these column values, or null if the table has no such row. `key` is the cache key of `values`. */
+  /** Returns the row ID of the row with these column values, or null if there is no such row. `key` identifies `values` in the cache. */
   find(key: string, values: readonly SqlValue[] = [key]): number | null {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
@@ -85,8 +85,8 @@ export class SqliteProjectionState {
   readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
   readonly #metadataWriter: RowWriter;
   /**
-   * Greatest sub_id of a session in the store. A session whose sub_id is greater than `#newestKey` is not in the store and needs no lookup.
-   * Most new sessions have a sub_id greater than `#newestKey`.
+   * Greatest sub_id of all sessions in the store. A session with a greater sub_id is not in the store, so no lookup is needed. Most new
+   * sessions have a greater sub_id than all stored sessions, because a sub_id starts with the creation time.
    */
   #newestKey: SubIdSortKey;
 
@@ -120,12 +120,12 @@ export class SqliteProjectionState {
     this.#newestKey = last?.toString('latin1') ?? '';
   }
 
-  /** Smallest key of a retained session; empty if every session is retained. */
+  /** Smallest possible sub_id of a retained session; an empty string if every session is retained. */
   get firstRetainedSubId(): SubIdSortKey {
     return this.#retainedSessions.firstRetainedSubId;
   }
 
-  /** Returns the session, or null if no creation record of the session has been applied. */
+  /** Returns the session, or null for an unknown session. */
   findSession(key: SubIdSortKey): SessionState | null {
     if (key > this.#newestKey) return null;
     const cached = this.#sessionCache.get(key);
@@ -147,15 +147,15 @@ export class SqliteProjectionState {
   }
 
   /**
-   * Returns the click that counts for a session and an offer, or null if no click counts. Clicks and payouts have no cache, because
-   * confirmations are rare.
+   * Returns the counted click of a session on an offer, or null if there is no counted click. Clicks and payouts are not cached, because
+   * only confirmations read them, and confirmations are rare.
    */
   findClick(session: number, offer: number): { readonly lender: number; readonly clickedMs: number } | null {
     const row = this.#selectClick.get(session, offer);
     return row === undefined ? null : { lender: row[0], clickedMs: row[1] };
   }
 
-  /** Returns the confirmed revenue of all clicks of a session in micro-dollars. */
+  /** Returns the confirmed revenue of a session in micro-dollars. */
   sessionRevenueMicros(session: number): number {
     return this.#selectSessionRevenue.get(session)!;
   }
@@ -169,7 +169,7 @@ export class SqliteProjectionState {
     return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
   }
 
-  /** Does the same as `PayoutStateReader.findPayoutStates`, but includes only records that the analytics already contain. */
+  /** Returns the payout states after the last applied ledger record. Does not wait until newer ledger records are applied. */
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
     return keys.map((key) => this.#findPayoutState(key));
   }
@@ -192,7 +192,7 @@ export class SqliteProjectionState {
     };
   }
 
-  /** Returns the number of an experiment (docs/contract.md#tenants). Creates an experiment that does not exist yet. */
+  /** Returns the number of an experiment, and creates the experiment if it does not exist (docs/contract.md#tenants). */
   assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
     return this.#experiments.findOrInsertRow(`${account} ${vertical} ${test} ${tag}`, [
       account,
@@ -203,8 +203,8 @@ export class SqliteProjectionState {
   }
 
   /**
-   * Adds the metadata of a session. Writes metadata rows before the batch ends, because the metadata of a whole batch might not fit in
-   * memory.
+   * Adds the metadata of a session. Metadata rows may be written before the batch ends, because the metadata of a whole batch might not fit
+   * in memory.
    */
   addMetadata(session: number, json: string): void {
     this.#metadataWriter.add([session, json]);

@@ -8,8 +8,8 @@ import { firstSubIdOfDay, type SubIdSortKey } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
- * First day whose sessions are retained. The counters of all earlier days are archived. Analytics updates and queries ignore the sessions
- * of days before the first retained day, even if `SessionPruner` has not deleted the rows of these sessions yet.
+ * First day whose sessions are retained. The counters of all days before the first retained day are archived. Queries and updates ignore
+ * sessions created before the first retained day, even if the rows of these sessions are not deleted yet.
  */
 export class RetainedSessionDays {
   readonly #updateFromDay: Statement<[number]>;
@@ -27,14 +27,14 @@ export class RetainedSessionDays {
     return this.#firstDay;
   }
 
-  /** Smallest possible sub_id of a retained session; empty if every session is retained. */
+  /** Smallest possible sub_id of a retained session; an empty string if every session is retained. */
   get firstRetainedSubId(): SubIdSortKey {
     return this.#firstKey;
   }
 
   /**
-   * Sets the first retained day. Requires an open transaction. If this method throws, discard this object, because its state may differ
-   * from the file.
+   * Sets the first retained day. The caller must open a transaction first. If this method throws, discard this object, because its first
+   * retained day may differ from the file.
    */
   setFirstRetainedDay(day: number): void {
     this.#updateFromDay.run(day);
@@ -43,7 +43,7 @@ export class RetainedSessionDays {
   }
 }
 
-/** Returns the smallest possible sub_id of a retained session; the empty string, which sorts first, if all sessions are retained. */
+/** Returns the smallest possible sub_id of a retained session, or an empty string if all sessions are retained. */
 function firstRetainedKey(day: number): SubIdSortKey {
   return day === 0 ? '' : firstSubIdOfDay(day);
 }
@@ -58,7 +58,9 @@ export class SessionPruner {
   readonly #deleteClicks: Statement<[number]>;
   readonly #deletePayouts: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
-  /** Sessions created before `#prunedUntilDay` have no rows. Initially 0, because an earlier process may have left rows to delete. */
+  /**
+   * All rows of sessions created before this day are deleted. The initial value is 0, because old rows may remain from an earlier process.
+   */
   #prunedUntilDay = 0;
 
   constructor(database: Database, retainedSessions: RetainedSessionDays) {
@@ -82,12 +84,12 @@ export class SessionPruner {
     return this.#prunedUntilDay < this.#retainedSessions.firstRetainedDay;
   }
 
-  /** Deletes a limited number of rows in one transaction. */
+  /** Deletes a limited number of rows of sessions that are no longer retained, in one transaction. */
   pruneRows(): void {
     if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.firstRetainedDay;
   }
 
-  /** Deletes a limited number of rows. Returns true if there may be more rows to delete. */
+  /** Returns true if there may be more rows to delete. */
   #deleteRowBatch(): boolean {
     const limit = bounds.sessionsPrunedPerTransaction;
     const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.firstRetainedSubId, 'latin1'), limit);
@@ -109,19 +111,19 @@ export interface RetentionRequest {
   readonly today: number;
   /** Number of days before `today` for which sessions are retained. */
   readonly retentionDays: number;
-  /** Unix time of the request in milliseconds, which the archive stores. */
+  /** Unix time of the request in milliseconds; stored in the archive. */
   readonly wallMs: number;
 }
 
-/** If the archive could not be written, `archived` is false, and `reason` is the error message. */
+/** If the archive cannot be written, `archived` is false, and `reason` is the error message. */
 export type RetentionResult =
   | {
       readonly archived: true;
       /** First day (day number) whose sessions are retained. */
       readonly retainedFromDay: number;
-      /** Whether this call of `apply` increased `retainedFromDay`. */
+      /** Whether this call increased `retainedFromDay`. */
       readonly isNew: boolean;
-      /** Ledger records before `ledgerStartPosition` are no longer needed, not even to rebuild the store. */
+      /** Ledger records before this position can be deleted, because a rebuild of the store does not need these records. */
       readonly ledgerStartPosition: number;
     }
   | { readonly archived: false; readonly reason: string };
@@ -150,8 +152,8 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Archives the counters of expired days, then sets the first retained day, so that the sessions of expired days are no longer retained. A
-   * failed archive write leaves the store unchanged.
+   * Archives the counters of days beyond the retention period, and then sets the first retained day. A failed archive write leaves the
+   * store unchanged.
    */
   applyRetention(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor | null): RetentionResult {
     const previousDay = this.#retainedSessions.firstRetainedDay;
@@ -162,8 +164,7 @@ export class AnalyticsRetention {
       return { archived: false, reason: error.message };
     }
     const retainedFromDay = this.#retainedSessions.firstRetainedDay;
-    // The `ledgerStartPosition` in the archive may be too high, because the current ledger may have been created after the last archive
-    // segment.
+    // The `ledgerStartPosition` in the archive may be too high, because the current ledger may be newer than the archive.
     const ledgerStartPosition =
       cursor === null
         ? 0
@@ -172,7 +173,7 @@ export class AnalyticsRetention {
   }
 
   #archiveDays(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
-    // If archive segments were lost, the store still has the counters of these segments, and this method archives the counters again.
+    // If archive segments were lost, their counters are archived again, because the store still has the counters.
     const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.firstRetainedDay);
     if (untilDay <= archive.retainedFromDay) return;
     const { wallMs } = request;
@@ -182,7 +183,7 @@ export class AnalyticsRetention {
     this.#database.transaction(() => this.#setFirstRetainedDay(untilDay)).immediate();
   }
 
-  /** If the store is new, or older than the last archive segment, copies the archived counters into the store. */
+  /** Copies the archived counters into the store unless the store already includes all archived days. */
   restoreArchivedCounters(archive: CounterArchive, numbers: SqliteProjectionState): void {
     const { retainedFromDay } = archive;
     if (retainedFromDay <= this.#retainedSessions.firstRetainedDay) return;
@@ -195,9 +196,9 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the first day to retain; 0 if no session is old enough to expire. The retention period is counted back from the earlier of
-   * `today` and the day after the second newest cohort day. If only `today` were used, one start with a clock that is months ahead would
-   * delete all sessions.
+   * Returns the first day whose sessions must be retained; 0 if no session has to be deleted. The retention period ends today, or on the
+   * day after the second newest cohort day if this day is before today. Cohort days are used because a single start with a clock that is
+   * months ahead must not delete all sessions.
    */
   #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;
@@ -209,8 +210,8 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the oldest segment that contains the creation record of a session created on `day` or later. Earlier segments contain no
-   * records of sessions created on `day` or later, because all records of a session follow its creation record.
+   * Returns the oldest ledger segment with a session that was created on `day` or later. Older segments contain no records of such
+   * sessions, because the creation record of a session is always its first record.
    */
   #firstSegmentSinceDay(day: number, { segment }: LogCursor): number {
     return Math.min(segment, this.#selectFirstSegmentSince.get(day) ?? segment);

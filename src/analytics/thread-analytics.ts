@@ -34,7 +34,7 @@ export interface AnalyticsThreadOptions {
   /** Called when the thread has exited unexpectedly and will be restarted. */
   readonly onCrash?: (error: Error) => void;
   readonly onRecovered?: () => void;
-  /** Called when a rebuild of the store from the ledger starts. `reason` explains why the store must be rebuilt. */
+  /** Called when a rebuild of the store from the ledger starts. The argument `reason` explains why the store must be rebuilt. */
   readonly onRebuild?: (reason: string) => void;
   /** Called when the rebuilt store includes the whole ledger. */
   readonly onRebuilt?: () => void;
@@ -55,9 +55,10 @@ interface PendingQuery {
  *
  *     starting --ready--> running --exit--> restarting --delay--> starting        any state --close--> closed
  *
- * Accepts queries while the thread is running. A query is queued until its ledger position is durable and fewer than
- * `bounds.analyticsQueriesInFlightMax` queries are in progress. A query that is cancelled while it is queued is never sent to the thread.
- * When the thread exits, all queries are rejected. A rejected query is not sent again, because its caller has a deadline.
+ * Accepts queries while the thread is running. A query waits in a queue until its ledger position is durable and fewer than
+ * `bounds.analyticsQueriesInFlightMax` queries are unanswered. A query that is cancelled while it is queued is never sent to the thread.
+ * When the aggregator thread exits, all pending queries are rejected. Rejected queries are not sent again, because their callers have
+ * deadlines.
  */
 export class ThreadAnalytics implements Analytics, PayoutStateReader {
   readonly #started: Promise<void>;
@@ -71,7 +72,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   #restartDelayMs: number = bounds.aggregatorRestartDelayMinMs;
   #lastId = 0;
   readonly #queuedQueries = new Map<number, PendingQuery>();
-  /** Queries that the thread has not answered yet. Includes queries that timed out, so that the queue limit applies to them. */
+  /** Queries that the thread has not answered yet, including queries that timed out. */
   readonly #sentQueries = new Map<number, PendingQuery>();
   #closing: Promise<void> | null = null;
 
@@ -101,7 +102,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#state === 'running';
   }
 
-  /** Milliseconds since the oldest record that the analytics do not include became durable; 0 if all durable records are included. */
+  /** Time since the oldest record that is not applied yet became durable, in milliseconds; 0 if all durable records are applied. */
   get lagMs(): number {
     const { durablePosition, appliedPosition } = this.#progress;
     return this.#lag.measureLagMs(durablePosition, appliedPosition, performance.now());
@@ -131,7 +132,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     keys: readonly PayoutKey[],
     signal: CancelSignal | null = null,
   ): Promise<readonly PayoutStateWithLender[]> {
-    // Sends only the members of `PayoutKey`, because the objects in `keys` may have additional members.
+    // Sends only the properties of `PayoutKey`, because the objects in `keys` may have more properties.
     const parameter = keys.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
     return this.#query({ name: 'findPayoutStates', parameter }, { signal });
   }
@@ -141,14 +142,14 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'listExperiments', parameter: afterNumber });
   }
 
-  /** Returns the totals of the records that the analytics include so far. Does not wait until all appended records are included. */
+  /** Returns the totals of all records that have been applied. Does not wait for appended records that are not applied yet. */
   getTotals(): Promise<RecordTotals> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
   /**
-   * Calls `LedgerFollower.applyRetention`. Even if the promise rejects, expired sessions may have been deleted. Callers may then call
-   * `applyRetention` again.
+   * Calls `LedgerFollower.applyRetention`. The promise may reject although expired sessions have been deleted. After a rejection, callers
+   * can call `applyRetention` again.
    */
   applyRetention(request: RetentionRequest): Promise<RetentionResult> {
     return this.#query({ name: 'applyRetention', parameter: request });
@@ -159,7 +160,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#closing;
   }
 
-  /** @param currentOnly whether to return the current figures without waiting for appended records */
+  /** @param currentOnly if true, the query does not wait until appended records are applied */
   #query<Name extends QueryName>(
     query: AggregatorQuery & { readonly name: Name },
     {
@@ -173,10 +174,9 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
       return Promise.reject(new AnalyticsUnavailableError('analytics query queue is full'));
     }
     const { log } = this.#options;
-    // Records may have become durable before the ledger's durability callback was registered.
+    // Reads the durable position of the ledger, because records may have become durable before the callback was registered.
     if (log.durablePosition > this.#progress.durablePosition) this.onLedgerDurable(log.durablePosition);
-    // The durable records include all acknowledged records. If the ledger is unhealthy, further records may never become durable, so the
-    // query does not wait for them.
+    // All acknowledged records are durable. The query does not wait for other records, because an unhealthy ledger may never write them.
     const position = currentOnly ? 0 : log.healthy ? log.lastAppendedPosition : log.durablePosition;
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<QueryResults[Name]>();
@@ -225,7 +225,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     this.#worker.postMessage(message);
   }
 
-  /** @param failed called if the thread exits before it is ready; if `failed` is given, such a thread is not restarted */
+  /** @param failed called instead of a restart if the thread exits before it is ready */
   #startWorker(ready?: () => void, failed?: (error: Error) => void): void {
     const { files, onCrash, onRecovered, onRebuild, onRebuilt } = this.#options;
     const workerData: AggregatorWorkerData = { files, progress: this.#progress.buffer };

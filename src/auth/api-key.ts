@@ -33,7 +33,7 @@ export interface IssuedKey {
 
 export type RevokeKeyResult = 'revoked' | 'already_revoked' | 'unknown';
 
-/** Names of the rate limits of a key, here and in the operations API. */
+/** Names of the rate limits of a key: first in the code, then in the operations API. */
 export const rateLimitParameters = [
   ['requestsPerMinute', 'requests_per_minute'],
   ['analyticsPerMinute', 'analytics_per_minute'],
@@ -41,8 +41,8 @@ export const rateLimitParameters = [
 ] as const;
 
 /**
- * Returns the name of the first invalid member, in the spelling of the operations API, or null if all members are valid. The members of
- * `newKey` can have any type, because `newKey` may come from untyped code.
+ * Returns the operations API's name for the first invalid member of `newKey`, or null if all members are valid. `newKey` may come from
+ * untyped code, so its members can have any type.
  */
 export function findInvalidApiKeyMember(
   newKey: { readonly [Name in keyof NewKey]: unknown },
@@ -52,7 +52,7 @@ export function findInvalidApiKeyMember(
   if (typeof accountName !== 'string' || !isValidAccountName(accountName)) return 'account';
   if (vertical === undefined) return 'vertical';
   if (mode !== 'live' && mode !== 'test') return 'mode';
-  // Rejects NaN, because SQLite would store NaN as NULL. A key with NULL as its expiry never expires.
+  // NaN is rejected, because SQLite would store NaN as NULL. A key whose expiry is NULL never expires.
   const expires = Number.isInteger(expiresAtMs) ? (expiresAtMs as number) : Number.NaN;
   if (expiresAtMs !== null && !(expires > nowMs && expires <= bounds.timestampMsMax)) return 'expires';
   const limits = newKey.limits as Record<string, unknown>;
@@ -87,7 +87,7 @@ const modeAndSecretCharacters = modePrefixes.live.length + secretHexDigits;
 
 const bearerScheme = 'bearer';
 const spaceCode = 0x20;
-/** Bit that converts an upper-case ASCII letter to lower case. Setting the bit of a character that is not a letter yields no letter. */
+/** Bit that turns an upper-case ASCII letter into lower case. Setting this bit never turns another character into a letter. */
 const lowerCaseBit = 0x20;
 
 export function generateApiKey(keyPrefix: string, mode: ApiKeyMode): string {
@@ -103,8 +103,8 @@ export function hashApiKey(key: string): string {
  * Returns the API key in an `Authorization: Bearer <API_KEY>` header, or null if the header cannot be valid. The word `Bearer` is not
  * case-sensitive.
  *
- * Does not check the 48 hex digits, because this check would cost as much as hashing the key. A caller that looks up the hash of an invalid
- * key finds no key.
+ * Does not check the 48 hex digits, because this check would cost as much as hashing the key. The hash of an invalid key is not in the key
+ * directory, so a lookup finds no key.
  */
 export function parseBearerKey(authorization: string): string | null {
   const { length } = authorization;
@@ -138,7 +138,7 @@ export interface ApiKey {
   readonly limits: KeyLimitOverrides;
 }
 
-/** Finds API keys by hash. Lookups are synchronous, so implementations keep all keys in memory. */
+/** Finds API keys by hash. `findKeyByHash` is synchronous, so implementations keep all keys in memory. */
 export interface KeyDirectory {
   /**
    * Finds a key by the result of `hashApiKey`. Returns undefined for an unknown or revoked key. Does not check whether the key has expired.

@@ -23,7 +23,7 @@ export interface AdmittedCaller {
   readonly limitStatus: RateLimitStatus;
   /**
    * Reservation of one session in the daily limit of the key; the caller must release the reservation if no session is created. Null for a
-   * repeated `create_session` and for all operations except `create_session`.
+   * repeated `create_session` request and for other operations.
    */
   readonly quotaReservation: QuotaReservation | null;
 }
@@ -57,8 +57,8 @@ const verticalMismatchError: ApiError = { code: 'VERTICAL_MISMATCH' };
  * Checks first the API key, then the vertical, then the rate limits of a request (docs/contract.md#order-of-checks). The check is
  * synchronous, so that two concurrent requests cannot both use the last request that a limit allows.
  *
- * The authenticator's memory use is proportional to the number of API keys in use. After each cleanup interval, the next requests free the
- * counters of idle API keys, a few keys per request. Session counts restored from the ledger are freed two days after the counted day.
+ * The authenticator's memory use is proportional to the number of API keys in use. Once a minute, requests delete the counters of idle API
+ * keys, a few keys per request. Session counts restored from the ledger are deleted two days after the counted day.
  */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
@@ -75,7 +75,7 @@ export class Authenticator {
     this.#nextCleanupMs = options.clock.monotonicMs() + bounds.rateLimitWindowMs;
   }
 
-  /** Number of API keys with request counters in memory. Tests use this getter to check that idle keys are freed. */
+  /** Number of API keys with request counters in memory. Tests check with this number that the counters of idle keys are deleted. */
   get trackedKeyCount(): number {
     return this.#usageByKey.size + this.#restoredCounters.size;
   }
@@ -136,8 +136,8 @@ export class Authenticator {
   }
 
   /**
-   * Sets the number of sessions that a key created on a UTC day, as read from the ledger (docs/contract.md#sessions-per-day). Throws if a
-   * request with the key has already been checked.
+   * Sets the number of sessions that a key created on a UTC day, according to the ledger (docs/contract.md#sessions-per-day). Throws if
+   * `admit` has already checked a request with the key.
    */
   restoreDailySessionCount(keyNumber: number, day: number, count: number): void {
     if (this.#usageByKey.has(keyNumber)) {
@@ -165,7 +165,7 @@ export class Authenticator {
   }
 
   #cleanUpIdleKeys(nowMs: number, wallMs: number): void {
-    // Session counts restored from the ledger stay in memory for one more day, because the wall clock may be set back past midnight.
+    // Session counts restored from the ledger are kept for one more day, because the wall clock may be set back past midnight.
     if (toDayNumber(wallMs) > this.#lastRestoredDay + 1) this.#restoredCounters.clear();
     for (let i = 0; i < bounds.keyUsagesFreedPerRequest; i++) {
       const next = this.#cleanupIterator.next();

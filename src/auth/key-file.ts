@@ -91,7 +91,7 @@ export function keyFilePath(dataDir: string): string {
  * Opens the key file. If the key file does not exist, creates the file and its folder, unless `mustExist` is true. Several processes may
  * open the file at the same time. Throws `KeyFileError` if the file cannot be opened.
  *
- * @param waitMs maximum time in milliseconds that one statement waits for another process's lock. Meanwhile, the thread is blocked.
+ * @param waitMs maximum time in milliseconds that one statement waits for another process's lock. Waiting blocks the thread.
  */
 export function openKeyFile(path: string, waitMs: number, mustExist = false): Database.Database {
   if (mustExist && !existsSync(path)) throw new KeyFileError(`key file ${path} does not exist; create a key first`);
@@ -129,8 +129,8 @@ export class KeyFileWriter {
   /**
    * Opens the key file, or creates it if the file does not exist. Throws `KeyFileError` if the file cannot be opened.
    *
-   * @param waitMs maximum time in milliseconds that a change waits for a write of another process. A waiting change blocks the thread.
-   * After `waitMs`, the change throws an error for which `isKeyFileBusy` returns true.
+   * @param waitMs maximum time in milliseconds that a change waits for a write of another process. Waiting blocks the thread. After
+   *   `waitMs`, the change throws an error for which `isKeyFileBusy` returns true.
    */
   static open<Writer extends KeyFileWriter>(this: WriterClass<Writer>, path: string, waitMs?: number): Writer {
     return new this(path, false, waitMs);
@@ -153,7 +153,7 @@ export class KeyFileWriter {
 
 type WriterClass<Writer> = new (path: string, mustExist: boolean, waitMs?: number) => Writer;
 
-/** SQL column list that selects the limits of a key under the names of the members of `KeyLimitOverrides`. */
+/** SQL columns of the limits of a key, with the property names of `KeyLimitOverrides`. */
 export const selectLimitColumnsSql = `requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
   sessions_per_day AS sessionsPerDay`;
 
@@ -162,7 +162,9 @@ export function extractLimitOverrides<Row extends KeyLimitOverrides>(row: Row) {
   return { limits: { requestsPerMinute, analyticsPerMinute, sessionsPerDay }, ...others };
 }
 
-/** Whether a change of the key file failed because another process locked it for too long. A failed change does not modify the file. */
+/**
+ * Whether a change of the key file failed because another process locked the file for too long. A failed change does not modify the file.
+ */
 export function isKeyFileBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
@@ -177,7 +179,7 @@ function migrate(database: Database.Database, path: string, waitMs: number): voi
   enableWal(database, waitMs);
   database
     .transaction(() => {
-      // Before this transaction acquired the lock, another process may have migrated the file.
+      // Another process may have migrated the file before this transaction started.
       const version = readSchemaVersion(database);
       if (version > schemaVersion) {
         throw new KeyFileError(`the key file ${path} was written by a newer version of this program`);
@@ -190,8 +192,8 @@ function migrate(database: Database.Database, path: string, waitMs: number): voi
 }
 
 /**
- * Enables SQLite's write-ahead log for the key file. The pragma fails while the file is locked, and `busy_timeout` does not apply to this
- * pragma, so this function retries the pragma for up to `waitMs`.
+ * Enables SQLite's write-ahead log for the key file. Retries for up to `waitMs` while the file is locked, because `busy_timeout` does not
+ * apply to the pragma `journal_mode`.
  */
 function enableWal(database: Database.Database, waitMs: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));

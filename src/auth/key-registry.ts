@@ -65,7 +65,7 @@ export class KeyRegistry extends KeyFileWriter {
     return row && toIssuedKey(row);
   }
 
-  /** Revokes a key permanently. A second revocation does not change the key's revocation time. */
+  /** Revokes a key permanently. If the key is already revoked, the time of the revocation does not change. */
   revokeKey(id: string, nowMs: number): RevokeKeyResult {
     const revoke = this.database.prepare<[number, string]>(
       'UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL',
@@ -108,7 +108,7 @@ export type KeyVertical = NewKey['vertical'];
 
 /**
  * Parses the body of `POST /keys`. `account`, `vertical` and `mode` are required; the expiry and the limits are optional. Rejects unknown
- * members, so that a misspelt name of a limit or expiry is reported.
+ * members, so that a misspelt optional member is not ignored.
  */
 export function parseKeyRequest(body: unknown, verticals: readonly KeyVertical[], nowMs: number): Outcome<NewKey> {
   if (!isJsonObject(body)) return invalidRequest('body');
@@ -134,7 +134,7 @@ const memberNames: readonly string[] = [
   ...rateLimitParameters.map(([, param]) => param),
 ];
 
-/** Parses the body member `expires`. Returns null if the key never expires, and NaN for an invalid value. */
+/** Parses `expires` in the body of `POST /keys`. Returns null if the key never expires, and NaN for an invalid value. */
 function parseExpiryMember(expires: unknown): number | null {
   if (expires === undefined || expires === null) return null;
   return (typeof expires === 'string' ? parseKeyExpiry(expires) : null) ?? Number.NaN;

@@ -17,15 +17,15 @@ export interface Caller extends Tenant {
 
 /** Reserves one session in the daily limit of an API key before the session is created. */
 export interface QuotaReservation {
-  /** Cancels the reservation. Call this method if no session was created. Repeated calls have no effect. */
+  /** Cancels the reservation. Repeated calls have no effect. */
   release(): void;
 }
 
 /**
  * Counts the sessions that an API key created, by UTC day (docs/contract.md#sessions-per-day).
  *
- * Stores the counts of two days for two reasons: a reservation made before midnight can be cancelled after midnight, and the wall clock may
- * be set back past midnight.
+ * Stores the counts of two days, because a reservation made before midnight can be cancelled after midnight. The wall clock may also be set
+ * back past midnight.
  */
 export class DailyCounter {
   readonly #days = [-1, -1];
@@ -35,7 +35,7 @@ export class DailyCounter {
     return this.#days[day & 1] === day ? (this.#counts[day & 1] as number) : 0;
   }
 
-  /** Counts one more session. Does not check the limit; the caller must compare `count` with the limit first. */
+  /** Counts one more session. The caller must first check that the count of the day is below the daily limit. */
   reserveSession(day: number): QuotaReservation {
     this.#setDailyCount(day, this.count(day) + 1);
     return new DailyReservation(this, day);
@@ -75,20 +75,20 @@ class DailyReservation implements QuotaReservation {
 export type Operation = 'create_session' | 'submit_inputs' | 'get_marketplace' | 'query_analytics';
 
 /**
- * Kind of operation that decides which rate limits count a request. `repeat_session` is a `create_session` request with an Idempotency-Key
- * that was used before; a `repeat_session` request does not count as a new session.
+ * Operation that determines which rate limits count a request. `repeat_session` is a `create_session` request with an Idempotency-Key that
+ * was used before; a `repeat_session` request does not count as a new session.
  */
 type ChargedOperation = Operation | 'repeat_session';
 
 /**
- * Counts the requests and sessions of one API key and compares the counts with the key's limits (docs/contract.md#rate-limits). The limit
- * of requests per minute applies to every operation, the limit of analytics queries per minute only to `query_analytics`, and the limit of
- * sessions per day only to `create_session`.
+ * Counts the requests and sessions of one API key and compares the counts with the key's limits (docs/contract.md#rate-limits). All
+ * operations count toward the limit of requests per minute. `query_analytics` also counts toward the limit of analytics queries, and
+ * `create_session` toward the limit of sessions per day.
  *
  * Limits per minute use the monotonic clock (`nowMs`). The limit per day uses the wall clock (`wallMs`).
  */
 export class KeyUsage {
-  /** Tenant and number of the key; null until the first request. All sessions that the key creates share this object. */
+  /** Tenant and number of the key; null until the first request. All sessions that the key creates share this `Caller` object. */
   caller: Caller | null = null;
   readonly #requestWindow: SlidingWindow;
   readonly #analyticsWindow: SlidingWindow;
@@ -112,8 +112,8 @@ export class KeyUsage {
   }
 
   /**
-   * Counts a request for which `hasRequestsLeft` is true. For `create_session`, reserves one session in the daily limit and returns the
-   * reservation; for all other operations, returns null.
+   * Counts a request for which `hasRequestsLeft` is true. Returns a reservation of one session in the daily limit for `create_session`, and
+   * null for other operations.
    */
   countRequest(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
     this.#requestWindow.admit(nowMs);
@@ -122,8 +122,8 @@ export class KeyUsage {
   }
 
   /**
-   * Returns the status of the operation's limit with the fewest remaining requests. The reset time is when all requests of the limit are
-   * available again.
+   * Of the limits of the operation, returns the status of the limit with the fewest remaining requests. At the reset time, all requests of
+   * the limit are available again.
    */
   rateLimitStatus(operation: Operation, nowMs: number, wallMs: number): RateLimitStatus {
     const requestsLeft = this.#requestWindow.remainingRequests(nowMs);
@@ -145,8 +145,8 @@ export class KeyUsage {
   }
 
   /**
-   * Returns the status of the exceeded limit whose wait is the longest. The reset time of an exceeded limit is the time when a retry can
-   * succeed.
+   * Returns the status of the exceeded limit for which the caller must wait longest. The reset time of an exceeded limit is the time when a
+   * retry can succeed.
    */
   exceededLimitStatus(operation: ChargedOperation, nowMs: number, wallMs: number): RateLimitStatus {
     let policy = this.#requestRatePolicy(operation);
@@ -165,7 +165,7 @@ export class KeyUsage {
     return createLimitStatus(policy, 0, waitMs, wallMs);
   }
 
-  /** Frees the buffers of empty rate limit windows. Returns true if all counts are zero, so that the caller can delete this object. */
+  /** Deletes the buffers of empty windows. Returns true if all counts are zero, so that the caller can delete this `KeyUsage`. */
   freeEmptyWindows(nowMs: number, wallMs: number): boolean {
     const requestsIdle = this.#requestWindow.removeWindowIfEmpty(nowMs);
     const analyticsIdle = this.#analyticsWindow.removeWindowIfEmpty(nowMs);

@@ -13,7 +13,7 @@ export interface KeyLimits {
   readonly sessionsPerDay: number;
 }
 
-/** Rate limits that the operator set for one key. A limit is null if the default of the service applies. */
+/** Rate limits that the operator set for one key. The value null means the default limit of the service. */
 export type KeyLimitOverrides = { readonly [Name in keyof KeyLimits]: number | null };
 
 const keyLimitsMax: KeyLimits = {
@@ -46,13 +46,13 @@ export function resolveRateLimits(own: KeyLimitOverrides, defaults: KeyLimits): 
   };
 }
 
-/** Whether a value is a valid rate limit. Null is valid and selects the default limit. */
+/** Whether a value is a valid rate limit. The value null is valid, and means the default limit. */
 export function isValidLimitOverride(name: keyof KeyLimits, value: unknown): boolean {
   if (value === null) return true;
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= keyLimitsMax[name];
 }
 
-/** Throws a RangeError that names the first unknown or invalid limit. Null and undefined are valid and select the default limit. */
+/** Throws a RangeError that names the first unknown or invalid limit. Null and undefined are valid, and mean the default limit. */
 export function assertRateLimits(limits: { readonly [Name in keyof KeyLimits]?: number | null | undefined }): void {
   assertKnownOptionNames('limits', limits, Object.keys(keyLimitsMax));
   for (const name of Object.keys(keyLimitsMax) as (keyof KeyLimits)[]) {
@@ -69,15 +69,15 @@ export interface RateLimitPolicy {
   readonly name: LimitName;
   /** Value of the `RateLimit-Policy` header, which lists all limits of the operation, such as `"minute";q=500;w=60`. */
   readonly policyHeaderValue: string;
-  /** Constant start of the rate limit headers, up to the value of `X-RateLimit-Remaining`. */
+  /** Text before the value of `X-RateLimit-Remaining` in the rate limit headers; this text is the same in all responses. */
   readonly headerPrefix: string;
-  /** Constant start of the `RateLimit` header, up to the number of remaining requests. */
+  /** Text before the number of remaining requests in the `RateLimit` header; this text is the same in all responses. */
   readonly rateLimitHeaderPrefix: string;
 }
 
 /** Rate limit policies of a key, by operation. A response reports the policy of the limit with the fewest remaining requests. */
 export interface RateLimitPolicies {
-  /** Policy for operations that have only the limit of requests per minute. */
+  /** Policy for operations to which only the limit of requests per minute applies. */
   readonly requests: RateLimitPolicy;
   readonly forAnalytics: { readonly requests: RateLimitPolicy; readonly analytics: RateLimitPolicy };
   readonly forSessions: { readonly requests: RateLimitPolicy; readonly sessions: RateLimitPolicy };
@@ -90,8 +90,8 @@ export interface RateLimitStatus {
   /** Number of requests or sessions that the limit still allows after this request. */
   readonly remaining: number;
   /**
-   * Unix time in seconds, rounded up, when all requests of the limit are available again. For an exceeded limit, the Unix time when a retry
-   * can succeed.
+   * Unix time in seconds, rounded up, when all requests of the limit are available again. If the limit is exceeded, `resetEpochSeconds` is
+   * the time when a retry can succeed.
    */
   readonly resetEpochSeconds: number;
   /** Number of seconds from now until `resetEpochSeconds`, rounded up. */
@@ -150,22 +150,22 @@ export function createLimitStatus(
 
 /**
  * Formats the `X-RateLimit-*` headers of a response, and the headers of the IETF draft "RateLimit header fields for HTTP"
- * (docs/contract.md#limit-headers). Each header in the result starts with a line break. The result does not include `Retry-After`.
+ * (docs/contract.md#limit-headers). Each header in the result starts with a line break. The header `Retry-After` is not included.
  */
 export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSeconds }: RateLimitStatus): string {
   const { headerPrefix, rateLimitHeaderPrefix } = policy;
   return `${headerPrefix}${remaining}\r\nX-RateLimit-Reset: ${resetEpochSeconds}${rateLimitHeaderPrefix}${remaining};t=${resetSeconds}`;
 }
 
-/** Initial capacity of a sliding window's ring buffer, in requests. For keys with few requests, the initial capacity suffices. */
+/** Initial capacity of a sliding window's ring buffer, in requests. API keys with few requests need no larger ring buffer. */
 const initialCapacity = 8;
 
 /**
  * Exact sliding window (docs/contract.md#minute-windows) that admits at most `limit` requests in any period of `windowMs`. An admitted
- * request counts towards the limit for exactly `windowMs`. A rejected request does not count towards the limit.
+ * request counts towards the limit for exactly `windowMs`. Rejected requests do not count towards the limit.
  *
- * A ring buffer stores the times of the admitted requests. The ring buffer grows up to `limit` and is freed when the window is empty. The
- * argument `nowMs` must never decrease between calls.
+ * A ring buffer stores the times of the admitted requests. The ring buffer has at most `limit` elements, and is deleted when the window is
+ * empty. The argument `nowMs` must never decrease between calls.
  */
 export class SlidingWindow {
   readonly limit: number;
@@ -195,7 +195,7 @@ export class SlidingWindow {
     return this.limit - this.#count;
   }
 
-  /** Counts an admitted request. Throws a RangeError if the sliding window already contains `limit` requests. */
+  /** Counts a request that is admitted. Throws a RangeError if the sliding window already contains `limit` requests. */
   admit(nowMs: number): void {
     let times = this.#admittedMs;
     if (times === null || this.#count === times.length) times = this.#grow(times);
@@ -216,7 +216,7 @@ export class SlidingWindow {
     return this.#newestRequestMs(this.#admittedMs) + this.#windowMs - nowMs;
   }
 
-  /** If the sliding window contains no requests, frees the ring buffer and returns true; otherwise returns false. */
+  /** Deletes the ring buffer and returns true if the sliding window contains no requests; otherwise returns false. */
   removeWindowIfEmpty(nowMs: number): boolean {
     if (this.remainingRequests(nowMs) < this.limit) return false;
     this.#admittedMs = null;

@@ -16,11 +16,11 @@ interface SqliteKeyDirectoryOptions {
 
 /**
  * Stores all keys and embed origins of the key file in memory, and polls the key file for changes by other processes. A poll reads SQLite's
- * `data_version`, which changes with every commit of another connection and takes about 2 us to read. The key directory polls the key file
- * every second, and also when a request has an unknown key, so that a new key is valid immediately.
+ * `data_version` first, which changes with every commit of another connection. The key directory polls the key file every second, and also
+ * when a request has an unknown key, so that a new key is valid immediately.
  *
- * The table `changes` of the key file numbers all changes, so that a poll reads only new changes. A large number of changes is read in
- * several turns of the event loop, because reading 100,000 keys in one turn would block the event loop for hundreds of milliseconds.
+ * The table `changes` of the key file numbers all changes, so that a poll reads only new changes. Many changes are read in several turns of
+ * the event loop, because reading 100,000 keys at once would block the event loop for hundreds of milliseconds.
  */
 export class SqliteKeyDirectory implements KeyDirectory {
   readonly #options: SqliteKeyDirectoryOptions;
@@ -37,7 +37,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   readonly #accountNameCache = new Map<number, string>();
   /** Number of the last row that was read from the table `changes`. */
   #lastChange = 0;
-  /** Last value of SQLite's `data_version` for which all changes have been read. */
+  /** Value of SQLite's `data_version` when all changes had been read for the last time. */
   #loadedVersion = -1;
   #nextBatch: NodeJS.Immediate | undefined;
   #lastMissPollMs = Number.NEGATIVE_INFINITY;
@@ -86,8 +86,8 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 
   /**
-   * Returns a key ID and an account name for the process log. Reads the key file unless the caches contain the key ID and the account name.
-   * The key ID or account name is undefined if its number is unknown or the key file cannot be read.
+   * Returns a key ID and an account name for the process log. Reads the key file only for names that are not cached. The key ID or account
+   * name is undefined if it is unknown or the key file cannot be read.
    */
   lookUpLogNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
     return {
@@ -96,7 +96,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     };
   }
 
-  /** Reads all new changes of the key file immediately. Called after this process has changed the key file. */
+  /** Reads all new changes of the key file immediately. Call this method after this process has changed the key file. */
   refresh(): void {
     this.#tryReadingKeyFile(() => this.#loadAllChanges());
   }
@@ -139,7 +139,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
 
   /** Reads the next batch of changes. Returns true if all changes have been read. */
   #loadChangeBatch(): boolean {
-    // `data_version` is read before the changes, so that the next poll detects a commit between the two reads.
+    // Reads `data_version` before the changes, so that the next poll detects a commit between the two reads.
     const version = this.#selectDataVersion.get();
     if (version === undefined || version === this.#loadedVersion) return true;
     const changes = this.#selectChanges.all(this.#lastChange);
@@ -164,7 +164,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 }
 
-/** Returns a key ID or account name (neither ever changes) from the cache or the key file. A full cache drops the oldest entry. */
+/** Returns a key ID or an account name, which never change, from the cache or the key file. A full cache drops the oldest entry. */
 function cachedName(
   number: number,
   cache: Map<number, string>,
@@ -190,7 +190,7 @@ function toApiKey(row: KeyRow): ApiKey {
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
 }
 
-/** Columns of a changed key that is not revoked. */
+/** Columns of the table `keys` for a changed key that is not revoked. */
 interface KeyRow extends KeyLimitOverrides {
   readonly number: number;
   readonly account: number;
@@ -199,7 +199,7 @@ interface KeyRow extends KeyLimitOverrides {
   readonly expires: number | null;
 }
 
-/** Columns of the table `keys` for changes of embed origins, and for revoked or deleted API keys. All of these columns are null. */
+/** Columns of the table `keys` for a change of embed origins, or of a revoked or deleted API key; all columns are null. */
 type RemovedKey = { readonly number: null };
 
 type ChangeRow = (KeyRow | RemovedKey) & {

@@ -15,10 +15,10 @@ const originExamples = 'like https://www.example.com or http://localhost:3000';
 /**
  * Validates a web origin. Returns null for a valid origin, and otherwise an error message that explains how to correct the origin.
  *
- * A valid origin has the format of the `Origin` header: `http` or `https`, a lower-case host (an ASCII name, in Punycode if necessary, or
- * an IPv4 address), and the port unless the port is the default of the scheme. The origin must also be valid in the CSP directive
- * `frame-ancestors`. In `frame-ancestors`, `;` and `*` have a special meaning, and Chromium ignores host names with an underscore and
- * IPv6 addresses.
+ * A valid origin has the format of the `Origin` header: scheme, lower-case host, and the port unless it is the default port. The scheme is
+ * `http` or `https`. The host is an IPv4 address or an ASCII name (in Punycode if necessary). The origin must also be valid in the CSP
+ * directive `frame-ancestors`. Origins with `;`, `*`, an underscore or an IPv6 address are invalid, because they do not work in
+ * `frame-ancestors`.
  */
 export function validateWebOrigin(text: string): string | null {
   if (isWebOrigin(text)) return null;
@@ -42,8 +42,8 @@ function isWebOrigin(text: string): boolean {
 }
 
 /**
- * Returns the origin of a URL or host name, or null. A text without a scheme must look like a host name, because the text may be an API
- * key that was pasted by mistake, and an error message must not contain an API key.
+ * Returns the origin of a URL or host name, or null. A text without a scheme must look like a host name, because error messages must not
+ * repeat an API key that was pasted by mistake.
  */
 function suggestedOrigin(text: string): string | null {
   const scheme = /^(?:localhost|127\.)/i.test(text) ? 'http://' : /^[^/:@?#]+\./.test(text) ? 'https://' : '';

@@ -11,7 +11,7 @@ import {
   type TrafficMix,
 } from './traffic-mix.ts';
 
-/** Supported format number of benchmark result files. The number must equal the format number in bench/result/bench-result.ts. */
+/** Supported format number of benchmark result files. This number must equal the format number in bench/result/bench-result.ts. */
 const supportedFormat = 2;
 const benchCommand = 'make bench';
 const measuredServerKind = 'service';
@@ -19,7 +19,7 @@ const measuredServerKind = 'service';
 const nonNegativeNumber = Type.Number({ minimum: 0 });
 const microsOrNull = Type.Union([nonNegativeNumber, Type.Null()]);
 
-/** Schema of the members of a benchmark result that a capacity plan uses. Members that are not in this schema are ignored. */
+/** Schema of a benchmark result, with the members that a capacity plan uses. Members that a plan does not use are ignored. */
 const ResultSchema = Type.Object({
   format: Type.Literal(supportedFormat),
   startedAt: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{1,20}Z$' }),
@@ -72,7 +72,7 @@ const ResultSchema = Type.Object({
 const resultValidator = Compile(ResultSchema);
 type BenchmarkResult = Static<typeof ResultSchema>;
 
-/** Removes the measurements of other servers and all unused members from a benchmark result. Returns the remaining members as JSON text. */
+/** Removes everything from a benchmark result that a capacity plan does not need. Returns the remaining result as JSON text. */
 export function trimBenchmarkResult(text: string): string {
   const result = resultValidator.Clean(parseBenchmarkResult(text)) as BenchmarkResult;
   const routes = result.routes.map((route) => ({
@@ -121,7 +121,7 @@ function parseBenchmarkResult(text: string): BenchmarkResult {
   return value;
 }
 
-/** Returns the median cost of a route over the rounds of all load clients, because the cost of a request does not depend on the client. */
+/** Returns the median cost of a route over the rounds of all load clients. */
 function readRouteCost({ routes }: BenchmarkResult, name: RouteName): RouteCost {
   const rounds = routes
     .filter((route) => route.name === name)
@@ -152,8 +152,8 @@ function readLoadCurve({ curves }: BenchmarkResult): LoadCurve {
 function readSessionMemory({ memory }: BenchmarkResult): MemoryPerSession {
   if (memory === null || memory.points.length === 0) throw missingMeasurementError('the memory use of live sessions');
   const { heapBytes, residentBytes, sessionsMax } = memory;
-  // Uses the larger of resident and heap memory. In a short run, the growth of resident memory is unreliable, because the operating system
-  // frees pages late.
+  // Uses the growth of resident memory or of the heap, whichever is larger. In a short run, the growth of resident memory is unreliable,
+  // because the operating system frees pages late.
   const resident = Math.max(residentBytes, heapBytes);
   if (resident <= 0) throw missingMeasurementError('a usable value of the memory use of live sessions');
   const points = memory.points.toSorted((one, other) => one.sessions - other.sessions);
@@ -171,7 +171,7 @@ function readDiskBytesPerSession({ history }: BenchmarkResult): number | null {
   return values.length === 0 ? null : values.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Returns the median of the positive CPU times. Ignores CPU times of zero, which result from a load too short for the CPU clock. */
+/** Returns the median of the positive CPU times. A CPU time of zero is ignored, because it means that the load was too short to measure. */
 function medianOrNull(values: readonly (number | null)[]): number | null {
   const sorted = values.filter((value): value is number => value !== null && value > 0).sort((a, b) => a - b);
   return sorted.length === 0 ? null : (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2;

@@ -7,7 +7,7 @@ export interface CapacityMeasurements {
   readonly costs: Readonly<Partial<Record<RouteName, RouteCost>>>;
   readonly curve: LoadCurve;
   readonly memory: MemoryPerSession;
-  /** Bytes on disk that each session adds permanently; null if not measured. */
+  /** Disk space in bytes that each session uses permanently; null if not measured. */
   readonly diskBytesPerSession: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface RouteCost {
   readonly allThreadsMicros: number;
 }
 
-/** Latency at increasing request rates, measured with one kind of load that is sent on a fixed schedule. */
+/** Latency at increasing request rates. The requests of each rate are sent on a fixed schedule. */
 export interface LoadCurve {
   readonly title: string;
   /** Measured points, ordered by rate; at least one. */
@@ -44,7 +44,9 @@ export interface LoadCurvePoint {
   readonly p99Ms: number;
   /** CPU time of all threads per request, in microseconds. */
   readonly cpuMicros: number;
-  /** Whether the benchmark client was saturated. If the client was saturated, the measured latency includes delays of the client. */
+  /**
+   * Whether the benchmark client was saturated. If the benchmark client was saturated, the measured latency includes delays of the client.
+   */
   readonly clientSaturated: boolean;
 }
 
@@ -52,14 +54,14 @@ export interface MemoryPerSession {
   readonly residentBytesPerSession: number;
   /** Resident memory of a server without sessions. */
   readonly baseResidentMiB: number;
-  /** Largest number of live sessions in the measurement; `sessionsMax` is the maximum that the service allows. */
+  /** Maximum number of live sessions during the measurement. `sessionsMax` is the maximum that the service allows. */
   readonly sessionsMeasured: number;
   readonly sessionsMax: number;
 }
 
 /**
- * Minimum ratio of the achieved to the offered rate at which a rate counts as sustained. A ratio below this minimum means that many
- * requests were refused, failed, or were still waiting at the end of the load.
+ * The server sustains an offered rate if the achieved rate is at least this share of the offered rate. If the achieved rate is below this
+ * share, many requests were refused, failed, or were still waiting at the end of the load.
  */
 export const minAchievedRateRatio = 0.98;
 
@@ -67,14 +69,14 @@ export const minAchievedRateRatio = 0.98;
 export interface SustainedRate {
   /** Requests per second; 0 if the server misses the latency target even at the lowest measured rate. */
   readonly perSecond: number;
-  /** Whether p99 is within the target at every point of the curve, so that higher rates may be possible. */
+  /** Whether p99 is within the target even at the highest measured rate, so that the server may sustain higher rates. */
   readonly isEndOfCurve: boolean;
 }
 
 /**
- * Finds the rate at which the p99 latency first exceeds the target, by linear interpolation between the points. A
- * latency curve is convex, so the interpolated rate is more likely too low than too high. Uses only the points before
- * the first point at which the server did not reach the offered rate.
+ * Finds the rate at which the p99 latency first exceeds the target, by linear interpolation between the measured points. Because a latency
+ * curve is convex, the interpolated rate is too low rather than too high. Ignores the first rate that the server did not sustain, and all
+ * higher rates.
  */
 export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): SustainedRate {
   let last: LoadCurvePoint | undefined;
@@ -90,15 +92,15 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
 }
 
 /**
- * Returns the lowest CPU time per request on the curve, summed over all threads, in microseconds. The CPU time per request is lowest under
- * full load, and the route costs were also measured under full load. Refused requests can make the returned CPU time too low; the plan then
- * has more servers than necessary.
+ * Returns the lowest CPU time per request at any measured rate: the sum of all threads, in microseconds. The lowest CPU time is the CPU
+ * time under full load, which is also the load at which the route costs were measured. If requests were refused, the returned CPU time can
+ * be too low; the plan then has more servers than necessary.
  */
 export function cpuMicrosecondsAtFullLoad({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));
 }
 
-/** Interpolates a metric of the latency curve at a request rate. For a rate outside the curve, returns the metric at the nearest end. */
+/** Interpolates a metric between the measured rates. Beyond the measured rates, returns the metric at the nearest measured rate. */
 export function interpolateMetricAtRate(
   points: LoadCurve['points'],
   perSecond: number,
@@ -111,7 +113,7 @@ export function interpolateMetricAtRate(
 }
 
 /**
- * Whether the benchmark client was saturated at any point of the curve up to and including the first point above a request rate. If the
+ * Whether the benchmark client was saturated at a measured rate up to `perSecond`, or at the next higher measured rate. If the benchmark
  * client was saturated, the server may sustain a higher rate than measured.
  */
 export function wasClientSaturated({ points }: LoadCurve, perSecond: number): boolean {
@@ -125,7 +127,7 @@ function reachedOfferedRate({ offeredPerSecond, achievedPerSecond }: LoadCurvePo
 
 type PointMetric = Exclude<keyof LoadCurvePoint, 'clientSaturated'>;
 
-/** Returns the value of metric `y` at the point where metric `x` is `value`, on the line through two points. */
+/** Interpolates linearly between two points: returns metric `y` at the point where metric `x` is `value`. */
 function interpolate(from: LoadCurvePoint, to: LoadCurvePoint, x: PointMetric, y: PointMetric, value: number): number {
   const share = (value - from[x]) / (to[x] - from[x]);
   return from[y] + share * (to[y] - from[y]);

@@ -18,7 +18,7 @@ import {
   type TrafficMix,
 } from './traffic-mix.ts';
 
-/** Load average, in cores, up to which a machine counts as idle before a benchmark run. */
+/** A machine counts as idle before a benchmark run if its load average is at most this number of cores. */
 const idleLoadAverageMax = 0.5;
 
 export interface CapacityPlanRequest {
@@ -34,11 +34,11 @@ export type ResourceName = 'socket-thread' | 'all-cores' | 'latency' | 'session-
 export interface ServerResource {
   readonly name: ResourceName;
   readonly unit: 'requests/s' | 'live sessions';
-  /** Full capacity of one server: the headroom is not subtracted. */
+  /** Capacity of one server, including the headroom. */
   readonly capacity: number;
   /** Capacity that one API key uses, in `unit`. */
   readonly perKey: number;
-  /** Number of API keys that the capacity can serve after the headroom is subtracted; may be fractional. */
+  /** Number of API keys that one server can serve when the headroom stays unused; may be fractional. */
   readonly keys: number;
 }
 
@@ -48,7 +48,7 @@ export interface CapacityPlan {
   readonly key: RequestRatesPerKey;
   /** Resources of one server, in a fixed order. */
   readonly resources: readonly ServerResource[];
-  /** Resource that can serve the fewest API keys. */
+  /** Resource that limits the number of API keys the most. */
   readonly bottleneck: ResourceName;
   readonly keysPerBox: number;
   readonly boxes: number;
@@ -117,8 +117,8 @@ export function planCapacity(
 }
 
 /**
- * Average CPU time per request of a traffic mix under full load, in microseconds. `curveRequests` is
- * `allThreadsMicros` divided by the CPU time of one request of the latency curve.
+ * Average CPU time per request of a traffic mix under full load, in microseconds. Under full load, one request of the mix costs as much CPU
+ * time as `curveRequests` requests of the latency curve.
  */
 interface MixCost {
   readonly socketThreadMicros: number;
@@ -201,8 +201,8 @@ function predictServer(
   load: ServerLoad,
 ): Prediction {
   const curveRate = load.requestsPerSecond * cost.curveRequests;
-  // Below full load a server handles smaller batches, so each request costs more CPU time than under full load. The latency curve
-  // contains the CPU time per request at each rate.
+  // Below full load, a server handles requests in smaller batches, so each request costs more CPU time. The latency curve contains the CPU
+  // time per request at each rate.
   const costFactor = interpolateMetricAtRate(curve.points, curveRate, 'cpuMicros') / cpuMicrosecondsAtFullLoad(curve);
   const cores = (micros: number) => (load.requestsPerSecond * micros * costFactor) / 1e6;
   return {
@@ -281,15 +281,15 @@ export interface CapacityCheckRequest {
   readonly initialSessions: number;
 }
 
-/** Measurements of a capacity check. The CPU use and the memory use are null if the system does not report them. */
+/** Measurements of a capacity check. CPU and memory use are null if the operating system does not report them. */
 export interface CapacityCheckMeasurements {
   readonly seconds: number;
   readonly offeredPerSecond: number;
-  /** Responses per second with an expected status. */
+  /** Number of responses per second with an expected status. */
   readonly achievedPerSecond: number;
   /** Number of responses with status 429 or 503. */
   readonly refused: number;
-  /** Number of failed requests and of responses with an unexpected status except 429 and 503. */
+  /** Number of requests that failed or got an unexpected status, not including 429 and 503. */
   readonly failed: number;
   /** 99th percentile of the latency in milliseconds, measured from the scheduled time of each request. */
   readonly p99Ms: number;
@@ -301,7 +301,9 @@ export interface CapacityCheckMeasurements {
   /** Number of live sessions at the end of the load test. */
   readonly liveSessions: number;
   readonly keys: number;
-  /** Whether the benchmark client was saturated. If the client was saturated, the measured latency includes delays of the client. */
+  /**
+   * Whether the benchmark client was saturated. If the benchmark client was saturated, the measured latency includes delays of the client.
+   */
   readonly clientSaturated: boolean;
 }
 
@@ -321,7 +323,7 @@ export interface CapacityCheckResult {
   readonly carried: boolean;
 }
 
-/** Compares the predictions of a plan with measurements. The memory prediction is for the measured number of live sessions. */
+/** Compares the predictions of a plan with measurements. The predicted memory is computed for the measured number of live sessions. */
 export function compareWithPlan(
   { request, load, predicted }: CapacityPlan,
   measurements: CapacityCheckMeasurements,
