@@ -3,13 +3,13 @@ import { liveSessionsCurve } from './curves/live-sessions-curve.ts';
 import { offeredLoadCurve } from './curves/offered-load-curve.ts';
 import { ledgerHistoryPart } from './history/history-part.ts';
 import { microBenchPart } from './micro/micro-part.ts';
-import { routePart } from './routes/run-scenario.ts';
+import { routeBenchPart } from './routes/run-scenario.ts';
 import { lifecycleScenario } from './scenarios/lifecycle-scenario.ts';
 import { routeScenarios } from './scenarios/route-scenarios.ts';
 
 /** All parts of `make bench`, in the order in which they run. */
 export const benchParts: readonly BenchPart[] = [
-  ...[...routeScenarios, lifecycleScenario].map(routePart),
+  ...[...routeScenarios, lifecycleScenario].map(routeBenchPart),
   offeredLoadCurve,
   liveSessionsCurve,
   microBenchPart,

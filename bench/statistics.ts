@@ -52,6 +52,6 @@ export function slowdownThreshold(spread: number): number {
 }
 
 /** Returns the loss of speed between the values `from` and `to`, as a share of the speed at `from`. A negative loss is a gain. */
-export function computeRegressionShare(better: 'higher' | 'lower', from: number, to: number): number {
+export function computeSpeedLossShare(better: 'higher' | 'lower', from: number, to: number): number {
   return better === 'higher' ? 1 - to / from : 1 - from / to;
 }

@@ -9,7 +9,12 @@ import { bounds } from '../../src/bounds.ts';
 import { toDayNumber } from '../../src/domain/calendar.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import { ProgressPrinter } from '../bench-part.ts';
-import { type SampleLedger, sampleLedgerStartMs, sampleSubId, writeSampleLedger } from '../history/sample-ledger.ts';
+import {
+  createSampleSubId,
+  type SampleLedger,
+  sampleLedgerStartMs,
+  writeSampleLedger,
+} from '../history/sample-ledger.ts';
 
 const usage = `Usage: bin/with-node node bench/analytics/main.ts [options]
 
@@ -59,13 +64,13 @@ else {
 async function buildStore(folder: string, ledger: SampleLedger): Promise<string> {
   const progress = new ProgressPrinter();
   const files = dataPaths(folder);
-  progress.showStep('writing the ledger');
+  progress.showProgressStep('writing the ledger');
   const records = await writeSampleLedger(files.ledgerFolder, ledger);
   const follower = new LedgerFollower(files, () => {});
   const startedMs = performance.now();
   while (follower.appliedPosition < records) {
     follower.applyBatch(records);
-    progress.showStep(`applied ${follower.appliedPosition} of ${records} records`);
+    progress.showProgressStep(`applied ${follower.appliedPosition} of ${records} records`);
   }
   const ms = performance.now() - startedMs;
   follower.close();
@@ -82,7 +87,7 @@ function runQueries(file: string, ledger: SampleLedger, runs: number): void {
   const today = firstDay + ledger.days - 1;
   const random = (count: number) => Math.floor(Math.random() * count);
   const randomSubs = () =>
-    Array.from({ length: bounds.subIdListMax }, () => sampleSubId(ledger, random(ledger.sessions)));
+    Array.from({ length: bounds.subIdListMax }, () => createSampleSubId(ledger, random(ledger.sessions)));
   const own = { account: 1, vertical: 1, mode: 'live', today, toDay: today, subs: null } as const;
   const whole: SummaryQuery = { ...own, referrerTag: largeTag, fromDay: firstDay };
   const large = { ...whole, fromDay: Math.max(firstDay, today - bounds.analyticsDefaultDays) };
@@ -94,7 +99,7 @@ function runQueries(file: string, ledger: SampleLedger, runs: number): void {
     ['summary of a large tag, 31 days', () => store.getSummary(large)],
     ['summary of a large tag, all days', () => store.getSummary(whole)],
     ['summary of 500 ids', () => store.getSummary(ids())],
-    ['daily, large tag, 100 days', () => store.listDays({ ...whole, fromDay: today - 99 })],
+    ['daily, large tag, 100 days', () => store.listDailyAnalytics({ ...whole, fromDay: today - 99 })],
     ['page of rows, large tag', () => store.listSessions(page(whole, random(store.appliedPosition)))],
     ['page of rows, smaller tag', () => store.listSessions(page(smaller(), random(store.appliedPosition)))],
     ['page of rows of 500 ids', () => store.listSessions(page(ids(), 0))],

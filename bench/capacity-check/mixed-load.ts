@@ -5,11 +5,11 @@ import type { PreparedRequest } from '../load/prepared-request.ts';
 import {
   analyticsRequest,
   type BorrowerSession,
-  inputsRequest,
   marketplaceRequest,
   maxAnnualIncome,
   referrerTags,
   sessionRequest,
+  submitInputsRequest,
 } from '../scenarios/requests.ts';
 
 /** Number of API keys, relative to the number that the mean request rate needs. Some minutes have more requests than the mean. */
@@ -120,7 +120,9 @@ export function buildMixedLoad(
   const inputs = (): PreparedRequest => {
     const session = changed[sent.inputs % changed.length]!;
     const lap = 1 + Math.floor(sent.inputs / changed.length);
-    return inputsRequest(withKey(session), { annual_income: (session.borrower.annual_income + lap) % maxAnnualIncome });
+    return submitInputsRequest(withKey(session), {
+      annual_income: (session.borrower.annual_income + lap) % maxAnnualIncome,
+    });
   };
   const unknown = (): PreparedRequest => {
     // New inputs invalidate the ranking of the earlier inputs of a session.

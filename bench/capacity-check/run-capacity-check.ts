@@ -26,7 +26,7 @@ export async function runCapacityCheck(
   const { changed, known, fresh, clicked } = scale.sessions;
   const sampleSize = changed + known + fresh + clicked;
   const keyCount = scale.keys + scale.preparingKeys;
-  progress.showStep(`starting a server with ${keyCount} keys and ${scale.totalSessions} live sessions`);
+  progress.showProgressStep(`starting a server with ${keyCount} keys and ${scale.totalSessions} live sessions`);
   const wanted = {
     keys: keyCount,
     catalogOffers,
@@ -39,14 +39,14 @@ export async function runCapacityCheck(
     const prepared = (count: number) =>
       take(count).map((session, at) => ({ ...session, key: preparingKeys[at % preparingKeys.length]! }));
     const stock = { keys, changed: take(changed), known: prepared(known), fresh: take(fresh) };
-    progress.showStep('requesting offers for known rankings and clicks');
+    progress.showProgressStep('requesting offers for known rankings and clicks');
     await sendEachRequestOnce(sender, target, uncachedOfferRequests(stock.known));
     const clicks = await createClickRequests(target.port, prepared(clicked), scale.clicks);
 
     const requests = buildMixedLoad(order.ratesPerSecond, scale, { ...stock, clicks });
     const { perSecond } = scale;
     const { seconds } = order;
-    progress.showStep(`${Math.round(perSecond)} requests per second for ${seconds} s`);
+    progress.showProgressStep(`${Math.round(perSecond)} requests per second for ${seconds} s`);
     const plan = await planLoad(sender, target, perSecond, { requests, singleUse: true, warmUpSeconds, seconds });
     const { result, usage, process } = await observeLoad(target, () =>
       sender.sendOpenLoop({ ...plan, alsoExpected: [302] }),

@@ -1,5 +1,5 @@
 import type { Machine } from '../machine.ts';
-import { computeRegressionShare, logarithmicSpread, median, slowdownThreshold } from '../statistics.ts';
+import { computeSpeedLossShare, logarithmicSpread, median, slowdownThreshold } from '../statistics.ts';
 import type { MeasuredRatio, RatioAcrossRuns } from './ratios.ts';
 
 const baselineFormat = 1;
@@ -94,7 +94,7 @@ export function compareWithBaseline(
     const to = now.get(ratio.name);
     return to === undefined
       ? []
-      : [{ ...ratio, before, now: to, lossShare: computeRegressionShare(better, before, to) }];
+      : [{ ...ratio, before, now: to, lossShare: computeSpeedLossShare(better, before, to) }];
   });
   const losses = changes.filter(({ lossShare, threshold }) => lossShare > threshold);
   const gains = changes.filter(({ lossShare, threshold }) => gainShare(lossShare) > threshold);

@@ -125,7 +125,7 @@ async function collectRuns(
     return Promise.all(from.map(async (file) => extractRatios(parseBenchResult(await readFile(file, 'utf8')))));
   }
   // The module `measure-ratios.ts` is imported only for a measurement, because it imports the service.
-  const { measureComparedRatios: measureRatios } = await import('./measure-ratios.ts');
+  const { measureBaselineRatios: measureRatios } = await import('./measure-ratios.ts');
   return measureRatios(repeat, client, only);
 }
 

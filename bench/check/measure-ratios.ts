@@ -24,7 +24,7 @@ export const comparedBenchParts: readonly BenchPart[] = benchParts.filter(
 );
 
 /** Measures the ratios in several runs. If `only` is given, measures only the benchmark parts with these names. */
-export async function measureComparedRatios(
+export async function measureBaselineRatios(
   repeat: number,
   clientName: LoadClient['name'] | undefined,
   only?: ReadonlySet<string>,

@@ -1,5 +1,10 @@
 import type { PreparedRequest } from '../load/prepared-request.ts';
-import { type BorrowerSession, inputsRequest, marketplaceRequest, sessionRequest } from '../scenarios/requests.ts';
+import {
+  type BorrowerSession,
+  marketplaceRequest,
+  sessionRequest,
+  submitInputsRequest,
+} from '../scenarios/requests.ts';
 
 const shownOffers = 5;
 /** Minimum number of different requests in a load, so that the load uses many sessions. */
@@ -39,7 +44,7 @@ export function steadyLoadRequests(sessions: readonly BorrowerSession[]): Prepar
       const isInput = (lap + at) % (offerRequestsPerInput + 1) === 0;
       requests.push(
         isInput
-          ? inputsRequest(session, { annual_income: session.borrower.annual_income + 1 })
+          ? submitInputsRequest(session, { annual_income: session.borrower.annual_income + 1 })
           : marketplaceRequest(session, shownOffers),
       );
     }

@@ -43,7 +43,7 @@ const quickCurveScale: CurveSettings = {
   liveSessions: [1_000, 10_000],
 };
 
-export function curveScale({ quick, scale }: Pick<BenchContext, 'quick' | 'scale'>): CurveSettings {
+export function loadCurveScale({ quick, scale }: Pick<BenchContext, 'quick' | 'scale'>): CurveSettings {
   const curves = quick ? quickCurveScale : fullCurveScale;
   return { ...curves, liveSessions: curves.liveSessions.filter((count) => count <= scale.sessionsMax) };
 }

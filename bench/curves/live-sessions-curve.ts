@@ -4,7 +4,7 @@ import type { BenchContext, BenchPart } from '../bench-part.ts';
 import type { LoadCurvePoint, MemoryMeasurement } from '../result/bench-result.ts';
 import { readMemoryAfterGc, readProcessUsageWhenIdle } from '../target/load-target.ts';
 import { runChildProcess } from '../target/owned-resources.ts';
-import { curveScale } from './curve.ts';
+import { loadCurveScale } from './curve.ts';
 import { steadyLoadRequests } from './curve-requests.ts';
 import { fractionOfSaturationRate, measureSaturation } from './load-point.ts';
 import { withBaselineServer, withSeededService } from './seeded-service.ts';
@@ -70,13 +70,13 @@ export const liveSessionsCurve = {
   name: 'live-sessions',
   group: 'curves',
   description: 'latency by number of live sessions, and memory per session',
-  measure: async (context: BenchContext, scale = curveScale(context)) => {
+  measure: async (context: BenchContext, scale = loadCurveScale(context)) => {
     const { progress } = context;
     const points: LoadCurvePoint[] = [];
     const memory: MemoryPoint[] = [];
     let perSecond = 0;
     for (const count of scale.liveSessions) {
-      progress.showStep(`live-sessions: starting the service with ${count} sessions`);
+      progress.showProgressStep(`live-sessions: starting the service with ${count} sessions`);
       const sampleSize = Math.min(count, loadedSessions);
       const wanted = { keys: liveSessionsKeys, sessions: { count, fields: 'required', sampleSize } } as const;
       await withSeededService(context, wanted, async ({ target, sessions, sender }) => {
@@ -88,7 +88,7 @@ export const liveSessionsCurve = {
         const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
         const saturation = await measureSaturation(sender, target, closedLoop);
         perSecond ||= fractionOfSaturationRate(saturationShare, saturation, scale.seconds);
-        progress.showStep(`live-sessions: ${perSecond} requests per second with ${count} sessions`);
+        progress.showProgressStep(`live-sessions: ${perSecond} requests per second with ${count} sessions`);
         await withBaselineServer(target, sender, scale, requests, async (measure) => {
           points.push(await measure(count, perSecond, saturationShare, points.length));
         });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { BenchContext } from '../bench-part.ts';
 import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
-import { type PreparedRequest, saveRequests } from '../load/prepared-request.ts';
+import { type PreparedRequest, writeRequestFile } from '../load/prepared-request.ts';
 import type { OpenLoopPlan, OpenLoopResult } from '../open-loop/open-loop-plan.ts';
 import type { LoadCurvePoint } from '../result/bench-result.ts';
 import { cpuPerRequest, type LoadTarget, observeLoad, readProcessUsageWhenIdle } from '../target/load-target.ts';
@@ -98,7 +98,7 @@ export async function planLoad(
   { requests, ...load }: PointLoad,
 ): Promise<OpenLoopPlan> {
   const requestsFile = join(folder, 'requests');
-  await saveRequests(requestsFile, requests);
+  await writeRequestFile(requestsFile, requests);
   return {
     ...load,
     port,

@@ -1,6 +1,6 @@
 import type { BenchContext, BenchPart } from '../bench-part.ts';
 import type { LoadCurvePoint } from '../result/bench-result.ts';
-import { curveScale } from './curve.ts';
+import { loadCurveScale } from './curve.ts';
 import { pageLoadRequests, uncachedOfferRequests } from './curve-requests.ts';
 import { fractionOfSaturationRate, measureSaturation, sendEachRequestOnce } from './load-point.ts';
 import { withBaselineServer, withSeededService } from './seeded-service.ts';
@@ -16,16 +16,16 @@ export const offeredLoadCurve = {
   name: 'offered-load',
   group: 'curves',
   description: 'throughput and latency by offered load, up to above saturation',
-  measure: async (context: BenchContext, scale = curveScale(context)) => {
+  measure: async (context: BenchContext, scale = loadCurveScale(context)) => {
     const { progress } = context;
-    progress.showStep('offered-load: starting the service');
+    progress.showProgressStep('offered-load: starting the service');
     const wanted = {
       keys: context.scale.keys,
       sessions: { count: sessionCount, fields: 'all', sampleSize: sessionCount },
     } as const;
     return withSeededService(context, wanted, async ({ target, sessions, sender }) => {
       await sendEachRequestOnce(sender, target, uncachedOfferRequests(sessions));
-      progress.showStep('offered-load: measuring saturation');
+      progress.showProgressStep('offered-load: measuring saturation');
       const requests = pageLoadRequests(sessions, target.keys);
       const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
       const saturation = await measureSaturation(sender, target, closedLoop);
@@ -34,7 +34,7 @@ export const offeredLoadCurve = {
         const offer = async (share: number): Promise<boolean> => {
           const perSecond = fractionOfSaturationRate(share, saturation, scale.seconds);
           const percent = Math.round(share * 100);
-          progress.showStep(`offered-load: ${perSecond} requests per second, ${percent} % of saturation`);
+          progress.showProgressStep(`offered-load: ${perSecond} requests per second, ${percent} % of saturation`);
           const point = await measure(perSecond, perSecond, share, points.length);
           points.push(point);
           return point.achievedPerSecond >= keepingUpShare * point.offeredPerSecond;

@@ -2,7 +2,7 @@ import type { BenchContext } from '../bench-part.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import type { LoadCurvePoint } from '../result/bench-result.ts';
-import { matchesRequestKind, medianLengthResponses } from '../routes/sample-responses.ts';
+import { matchesRequestKind, responsesOfMedianLength } from '../routes/sample-responses.ts';
 import type { BorrowerSession } from '../scenarios/requests.ts';
 import { cachedRankingScenario, inputsSubmissionScenario, sessionScenario } from '../scenarios/route-scenarios.ts';
 import { startBaselineTarget } from '../target/baseline-target.ts';
@@ -92,6 +92,6 @@ async function startBareServer(
 ): Promise<LoadTarget> {
   const caller = new HttpCaller(service.port, sampleConnections);
   const sent = sampledKinds.filter((kind) => requests.some((request) => matchesRequestKind(request, kind)));
-  const answers = await medianLengthResponses(sent, requests, caller).finally(() => caller.close());
+  const answers = await responsesOfMedianLength(sent, requests, caller).finally(() => caller.close());
   return startBaselineTarget('bare', answers, folder);
 }

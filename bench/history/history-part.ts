@@ -92,7 +92,7 @@ export const ledgerHistoryPart: BenchPart = {
   measure: async ({ scale: { rounds, sessionsMax: sessions }, folder: parent, progress }) => {
     const history: LedgerHistoryMeasurement[] = [];
     for (const measure of [measureRestart, measureProjection]) {
-      progress.showStep(`history: ${measure.name}`);
+      progress.showProgressStep(`history: ${measure.name}`);
       const folder = await mkdtemp(join(parent, 'history-'));
       try {
         history.push(...(await measure(folder, sessions, rounds)));

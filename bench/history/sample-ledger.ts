@@ -36,7 +36,7 @@ export function oneMonthLedger(sessions: number): SampleLedger {
 export const sampleLedgerStartMs = Date.UTC(2026, 0, 1);
 
 /** Returns the `sub_id` of a session in binary form. */
-export function sampleSubId({ sessions, days }: SampleLedger, serial: number): Buffer {
+export function createSampleSubId({ sessions, days }: SampleLedger, serial: number): Buffer {
   const spacingMs = Math.max(1, Math.floor((days * dayMs) / sessions));
   return subIdBytes({ createdMs: sampleLedgerStartMs + serial * spacingMs, serial });
 }
@@ -52,13 +52,13 @@ export async function writeSampleLedger(folder: string, content: SampleLedger): 
   };
   for (let serial = 0; serial < sessions + 2 * delaySessions; serial++) {
     if (serial < sessions)
-      await write(sessionCreatedRecord(sampleSubId(content, serial), { tag: tagOf(serial), metadata }));
+      await write(sessionCreatedRecord(createSampleSubId(content, serial), { tag: tagOf(serial), metadata }));
     const viewed = serial - delaySessions;
     if (viewed >= 0 && viewed < sessions && viewed % sessionsPerView === 0)
-      await write(offersViewedRecord(sampleSubId(content, viewed), offersShownTo(viewed)));
+      await write(offersViewedRecord(createSampleSubId(content, viewed), offersShownTo(viewed)));
     const clicked = viewed - delaySessions;
     if (clicked >= 0 && clicked % sessionsPerClick === 0)
-      await write(offerClickedRecord(sampleSubId(content, clicked), offersShownTo(clicked)[clicked % 5]!));
+      await write(offerClickedRecord(createSampleSubId(content, clicked), offersShownTo(clicked)[clicked % 5]!));
   }
   const records = log.lastAppendedPosition;
   await log.close();

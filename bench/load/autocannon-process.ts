@@ -3,7 +3,7 @@ import { createHistogram } from 'node:perf_hooks';
 import autocannon from 'autocannon';
 import { percentilesMs } from '../statistics.ts';
 import type { LoadPlan, LoadResult } from './load-clients.ts';
-import { loadRequests, requestHeaders } from './prepared-request.ts';
+import { readRequestFile, requestHeaders } from './prepared-request.ts';
 
 process.on('message', async (plan: LoadPlan) => {
   process.send!(await run(plan));
@@ -15,7 +15,7 @@ process.once('disconnect', () => process.exit());
 const connectSecondsMax = 10;
 
 async function run(plan: LoadPlan): Promise<LoadResult> {
-  const requests = (await loadRequests(plan.requestsFile)).map((request): autocannon.Request => {
+  const requests = (await readRequestFile(plan.requestsFile)).map((request): autocannon.Request => {
     const { key: _, ...message } = request;
     return { ...message, headers: requestHeaders(request) };
   });

@@ -9,7 +9,7 @@ import { autocannonClient } from './autocannon-client.ts';
 export interface LoadPlan {
   /** Port of the server on 127.0.0.1. */
   readonly port: number;
-  /** Path of a request file written by `saveRequests`. */
+  /** Path of a request file written by `writeRequestFile`. */
   readonly requestsFile: string;
   readonly connections: number;
   /** Duration of the load; maximum duration with `singleUse`. */

@@ -30,7 +30,7 @@ export function parseRequestLine(line: string): PreparedRequest {
   return { method, path, ...(key === noKeyMark ? {} : { key }), ...(body === '' ? {} : { body }) };
 }
 
-export async function saveRequests(file: string, requests: readonly PreparedRequest[]): Promise<void> {
+export async function writeRequestFile(file: string, requests: readonly PreparedRequest[]): Promise<void> {
   const stream = createWriteStream(file);
   for (const request of requests) {
     if (!stream.write(`${formatRequestLine(request)}\n`)) await once(stream, 'drain');
@@ -39,7 +39,7 @@ export async function saveRequests(file: string, requests: readonly PreparedRequ
   await finished(stream);
 }
 
-export async function loadRequests(file: string): Promise<PreparedRequest[]> {
+export async function readRequestFile(file: string): Promise<PreparedRequest[]> {
   return (await readFile(file, 'utf8')).split('\n').slice(0, -1).map(parseRequestLine);
 }
 

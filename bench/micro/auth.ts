@@ -2,7 +2,7 @@ import type { ApiKey } from '../../src/auth/api-key.ts';
 import { generateApiKey, hashApiKey, parseBearerKey } from '../../src/auth/api-key.ts';
 import { Authenticator } from '../../src/auth/authenticator.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
-import { defaultKeyLimits, defaultLimitOverrides, type KeyLimits } from '../../src/auth/rate-limits.ts';
+import { defaultKeyLimits, type KeyLimits, nullLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
 import { bounds } from '../../src/bounds.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
@@ -59,7 +59,7 @@ function createAuthenticator(defaultLimits: KeyLimits) {
         vertical: personalLoans.segment,
         mode: 'live',
         expiresAtMs: Number.POSITIVE_INFINITY,
-        limits: defaultLimitOverrides,
+        limits: nullLimitOverrides,
       },
     ]),
   );

@@ -93,7 +93,7 @@ export const microBenchPart: BenchPart = {
   measure: async ({ quick, folder, scale, progress }) => {
     const micro: MicroBenchmarkResult[] = [];
     for (const benchmark of listMicroBenchmarks(quick, scale.sessionsMax)) {
-      progress.showStep(`micro: ${benchmark.name}`);
+      progress.showProgressStep(`micro: ${benchmark.name}`);
       micro.push(await runMicroBenchmarkRepeatedly(benchmark, { quick, folder }));
     }
     return { micro };

@@ -26,7 +26,7 @@ const instantLedger: Ledger = {
   lastAppendedPosition: 0,
   durablePosition: 0,
   healthy: true,
-  setDurableListener: () => {},
+  setDurabilityListener: () => {},
   close: () => Promise.resolve(),
 };
 

@@ -1,10 +1,10 @@
 /** Runs one `OpenLoopPlan` (JSON, the only argument) and prints the `OpenLoopResult`. */
-import { encodeHttpRequest, loadRequests } from '../load/prepared-request.ts';
+import { encodeHttpRequest, readRequestFile } from '../load/prepared-request.ts';
 import { OpenLoopClient } from './open-loop-client.ts';
 import type { OpenLoopPlan } from './open-loop-plan.ts';
 
 const plan = JSON.parse(process.argv[2]!) as OpenLoopPlan;
-const requests = await loadRequests(plan.requestsFile);
+const requests = await readRequestFile(plan.requestsFile);
 if (requests.length === 0) throw new Error('the request file is empty');
 const result = await new OpenLoopClient(
   plan,

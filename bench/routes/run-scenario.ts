@@ -3,7 +3,7 @@ import type { BenchContext, BenchPart } from '../bench-part.ts';
 import { isClientSaturated } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import type { LoadClient, LoadPlan } from '../load/load-clients.ts';
-import { saveRequests } from '../load/prepared-request.ts';
+import { writeRequestFile } from '../load/prepared-request.ts';
 import {
   type BenchServerKind,
   benchServerKinds,
@@ -65,7 +65,7 @@ export async function runScenario(scenario: Scenario, options: RunScenarioOption
   const { name, catalogOffers } = scenario;
   const folder = await createTemporaryFolder(options.folder, 'run-');
   try {
-    progress.showStep(`${name}: starting the service with ${scale.keys} keys`);
+    progress.showProgressStep(`${name}: starting the service with ${scale.keys} keys`);
     const target = { folder: folder.path, keys: scale.keys, catalogOffers };
     return await withServiceTarget(target, (service) => runOnService(scenario, options, service, folder.path));
   } catch (error) {
@@ -86,7 +86,7 @@ async function runOnService(
   const servers = new Map<BenchServerKind, LoadTarget>();
   try {
     const context = createScenarioContext(caller, service.keys, scale.roundRequests);
-    progress.showStep(`${name}: sampling replies and starting the baselines`);
+    progress.showProgressStep(`${name}: sampling replies and starting the baselines`);
     const answers = await pickSampleResponses(scenario, context);
     for (const kind of benchServerKinds.filter((each) => each !== 'synced' || scenario.durable === true)) {
       servers.set(kind, kind === 'service' ? service : await startBaselineTarget(kind, answers, folder));
@@ -98,16 +98,16 @@ async function runOnService(
     let round = 0;
     /** Sends the same requests to the servers, one server after the other. */
     const runRound = async (roundClient: LoadClient, label: string, share = 1) => {
-      progress.showStep(`${name}: ${label}: preparing`);
+      progress.showProgressStep(`${name}: ${label}: preparing`);
       const roundRequests = Math.ceil(scale.roundRequests * share);
       const requests = await scenario.prepareRequests({ ...context, roundRequests }, round);
-      await saveRequests(requestsFile, requests);
+      await writeRequestFile(requestsFile, requests);
       bodyBytes = meanBodyBytes(requests, answers);
       // Background work that the preparation caused must end before the load.
       await readProcessUsageWhenIdle(service);
       const measured = new Map<BenchServerKind, ServerMeasurement>();
       for (const [kind, target] of orderOfServers([...servers], round++)) {
-        progress.showStep(`${name}: ${label}: load on ${kind}`);
+        progress.showProgressStep(`${name}: ${label}: load on ${kind}`);
         // The baseline servers have no state, so the same requests can be sent to them repeatedly.
         const singleUse = scenario.singleUse && kind === 'service';
         const seconds = singleUse ? singleUseSecondsMax : scale.seconds * share;
@@ -156,7 +156,7 @@ export function createScenarioContext(
 }
 
 /** Benchmark part that measures a scenario with the same load on the service and on every baseline server. */
-export function routePart(scenario: Scenario): BenchPart {
+export function routeBenchPart(scenario: Scenario): BenchPart {
   return {
     name: scenario.name,
     group: 'routes',

@@ -11,11 +11,11 @@ const samplingRound = 9_999;
 /** Sends a small number of requests of a scenario. Returns the response of median length for each kind of request. */
 export async function pickSampleResponses(scenario: Scenario, stage: ScenarioContext): Promise<BaselineResponse[]> {
   const small: ScenarioContext = { ...stage, roundRequests: sampledResponses, state: new Map() };
-  return medianLengthResponses(scenario.kinds, await scenario.prepareRequests(small, samplingRound), stage.caller);
+  return responsesOfMedianLength(scenario.kinds, await scenario.prepareRequests(small, samplingRound), stage.caller);
 }
 
 /** Sends the first requests of each kind in a load. Returns the response of median length for each kind. */
-export async function medianLengthResponses(
+export async function responsesOfMedianLength(
   kinds: readonly RequestKind[],
   requests: readonly PreparedRequest[],
   caller: HttpCaller,

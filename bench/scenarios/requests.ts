@@ -26,7 +26,7 @@ export function analyticsRequest(key: string, tag: string, granularity: 'summary
   return { method: 'GET', path: `${basePath}/analytics?referrer_tag=${tag}&granularity=${granularity}`, key };
 }
 
-export function inputsRequest(session: BorrowerSession, fields: Partial<Borrower>): PreparedRequest {
+export function submitInputsRequest(session: BorrowerSession, fields: Partial<Borrower>): PreparedRequest {
   return {
     method: 'POST',
     path: `${basePath}/inputs`,
@@ -62,7 +62,7 @@ export async function createSessions(stage: ScenarioContext, count: number, seed
     borrower: drawBorrower(random),
   }));
   await stage.caller.sendAll(
-    sessions.map((session) => inputsRequest(session, session.borrower)),
+    sessions.map((session) => submitInputsRequest(session, session.borrower)),
     200,
   );
   return sessions;
@@ -94,7 +94,7 @@ export function requestsWithChangedIncome(
     const session = sessions[at % sessions.length]!;
     const change = 1 + changesPerRoundMax * round + Math.floor(at / sessions.length);
     // The income restarts at 0 after the maximum, because an income that remained at the maximum would not change the inputs.
-    return inputsRequest(session, { annual_income: (session.borrower.annual_income + change) % maxAnnualIncome });
+    return submitInputsRequest(session, { annual_income: (session.borrower.annual_income + change) % maxAnnualIncome });
   });
 }
 

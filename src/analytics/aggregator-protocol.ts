@@ -12,7 +12,7 @@ export interface AggregatorWorkerData {
 
 export type AnalyticsQueryName =
   | 'getSummary'
-  | 'listDays'
+  | 'listDailyAnalytics'
   | 'listSessions'
   | 'findPayoutStates'
   | 'listExperiments'

@@ -3,7 +3,7 @@ import Database, { type Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { createPrivateFile } from '../files/durable-files.ts';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
-import { recordTotalColumns } from './projection-state.ts';
+import { ledgerTotalsColumns } from './projection-state.ts';
 
 /**
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
@@ -36,7 +36,7 @@ const createTablesSql = `
     one INTEGER PRIMARY KEY CHECK (one = 1),
     position INTEGER NOT NULL, segment INTEGER NOT NULL, "offset" INTEGER NOT NULL, crc INTEGER NOT NULL,
     last_wall_ms INTEGER,
-    ${recordTotalColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')}
+    ${ledgerTotalsColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')}
   ) STRICT;
 
   CREATE TABLE retention (one INTEGER PRIMARY KEY CHECK (one = 1), kept_from_day INTEGER NOT NULL) STRICT;
@@ -116,7 +116,7 @@ export function openAnalyticsDatabase(file: string): Database.Database {
     // With rare checkpoints, a database page that many batches change is copied to the file only once.
     database.pragma(`wal_autocheckpoint = ${bounds.analyticsStoreCheckpointPages}`);
     database.pragma(`cache_size = -${bounds.analyticsStoreCacheKibibytes}`);
-    const empty = prepareSingleValue(database, 'SELECT count(*) FROM sqlite_schema').get() === 0;
+    const empty = prepareSingleValueQuery(database, 'SELECT count(*) FROM sqlite_schema').get() === 0;
     if (!empty) return assertSchemaVersion(database);
     database.transaction(() => {
       database.exec(createTablesSql);
@@ -157,7 +157,7 @@ export function prepareRawStatement<Parameters extends unknown[], Row>(
 }
 
 /** Prepares a statement that returns single values instead of rows. */
-export function prepareSingleValue<Parameters extends unknown[], Value>(
+export function prepareSingleValueQuery<Parameters extends unknown[], Value>(
   database: Database.Database,
   sql: string,
 ): Statement<Parameters, Value> {

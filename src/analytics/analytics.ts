@@ -11,7 +11,7 @@ import type { ApiKeyMode } from '../domain/mode.ts';
 export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
   /** Returns one entry for each day from `fromDay` to `toDay`, in ascending order. To list one page, query only the days of this page. */
-  listDays(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyAnalyticsResult>;
+  listDailyAnalytics(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyAnalyticsResult>;
   /** Returns a page of sessions in ledger order. */
   listSessions(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;
   /** Position of the last ledger record that is included in the figures. */

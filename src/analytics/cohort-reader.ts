@@ -10,7 +10,7 @@ import type {
   SummaryResult,
   WidgetCounts,
 } from './analytics.ts';
-import { prepareRawStatement, prepareSingleValue } from './analytics-database.ts';
+import { prepareRawStatement, prepareSingleValueQuery } from './analytics-database.ts';
 import { addWidgetCounts, lastMaturedCohortDay, payoutCentsSquared, zeroWidgetCounts } from './counting-rules.ts';
 import { isInDayRange, LenderSums, type SessionReader } from './session-reader.ts';
 
@@ -92,7 +92,7 @@ export class CohortReader {
       FROM lender_counter JOIN lender ON number = lender
       WHERE experiment = ? AND day BETWEEN ? AND ?
       GROUP BY number HAVING sum(clicks) > 0 ORDER BY sum(clicks) DESC, name LIMIT ?`);
-    this.#selectLastWallMs = prepareSingleValue(database, 'SELECT last_wall_ms FROM progress');
+    this.#selectLastWallMs = prepareSingleValueQuery(database, 'SELECT last_wall_ms FROM progress');
   }
 
   getSummary(query: SummaryQuery): SummaryResult {
@@ -125,7 +125,7 @@ export class CohortReader {
     };
   }
 
-  listDays(query: SummaryQuery): DailyAnalyticsResult {
+  listDailyAnalytics(query: SummaryQuery): DailyAnalyticsResult {
     const { fromDay, toDay, today, subs } = query;
     let groups = new MetricsByGroup();
     if (subs === null) {

@@ -176,13 +176,13 @@ export class CounterArchive {
     }
     // Verifies that the segment can be read, and sets `#position` and `#crc`.
     for (const _ of this.#readFrom(header.firstSequence));
-    this.#markLogClosed();
+    this.#markArchiveClosed();
     this.#retainedFromDay = untilDay;
     this.#ledgerStartPosition = ledgerStartPosition;
   }
 
   /** Writes the end segment, an empty segment that marks a log as closed. Commands that verify or copy a log require the end segment. */
-  #markLogClosed(): void {
+  #markArchiveClosed(): void {
     try {
       writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
     } catch (error) {

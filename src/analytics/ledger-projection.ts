@@ -17,12 +17,12 @@ import {
   type CohortDelta,
   type CountedClick,
   type DailyCounterDelta,
+  type LedgerTotals,
   type LenderCounterDelta,
-  type RecordTotals,
   type SessionState,
   type SubIdSortKey,
   toSubIdKey,
-  zeroRecordTotals,
+  zeroLedgerTotals,
 } from './projection-state.ts';
 import { RevenueChanges } from './revenue-projection.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
@@ -47,7 +47,7 @@ export class LedgerProjection {
   /** Index of the first `#indexedClicks` elements of `newClicks`. When a confirmation looks up a click, all new clicks are indexed. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
-  readonly totals: RecordTotals = { ...zeroRecordTotals };
+  readonly totals: LedgerTotals = { ...zeroLedgerTotals };
   /** Wall time of the last valid record, in Unix milliseconds. */
   lastWallMs: number | null = null;
 
@@ -122,7 +122,7 @@ export class LedgerProjection {
       lastEventMs: wallMs,
     };
     this.changedSessions.set(key, session);
-    if (metadata !== null) this.#state.addMetadata(position, metadata);
+    if (metadata !== null) this.#state.addSessionMetadata(position, metadata);
     const day = toDayNumber(createdMs);
     const delta = this.#findOrAddDayDelta(experiment, day, device);
     delta.sessions++;

@@ -84,7 +84,7 @@ export interface ClickRevenueDelta {
 }
 
 /** Number of applied records, and number of ignored records by reason. */
-export const zeroRecordTotals = {
+export const zeroLedgerTotals = {
   records: 0,
   /** Number of records that were ignored because their session was created on an archived day. */
   sealedSession: 0,
@@ -104,10 +104,10 @@ export const zeroRecordTotals = {
   /** Number of ignored confirmations that violate docs/contract.md#confirmation-rules. */
   unsoundConfirmations: 0,
 };
-export type RecordTotals = typeof zeroRecordTotals;
+export type LedgerTotals = typeof zeroLedgerTotals;
 
 /** Names of the record totals. The columns of the table `progress` store the record totals in the same order. */
-export const recordTotalNames = Object.keys(zeroRecordTotals) as (keyof RecordTotals)[];
-export const recordTotalColumns = recordTotalNames.map((name) =>
+export const ledgerTotalsNames = Object.keys(zeroLedgerTotals) as (keyof LedgerTotals)[];
+export const ledgerTotalsColumns = ledgerTotalsNames.map((name) =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 );

@@ -7,7 +7,7 @@ import type {
   SummaryQuery,
   SummaryResult,
 } from './analytics.ts';
-import { openAnalyticsDatabaseReadOnly, prepareRawStatement, prepareSingleValue } from './analytics-database.ts';
+import { openAnalyticsDatabaseReadOnly, prepareRawStatement, prepareSingleValueQuery } from './analytics-database.ts';
 import { CohortReader } from './cohort-reader.ts';
 import { SessionRowsReader } from './rows-reader.ts';
 import { SessionReader } from './session-reader.ts';
@@ -25,7 +25,7 @@ export class ReadOnlyAnalytics implements Analytics {
   /** Opens the file. Throws `StoreVersionMismatchError` or an SQLite error. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabaseReadOnly(file);
-    this.#selectPosition = prepareSingleValue(this.#database, 'SELECT position FROM progress');
+    this.#selectPosition = prepareSingleValueQuery(this.#database, 'SELECT position FROM progress');
   }
 
   /** Position of the last ledger record that the last query included; 0 before the first query. */
@@ -37,8 +37,8 @@ export class ReadOnlyAnalytics implements Analytics {
     return this.#inTransaction((sessions) => new CohortReader(this.#database, sessions).getSummary(query));
   }
 
-  async listDays(query: SummaryQuery): Promise<DailyAnalyticsResult> {
-    return this.#inTransaction((sessions) => new CohortReader(this.#database, sessions).listDays(query));
+  async listDailyAnalytics(query: SummaryQuery): Promise<DailyAnalyticsResult> {
+    return this.#inTransaction((sessions) => new CohortReader(this.#database, sessions).listDailyAnalytics(query));
   }
 
   async listSessions(query: SessionRowsQuery): Promise<SessionRowsPage> {

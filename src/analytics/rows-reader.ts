@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { subIdByteLength } from '../ids/sub-id.ts';
 import type { SessionRow, SessionRowsPage, SessionRowsQuery } from './analytics.ts';
-import { prepareRawStatement, prepareSingleValue } from './analytics-database.ts';
+import { prepareRawStatement, prepareSingleValueQuery } from './analytics-database.ts';
 import { isInDayRange, LenderSums, type SessionReader, type StoredSession } from './session-reader.ts';
 
 /** A cohort day with sessions after `afterPosition`, and the `first_position` of the first `cohort_piece` row that contains one. */
@@ -33,11 +33,11 @@ export class SessionRowsReader {
         )
         SELECT day, head FROM heads WHERE head IS NOT NULL ORDER BY head`,
     );
-    this.#selectCohortPieces = prepareSingleValue(
+    this.#selectCohortPieces = prepareSingleValueQuery(
       database,
       `SELECT subs FROM cohort_piece WHERE experiment = ? AND day = ? AND last_position > ? ORDER BY last_position`,
     );
-    this.#selectMetadata = prepareSingleValue(database, 'SELECT json FROM session_metadata WHERE session = ?');
+    this.#selectMetadata = prepareSingleValueQuery(database, 'SELECT json FROM session_metadata WHERE session = ?');
   }
 
   listSessions(query: SessionRowsQuery): SessionRowsPage {

@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { toDayNumber } from '../domain/calendar.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type { CohortMetrics, CohortQuery, LenderMetrics, WidgetCounts } from './analytics.ts';
-import { decodeVarints, prepareRawStatement, prepareSingleValue } from './analytics-database.ts';
+import { decodeVarints, prepareRawStatement, prepareSingleValueQuery } from './analytics-database.ts';
 import { zeroWidgetCounts } from './counting-rules.ts';
 import type { RetainedSessionDays } from './store-retention.ts';
 
@@ -65,7 +65,7 @@ export class SessionReader {
 
   constructor(database: Database, retainedSessions: RetainedSessionDays) {
     this.#retainedSessions = retainedSessions;
-    this.#selectExperimentNumber = prepareSingleValue(
+    this.#selectExperimentNumber = prepareSingleValueQuery(
       database,
       'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
     );
@@ -82,7 +82,7 @@ export class SessionReader {
       database,
       'SELECT lender, attributed_micros, confirmed_micros FROM click WHERE session = ?',
     );
-    this.#selectLenderName = prepareSingleValue(database, 'SELECT name FROM lender WHERE number = ?');
+    this.#selectLenderName = prepareSingleValueQuery(database, 'SELECT name FROM lender WHERE number = ?');
   }
 
   /** Returns the experiment number of the query's referrer tag; undefined if the query has no tag or the tag has no sessions. */

@@ -6,7 +6,7 @@ import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-s
 import {
   decodeVarints,
   prepareRawStatement,
-  prepareSingleValue,
+  prepareSingleValueQuery,
   RowWriter,
   type SqlValue,
 } from './analytics-database.ts';
@@ -43,7 +43,7 @@ class NumberTable {
 
   constructor(database: Database, table: string, columns: readonly string[]) {
     const condition = columns.map((column) => `${column} = ?`).join(' AND ');
-    this.#select = prepareSingleValue(database, `SELECT number FROM ${table} WHERE ${condition}`);
+    this.#select = prepareSingleValueQuery(database, `SELECT number FROM ${table} WHERE ${condition}`);
     const placeholders = columns.map(() => '?').join(', ');
     this.#insert = database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`);
   }
@@ -97,13 +97,13 @@ export class SqliteProjectionState {
       `SELECT experiment, position, device, views, clicks, shown, last_event_ms, widget_events
         FROM session WHERE sub = ?`,
     );
-    this.#findClicks = prepareSingleValue(database, 'SELECT offer FROM click WHERE session = ?');
+    this.#findClicks = prepareSingleValueQuery(database, 'SELECT offer FROM click WHERE session = ?');
     this.#selectClick = prepareRawStatement(
       database,
       'SELECT lender, clicked_ms FROM click WHERE session = ? AND offer = ?',
     );
-    this.#selectLenderName = prepareSingleValue(database, 'SELECT name FROM lender WHERE number = ?');
-    this.#selectSessionRevenue = prepareSingleValue(
+    this.#selectLenderName = prepareSingleValueQuery(database, 'SELECT name FROM lender WHERE number = ?');
+    this.#selectSessionRevenue = prepareSingleValueQuery(
       database,
       'SELECT coalesce(sum(confirmed_micros), 0) FROM click WHERE session = ?',
     );
@@ -116,7 +116,7 @@ export class SqliteProjectionState {
     this.offers = new NumberTable(database, 'offer', ['id']);
     this.lenders = new NumberTable(database, 'lender', ['name']);
     this.#metadataWriter = new RowWriter(database, 'session_metadata', ['session', 'json']);
-    const last = prepareSingleValue<[], Buffer | null>(database, 'SELECT max(sub) FROM session').get();
+    const last = prepareSingleValueQuery<[], Buffer | null>(database, 'SELECT max(sub) FROM session').get();
     this.#newestKey = last?.toString('latin1') ?? '';
   }
 
@@ -206,7 +206,7 @@ export class SqliteProjectionState {
    * Adds the metadata of a session. Metadata rows may be written before the batch ends, because the metadata of a whole batch might not fit
    * in memory.
    */
-  addMetadata(session: number, json: string): void {
+  addSessionMetadata(session: number, json: string): void {
     this.#metadataWriter.add([session, json]);
   }
 

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
-import { prepareRawStatement, prepareSingleValue } from './analytics-database.ts';
+import { prepareRawStatement, prepareSingleValueQuery } from './analytics-database.ts';
 import { ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import { firstSubIdOfDay, type SubIdSortKey } from './projection-state.ts';
@@ -18,7 +18,7 @@ export class RetainedSessionDays {
 
   constructor(database: Database) {
     this.#updateFromDay = database.prepare('UPDATE retention SET kept_from_day = ?');
-    this.#firstDay = prepareSingleValue<[], number>(database, 'SELECT kept_from_day FROM retention').get()!;
+    this.#firstDay = prepareSingleValueQuery<[], number>(database, 'SELECT kept_from_day FROM retention').get()!;
     this.#firstKey = firstRetainedKey(this.#firstDay);
   }
 
@@ -142,13 +142,13 @@ export class AnalyticsRetention {
     this.#database = database;
     this.#retainedSessions = retainedSessions;
     this.#counters = counters;
-    this.#selectFirstSegmentSince = prepareSingleValue(
+    this.#selectFirstSegmentSince = prepareSingleValueQuery(
       database,
       'SELECT min(first) FROM ledger_segment WHERE last_day >= ?',
     );
     this.#deleteSegmentsBefore = database.prepare('DELETE FROM ledger_segment WHERE last_day < ?');
-    this.#selectNewestDayBefore = prepareSingleValue(database, 'SELECT max(day) FROM cohort_piece WHERE day < ?');
-    this.#selectOldestDayFrom = prepareSingleValue(database, 'SELECT min(day) FROM cohort_piece WHERE day >= ?');
+    this.#selectNewestDayBefore = prepareSingleValueQuery(database, 'SELECT max(day) FROM cohort_piece WHERE day < ?');
+    this.#selectOldestDayFrom = prepareSingleValueQuery(database, 'SELECT min(day) FROM cohort_piece WHERE day >= ?');
   }
 
   /**

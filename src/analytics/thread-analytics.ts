@@ -23,7 +23,7 @@ import {
   type SummaryResult,
 } from './analytics.ts';
 import type { ExperimentRow } from './analytics-store.ts';
-import type { RecordTotals } from './projection-state.ts';
+import type { LedgerTotals } from './projection-state.ts';
 import { AnalyticsLag, ThreadProgress } from './shared-progress.ts';
 import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
@@ -120,8 +120,8 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'getSummary', parameter: packSubIds(query) }, { signal });
   }
 
-  async listDays(query: SummaryQuery, signal: CancelSignal | null = null): Promise<DailyAnalyticsResult> {
-    return this.#query({ name: 'listDays', parameter: packSubIds(query) }, { signal });
+  async listDailyAnalytics(query: SummaryQuery, signal: CancelSignal | null = null): Promise<DailyAnalyticsResult> {
+    return this.#query({ name: 'listDailyAnalytics', parameter: packSubIds(query) }, { signal });
   }
 
   async listSessions(query: SessionRowsQuery, signal: CancelSignal | null = null): Promise<SessionRowsPage> {
@@ -143,7 +143,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   }
 
   /** Returns the totals of all records that have been applied. Does not wait for appended records that are not applied yet. */
-  getTotals(): Promise<RecordTotals> {
+  getTotals(): Promise<LedgerTotals> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 

@@ -3,7 +3,7 @@ import { isJsonObject } from '../domain/assert-options.ts';
 import { formatIsoTimestampOrNull } from '../domain/calendar.ts';
 import { requestParamRules } from '../domain/errors.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
-import { invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
+import { invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
 import {
   findInvalidApiKeyMember,
   generateApiKey,
@@ -123,7 +123,7 @@ export function parseKeyRequest(body: unknown, verticals: readonly KeyVertical[]
     limits: Object.fromEntries(rateLimitParameters.map(([name, param]) => [name, body[param] ?? null])),
   };
   const invalid = findInvalidApiKeyMember(newKey, nowMs);
-  return invalid === null ? succeeded(newKey as unknown as NewKey) : invalidRequest(invalid);
+  return invalid === null ? successOutcome(newKey as unknown as NewKey) : invalidRequest(invalid);
 }
 
 const memberNames: readonly string[] = [

@@ -28,7 +28,7 @@ export const defaultKeyLimits: KeyLimits = {
   sessionsPerDay: bounds.sessionsPerDayDefault,
 };
 
-export const defaultLimitOverrides: KeyLimitOverrides = {
+export const nullLimitOverrides: KeyLimitOverrides = {
   requestsPerMinute: null,
   analyticsPerMinute: null,
   sessionsPerDay: null,

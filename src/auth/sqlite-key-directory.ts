@@ -89,7 +89,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
    * Returns a key ID and an account name for the process log. Reads the key file only for names that are not cached. The key ID or account
    * name is undefined if it is unknown or the key file cannot be read.
    */
-  lookUpLogNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
+  findNamesForLog({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
     return {
       key: keyNumber === undefined ? undefined : cachedName(keyNumber, this.#keyIdCache, this.#selectKeyId),
       account: cachedName(account, this.#accountNameCache, this.#selectAccountName),

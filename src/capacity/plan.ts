@@ -4,7 +4,7 @@ import {
   findSustainedRate,
   interpolateMetricAtRate,
   type MeasuredMachine,
-  minAchievedRateRatio,
+  minAchievedShareOfRate,
   type SustainedRate,
   wasClientSaturated,
 } from './measurements.ts';
@@ -343,7 +343,7 @@ export function compareWithPlan(
       refused === 0 &&
       failed === 0 &&
       p99Ms <= request.sloP99Ms &&
-      achievedPerSecond >= minAchievedRateRatio * offeredPerSecond,
+      achievedPerSecond >= minAchievedShareOfRate * offeredPerSecond,
   };
 }
 

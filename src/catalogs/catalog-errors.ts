@@ -2,10 +2,10 @@ import { bounds } from '../bounds.ts';
 import { escapeInvisibleCharacters, toDisplayText, truncateText } from '../domain/text.ts';
 
 /** Path of a value in a catalog file: member names and array indexes, outermost first. */
-export type CatalogPath = readonly (string | number)[];
+export type CatalogValuePath = readonly (string | number)[];
 
 export interface CatalogError {
-  readonly path: CatalogPath;
+  readonly path: CatalogValuePath;
   /** Description of the error: one line without control characters, even if the description quotes the catalog file. */
   readonly problem: string;
 }
@@ -24,7 +24,7 @@ export class CatalogErrors {
     return this.#count;
   }
 
-  add(path: CatalogPath, problem: string): void {
+  add(path: CatalogValuePath, problem: string): void {
     this.#count++;
     if (this.listed.length >= bounds.catalogErrorsReportedMax) return;
     this.listed.push({
@@ -60,7 +60,7 @@ export class CatalogErrors {
  * Formats the path `['lenders', 0, 'name']` as `lenders[0].name`, and the empty path as `catalog`. Unusual member names are quoted with
  * escaped control characters, and long member names are truncated.
  */
-export function formatCatalogPath(path: CatalogPath): string {
+export function formatCatalogPath(path: CatalogValuePath): string {
   if (path.length === 0) return 'catalog';
   return path
     .map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${formatMemberName(step)}`))

@@ -119,7 +119,7 @@ export class CatalogStore {
     const catalogs = [...this.currentCatalogs, ...[...this.#replaced.values()].map(({ compiled }) => compiled)];
     for (const catalog of catalogs) {
       if (catalog.vertical.number !== vertical || catalog.mode !== mode) continue;
-      const offer = catalog.offers[catalog.offerIndex(offerId)];
+      const offer = catalog.offers[catalog.findOfferIndex(offerId)];
       if (offer !== undefined) return offer.lenderName;
     }
     return null;

@@ -94,7 +94,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   }
 
   /** Returns the index of an offer in `offers`, or -1 for an offer that is not in the catalog. */
-  offerIndex(id: string): number {
+  findOfferIndex(id: string): number {
     return this.#indexById.get(id) ?? -1;
   }
 

@@ -46,7 +46,7 @@ export class LogoService {
 
   /** Reads the logo files of an active catalog again. Refreshes run one after the other and never reject. */
   reloadLogos(source: LogoSource): Promise<void> {
-    this.#lastRefresh = this.#lastRefresh.then(() => this.#refreshCatalog(source));
+    this.#lastRefresh = this.#lastRefresh.then(() => this.#reloadLogosOfCatalog(source));
     return this.#lastRefresh;
   }
 
@@ -61,7 +61,7 @@ export class LogoService {
     await this.#lastRefresh;
   }
 
-  async #refreshCatalog({ key, folder }: LogoSource): Promise<void> {
+  async #reloadLogosOfCatalog({ key, folder }: LogoSource): Promise<void> {
     const catalog = this.#activeCatalogs.get(key);
     if (catalog === undefined || this.#closed) return;
     const set = await readLogos(folder, catalog.lenders);

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { Settings } from 'typebox/system';
 import { bounds } from '../bounds.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { CatalogErrors, type CatalogPath } from './catalog-errors.ts';
+import { CatalogErrors, type CatalogValuePath } from './catalog-errors.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { catalogValidators, validateSemantics } from './validate-catalog.ts';
 
@@ -206,7 +206,7 @@ type PartValidator = ReturnType<typeof catalogValidators>['fileValidator'];
 function* schemaParts(
   value: unknown,
   vertical: Vertical,
-): Generator<{ part: unknown; path: CatalogPath; validator: PartValidator }> {
+): Generator<{ part: unknown; path: CatalogValuePath; validator: PartValidator }> {
   const { fileValidator, lenderValidator, offerValidator } = catalogValidators(vertical);
   yield { part: value, path: [], validator: fileValidator };
   for (const [lenderAt, lender] of arrayMember(value, 'lenders').entries()) {
@@ -223,7 +223,7 @@ function arrayMember(value: unknown, member: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-function addShapeErrors(part: unknown, path: CatalogPath, validator: PartValidator, errors: CatalogErrors): void {
+function addShapeErrors(part: unknown, path: CatalogValuePath, validator: PartValidator, errors: CatalogErrors): void {
   const shapeErrors = validator.Errors(part);
   for (const error of shapeErrors) {
     if (error.keyword === 'additionalProperties') continue;
@@ -234,7 +234,7 @@ function addShapeErrors(part: unknown, path: CatalogPath, validator: PartValidat
 }
 
 /** Converts a JSON pointer that refers to a part of `value` to a path. `value` determines which steps of the path are array indexes. */
-function pathFromPointer(pointer: string, value: unknown): CatalogPath {
+function pathFromPointer(pointer: string, value: unknown): CatalogValuePath {
   const path: (string | number)[] = [];
   let part = value;
   for (const escaped of pointer.split('/').slice(1)) {

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { choiceValues, enumValues } from '../verticals/field-vector.ts';
 import { productOf, type VerticalProduct } from '../verticals/products.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
-import { type CatalogErrors, type CatalogPath, formatCatalogPath } from './catalog-errors.ts';
+import { type CatalogErrors, type CatalogValuePath, formatCatalogPath } from './catalog-errors.ts';
 import {
   type CatalogCriterion,
   type CatalogFile,
@@ -61,8 +61,8 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
 
   const product = productOf(vertical);
   const { offerValidator } = catalogValidators(vertical);
-  const ids = new Map<string, CatalogPath>();
-  const names = new Map<string, CatalogPath>();
+  const ids = new Map<string, CatalogValuePath>();
+  const names = new Map<string, CatalogValuePath>();
   const offers: CatalogOffer[] = [];
   for (const [lenderIndex, lender] of (catalog.lenders as WithStateRules<CatalogLender>[]).entries()) {
     const lenderPath = ['lenders', lenderIndex];
@@ -89,12 +89,12 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
 }
 
 /** Reports a text with a lone surrogate. A JSON escape can contain a lone surrogate, but UTF-8 cannot encode a lone surrogate. */
-function checkWellFormedText(text: unknown, path: CatalogPath, errors: CatalogErrors): void {
+function checkWellFormedText(text: unknown, path: CatalogValuePath, errors: CatalogErrors): void {
   if (typeof text === 'string' && !text.isWellFormed()) errors.add(path, 'must not contain a lone surrogate');
 }
 
 /** Reports names that are not values of the vertical's state field, also in state rules that do not match the schema. */
-function validateStateRules(rules: unknown, path: CatalogPath, vertical: Vertical, errors: CatalogErrors): void {
+function validateStateRules(rules: unknown, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors): void {
   if (typeof rules !== 'object' || rules === null || Array.isArray(rules)) return;
   const states = choiceValues(vertical, vertical.roles.state);
   for (const [state, rule] of Object.entries(rules)) {
@@ -105,7 +105,12 @@ function validateStateRules(rules: unknown, path: CatalogPath, vertical: Vertica
   }
 }
 
-function checkUnique(seen: Map<string, CatalogPath>, value: string, path: CatalogPath, errors: CatalogErrors): void {
+function checkUnique(
+  seen: Map<string, CatalogValuePath>,
+  value: string,
+  path: CatalogValuePath,
+  errors: CatalogErrors,
+): void {
   const first = seen.get(value);
   if (first === undefined) seen.set(value, path);
   else errors.add(path, `is the same as ${formatCatalogPath(first)}`);
@@ -114,7 +119,7 @@ function checkUnique(seen: Map<string, CatalogPath>, value: string, path: Catalo
 /** Checks the members of an offer that all products share. */
 function checkOffer(
   offer: WithStateRules<CatalogOffer>,
-  path: CatalogPath,
+  path: CatalogValuePath,
   vertical: Vertical,
   errors: CatalogErrors,
 ): void {
@@ -130,7 +135,7 @@ function checkOffer(
 
 function checkCriterion(
   criterion: CatalogCriterion,
-  path: CatalogPath,
+  path: CatalogValuePath,
   vertical: Vertical,
   errors: CatalogErrors,
 ): void {

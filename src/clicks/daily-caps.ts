@@ -105,7 +105,7 @@ function isCountedClick(
 ): boolean {
   const { createdMs } = decodeSubId(sub);
   const state = pairs.pairState(sub, randomId);
-  const wasShown = state !== 'none' || !pairs.hasAllPairsSince(createdMs);
+  const wasShown = state !== 'none' || !pairs.containsAllPairsSince(createdMs);
   return classifyClick({ wasShown, wasClicked: state === 'clicked', createdMs }, clickedMs) === 'counted';
 }
 
@@ -232,7 +232,7 @@ export class DailyCaps implements LedgerSubscriber {
     }
     for (const [id, offer] of state.offers) {
       // Skips offers whose cap was removed, and offers that were loaded for a catalog that was never activated.
-      if (catalog.offerIndex(id) >= 0 || offer.dailyCap === null) continue;
+      if (catalog.findOfferIndex(id) >= 0 || offer.dailyCap === null) continue;
       offer.removedMs ??= nowMs;
       offers.set(id, offer);
     }
@@ -309,7 +309,7 @@ function computeUnavailableOffers(
   let count = 0;
   for (const id of catalog.dailyCaps.keys()) {
     if (offers.get(id)?.hasReachedCap(day) !== true) continue;
-    const index = catalog.offerIndex(id);
+    const index = catalog.findOfferIndex(id);
     bits[index >>> 5]! |= 1 << (index & 31);
     count++;
   }

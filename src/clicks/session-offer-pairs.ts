@@ -34,7 +34,7 @@ export class SessionOfferPairs {
   }
 
   /** Whether the set still contains all session-offer pairs of the sessions created at a given time or later. */
-  hasAllPairsSince(createdMs: number): boolean {
+  containsAllPairsSince(createdMs: number): boolean {
     return createdMs >= this.#completeSinceMs;
   }
 

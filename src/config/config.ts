@@ -153,7 +153,7 @@ export function loadConfig(
       host: parseHostSetting(env, 'SVC_HOST') ?? '127.0.0.1',
       port: parseIntegerSetting(env, 'SVC_PORT', 0, bounds.portMax) ?? 8080,
     },
-    operationsEndpoint: readOperationsAddress(env),
+    operationsEndpoint: readOperationsListenerAddress(env),
     operationsAllowedHosts: parseHostNamesSetting(env, 'SVC_OPS_ALLOWED_HOSTS', bounds.opsAllowedHostsMax) ?? [],
     engine: parseChoiceSetting(env, 'SVC_LISTENER', httpEngineChoices) ?? 'auto',
     tls: readTlsSettings(env, machine),
@@ -230,7 +230,7 @@ export function readDataDir(
 }
 
 /** Reads the address of the operations listener without validating other settings. Throws `ConfigError` for an invalid setting. */
-export function readOperationsAddress(env: Env): ListenAddress {
+export function readOperationsListenerAddress(env: Env): ListenAddress {
   assertNoMisspelledSettings(env, ['SVC_OPS_HOST', 'SVC_OPS_PORT']);
   return {
     host: parseHostSetting(env, 'SVC_OPS_HOST') ?? '127.0.0.1',

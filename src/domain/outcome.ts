@@ -37,29 +37,29 @@ export interface Failure {
 /** Success value or error of an operation. Exceptions are only for bugs and system errors. */
 export type Outcome<Value> = { readonly ok: true; readonly value: Value } | Failure;
 
-export function succeeded<Value>(value: Value): Outcome<Value> {
+export function successOutcome<Value>(value: Value): Outcome<Value> {
   return { ok: true, value };
 }
 
-export function failed(error: ApiError): Failure {
+export function failureOutcome(error: ApiError): Failure {
   return { ok: false, error };
 }
 
-export function failureWithCode(code: ErrorCode): Failure {
-  return failed({ code });
+export function failureOutcomeWithCode(code: ErrorCode): Failure {
+  return failureOutcome({ code });
 }
 
 export function invalidRequest(param: RequestParam, rule: string = requestParamRules[param]): Failure {
-  return failed({ code: 'INVALID_REQUEST', param, rule });
+  return failureOutcome({ code: 'INVALID_REQUEST', param, rule });
 }
 
 /** Creates the error for a record that is not durable. If `taken` is true, the log accepted the record and may still store the record. */
 export function notDurableFailure(retryAfterSeconds: number, taken: boolean): Failure {
-  return failed({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
+  return failureOutcome({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
 }
 
 export function serviceUnavailable(retryAfterSeconds: number): Failure {
-  return failed({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds });
+  return failureOutcome({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds });
 }
 
 /** Members of the JSON body of an error. */

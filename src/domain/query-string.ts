@@ -1,5 +1,5 @@
 import { queryEncodingRule } from './errors.ts';
-import { type ApiError, failed } from './outcome.ts';
+import { type ApiError, failureOutcome } from './outcome.ts';
 
 /** Result of parsing: the values of the parameters that occur in the query, or the error of a repeated or badly encoded parameter. */
 type QueryParameters<Name extends string> =
@@ -35,7 +35,7 @@ export function parseQueryParameters<Name extends string>(
       const text = query.slice(nameEnd + 1, end);
       const value = encoded ? decodeComponent(text) : text;
       if (value === null || values[name] !== undefined)
-        return failed({ code: 'INVALID_REQUEST', param: name, rule: queryEncodingRule });
+        return failureOutcome({ code: 'INVALID_REQUEST', param: name, rule: queryEncodingRule });
       values[name] = value;
     } else if (unknownNames !== undefined && nameEnd > start) {
       const text = query.slice(start, nameEnd);

@@ -8,11 +8,11 @@ import {
   type ApiError,
   createErrorBody,
   type ErrorBody,
-  failureWithCode,
+  failureOutcomeWithCode,
   invalidRequest,
   type Outcome,
   serviceUnavailable,
-  succeeded,
+  successOutcome,
 } from '../domain/outcome.ts';
 import type { SortOrder } from '../matching/matcher.ts';
 import type { DailyView, SessionRowsView, SummaryView } from '../operations/analytics-views.ts';
@@ -23,10 +23,10 @@ import type { WidgetEmbedView } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import { type MarketplaceView, toMarketplaceView } from '../operations/get-marketplace.ts';
 import {
+  addIgnoredParameters,
   collectUnknownParameters,
   type IgnoredParameters,
   knownRequestParameters,
-  withIgnoredParameters,
 } from '../operations/ignored-names.ts';
 import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analytics.ts';
 import type { InputsView } from '../operations/submit-inputs.ts';
@@ -130,7 +130,7 @@ export class PartnerApi {
     const outcome = await operations.createSession(admission, pickKnownSessionMembers(body), idempotencyKey);
     if (!outcome.ok) return toErrorResult(outcome.error);
     const ignored = ignoredMembers(admission, 'create_session', body);
-    return { ok: true, value: withIgnoredParameters(outcome.value.session, ignored) };
+    return { ok: true, value: addIgnoredParameters(outcome.value.session, ignored) };
   }
 
   /** POST /inputs (docs/contract.md#submitting-fields). */
@@ -148,7 +148,7 @@ export class PartnerApi {
       const request = toMarketplaceRequest(query, 'json');
       if (!request.ok) return request;
       const outcome = await operations.getMarketplace(admission, request.value, true, null);
-      return outcome.ok ? succeeded(toMarketplaceView(outcome.value, this.#offerUrls)) : outcome;
+      return outcome.ok ? successOutcome(toMarketplaceView(outcome.value, this.#offerUrls)) : outcome;
     });
   }
 
@@ -187,7 +187,7 @@ export class PartnerApi {
     if (!admission.ok) return toErrorResult(admission.error);
     const outcome = await run(admission);
     if (!outcome.ok) return toErrorResult(outcome.error);
-    return { ok: true, value: withIgnoredParameters(outcome.value, ignoredMembers(admission, operation, argument)) };
+    return { ok: true, value: addIgnoredParameters(outcome.value, ignoredMembers(admission, operation, argument)) };
   }
 
   #admitCaller(operation: Operation, isRepeat?: (caller: Caller) => boolean) {
@@ -234,12 +234,12 @@ function toMarketplaceRequest(query: unknown, format: string | undefined): Outco
   const subId: unknown = (query as Partial<MarketplaceQuery> | null | undefined)?.sub_id;
   if (typeof subId !== 'string') return invalidRequest('sub_id');
   const request = toQueryText(query, { sub_id: 'string', max_offers: 'number', sort: 'string', explain: 'boolean' });
-  return request.ok ? succeeded({ ...request.value, format }) : request;
+  return request.ok ? successOutcome({ ...request.value, format }) : request;
 }
 
 function toAnalyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
   const tag: unknown = (query as Partial<AnalyticsQuery> | null | undefined)?.referrer_tag;
-  if (tag !== undefined && typeof tag !== 'string') return failureWithCode('INVALID_REFERRER_TAG');
+  if (tag !== undefined && typeof tag !== 'string') return failureOutcomeWithCode('INVALID_REFERRER_TAG');
   return toQueryText(query, {
     referrer_tag: 'string',
     sub_id_list: 'strings',
@@ -264,7 +264,7 @@ function toQueryText<Name extends RequestParam>(
     if (!isTyped) return invalidRequest(name);
     text[name] = String(value);
   }
-  return succeeded(text as Record<Name, string | undefined>);
+  return successOutcome(text as Record<Name, string | undefined>);
 }
 
 function isStringArray(value: unknown): boolean {

@@ -21,7 +21,7 @@ export interface EventLog<Item> {
   /** `healthy` is false from a failed write until the next successful write. While `healthy` is false, the service is not ready. */
   readonly healthy: boolean;
   /** Sets the listener that is called with the new `durablePosition` after each increase. */
-  setDurableListener(listener: (position: number) => void): void;
+  setDurabilityListener(listener: (position: number) => void): void;
   /** Writes all appended records, marks the end of the log, and closes the file. Repeated calls of `close` have no effect. */
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { AppendedRecord, EventLog } from './event-log.ts';
 import { fileSystemLogFiles, type LogFiles } from './log-files.ts';
-import { frameHeaderLength, markedFrameHeaderLength } from './log-format.ts';
+import { extendedFrameHeaderLength, frameHeaderLength } from './log-format.ts';
 import {
   type ReadProgressListener,
   type RecordVisitor,
@@ -154,7 +154,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     return this.#healthy;
   }
 
-  setDurableListener(durableListener: (position: number) => void): void {
+  setDurabilityListener(durableListener: (position: number) => void): void {
     this.#durableListener = durableListener;
   }
 
@@ -181,7 +181,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const payload = this.#encoder.encodeSharedRef(record);
     if (payload.length > bounds.logRecordBytesMax) throw new RangeError('record is larger than logRecordBytesMax');
     const group = this.#pendingGroup;
-    const frameBytesMax = payload.length + frameHeaderLength + markedFrameHeaderLength;
+    const frameBytesMax = payload.length + frameHeaderLength + extendedFrameHeaderLength;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
     // A sync mark in a frame proves that all earlier frames are synced (see log-format.ts). Each group is written only after all earlier
     // groups were synced, so its first frame gets a sync mark.

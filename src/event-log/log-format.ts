@@ -33,7 +33,7 @@ import { bounds } from '../bounds.ts';
  */
 export const segmentHeaderLength = 32;
 export const frameHeaderLength = 8;
-export const markedFrameHeaderLength = 12;
+export const extendedFrameHeaderLength = 12;
 export const syncMark = 0x8000_0000;
 
 const magic = Buffer.from('svc-log\n', 'latin1');
@@ -115,15 +115,15 @@ export function parseSegmentFileNames(names: readonly string[]): number[] {
     .sort((a, b) => a - b);
 }
 
-const sequenceFieldsScratch = Buffer.alloc(markedFrameHeaderLength);
+const sequenceFieldsScratch = Buffer.alloc(extendedFrameHeaderLength);
 
 export function computeFrameCrc(sequence: number, previousCrc: number, payload: Uint8Array): number {
-  writeMarkedFrameHeader(sequenceFieldsScratch, 0, sequence, previousCrc);
+  writeExtendedFrameHeader(sequenceFieldsScratch, 0, sequence, previousCrc);
   return crc32(payload, crc32(sequenceFieldsScratch));
 }
 
 /** Writes the two fields that only a frame with a sync mark contains: sequence number (u64) and previous CRC (u32). */
-export function writeMarkedFrameHeader(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
+export function writeExtendedFrameHeader(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
   target.writeUInt32BE(Math.floor(sequence / 2 ** 32), offset);
   target.writeUInt32BE(sequence >>> 0, offset + 4);
   target.writeUInt32BE(previousCrc, offset + 8);

@@ -1,8 +1,8 @@
 import { basename, join } from 'node:path';
 import type { LogFiles } from './log-files.ts';
 import {
+  extendedFrameHeaderLength,
   frameHeaderLength,
-  markedFrameHeaderLength,
   parseSegmentFileNames,
   RecordDecoder,
   readRecordSequence,
@@ -151,7 +151,7 @@ function readRemainingFrames(
     }
     const { markOffset } = segment.inspectSegmentTail(sequence);
     if (markOffset === null) return;
-    const chain = segment.readBytes(markOffset + frameHeaderLength, markedFrameHeaderLength);
+    const chain = segment.readBytes(markOffset + frameHeaderLength, extendedFrameHeaderLength);
     sequence = readRecordSequence(chain, 0);
     crc = chain.readUInt32BE(8);
     segment.offset = markOffset;

@@ -33,10 +33,10 @@ function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknow
     group.add(encoder.encodeSharedRef(record), sequence++, previousCrc, true);
     previousCrc = group.lastCrc;
     if (group.length < bounds.logGroupInitialBytes) continue;
-    yield group.bytes.subarray(0, group.length);
+    yield group.bufferedBytes.subarray(0, group.length);
     group.clear();
   }
-  yield group.bytes.subarray(0, group.length);
+  yield group.bufferedBytes.subarray(0, group.length);
 }
 
 /**

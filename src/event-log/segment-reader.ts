@@ -5,8 +5,8 @@ import type { SegmentHeader } from './log-format.ts';
 import {
   computeFrameCrc,
   decodeSegmentHeader,
+  extendedFrameHeaderLength,
   frameHeaderLength,
-  markedFrameHeaderLength,
   readRecordSequence,
   segmentHeaderLength,
   syncMark,
@@ -67,13 +67,13 @@ export class SegmentReader {
 
   /** Reads the frame at `offset` and advances `offset`. Returns false, with `offset` unchanged, if the frame is incomplete or invalid. */
   readFrame(sequence: number, previousCrc: number): boolean {
-    const head = this.readBytes(this.offset, frameHeaderLength + markedFrameHeaderLength);
+    const head = this.readBytes(this.offset, frameHeaderLength + extendedFrameHeaderLength);
     if (head.length < frameHeaderLength) return false;
     const lengthWord = head.readUInt32BE(0);
     const hasSyncMark = lengthWord >= syncMark;
     const length = hasSyncMark ? lengthWord - syncMark : lengthWord;
     if (length === 0 || length > bounds.logRecordBytesMax) return false;
-    const start = hasSyncMark ? frameHeaderLength + markedFrameHeaderLength : frameHeaderLength;
+    const start = hasSyncMark ? frameHeaderLength + extendedFrameHeaderLength : frameHeaderLength;
     if (hasSyncMark) {
       if (head.length < start || readRecordSequence(head, frameHeaderLength) !== sequence) return false;
       if (head.readUInt32BE(frameHeaderLength + 8) !== previousCrc) return false;
@@ -97,7 +97,7 @@ export class SegmentReader {
    */
   inspectSegmentTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
-    const markedHead = frameHeaderLength + markedFrameHeaderLength;
+    const markedHead = frameHeaderLength + extendedFrameHeaderLength;
     let tornBytes = 0;
     for (let at = this.offset; at < size; ) {
       const chunk = this.readBytes(at, Math.min(bounds.logReadChunkBytes, size - at));

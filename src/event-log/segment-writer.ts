@@ -5,13 +5,13 @@ import type { LogFiles, WritableLogFile } from './log-files.ts';
 import {
   computeFrameCrc,
   encodeSegmentHeader,
+  extendedFrameHeaderLength,
   frameHeaderLength,
-  markedFrameHeaderLength,
   segmentFileName,
   segmentHeaderLength,
   syncMark,
   temporaryFileName,
-  writeMarkedFrameHeader,
+  writeExtendedFrameHeader,
 } from './log-format.ts';
 
 /** Group of encoded records (frames) that are written and synced together. The frames are contiguous in a buffer, which is reused. */
@@ -27,19 +27,19 @@ export class FrameGroup {
   #durableLater: PromiseWithResolvers<void> | null = null;
 
   /** Buffer whose first `length` bytes are the encoded records of the group. */
-  get bytes(): Buffer {
+  get bufferedBytes(): Buffer {
     return this.#buffer;
   }
 
   add(payload: Uint8Array, sequence: number, previousCrc: number, hasSyncMark: boolean): void {
-    const start = this.length + frameHeaderLength + (hasSyncMark ? markedFrameHeaderLength : 0);
+    const start = this.length + frameHeaderLength + (hasSyncMark ? extendedFrameHeaderLength : 0);
     const end = start + payload.length;
     if (end > this.#buffer.length) this.#growBuffer(end);
     const buffer = this.#buffer;
     const crc = computeFrameCrc(sequence, previousCrc, payload);
     buffer.writeUInt32BE(hasSyncMark ? syncMark + payload.length : payload.length, this.length);
     buffer.writeUInt32BE(crc, this.length + 4);
-    if (hasSyncMark) writeMarkedFrameHeader(buffer, this.length + frameHeaderLength, sequence, previousCrc);
+    if (hasSyncMark) writeExtendedFrameHeader(buffer, this.length + frameHeaderLength, sequence, previousCrc);
     buffer.set(payload, start);
     if (this.records === 0) {
       this.firstSequence = sequence;
@@ -118,9 +118,9 @@ export class SegmentWriter {
     const growsFile = end > segment.preallocatedBytes;
     if (growsFile) await this.#preallocateSegment(segment, end);
     if (syncsGroups && !growsFile) {
-      await file.writeAndSync(group.bytes, group.length, offset);
+      await file.writeAndSync(group.bufferedBytes, group.length, offset);
     } else {
-      await file.write(group.bytes, group.length, offset);
+      await file.write(group.bufferedBytes, group.length, offset);
       // `datasync` also syncs the preallocated zeros, so that later writes do not change the file size on disk.
       if (syncsGroups) await file.datasync();
     }

@@ -5,7 +5,7 @@ import { RecordDecoder } from '../event-log/log-format.ts';
 import { LogDamagedError } from '../event-log/segment-reader.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type { SecretRing } from '../secrets/secret-ring.ts';
-import { fieldIndex } from '../verticals/field-vector.ts';
+import { fieldPosition } from '../verticals/field-vector.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { JournalCipher, journalRecordKinds } from './journal-format.ts';
 
@@ -62,7 +62,7 @@ export function createFieldEncodingConverter(
 ): ((changes: readonly number[]) => number[]) | null {
   if (JSON.stringify(written) === JSON.stringify(journalFieldEncodings(vertical))) return null;
   const currentIndexes = written.map(({ name, kind }) => {
-    const index = fieldIndex(vertical, name);
+    const index = fieldPosition(vertical, name);
     return vertical.fields[index]?.kind === kind ? index : -1;
   });
   return (changes) => {

@@ -111,7 +111,7 @@ export class RequestLogger {
     }
     if (bucket.takeToken(nowMs)) return true;
     this.#droppedLines.set(kind, (this.#droppedLines.get(kind) ?? 0) + 1);
-    this.#summaryTimer ??= setTimeout(() => this.#logDropSummary(), bounds.refusalLogSummaryIntervalMs);
+    this.#summaryTimer ??= setTimeout(() => this.#logDroppedLinesSummary(), bounds.refusalLogSummaryIntervalMs);
     return false;
   }
 
@@ -132,14 +132,14 @@ export class RequestLogger {
   }
 
   /** Logs the number of lines dropped since the last summary, and schedules further summaries until no more lines are dropped. */
-  #logDropSummary(): void {
+  #logDroppedLinesSummary(): void {
     if (this.#droppedLines.size === 0) {
       this.#summaryTimer = undefined;
       this.#options.logger.info('log lines no longer dropped');
       return;
     }
     this.#logDroppedLines();
-    this.#summaryTimer = setTimeout(() => this.#logDropSummary(), bounds.refusalLogSummaryIntervalMs);
+    this.#summaryTimer = setTimeout(() => this.#logDroppedLinesSummary(), bounds.refusalLogSummaryIntervalMs);
   }
 
   #logDroppedLines(): void {

@@ -1,10 +1,10 @@
 import { type EventLogIncidentKind, type EventLogName, eventLogIncidentKinds, eventLogNames } from './gauges.ts';
 import {
   BucketHistogram,
-  groupCommitBytesBuckets,
-  groupCommitRecordsBuckets,
+  bytesPerCommitBuckets,
   logWriteDurationBuckets,
   matchBatchSizeBuckets,
+  recordsPerCommitBuckets,
   requestDurationBuckets,
 } from './histogram.ts';
 import { MetricRegistry } from './metric-registry.ts';
@@ -58,8 +58,8 @@ export class Metrics {
     unauthorized: 0,
     vertical_mismatch: 0,
   };
-  readonly #groupRecords = new BucketHistogram(groupCommitRecordsBuckets, eventLogNames.length);
-  readonly #groupBytes = new BucketHistogram(groupCommitBytesBuckets, eventLogNames.length);
+  readonly #groupRecords = new BucketHistogram(recordsPerCommitBuckets, eventLogNames.length);
+  readonly #groupBytes = new BucketHistogram(bytesPerCommitBuckets, eventLogNames.length);
   readonly #logWriteDurations = new BucketHistogram(logWriteDurationBuckets, eventLogNames.length);
   readonly #batchRequests = new BucketHistogram(matchBatchSizeBuckets);
   readonly #widgetEvents = this.registry.createCounter(

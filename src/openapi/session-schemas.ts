@@ -62,7 +62,7 @@ export const sessionSchema = schemaFor<SessionView>()(
 
 const nameListSchema = (description: string) => Type.Array(Type.String(), { description });
 
-export const inputsSchema = schemaFor<InputsView>()(
+export const submitInputsSchema = schemaFor<InputsView>()(
   Type.Object(
     {
       sub_id: subIdSchema,

@@ -81,7 +81,7 @@ export interface SessionRowView {
 }
 
 /** One page of a response with `granularity=daily` or `granularity=row` (docs/contract.md#pages). */
-export interface ResultPageView<Granularity extends 'daily' | 'row', Item> extends IgnoredParameters {
+export interface PagedAnalyticsView<Granularity extends 'daily' | 'row', Item> extends IgnoredParameters {
   readonly referrer_tag: string | null;
   readonly granularity: Granularity;
   readonly date_from: string;
@@ -92,8 +92,8 @@ export interface ResultPageView<Granularity extends 'daily' | 'row', Item> exten
   readonly next_cursor: string | null;
 }
 
-export type DailyView = ResultPageView<'daily', DayView>;
-export type SessionRowsView = ResultPageView<'row', SessionRowView>;
+export type DailyView = PagedAnalyticsView<'daily', DayView>;
+export type SessionRowsView = PagedAnalyticsView<'row', SessionRowView>;
 
 /** Range of days from the first to the last day number, both inclusive. */
 export interface DayRange {

@@ -1,7 +1,7 @@
 import type { AdmittedCaller } from '../auth/authenticator.ts';
 import type { Caller } from '../auth/key-usage.ts';
 import type { CancelSignal } from '../domain/async.ts';
-import { type ApiError, type Failure, failed } from '../domain/outcome.ts';
+import { type ApiError, type Failure, failureOutcome } from '../domain/outcome.ts';
 import { type CreateSessionDeps, createSession, isIdempotentRepeat } from './create-session.ts';
 import { type EmbedWidgetDeps, embedWidget } from './embed-widget.ts';
 import { type GetMarketplaceDeps, getMarketplace, type MarketplaceRequest } from './get-marketplace.ts';
@@ -46,7 +46,7 @@ export function createApiOperations(deps: ApiOperationsDeps) {
     /** Rejects an admitted request with `error`, and releases the request's reservation in the daily session limit of the API key. */
     rejectAdmitted: ({ quotaReservation }: AdmittedCaller, error: ApiError): Failure => {
       quotaReservation?.release();
-      return failed(error);
+      return failureOutcome(error);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { notDurableFailure, type Outcome, succeeded } from '../domain/outcome.ts';
+import { notDurableFailure, type Outcome, successOutcome } from '../domain/outcome.ts';
 import { type AppendedRecord, LogUnavailableError } from '../event-log/event-log.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
@@ -17,5 +17,5 @@ export async function awaitDurable(
     if (!(error instanceof LogUnavailableError)) throw error;
     if (ledger.durablePosition < position) return notDurableFailure(bounds.retryAfterSeconds, true);
   }
-  return succeeded(null);
+  return successOutcome(null);
 }

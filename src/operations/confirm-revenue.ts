@@ -8,7 +8,7 @@ import type { PayoutStateReader } from '../confirmations/payout-state.ts';
 import { PendingPayoutStates } from '../confirmations/payout-state.ts';
 import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
-import { invalidRequest, type Outcome, serviceUnavailable, succeeded } from '../domain/outcome.ts';
+import { invalidRequest, type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
 import type { AppendedRecord } from '../event-log/event-log.ts';
 import type { ClickIds } from '../ids/click-tokens.ts';
 import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
@@ -74,7 +74,9 @@ export async function confirmRevenue(
   });
   try {
     const results = await deps.queue.run(() => processBatch(deps, parsed, signal), signal);
-    return results === null ? serviceUnavailable(bounds.retryAfterSeconds) : succeeded(toConfirmationsView(results));
+    return results === null
+      ? serviceUnavailable(bounds.retryAfterSeconds)
+      : successOutcome(toConfirmationsView(results));
   } catch (error) {
     if (error instanceof AnalyticsUnavailableError) return serviceUnavailable(bounds.retryAfterSeconds);
     throw error;

@@ -3,12 +3,12 @@ import { isJsonObject } from '../domain/assert-options.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import {
-  failureWithCode,
+  failureOutcomeWithCode,
   invalidRequest,
   notDurableFailure,
   type Outcome,
   serviceUnavailable,
-  succeeded,
+  successOutcome,
 } from '../domain/outcome.ts';
 import { exceedsCodePointLimit, isVisibleAscii } from '../domain/text.ts';
 import type { AppendedRecord } from '../event-log/event-log.ts';
@@ -95,7 +95,7 @@ export async function createSession(
         tenantScopedKey(tenant, idempotencyKey),
         JSON.stringify(request),
       );
-      if (found.kind === 'mismatch') return failureWithCode('IDEMPOTENCY_MISMATCH');
+      if (found.kind === 'mismatch') return failureOutcomeWithCode('IDEMPOTENCY_MISMATCH');
       if (found.kind === 'repeat') return await replaySession(deps, tenant, request.referrerTag, found.first);
       if (!deps.idempotencyKeys.tryMakeRoom()) return serviceUnavailable(bounds.retryAfterSeconds);
       digests = found.digests;
@@ -105,7 +105,7 @@ export async function createSession(
     if (quota === null) return serviceUnavailable(bounds.retryAfterSeconds);
 
     tagReservation = deps.referrerTags.reserveReferrerTag(tenant, request.referrerTag);
-    if (tagReservation === null) return failureWithCode('TAG_LIMIT_EXCEEDED');
+    if (tagReservation === null) return failureOutcomeWithCode('TAG_LIMIT_EXCEEDED');
     const pending = addSession(deps, tenant, keyNumber, request, digests);
     if (pending === null) return serviceUnavailable(bounds.retryAfterSeconds);
     isRecorded = true;
@@ -114,7 +114,7 @@ export async function createSession(
       deps.idempotencyKeys.addPendingRequest(digests, { sub: deps.subIds.toBytes(view.sub_id), ...record });
     }
     const written = await awaitDurable(deps.ledger, record);
-    return written.ok ? succeeded({ session: view, replayed: false }) : written;
+    return written.ok ? successOutcome({ session: view, replayed: false }) : written;
   } finally {
     if (digests !== null) deps.idempotencyKeys.completePendingRequest(digests, isRecorded);
     tagReservation?.endReservation(isRecorded);
@@ -155,7 +155,7 @@ async function replaySession(
     if (!written.ok) return written;
   } else if (ledger.durablePosition < position) return notDurableFailure(bounds.retryAfterSeconds, true);
   const session = toSessionView(formatSubId(sub), tenant, decodeSubId(sub).createdMs, referrerTag, sessionTtlMs);
-  return succeeded({ session, replayed: true });
+  return successOutcome({ session, replayed: true });
 }
 
 function toSessionView(
@@ -177,12 +177,12 @@ function toSessionView(
 function parseSessionRequest(body: unknown): Outcome<SessionRequest> {
   if (!isJsonObject(body)) return invalidRequest('body');
   const { referrer_tag: referrerTag, user_agent: userAgent, metadata } = body;
-  if (!isReferrerTag(referrerTag)) return failureWithCode('INVALID_REFERRER_TAG');
+  if (!isReferrerTag(referrerTag)) return failureOutcomeWithCode('INVALID_REFERRER_TAG');
   if (userAgent !== undefined && !isTextWithin(userAgent, bounds.userAgentCharactersMax)) {
     return invalidRequest('user_agent');
   }
   if (metadata !== undefined && !isMetadata(metadata)) return invalidRequest('metadata');
-  return succeeded({ referrerTag, userAgent, metadata: metadata === undefined ? null : JSON.stringify(metadata) });
+  return successOutcome({ referrerTag, userAgent, metadata: metadata === undefined ? null : JSON.stringify(metadata) });
 }
 
 function isTextWithin(value: unknown, charactersMax: number): value is string {

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
-import { type Outcome, succeeded } from '../domain/outcome.ts';
+import { type Outcome, successOutcome } from '../domain/outcome.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
 import type { RandomBytesPool } from '../secrets/random-pool.ts';
 import type { FindSessionDeps } from '../sessions/find-session.ts';
@@ -52,7 +52,7 @@ export function embedWidget(
   const isIframe = format === 'iframe';
   const src = isIframe ? widgetPageUrl(deps.widgetUrl, widget) : deps.widgetScriptUrl;
   const html = isIframe ? iframeHtml(src) : scriptHtml(src, createContainerId(deps.random), widget);
-  return succeeded({ sub_id: subId, format, html, src, token, expires_at: formatIsoTimestamp(expiresMs) });
+  return successOutcome({ sub_id: subId, format, html, src, token, expires_at: formatIsoTimestamp(expiresMs) });
 }
 
 /** Creates a random ID for a container element, because two widgets on one page must not share a container. */

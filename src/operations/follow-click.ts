@@ -59,7 +59,7 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
   if (link === null) return { kind: 'unknown' };
   const { subBytes, payload } = link;
   const catalog = deps.catalogs.findCatalogByVersion(payload.catalogVersion);
-  const offerIndex = catalog?.offerIndex(request.offer) ?? -1;
+  const offerIndex = catalog?.findOfferIndex(request.offer) ?? -1;
   if (catalog === null || offerIndex < 0) return { kind: 'unknown' };
 
   const { createdMs, mode } = decodeSubId(subBytes);

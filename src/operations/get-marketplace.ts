@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
-import { failed, invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
+import { failureOutcome, invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
 import { parseCount } from '../domain/query-string.ts';
 import type { MatchExplanation } from '../matching/explain-offers.ts';
 import { type SortOrder, sortOrders } from '../matching/matcher.ts';
@@ -27,13 +27,13 @@ export function parseOfferSelection(request: Pick<MarketplaceRequest, 'max_offer
   if (maxOffers === null) return invalidRequest('max_offers');
   const sort = (request.sort ?? 'recommended') as SortOrder;
   if (!sortOrders.includes(sort)) return invalidRequest('sort');
-  return succeeded({ sort, maxOffers });
+  return successOutcome({ sort, maxOffers });
 }
 
 /** Parses the parameter `explain`, which may be `true` only with a test key and `format=json`. */
 function parseExplain({ format, explain }: MarketplaceRequest, mode: ApiKeyMode): Outcome<boolean> {
-  if (explain === undefined || explain === 'false') return succeeded(false);
-  return explain === 'true' && mode === 'test' && format === 'json' ? succeeded(true) : invalidRequest('explain');
+  if (explain === undefined || explain === 'false') return successOutcome(false);
+  return explain === 'true' && mode === 'test' && format === 'json' ? successOutcome(true) : invalidRequest('explain');
 }
 
 type ResponseFormat = 'json' | 'iframe' | 'js';
@@ -63,10 +63,20 @@ export function validateMarketplaceRequest<Format extends ResponseFormat>(
   const { fieldsOfSession: borrower, fieldsRevision: revision } = session;
   const readiness = computeMatchReadiness(tenant.vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
-    return failed({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
+    return failureOutcome({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
   }
   const { sort, maxOffers } = selection.value;
-  return succeeded({ subId, format, session, borrower, revision, readiness, sort, maxOffers, explain: explain.value });
+  return successOutcome({
+    subId,
+    format,
+    session,
+    borrower,
+    revision,
+    readiness,
+    sort,
+    maxOffers,
+    explain: explain.value,
+  });
 }
 
 const jsonFormats = ['json'] as const;

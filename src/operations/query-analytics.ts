@@ -5,7 +5,13 @@ import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import { parseIsoDate, toDayNumber } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import { failureWithCode, invalidRequest, type Outcome, serviceUnavailable, succeeded } from '../domain/outcome.ts';
+import {
+  failureOutcomeWithCode,
+  invalidRequest,
+  type Outcome,
+  serviceUnavailable,
+  successOutcome,
+} from '../domain/outcome.ts';
 import { parseCount } from '../domain/query-string.ts';
 import type { PageCursors, PagePosition } from '../ids/page-cursor.ts';
 import { belongsToTenant, decodeSubId, type SubIds } from '../ids/sub-id.ts';
@@ -15,7 +21,7 @@ import {
   type DailyView,
   type DayRange,
   type DayView,
-  type ResultPageView,
+  type PagedAnalyticsView,
   type SessionRowsView,
   type SessionRowView,
   type SummaryView,
@@ -50,7 +56,7 @@ export async function queryAnalytics(
 ): Promise<Outcome<AnalyticsView>> {
   const { referrer_tag: referrerTag, sub_id_list: subIdList, granularity = 'summary' } = request;
   if (referrerTag === undefined && subIdList === undefined) return invalidRequest('referrer_tag');
-  if (referrerTag !== undefined && !isReferrerTag(referrerTag)) return failureWithCode('INVALID_REFERRER_TAG');
+  if (referrerTag !== undefined && !isReferrerTag(referrerTag)) return failureOutcomeWithCode('INVALID_REFERRER_TAG');
   const subIds = subIdList?.split(',');
   if (subIds !== undefined && subIds.length > bounds.subIdListMax) return invalidRequest('sub_id_list');
   if (granularity !== 'summary' && granularity !== 'daily' && granularity !== 'row') {
@@ -103,7 +109,7 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
   { filter, position }: AnalyticsPageRequest,
   granularity: Granularity,
   { items, retainedFromDay, nextAfter }: AnalyticsPage<Item>,
-): ResultPageView<Granularity, Item> {
+): PagedAnalyticsView<Granularity, Item> {
   return {
     referrer_tag: filter.referrerTag,
     granularity,
@@ -146,13 +152,13 @@ export interface AnalyticsPage<Item> {
 
 /** Reads one page of days. The query covers only the days of the page, even if the requested range is longer. */
 export async function readDailyRows(
-  analytics: Pick<Analytics, 'listDays'>,
+  analytics: Pick<Analytics, 'listDailyAnalytics'>,
   { filter, position, limit, signal }: AnalyticsPageRequest,
   today: number,
 ): Promise<AnalyticsPage<DayView>> {
   const fromDay = position.fromDay + position.after;
   const toDay = Math.min(fromDay + limit - 1, position.toDay);
-  const { days, retainedFromDay } = await analytics.listDays({ ...filter, fromDay, toDay, today }, signal);
+  const { days, retainedFromDay } = await analytics.listDailyAnalytics({ ...filter, fromDay, toDay, today }, signal);
   const nextAfter = toDay < position.toDay ? toDay + 1 - position.fromDay : null;
   return { items: days.map(toDayView), retainedFromDay, nextAfter };
 }
@@ -173,7 +179,7 @@ export async function readSessionRowsPage(
 
 async function refuseIfUnavailable<View>(query: () => Promise<View>): Promise<Outcome<View>> {
   try {
-    return succeeded(await query());
+    return successOutcome(await query());
   } catch (error) {
     if (error instanceof AnalyticsUnavailableError) return serviceUnavailable(bounds.retryAfterSeconds);
     throw error;

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { type Outcome, serviceUnavailable, succeeded } from '../domain/outcome.ts';
+import { type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
 import type { SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type WidgetEventType, widgetEventTypes } from '../ledger/ledger-record.ts';
@@ -31,10 +31,11 @@ export async function recordWidgetEvents(
   if (!beacon.ok) return beacon;
   const usage = session.widgetUsage;
   // Event IDs are marked as used before the first `await`, so that only one of two simultaneous requests records an event.
-  const events = beacon.value.events.filter(({ digest }) => usage.markEvent(digest));
+  const events = beacon.value.events.filter(({ digest }) => usage.tryUseEventId(digest));
   const { ledger } = deps;
   // Records become durable in order, so all earlier events are durable once the last record of widget events is durable.
-  if (events.length === 0) return usage.lastReport === null ? succeeded(null) : awaitDurable(ledger, usage.lastReport);
+  if (events.length === 0)
+    return usage.lastReport === null ? successOutcome(null) : awaitDurable(ledger, usage.lastReport);
   const types = events.map(({ type }) => type);
   const report = ledger.append([
     ledgerRecordKind.widgetEventsReported,
@@ -46,7 +47,7 @@ export async function recordWidgetEvents(
     events.map(({ offerId }) => offerId),
   ]);
   if (report === null) {
-    for (const { digest } of events) usage.unmarkEvent(digest);
+    for (const { digest } of events) usage.releaseEventId(digest);
     return serviceUnavailable(bounds.retryAfterSeconds);
   }
   usage.lastReport = report;

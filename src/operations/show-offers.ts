@@ -5,7 +5,7 @@ import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { CancelSignal, SerialQueue } from '../domain/async.ts';
 import { toCompactDate, toDayNumber } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
-import { type Outcome, serviceUnavailable, succeeded } from '../domain/outcome.ts';
+import { type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
 import type { ClickTokenCipher } from '../ids/click-tokens.ts';
 import type { SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -23,7 +23,7 @@ import {
 import { hasOffer } from '../matching/offer-set.ts';
 import type { CachedRanking, Session } from '../sessions/session-store.ts';
 import type { WidgetUsage } from '../sessions/widget-usage.ts';
-import { type FieldVector, fieldIndex } from '../verticals/field-vector.ts';
+import { type FieldVector, fieldPosition } from '../verticals/field-vector.ts';
 import type { MatchReadiness } from '../verticals/pocket-fields.ts';
 import { type OfferList, productOf } from '../verticals/products.ts';
 
@@ -163,7 +163,7 @@ function createResult(
   const { subId, sort } = request;
   const offers = productOf(catalog.vertical).priceRankedOffers(catalog, indexes, request.borrower);
   if (request.countsAsView) recordView(deps, request, nowMs, catalog, indexes);
-  return succeeded({
+  return successOutcome({
     catalog,
     offers,
     subId,
@@ -236,7 +236,7 @@ function cacheAndAnswer(
   const changed = current.unavailableOffers !== unavailableOffers;
   let ranked: CachedRanking | null = null;
   if (!changed || (current.catalog === catalog && explanation === null)) {
-    const creditBand = borrower[fieldIndex(vertical, vertical.roles.creditBand)]!;
+    const creditBand = borrower[fieldPosition(vertical, vertical.roles.creditBand)]!;
     const payload = { catalogVersion: catalog.version, creditBand };
     const clickToken = deps.clickTokens.encrypt(deps.subIds.toBytes(subId), payload);
     const made = { ranking, rankedOn, unavailableOffers, creditBand, clickToken };

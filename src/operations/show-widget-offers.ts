@@ -1,11 +1,17 @@
 import type { CancelSignal } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
-import { failed, failureWithCode, invalidRequest, type Outcome, succeeded } from '../domain/outcome.ts';
+import {
+  failureOutcome,
+  failureOutcomeWithCode,
+  invalidRequest,
+  type Outcome,
+  successOutcome,
+} from '../domain/outcome.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
 import { type FindSessionDeps, requireLiveSession, resolveSubId } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session-store.ts';
-import { fieldIndex } from '../verticals/field-vector.ts';
+import { fieldPosition } from '../verticals/field-vector.ts';
 import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
 import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
 import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding.ts';
@@ -15,7 +21,9 @@ import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offer
 /** Counts every widget request, even a failed one, towards the rate limit of its session (docs/contract.md#widget-limits). */
 export function checkWidgetRateLimit({ clock }: { readonly clock: Clock }, session: Session): Outcome<null> {
   const retryAfterSeconds = session.widgetUsage.admitRequest(clock.monotonicMs());
-  return retryAfterSeconds === 0 ? succeeded(null) : failed({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
+  return retryAfterSeconds === 0
+    ? successOutcome(null)
+    : failureOutcome({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
 }
 
 export interface VerifyWidgetLinkDeps extends FindSessionDeps {
@@ -48,7 +56,7 @@ export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, sub: string, token:
   const { account, mode } = decodeSubId(bytes);
   const policy = createEmbedPolicy(mode, deps.originsOf(account), deps.ownOrigin);
   const isExpired = deps.clock.wallMs() >= expiresMs;
-  const session = isExpired ? failureWithCode('SUB_ID_EXPIRED') : requireLiveSession(deps, resolved);
+  const session = isExpired ? failureOutcomeWithCode('SUB_ID_EXPIRED') : requireLiveSession(deps, resolved);
   return { policy, expiresMs, session };
 }
 
@@ -92,11 +100,11 @@ export function showWidgetOffers(
   const { fieldsOfSession: borrower, fieldsRevision: revision } = session;
   const readiness = computeMatchReadiness(vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
-    return failed({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
+    return failureOutcome({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
   }
-  const loanAmount = borrower[fieldIndex(vertical, vertical.roles.amount)]!;
+  const loanAmount = borrower[fieldPosition(vertical, vertical.roles.amount)]!;
   const addSessionMembers = (outcome: Outcome<OffersResult>): Outcome<WidgetOffers> =>
-    outcome.ok ? succeeded({ result: outcome.value, loanAmount, expiresMs }) : outcome;
+    outcome.ok ? successOutcome({ result: outcome.value, loanAmount, expiresMs }) : outcome;
   const outcome = showOffers(deps, session, {
     subId,
     borrower,

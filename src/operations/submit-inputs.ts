@@ -2,12 +2,12 @@ import { bounds } from '../bounds.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
 import { toCompactDate, toDayNumber } from '../domain/calendar.ts';
 import {
-  failed,
-  failureWithCode,
+  failureOutcome,
+  failureOutcomeWithCode,
   invalidRequest,
   notDurableFailure,
   type Outcome,
-  succeeded,
+  successOutcome,
 } from '../domain/outcome.ts';
 import { exceedsCodePointLimit } from '../domain/text.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
@@ -53,7 +53,7 @@ export async function submitInputs(
   const today = toCompactDate(toDayNumber(deps.clock.wallMs()));
   const submission = validatePocketFields(tenant.vertical, fields, today);
   if (submission.invalid.length > 0) {
-    return failed({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
+    return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
   }
   if (submission.changes.length > 0) {
     try {
@@ -67,9 +67,9 @@ export async function submitInputs(
   // The changes are merged into the current fields, which may have changed since `findSession`. All field changes take effect in the order
   // in which the journal contains them.
   const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.fieldsOfSession;
-  if (merged === null) return failureWithCode('SUB_ID_EXPIRED');
+  if (merged === null) return failureOutcomeWithCode('SUB_ID_EXPIRED');
   const readiness = computeMatchReadiness(tenant.vertical, merged);
-  return succeeded({
+  return successOutcome({
     sub_id: subId,
     fields_accepted: submission.accepted,
     fields_unknown: submission.unknown,

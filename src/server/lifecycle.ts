@@ -7,7 +7,7 @@ export class CleanupStack {
   readonly #callbacks: (() => unknown)[] = [];
   #closePromise: Promise<void> | null = null;
 
-  defer(callback: () => unknown): void {
+  deferUntilClose(callback: () => unknown): void {
     this.#callbacks.push(callback);
   }
 

@@ -19,9 +19,9 @@ export function openAuthenticator(
 ) {
   const path = keyFilePath(dataDir);
   const keyRegistry = KeyRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
-  cleanup.defer(() => keyRegistry.close());
+  cleanup.deferUntilClose(() => keyRegistry.close());
   const originRegistry = EmbedOriginRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
-  cleanup.defer(() => originRegistry.close());
+  cleanup.deferUntilClose(() => originRegistry.close());
   const keyDirectory = new SqliteKeyDirectory({
     path,
     clock,
@@ -29,7 +29,7 @@ export function openAuthenticator(
       logger.error({ err: describeError(error) }, 'key file unreadable; using the last loaded keys'),
     onRecovered: () => logger.info('key file readable again'),
   });
-  cleanup.defer(() => keyDirectory.close());
+  cleanup.deferUntilClose(() => keyDirectory.close());
   // Key changes by this process take effect immediately, and key changes by other processes at the next poll.
   const andRefresh = <Result>(result: Result): Result => {
     keyDirectory.refresh();

@@ -86,7 +86,7 @@ export async function openLogoService(
   catalogs: CatalogStore,
 ): Promise<LogoService> {
   const logos = new LogoService();
-  cleanup.defer(() => logos.close());
+  cleanup.deferUntilClose(() => logos.close());
   const sourceOf = ({ vertical, mode }: CompiledCatalog) => logoSource(options, vertical.number, mode);
   for (const catalog of catalogs.currentCatalogs) {
     await logos.loadLogos(sourceOf(catalog), catalog);
@@ -129,7 +129,7 @@ export async function reloadCatalogs(
 }
 
 /** Activates the daily caps of each new catalog, after reading the clicks of the last day from the ledger. */
-export function connectDailyCaps(
+export function subscribeCapsToLedger(
   { dataDir, clock }: ServiceOptions,
   caps: DailyCaps,
   catalogs: CatalogStore,
@@ -182,6 +182,6 @@ export async function openMatcher(
     onThreadReplaced: () => logger.info('matcher thread replaced'),
     onBatchSent: metrics.observeMatchBatch,
   });
-  cleanup.defer(() => matcher.close());
+  cleanup.deferUntilClose(() => matcher.close());
   return matcher;
 }

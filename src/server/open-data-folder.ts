@@ -14,7 +14,7 @@ import type { ServiceOptions } from './service.ts';
 export function openDataFolder({ dataDir, secretFile, logger }: ServiceOptions, cleanup: CleanupStack): SecretRing {
   createPrivateFolder(dataDir);
   const lock = lockFolder(dataDir);
-  cleanup.defer(() => lock.release());
+  cleanup.deferUntilClose(() => lock.release());
   // Every file in the folder is created with mode 0600, so a volume that rejects chmod causes a warning and not an error.
   if (!restrictFolderToOwner(dataDir)) {
     logger.warn({ dataDir }, 'data directory is accessible to other users; chmod failed');

@@ -26,7 +26,7 @@ export function openCertificateStore(
       else logger.error(fields, 'certificate has expired');
     },
   });
-  cleanup.defer(() => certificates.close());
+  cleanup.deferUntilClose(() => certificates.close());
   return certificates;
 }
 
@@ -51,7 +51,7 @@ export async function openListeners(
   { cleanup, metrics, certificate, lifecycle, callerNames }: ListenerDeps,
 ) {
   const requestLog = new RequestLogger({ logger, clock, routeNames: allRouteNames, callerNames });
-  cleanup.defer(() => requestLog.close());
+  cleanup.deferUntilClose(() => requestLog.close());
 
   const open = async (
     delaysDrain: boolean,
@@ -69,7 +69,7 @@ export async function openListeners(
       onDeadline: metrics.countRequestTimeout,
       deadlineMs: bounds.requestDeadlineMs,
     });
-    cleanup.defer(async () => {
+    cleanup.deferUntilClose(async () => {
       const requestsInFlight = await listener.close(
         lifecycle.drainRemainingMs,
         delaysDrain ? lifecycle.drainDelayMs : 0,

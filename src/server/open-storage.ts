@@ -60,7 +60,7 @@ export async function openStorage(
     shardCount: bounds.sessionStoreShards,
     sweepIntervalMs: bounds.sessionSweepIntervalMs,
   });
-  cleanup.defer(() => sessions.close());
+  cleanup.deferUntilClose(() => sessions.close());
 
   const idempotencyKeys = new IdempotencyKeys({
     clock,
@@ -83,7 +83,7 @@ export async function openStorage(
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('ledger', bytes, ofBytes)),
     ...logObservers('ledger', logger, metrics),
   });
-  cleanup.defer(() => ledger.close());
+  cleanup.deferUntilClose(() => ledger.close());
   for (const [keyNumber, count] of sessionRecovery.sessionCountsToday) {
     authenticator.restoreDailySessionCount(keyNumber, sessionRecovery.today, count);
   }
@@ -100,7 +100,7 @@ export async function openStorage(
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('journal', bytes, ofBytes)),
     ...logObservers('journal', logger, metrics),
   });
-  cleanup.defer(() => journal.close());
+  cleanup.deferUntilClose(() => journal.close());
 
   const analytics = await ThreadAnalytics.start({
     files,
@@ -116,8 +116,8 @@ export async function openStorage(
     },
     onRebuilt: () => logger.info('analytics store rebuilt'),
   });
-  cleanup.defer(() => analytics.close());
-  ledger.setDurableListener((position) => analytics.onLedgerDurable(position));
+  cleanup.deferUntilClose(() => analytics.close());
+  ledger.setDurabilityListener((position) => analytics.onLedgerDurable(position));
   const referrerTags = new ReferrerTags(tagsMax);
   await restoreReferrerTags(analytics, ledger.lastAppendedPosition, referrerTags, cleanup);
 
@@ -140,7 +140,7 @@ export async function openStorage(
         ),
       onRecovered: () => logger.info('deletion of data older than the retention period succeeded again'),
     });
-    cleanup.defer(() => retention.close());
+    cleanup.deferUntilClose(() => retention.close());
   }
   return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics };
 }
@@ -173,7 +173,7 @@ export async function restoreReferrerTags(
 ): Promise<void> {
   if (await tryRestoreTags(analytics, referrerTags)) return;
   const abortController = new AbortController();
-  cleanup.defer(() => abortController.abort());
+  cleanup.deferUntilClose(() => abortController.abort());
   restoreReferrerTagsInBackground(analytics, upToPosition, referrerTags, abortController.signal);
 }
 

@@ -29,12 +29,12 @@ import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import { openAuthenticator } from './open-auth.ts';
 import {
   CatalogStatusTracker,
-  connectDailyCaps,
   createDailyCaps,
   openCatalogStore,
   openLogoService,
   openMatcher,
   reloadCatalogs,
+  subscribeCapsToLedger,
 } from './open-catalogs.ts';
 import { openDataFolder } from './open-data-folder.ts';
 import { openCertificateStore, openListeners } from './open-listeners.ts';
@@ -80,14 +80,14 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   startAbortSignal?.throwIfAborted();
 
   // Offers
-  connectDailyCaps(options, caps, catalogs, ledger);
+  subscribeCapsToLedger(options, caps, catalogs, ledger);
   const logos = await openLogoService(options, cleanup, catalogs);
   // The activation of a catalog reads the ledger, so the catalog store must close before the ledger closes.
-  cleanup.defer(() => catalogs.close());
+  cleanup.deferUntilClose(() => catalogs.close());
   const matcher = await openMatcher(options, cleanup, catalogs, metrics);
   startAbortSignal?.throwIfAborted();
   const clickTimeout = new SharedTimeout(bounds.clickDurabilityTimeoutMs, bounds.deadlineCheckIntervalMs);
-  cleanup.defer(() => clickTimeout.close());
+  cleanup.deferUntilClose(() => clickTimeout.close());
   const catalogStatus = new CatalogStatusTracker(options, catalogs);
 
   // Listeners
@@ -101,7 +101,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       metrics,
       certificate,
       lifecycle,
-      callerNames: (caller) => keyDirectory.lookUpLogNames(caller),
+      callerNames: (caller) => keyDirectory.findNamesForLog(caller),
     }));
   const urls = options.resolveUrls(listeners?.public.port ?? 0);
 
@@ -196,7 +196,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     });
 
     const eventLoop = new EventLoopMonitor();
-    cleanup.defer(() => eventLoop.close());
+    cleanup.deferUntilClose(() => eventLoop.close());
     registerGauges(metrics.registry, {
       build: { version: serviceVersion, engine: listeners.public.engine },
       dataDir: options.dataDir,

@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
-import { failureWithCode, type Outcome, succeeded } from '../domain/outcome.ts';
+import { failureOutcomeWithCode, type Outcome, successOutcome } from '../domain/outcome.ts';
 import { belongsToTenant, decodeSubId, type SubIdParts, type SubIds } from '../ids/sub-id.ts';
 import { isSameTenant, type Tenant } from '../verticals/tenant.ts';
 import type { Session, SessionStore } from './session-store.ts';
@@ -32,17 +32,17 @@ export function resolveSubId({ sessions, subIds }: ResolveSubIdDeps, subId: stri
 /** Returns a live session, or the error SUB_ID_EXPIRED (docs/contract.md#unknown-and-expired-sessions). */
 export function requireLiveSession(deps: FindSessionDeps, { session, parts }: ResolvedSubId): Outcome<Session> {
   const { createdMs } = session ?? parts;
-  if (deps.clock.wallMs() >= createdMs + deps.sessionTtlMs) return failureWithCode('SUB_ID_EXPIRED');
-  if (session !== null) return succeeded(session);
+  if (deps.clock.wallMs() >= createdMs + deps.sessionTtlMs) return failureOutcomeWithCode('SUB_ID_EXPIRED');
+  if (session !== null) return successOutcome(session);
   deps.onSessionMissing();
-  return failureWithCode('SUB_ID_EXPIRED');
+  return failureOutcomeWithCode('SUB_ID_EXPIRED');
 }
 
 /** Finds a live session of the tenant. For a session of another tenant, the error is SUB_ID_NOT_FOUND. */
 export function findSession(deps: FindSessionDeps, tenant: Tenant, subId: string): Outcome<Session> {
   const resolved = resolveSubId(deps, subId);
-  if (resolved === null) return failureWithCode('SUB_ID_NOT_FOUND');
+  if (resolved === null) return failureOutcomeWithCode('SUB_ID_NOT_FOUND');
   const { session, parts } = resolved;
   const isOwn = session === null ? belongsToTenant(parts, tenant) : isSameTenant(session.tenant, tenant);
-  return isOwn ? requireLiveSession(deps, resolved) : failureWithCode('SUB_ID_NOT_FOUND');
+  return isOwn ? requireLiveSession(deps, resolved) : failureOutcomeWithCode('SUB_ID_NOT_FOUND');
 }

@@ -90,7 +90,7 @@ export class SessionRecovery implements LedgerSubscriber {
     const usage = this.#findSession(sub)?.widgetUsage;
     if (usage === undefined) return;
     for (let start = 0; start < digests.length; start += widgetIdLength) {
-      usage.markEvent(digests.subarray(start, start + widgetIdLength));
+      usage.tryUseEventId(digests.subarray(start, start + widgetIdLength));
     }
   }
 

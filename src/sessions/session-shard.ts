@@ -149,7 +149,7 @@ export class SessionShard {
     return fields;
   }
 
-  fieldsRevisionAt(position: number): number {
+  sessionFieldsRevision(position: number): number {
     return this.#records[this.#offsetOfRecord(position) + revisionWord]!;
   }
 
@@ -172,7 +172,7 @@ export class SessionShard {
     return ranking === noRanking ? null : this.#resources.rankings.readRanking(ranking);
   }
 
-  cacheRankingAt(position: number, ranked: CachedRanking): void {
+  storeSessionRanking(position: number, ranked: CachedRanking): void {
     const offset = this.#offsetOfRecord(position);
     this.#releaseRanking(offset);
     this.#records[offset + rankingWord] = this.#resources.rankings.storeRanking(ranked);
@@ -307,7 +307,7 @@ class SessionHandle implements Session {
   }
 
   get fieldsRevision(): number {
-    return this.#updateRecordPosition() ? this.#shard.fieldsRevisionAt(this.#position) : 0;
+    return this.#updateRecordPosition() ? this.#shard.sessionFieldsRevision(this.#position) : 0;
   }
 
   get cachedRanking(): CachedRanking | null {
@@ -325,8 +325,8 @@ class SessionHandle implements Session {
   }
 
   cacheRanking(ranked: CachedRanking, revision: number): void {
-    if (!this.#updateRecordPosition() || this.#shard.fieldsRevisionAt(this.#position) !== revision) return;
-    this.#shard.cacheRankingAt(this.#position, ranked);
+    if (!this.#updateRecordPosition() || this.#shard.sessionFieldsRevision(this.#position) !== revision) return;
+    this.#shard.storeSessionRanking(this.#position, ranked);
   }
 
   /** Updates `#position` if the session's record has moved in the ring. Returns false if the session was deleted. */

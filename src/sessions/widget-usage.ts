@@ -91,14 +91,14 @@ export class WidgetUsage {
   }
 
   /** Marks a widget event as used, by the 8-byte digest of its ID. Returns false if the event was already used, or at the event limit. */
-  markEvent(digest: Uint8Array): boolean {
+  tryUseEventId(digest: Uint8Array): boolean {
     if (this.#claimedEvents.size >= bounds.widgetEventsPerSessionMax || this.#claimedEvents.has(digest)) return false;
     this.#claimedEvents.add(digest);
     return true;
   }
 
   /** Marks a widget event as unused because the event was not recorded, so that the event can be submitted again. */
-  unmarkEvent(digest: Uint8Array): void {
+  releaseEventId(digest: Uint8Array): void {
     this.#claimedEvents.delete(digest);
   }
 }

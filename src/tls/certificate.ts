@@ -52,13 +52,13 @@ export function readCertificate(files: CertificateFiles): Certificate {
   const certificatePem = readPemFile('certificate', files);
   const keyPem = readPemFile('key', files);
   const chain = 'a certificate in PEM, followed by its chain';
-  const certificate = parsePart('certificate', files, chain, () => new X509Certificate(certificatePem));
-  const key = parsePart('key', files, 'a private key in PEM without a passphrase', () => createPrivateKey(keyPem));
+  const certificate = parsePemPart('certificate', files, chain, () => new X509Certificate(certificatePem));
+  const key = parsePemPart('key', files, 'a private key in PEM without a passphrase', () => createPrivateKey(keyPem));
   if (!certificate.checkPrivateKey(key)) {
     throw new InvalidCertificateError('key', files, `the private key of the certificate in ${files.certificateFile}`);
   }
   // `createSecureContext` throws if a later certificate in the file is invalid; `X509Certificate` checks only the first certificate.
-  parsePart('certificate', files, chain, () => createSecureContext({ cert: certificatePem, key: keyPem }));
+  parsePemPart('certificate', files, chain, () => createSecureContext({ cert: certificatePem, key: keyPem }));
   return { ...files, certificatePem, keyPem, expiresAtMs: Date.parse(certificate.validTo) };
 }
 
@@ -76,7 +76,7 @@ function readPemFile(part: 'certificate' | 'key', files: CertificateFiles): Buff
   throw new InvalidCertificateError(part, files, `a file of at most ${bounds.certificateFileBytesMax} bytes`);
 }
 
-function parsePart<Part>(
+function parsePemPart<Part>(
   part: 'certificate' | 'key',
   files: CertificateFiles,
   expected: string,

@@ -27,7 +27,7 @@ export function emptyFieldVector(vertical: Vertical): FieldVector {
 }
 
 /** Returns the position of a field in the vector, or -1 if the vertical has no field with this name. */
-export function fieldIndex(vertical: Vertical, name: string): number {
+export function fieldPosition(vertical: Vertical, name: string): number {
   return fieldIndexes(vertical).get(name) ?? -1;
 }
 

@@ -1,5 +1,5 @@
 import type { TProperties, TSchema } from 'typebox';
-import type { CatalogErrors, CatalogPath } from '../catalogs/catalog-errors.ts';
+import type { CatalogErrors, CatalogValuePath } from '../catalogs/catalog-errors.ts';
 import type { CatalogFile, CatalogLender, CatalogOffer } from '../catalogs/catalog-schema.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import type { MismatchCallback } from '../matching/explain-offers.ts';
@@ -35,7 +35,7 @@ export interface ProductSchema {
 export interface VerticalProduct {
   readonly schema: ProductSchema;
   /** Reports errors of one offer that a schema cannot detect, such as contradictory limits or unknown field values. */
-  validateOffer(offer: CatalogOffer, path: CatalogPath, vertical: Vertical, errors: CatalogErrors): void;
+  validateOffer(offer: CatalogOffer, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors): void;
   /** Reports errors that depend on several offers of a catalog, such as too many different loan terms. */
   validateOffers(offers: readonly CatalogOffer[], errors: CatalogErrors): void;
   compileTables(catalog: CatalogFile, vertical: Vertical): ProductTables;

@@ -9,7 +9,7 @@ import type {
   SummaryResult,
 } from '../../src/analytics/analytics.ts';
 import type { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
-import { zeroRecordTotals } from '../../src/analytics/projection-state.ts';
+import { zeroLedgerTotals } from '../../src/analytics/projection-state.ts';
 import { dayMs, toDayNumber } from '../../src/domain/calendar.ts';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import {
@@ -50,7 +50,7 @@ export class AnalyticsModel {
   readonly #sessions = new Map<string, ModelSession>();
   #asOfMs: number | null = null;
   #retainedFromDay = 0;
-  readonly totals = { ...zeroRecordTotals };
+  readonly totals = { ...zeroLedgerTotals };
 
   /** Deletes the sessions created before a day. Their totals are final; queries for rows or sub_ids no longer include them. */
   retainFrom(retainedFromDay: number): void {
@@ -169,13 +169,13 @@ export class AnalyticsModel {
 
   /** Checks the results of the queries: summary, daily figures, and rows with pages of different lengths. */
   assertFigures(
-    store: Pick<AnalyticsStore, 'getSummary' | 'listDays' | 'listSessions'>,
+    store: Pick<AnalyticsStore, 'getSummary' | 'listDailyAnalytics' | 'listSessions'>,
     queries: readonly SummaryQuery[],
     asOfMs = this.#asOfMs,
   ): void {
     for (const query of queries) {
       assert.deepEqual(store.getSummary(query), { ...this.summary(query), asOfMs });
-      assert.deepEqual(store.listDays(query), this.daily(query));
+      assert.deepEqual(store.listDailyAnalytics(query), this.daily(query));
       for (const limit of [1, 4, 100]) {
         for (let afterPosition: number | null = 0; afterPosition !== null; ) {
           const page = store.listSessions({ ...query, afterPosition, limit });

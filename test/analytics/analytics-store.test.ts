@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { SessionRowsQuery, SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
-import { zeroRecordTotals } from '../../src/analytics/projection-state.ts';
+import { zeroLedgerTotals } from '../../src/analytics/projection-state.ts';
 import { bounds } from '../../src/bounds.ts';
 import { dayMs, toDayNumber } from '../../src/domain/calendar.ts';
 import {
@@ -199,7 +199,7 @@ describe('AnalyticsStore', () => {
     ];
     apply(sessionCreatedRecord(sub), offersViewedRecord(sub, ['a'], noon + 5), ...malformed);
     const counted = { records: malformed.length + 2, malformed: malformed.length };
-    assert.deepEqual({ ...projected.store.getTotals() }, { ...zeroRecordTotals, ...counted });
+    assert.deepEqual({ ...projected.store.getTotals() }, { ...zeroLedgerTotals, ...counted });
     const { sessions, views, asOfMs } = query();
     assert.deepEqual([sessions, views, asOfMs], [1, 1, noon + 5]);
   });

@@ -202,7 +202,7 @@ function assertFigures({ follower, deletedSegments }: SimulatedFollower, model: 
   const { appliedPosition } = follower;
   const store = {
     getSummary: (parameter: SummaryQuery) => follower.execute({ name: 'getSummary', parameter }),
-    listDays: (parameter: SummaryQuery) => follower.execute({ name: 'listDays', parameter }),
+    listDailyAnalytics: (parameter: SummaryQuery) => follower.execute({ name: 'listDailyAnalytics', parameter }),
     listSessions: (parameter: SessionRowsQuery) => follower.execute({ name: 'listSessions', parameter }),
   };
   const asOfMs = records[appliedPosition - 1]?.[1] ?? null;

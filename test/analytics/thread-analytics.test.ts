@@ -66,7 +66,7 @@ describe('ThreadAnalytics', () => {
     const log = await openEventLog<LedgerRecord>({ folder: ledgerFolder, durability: 'fsync' });
     toClose.push(log);
     const analytics = await start(log);
-    log.setDurableListener((position) => analytics.onLedgerDurable(position));
+    log.setDurabilityListener((position) => analytics.onLedgerDurable(position));
     return { log, analytics };
   }
 
@@ -84,7 +84,7 @@ describe('ThreadAnalytics', () => {
       assert(log.appendWithoutWaiting(offersViewedRecord(sub, ['a'])));
       if (turn % 3 === 0) await appended;
       const { sessions, views } = await analytics.getSummary(byTag);
-      const [day] = (await analytics.listDays(byTag)).days;
+      const [day] = (await analytics.listDailyAnalytics(byTag)).days;
       assert.deepEqual([sessions, views, day?.sessions, day?.views], Array(4).fill(turn + 1));
       const { rows, nextAfterPosition } = await analytics.listSessions({ ...byTag, afterPosition: 2 * turn, limit: 5 });
       assert.deepEqual([rows.length, rows[0]?.views, nextAfterPosition], [1, 1, null]);
@@ -104,7 +104,7 @@ describe('ThreadAnalytics', () => {
     );
     const neither = { ...byTag, referrerTag: null };
     await assert.rejects(analytics.getSummary(neither), TypeError);
-    await assert.rejects(analytics.listDays(neither), TypeError);
+    await assert.rejects(analytics.listDailyAnalytics(neither), TypeError);
     await assert.rejects(analytics.listSessions({ ...neither, afterPosition: 0, limit: 1 }), TypeError);
   });
 
@@ -159,7 +159,7 @@ describe('ThreadAnalytics', () => {
     const signal = { ended: false };
     const first = Array.from({ length: bounds.analyticsQueriesInFlightMax }, () => analytics.getSummary(byTag, signal));
     const cancelled = analytics.listSessions({ ...byTag, afterPosition: 0, limit: 5 }, signal);
-    const active = analytics.listDays(byTag, { ended: false });
+    const active = analytics.listDailyAnalytics(byTag, { ended: false });
     const rejected = assert.rejects(cancelled, AnalyticsUnavailableError);
     // All queries are sent in the same event-loop turn, before the thread executes the first one.
     signal.ended = true;

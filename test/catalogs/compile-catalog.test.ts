@@ -16,9 +16,9 @@ test('numbers the offers of a catalog in the order of their ids', () => {
     catalog.offers.map(({ id }) => id),
     ['a-1', 'a_1', 'b', 'c'],
   );
-  assert.equal(catalog.offerIndex('b'), 2);
-  assert.equal(catalog.offerIndex('missing'), -1);
-  assert.equal(catalog.offerIndex('constructor'), -1);
+  assert.equal(catalog.findOfferIndex('b'), 2);
+  assert.equal(catalog.findOfferIndex('missing'), -1);
+  assert.equal(catalog.findOfferIndex('constructor'), -1);
 });
 
 test('URL-encodes the click_id in every placeholder of the landing URL', () => {
@@ -50,8 +50,8 @@ test('applies the payout model of the offer, or of the vertical if the offer has
   lease.payout_usd = 100;
   for (const priced of Object.values(lease.bands)) priced.confirm_rate = 0.03;
   const compiled = compileLoans(leases, 'live', equipmentLeases);
-  assert.equal(compiled.clickValueMicros(compiled.offerIndex(lease.id), 0), 3_000_000);
-  assert.equal(compiled.clickValueMicros(compiled.offerIndex(other.id), 0), other.payout_usd * 1_000_000);
+  assert.equal(compiled.clickValueMicros(compiled.findOfferIndex(lease.id), 0), 3_000_000);
+  assert.equal(compiled.clickValueMicros(compiled.findOfferIndex(other.id), 0), other.payout_usd * 1_000_000);
 });
 
 test('the catalog version does not depend on the order of the properties in the file', () => {
@@ -77,7 +77,7 @@ test('the catalog version changes with every change of content or mode', () => {
 test('renders logo URLs with the current hash', () => {
   const catalog = compileLoans(catalogOf([plainOffer()]));
   const url = () =>
-    /"logo_url":"([^"]*)"/.exec(catalog.offerRenderer('https://cdn.example').offerBeforePaymentJson(0, 0))?.[1];
+    /"logo_url":"([^"]*)"/.exec(catalog.offerRenderer('https://cdn.example').leadingOfferJson(0, 0))?.[1];
   const { lenderName, logo } = catalog.offers[0]!;
   assert.equal(url(), `https://cdn.example/${logo}`);
   for (const hash of ['0123456789abcdef', 'fedcba9876543210']) {

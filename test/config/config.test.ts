@@ -8,7 +8,7 @@ import {
   loadConfig,
   type MachineResources,
   readDataDir,
-  readOperationsAddress,
+  readOperationsListenerAddress,
 } from '../../src/config/config.ts';
 import { ConfigError, readEnv, settingNames } from '../../src/config/env.ts';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
@@ -199,7 +199,7 @@ test('rejects a misspelled setting and suggests the correct name', () => {
 test('readDataDir and readOperationsAddress report only misspellings of settings that they read', () => {
   readDataDir(readEnv({ SVC_PROT: '1' }));
   assert.throws(() => readDataDir(readEnv({ SVC_DATA_DRI: '/x' })), /did you mean SVC_DATA_DIR/);
-  assert.throws(() => readOperationsAddress(readEnv({ SVC_OPS_HOTS: '::1' })), /did you mean SVC_OPS_HOST/);
+  assert.throws(() => readOperationsListenerAddress(readEnv({ SVC_OPS_HOTS: '::1' })), /did you mean SVC_OPS_HOST/);
 });
 
 test('warns about unknown SVC_ and MARKETPLACE_ variables, except variables that the documentation or Kubernetes uses', () => {

@@ -105,7 +105,7 @@ test('append promises resolve in order, and the durable position never decreases
   const { log } = await openTestLog(t);
   const durable: number[] = [];
   const resolved: number[] = [];
-  log.setDurableListener((position) => {
+  log.setDurabilityListener((position) => {
     assert.equal(position, log.durablePosition);
     durable.push(position);
   });

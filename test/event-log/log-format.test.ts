@@ -6,13 +6,13 @@ import {
   computeFrameCrc,
   decodeSegmentHeader,
   encodeSegmentHeader,
+  extendedFrameHeaderLength,
   isTemporaryFileName,
-  markedFrameHeaderLength,
   parseSegmentFileNames,
   readRecordSequence,
   segmentFileName,
   temporaryFileName,
-  writeMarkedFrameHeader,
+  writeExtendedFrameHeader,
 } from '../../src/event-log/log-format.ts';
 
 const u32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
@@ -54,8 +54,8 @@ test('the CRC of a record covers its sequence number, its payload and the CRC of
 test('decodes every encoded sequence number up to the largest safe integer', () => {
   fc.assert(
     fc.property(sequence, (position) => {
-      const bytes = Buffer.alloc(markedFrameHeaderLength);
-      writeMarkedFrameHeader(bytes, 0, position, 0);
+      const bytes = Buffer.alloc(extendedFrameHeaderLength);
+      writeExtendedFrameHeader(bytes, 0, position, 0);
       assert.equal(readRecordSequence(bytes, 0), position);
     }),
   );

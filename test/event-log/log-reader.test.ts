@@ -258,7 +258,7 @@ test('readActiveLog fails while the log cannot be written', async (t) => {
   const read = () => readActiveLog(fileSystemLogFiles, folder, log, sinceRecord(0), () => visited++);
   await assert.rejects(read(), LogUnavailableError);
   assert.equal(visited, 0);
-  const healed = new Promise<void>((resolve) => log.setDurableListener(() => resolve()));
+  const healed = new Promise<void>((resolve) => log.setDurabilityListener(() => resolve()));
   repair();
   await healed;
   await read();

@@ -10,7 +10,7 @@ import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
 import {
   computeFrameCrc,
   encodeSegmentHeader,
-  markedFrameHeaderLength,
+  extendedFrameHeaderLength,
   segmentFileName,
   segmentHeaderLength,
   temporaryFileName,
@@ -226,7 +226,7 @@ test('recovery detects damage even if the next group of records begins near the 
     const log = await openLog(folder);
     const wanted = bounds.logReadChunkBytes - before;
     const records = Math.floor(wanted / frameBytes) - 1;
-    const last = 9_000 + ((wanted - markedFrameHeaderLength) % frameBytes);
+    const last = 9_000 + ((wanted - extendedFrameHeaderLength) % frameBytes);
     const group = Array.from({ length: records }, () => log.append(filler(9_000))!.durable);
     await Promise.all([...group, log.append(filler(last))!.durable]);
     await log.append(filler(1))!.durable;

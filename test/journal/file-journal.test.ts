@@ -16,7 +16,7 @@ import {
   serializeFieldEncodings,
 } from '../../src/journal/journal-log-reader.ts';
 import { SecretRing } from '../../src/secrets/secret-ring.ts';
-import { fieldIndex } from '../../src/verticals/field-vector.ts';
+import { fieldPosition } from '../../src/verticals/field-vector.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { FailingLogFiles } from '../event-log/failing-log-files.ts';
@@ -355,8 +355,8 @@ test('decryptBatch returns null for a wrong batch number, salt or secret, and fo
 });
 
 const { fields } = personalLoans;
-const state = fieldIndex(personalLoans, 'state');
-const amount = fieldIndex(personalLoans, 'loan_amount');
+const state = fieldPosition(personalLoans, 'state');
+const amount = fieldPosition(personalLoans, 'loan_amount');
 
 function withFields(changed: Vertical['fields']): Vertical {
   return { ...personalLoans, fields: changed };
@@ -389,7 +389,7 @@ test('translates field changes correctly after the order of the fields has chang
       changes[2 * amount + 1] = 15_000;
       const translated = translate(changes);
       const kept = (name: string) => {
-        const at = translated.findIndex((each, i) => i % 2 === 0 && each === fieldIndex(today, name));
+        const at = translated.findIndex((each, i) => i % 2 === 0 && each === fieldPosition(today, name));
         return translated[at + 1];
       };
       assert.deepEqual([kept('state'), kept('loan_amount'), kept('birthdate')], [3, 15_000, -1]);

@@ -13,7 +13,7 @@ import {
   removeOffer,
 } from '../../src/matching/offer-set.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
-import { absentValue, fieldIndex } from '../../src/verticals/field-vector.ts';
+import { absentValue, fieldPosition } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { priceRankedOffers, toOfferViews } from '../../src/verticals/personal-loans/offer-view.ts';
 import type { LoanRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
@@ -70,7 +70,7 @@ export function compareWithReference(rank: LoanRanker, vertical: Vertical, draw:
     const unavailable = random() < 0.2 ? drawUnavailable(random, compiled) : null;
     const plain = referenceMatches(catalog, vertical, borrower, today);
     const isOpen = (id: string, bits: OfferSet | null = unavailable) =>
-      bits === null || !hasOffer(bits, compiled.offerIndex(id));
+      bits === null || !hasOffer(bits, compiled.findOfferIndex(id));
     const open = plain.filter(({ id }) => isOpen(id));
     const ranked = rank(compiled.tables, borrower, today, unavailable);
     assert.equal(ranked.total, open.length);
@@ -217,9 +217,9 @@ function spendToTheLimit(borrower: number[], catalog: LoanCatalog, random: Rando
   const debt = Math.floor(random() * 2_000);
   // By fours, so that the amount is whole over 105 months, too.
   const incomes = 4 * Math.ceil((1_000 + random() * 8_000 + debt * 20) / quarters / 4);
-  borrower[fieldIndex(vertical, annualIncome)] = incomes * 240;
-  borrower[fieldIndex(vertical, monthlyDebt)] = debt;
-  borrower[fieldIndex(vertical, amount)] = ((incomes * quarters - debt * 20) * months) / 20;
+  borrower[fieldPosition(vertical, annualIncome)] = incomes * 240;
+  borrower[fieldPosition(vertical, monthlyDebt)] = debt;
+  borrower[fieldPosition(vertical, amount)] = ((incomes * quarters - debt * 20) * months) / 20;
 }
 
 function changeBands(
@@ -250,9 +250,9 @@ function drawBorrower(random: Random, vertical: Vertical): number[] {
     borrower[at] = Math.min(field.max, Math.max(field.min, edge));
   }
   const { annualIncome, monthlyDebt } = vertical.roles;
-  const income = borrower[fieldIndex(vertical, annualIncome)]!;
+  const income = borrower[fieldPosition(vertical, annualIncome)]!;
   if (monthlyDebt !== undefined && random() < 0.5) {
-    borrower[fieldIndex(vertical, monthlyDebt)] = Math.floor((Math.max(0, income) / 12) * random() * 0.4);
+    borrower[fieldPosition(vertical, monthlyDebt)] = Math.floor((Math.max(0, income) / 12) * random() * 0.4);
   }
   return borrower;
 }

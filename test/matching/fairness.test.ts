@@ -7,7 +7,7 @@ import { explainOffers } from '../../src/matching/explain-offers.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
 import { addOffer, emptyOfferSet } from '../../src/matching/offer-set.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
-import { type FieldVector, fieldIndex } from '../../src/verticals/field-vector.ts';
+import { type FieldVector, fieldPosition } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { priceRankedOffers, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
@@ -136,7 +136,7 @@ function forEachPair(
   values: { readonly one?: number; readonly other?: number } = {},
 ): void {
   const random = seededRandom(20_260_801);
-  const position = fieldIndex(personalLoans, trait);
+  const position = fieldPosition(personalLoans, trait);
   const value = () => randomFieldValue(random, personalLoans.fields[position]!);
   for (const [seed, catalog] of catalogsBySize[size].entries()) {
     for (let pair = 0; pair < 20; pair++) {
@@ -170,7 +170,7 @@ function assertFair(market: Market, trait: string, size: Size): number {
 
 /** Returns an unfair market: the score of each offer includes the trait, with a weight that differs from offer to offer. */
 function marketWithWeightFor(trait: string): Market {
-  const position = fieldIndex(personalLoans, trait);
+  const position = fieldPosition(personalLoans, trait);
   let value = 0;
   const rank = createRanker(
     (tables, offer, applicant, price) =>
@@ -187,7 +187,7 @@ function marketWithWeightFor(trait: string): Market {
 
 /** Returns an unfair market, in which borrowers with every second value of a trait pay higher rates. */
 function marketWithSurchargeFor(trait: string): Market {
-  const position = fieldIndex(personalLoans, trait);
+  const position = fieldPosition(personalLoans, trait);
   const surcharged = new Map<Catalog, CompiledCatalog>();
   const surcharge = (catalog: Catalog) => {
     const file = structuredClone(catalog.file);
@@ -241,7 +241,7 @@ test('only rankings in a large market use the sort orders that the index stores 
 /** Asserts that two borrowers who differ only in one field get the same offers and explanations. */
 async function assertNoDifference(market: Market, trait: string, size: Size): Promise<void> {
   const random = seededRandom(7);
-  const position = fieldIndex(personalLoans, trait);
+  const position = fieldPosition(personalLoans, trait);
   for (const catalog of catalogsBySize[size].slice(0, markets[size].catalogs / 2)) {
     for (let i = 0; i < 10; i++) {
       const one = randomBorrower(random);
@@ -262,8 +262,8 @@ for (const trait of ['education_level', 'address_zip']) {
       assertNoDifference(fairMarket, trait, size));
 
     selfCheck(`detects eligibility that depends on ${trait} in a ${size} market`, async () => {
-      const position = fieldIndex(personalLoans, trait);
-      const income = fieldIndex(personalLoans, 'annual_income');
+      const position = fieldPosition(personalLoans, trait);
+      const income = fieldPosition(personalLoans, 'annual_income');
       const selective: Market = {
         ...fairMarket,
         rank: (tables, borrower, ...rest) =>
@@ -275,7 +275,9 @@ for (const trait of ['education_level', 'address_zip']) {
 }
 
 describe('scores of retired borrowers', () => {
-  const field = personalLoans.fields[fieldIndex(personalLoans, 'employment_status')] as { values: readonly string[] };
+  const field = personalLoans.fields[fieldPosition(personalLoans, 'employment_status')] as {
+    values: readonly string[];
+  };
   const values = { one: field.values.indexOf('employed'), other: field.values.indexOf('retired') };
 
   /** @param scoreFor returns the score function for an employment status; a fair market has one for all */

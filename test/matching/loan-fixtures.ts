@@ -6,7 +6,7 @@ import type { OfferView } from '../../src/verticals/personal-loans/offer-view.ts
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import {
   calculatePrice,
-  createOfferPrice,
+  createEmptyOfferPrice,
   emptyApplicant,
   monthlyPaymentCents,
   readApplicant,
@@ -96,7 +96,7 @@ export type Quote = Pick<
 /** Prices one offer for a borrower. Returns null if the borrower cannot get the offer. */
 export function quote({ tables }: CompiledCatalog, offerIndex: number, borrower: Readonly<FieldVector>): Quote | null {
   const applicant = emptyApplicant();
-  const price = createOfferPrice();
+  const price = createEmptyOfferPrice();
   if (!readApplicant(tables, borrower, applicant) || !calculatePrice(tables, offerIndex, applicant, price)) return null;
   return {
     apr_range: { min: tables.aprMin[price.slot]! / 100, max: tables.aprMax[price.slot]! / 100 },
@@ -114,7 +114,7 @@ export function scoresOf(
   borrower: FieldVector,
 ): Map<string, number> {
   const applicant = emptyApplicant();
-  const price = createOfferPrice();
+  const price = createEmptyOfferPrice();
   if (!readApplicant(tables, borrower, applicant)) throw new Error('the borrower lacks required fields');
   const scores = new Map<string, number>();
   for (const [at, { id }] of offers.entries()) {

@@ -64,7 +64,7 @@ class Bench {
       log: ledger.log,
     });
     runAfterTest(t, () => analytics.close());
-    ledger.log.setDurableListener((position) => analytics.onLedgerDurable(position));
+    ledger.log.setDurabilityListener((position) => analytics.onLedgerDurable(position));
     const bench = new Bench(ledger, analytics);
     await bench.append(
       sessionCreatedRecord(bench.sub),

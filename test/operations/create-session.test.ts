@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { succeeded } from '../../src/domain/outcome.ts';
+import { successOutcome } from '../../src/domain/outcome.ts';
 import { decodeSubId, formatSubId, SubIds } from '../../src/ids/sub-id.ts';
 import { deviceClasses } from '../../src/ledger/ledger-record.ts';
 import { type CreateSessionDeps, createSession } from '../../src/operations/create-session.ts';
@@ -50,7 +50,7 @@ class Bench {
   /** Returns the session or the error. */
   async create(body: unknown, tenant = liveTenant) {
     const outcome = await this.createWithKey(body, null, tenant);
-    return outcome.ok ? succeeded(outcome.value.session) : outcome;
+    return outcome.ok ? successOutcome(outcome.value.session) : outcome;
   }
 
   async createWithKey(body: unknown, idempotencyKey: string | null, tenant = liveTenant) {

@@ -27,10 +27,10 @@ import {
   type MarketplaceView,
   toMarketplaceView,
 } from '../../src/operations/get-marketplace.ts';
-import { withIgnoredParameters } from '../../src/operations/ignored-names.ts';
+import { addIgnoredParameters } from '../../src/operations/ignored-names.ts';
 import type { OffersResult } from '../../src/operations/show-offers.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
-import { fieldIndex } from '../../src/verticals/field-vector.ts';
+import { fieldPosition } from '../../src/verticals/field-vector.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import { enlargedCatalog, withDailyCap } from '../support/changeable-catalogs.ts';
@@ -98,7 +98,7 @@ async function setUp(
   return { clock, ledger, sessions, session, catalog, state, ask, show };
 }
 
-const amount = fieldIndex(vertical, vertical.roles.amount);
+const amount = fieldPosition(vertical, vertical.roles.amount);
 
 // A response waits for another event-loop turn if it needs an explanation or a matching thread.
 for (const { threads, explain, what } of [
@@ -186,7 +186,7 @@ describe('getMarketplace if the availability of offers changes', () => {
     const shown = async (closed: readonly number[], maxOffers: string) => {
       state.unavailable = unavailableFrom(closed, catalog);
       const { offers } = viewOf(await ask({ max_offers: maxOffers }));
-      return { rankings: state.rankings, offers: offers.map(({ svc_offer_id: id }) => catalog.offerIndex(id)) };
+      return { rankings: state.rankings, offers: offers.map(({ svc_offer_id: id }) => catalog.findOfferIndex(id)) };
     };
     assert.equal((await shown(best, '19')).rankings, 1);
     const { rankings, offers } = await shown(best, '20');
@@ -206,7 +206,7 @@ describe('getMarketplace if the availability of offers changes', () => {
       [2, 'partial'],
       [3, 'high'],
     ] as const) {
-      const kept = new Set(offers.slice(0, count).map(({ svc_offer_id: id }) => catalog.offerIndex(id)));
+      const kept = new Set(offers.slice(0, count).map(({ svc_offer_id: id }) => catalog.findOfferIndex(id)));
       const others = catalog.offers.map((_, offer) => offer).filter((offer) => !kept.has(offer));
       state.unavailable = unavailableFrom(others, catalog);
       const view = viewOf(await ask({}));
@@ -239,7 +239,7 @@ describe('getMarketplace if the availability of offers changes', () => {
       const from = sortOrders.indexOf(sort) * places;
       const open = [...plain.orders.subarray(from, from + places)].filter((offer) => !closed.has(offer));
       assert.deepEqual(
-        view.offers.map(({ svc_offer_id: id, position }) => [catalog.offerIndex(id), position]),
+        view.offers.map(({ svc_offer_id: id, position }) => [catalog.findOfferIndex(id), position]),
         open.slice(0, maxOffers).map((offer, at) => [offer, at + 1]),
       );
       assert.equal(view.total_offers, plain.total);
@@ -253,7 +253,7 @@ describe('getMarketplace if the availability of offers changes', () => {
     const before = viewOf(await ask({}));
     session.mergeFields([amount, session.fieldsOfSession[amount]!]);
     const asked = ask({});
-    state.unavailable = unavailableFrom([catalog.offerIndex(before.offers[0]!.svc_offer_id)], catalog);
+    state.unavailable = unavailableFrom([catalog.findOfferIndex(before.offers[0]!.svc_offer_id)], catalog);
     const after = viewOf(await asked);
     assert.deepEqual(after.offers[0]!.svc_offer_id, before.offers[1]!.svc_offer_id);
     assert.equal(after.total_offers, before.total_offers - 1);
@@ -292,7 +292,7 @@ it('the rendered response text equals JSON.stringify of the response object', as
     assert(outcome.ok);
     assert.equal(
       renderMarketplaceJson(outcome.value, offerUrls, ignored),
-      JSON.stringify(withIgnoredParameters(viewOf(outcome), ignored)),
+      JSON.stringify(addIgnoredParameters(viewOf(outcome), ignored)),
     );
   }
 });

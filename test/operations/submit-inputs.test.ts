@@ -7,7 +7,7 @@ import { submitInputs } from '../../src/operations/submit-inputs.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import type { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { CachedRanking } from '../../src/sessions/session-store.ts';
-import { emptyFieldVector, fieldIndex } from '../../src/verticals/field-vector.ts';
+import { emptyFieldVector, fieldPosition } from '../../src/verticals/field-vector.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { liveTenant, secretRingOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -219,7 +219,12 @@ describe('submitInputs', () => {
     const [merge, ...others] = await bench.journal.merges();
     assert.deepEqual(others, []);
     assert.deepEqual(merge!.sub, bench.subIds.toBytes(sub_id));
-    assert.deepEqual(merge!.changes, [fieldIndex(vertical, 'state'), 4, fieldIndex(vertical, 'loan_amount'), 5_000]);
+    assert.deepEqual(merge!.changes, [
+      fieldPosition(vertical, 'state'),
+      4,
+      fieldPosition(vertical, 'loan_amount'),
+      5_000,
+    ]);
   });
 
   it('writes no journal record for a submission without changes', async (t) => {
@@ -238,7 +243,7 @@ describe('submitInputs', () => {
     assert.equal(first!.missing_required.includes('loan_amount'), true);
     assert.equal(second!.missing_required.includes('loan_amount'), false);
     const last = (await bench.journal.merges()).at(-1)!;
-    assert.equal(bench.fieldsOf(sub_id)[fieldIndex(vertical, 'state')], last.changes[1]);
+    assert.equal(bench.fieldsOf(sub_id)[fieldPosition(vertical, 'state')], last.changes[1]);
   });
 
   it('returns SUB_ID_EXPIRED if the session expires before its field changes are durable', async (t) => {
@@ -282,7 +287,7 @@ describe('submitInputs', () => {
     assert.equal((await bench.submit(sub_id, { loan_amount: 6_000 })).match_readiness, 'high');
     const live = bench.fieldsOf(sub_id);
     assert.deepEqual(
-      ['state', 'loan_amount'].map((name) => live[fieldIndex(vertical, name)]),
+      ['state', 'loan_amount'].map((name) => live[fieldPosition(vertical, name)]),
       [32, 6_000],
     );
     const restored = bench.newSession();

@@ -27,7 +27,7 @@ test('the drain timeout begins after the drain delay, and stopNow sets the timeo
 test('reports why the service is not ready, and runs the cleanup once even if stop and stopNow are called', async () => {
   const cleanup = new CleanupStack();
   let closed = 0;
-  cleanup.defer(() => closed++);
+  cleanup.deferUntilClose(() => closed++);
   const journal = { healthy: true };
   const lifecycle = new ServiceLifecycle({
     clock: new ManualClock(),

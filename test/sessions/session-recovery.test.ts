@@ -67,7 +67,7 @@ describe('SessionRecovery', () => {
     const idOf = (number: number) => widgetEventsRecord(sub, ['widget_loaded'], { firstEvent: number })[4];
     assert.equal(widgetUsage.shouldCountView(view[5]!), false);
     assert.deepEqual(
-      [1, 2, 3].map((number) => widgetUsage.markEvent(idOf(number))),
+      [1, 2, 3].map((number) => widgetUsage.tryUseEventId(idOf(number))),
       [false, false, true],
     );
   });

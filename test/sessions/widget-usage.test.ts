@@ -61,12 +61,12 @@ describe('WidgetUsage', () => {
   it('accepts each widget event once, up to the limit', () => {
     const usage = new WidgetUsage();
     for (let number = 0; number < bounds.widgetEventsPerSessionMax; number++) {
-      assert.ok(usage.markEvent(idOf(number)));
-      assert.ok(!usage.markEvent(idOf(number)));
+      assert.ok(usage.tryUseEventId(idOf(number)));
+      assert.ok(!usage.tryUseEventId(idOf(number)));
     }
-    assert.ok(!usage.markEvent(idOf(bounds.widgetEventsPerSessionMax)));
-    usage.unmarkEvent(idOf(3));
-    assert.ok(usage.markEvent(idOf(3)));
+    assert.ok(!usage.tryUseEventId(idOf(bounds.widgetEventsPerSessionMax)));
+    usage.releaseEventId(idOf(3));
+    assert.ok(usage.tryUseEventId(idOf(3)));
   });
 });
 

@@ -44,7 +44,7 @@ export class CannedAnalytics implements Analytics {
     return this.figures;
   }
 
-  async listDays(query: SummaryQuery): Promise<DailyAnalyticsResult> {
+  async listDailyAnalytics(query: SummaryQuery): Promise<DailyAnalyticsResult> {
     this.lastQuery = query;
     if (this.error !== null) throw this.error;
     return { days: this.days, retainedFromDay: this.retainedFromDay };

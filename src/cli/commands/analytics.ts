@@ -42,7 +42,7 @@ import {
 import { formatTable, printChunk, printJson, printNotice, printResult } from '../output.ts';
 import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
 import { runInterruptible } from '../signals.ts';
-import { formatDailyTable, formatDataTime, formatSessions, formatSummary } from './analytics-text.ts';
+import { formatDailyTable, formatDataAsOf, formatSessions, formatSummary } from './analytics-text.ts';
 import { withKeyRegistry } from './keys.ts';
 import { checkLogWithProgress, resolveLogFolder } from './log-folder.ts';
 
@@ -270,7 +270,7 @@ async function printSessionsReport(
   }
   if (json) return;
   const count = printed === 0 ? 'No sessions found' : `${printed} sessions`;
-  printNotice(`${count}, ${formatDataTime(analytics.appliedPosition)}.`);
+  printNotice(`${count}, ${formatDataAsOf(analytics.appliedPosition)}.`);
 }
 
 async function* readPages<Item>(
@@ -320,7 +320,7 @@ async function printTagCounts(options: { readonly json?: true }): Promise<void> 
       String(tags),
     ]);
     if (rows.length > 0) printResult(formatTable(['ACCOUNT', 'VERTICAL', 'MODE', 'TAGS'], rows));
-    const asOf = formatDataTime(analytics.appliedPosition);
+    const asOf = formatDataAsOf(analytics.appliedPosition);
     printNotice(rows.length === 0 ? `No tags found, ${asOf}.` : `Counts are ${asOf}.`);
   });
 }

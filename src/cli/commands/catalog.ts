@@ -3,7 +3,7 @@ import { bounds } from '../../bounds.ts';
 import {
   type CatalogError,
   CatalogErrors,
-  type CatalogPath,
+  type CatalogValuePath,
   formatCatalogPath,
 } from '../../catalogs/catalog-errors.ts';
 import type { CatalogFile } from '../../catalogs/catalog-schema.ts';
@@ -179,7 +179,7 @@ async function findLogoNotes(file: string, text: string, { lenders }: CatalogFil
   return notes;
 }
 
-function positionsOf(text: string, paths: CatalogPath[]): (TextPosition | null)[] {
+function positionsOf(text: string, paths: CatalogValuePath[]): (TextPosition | null)[] {
   return locateJsonPaths(text, paths, 0).positions;
 }
 

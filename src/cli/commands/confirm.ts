@@ -4,7 +4,7 @@ import process from 'node:process';
 import { type Command, InvalidArgumentError } from 'commander';
 import { operatorTokenPath, readOperatorToken } from '../../auth/operator-token.ts';
 import { bounds } from '../../bounds.ts';
-import { readDataDir, readOperationsAddress } from '../../config/config.ts';
+import { readDataDir, readOperationsListenerAddress } from '../../config/config.ts';
 import { type Env, readEnv } from '../../config/env.ts';
 import { parseBaseUrl } from '../../config/parse-setting.ts';
 import { endpointUrl } from '../../config/resolve-urls.ts';
@@ -271,7 +271,7 @@ function readToken(tokenFile: string | undefined, env: Env): string {
 }
 
 function operationsUrl(env: Env): string {
-  const endpoint = readOperationsAddress(env);
+  const endpoint = readOperationsListenerAddress(env);
   if (endpoint.port !== 0) return endpointUrl(endpoint);
   throw new CommandLineError('SVC_OPS_PORT is 0, so the port of the server is unknown; use --url');
 }

@@ -28,7 +28,7 @@ export async function checkLogWithProgress(
 }
 
 /** Times of the first and the last included record, in Unix milliseconds. Records that contain no time are ignored. */
-export class RecordTimeSpan {
+export class LogTimeRange {
   firstMs: number | null = null;
   lastMs: number | null = null;
 

@@ -12,7 +12,7 @@ import { type FolderLock, lockFolder } from '../../files/folder-lock.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
 import { formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
-import { checkLogWithProgress, RecordTimeSpan, resolveLogFolder } from './log-folder.ts';
+import { checkLogWithProgress, LogTimeRange, resolveLogFolder } from './log-folder.ts';
 
 interface RepairOptions {
   readonly cut?: LogLocation;
@@ -135,7 +135,7 @@ async function executeRepair(
   if (statSync(folder).dev !== statSync(dirname(folder)).dev) {
     throw new CommandLineError(`${folder} is a mount point: its files cannot be moved to a folder beside it`);
   }
-  const timeSpan = new RecordTimeSpan();
+  const timeSpan = new LogTimeRange();
   const removed = countTruncatedRecords(fileSystemLogFiles, plan, (record) => timeSpan.includeRecordTime(record));
   if (yes) await repairLog(fileSystemLogFiles, plan, removedFolder);
   const report = {

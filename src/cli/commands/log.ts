@@ -18,7 +18,7 @@ import {
 import { createCommandGroup, createIntegerParser, defineCommand } from '../command.ts';
 import { formatNameValuePairs, formatTimestamp, printChunk, printJson, printNotice, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
-import { checkLogWithProgress, RecordTimeSpan, resolveLogFolder } from './log-folder.ts';
+import { checkLogWithProgress, LogTimeRange, resolveLogFolder } from './log-folder.ts';
 import { logRepairCommand } from './log-repair.ts';
 
 function logVerifyCommand(): Command {
@@ -74,7 +74,7 @@ export function createCommand(): Command {
 }
 
 async function verifyLog(named: string | undefined, output: { readonly json?: true }): Promise<void> {
-  const span = new RecordTimeSpan();
+  const span = new LogTimeRange();
   const folder = resolveLogFolder(named);
   const onRecord = (_position: number, record: readonly unknown[]): void => span.includeRecordTime(record);
   const check = await runInterruptible((signal) => checkLogWithProgress(folder, output, { onRecord, signal }));
@@ -91,7 +91,7 @@ async function verifyLog(named: string | undefined, output: { readonly json?: tr
   throw check.damage;
 }
 
-function checkToJson(check: LogVerification, { firstMs, lastMs }: RecordTimeSpan) {
+function checkToJson(check: LogVerification, { firstMs, lastMs }: LogTimeRange) {
   const { folder, segments, bytes, records, position, tornBytes, damage } = check;
   return {
     folder,
@@ -107,7 +107,7 @@ function checkToJson(check: LogVerification, { firstMs, lastMs }: RecordTimeSpan
   };
 }
 
-function formatLogCheck(check: LogVerification, { firstMs, lastMs }: RecordTimeSpan): string {
+function formatLogCheck(check: LogVerification, { firstMs, lastMs }: LogTimeRange): string {
   const { folder, segments, bytes, records, position, tornBytes, damage } = check;
   const tail = `; ends with ${tornBytes} bytes of an incomplete record (a write in progress or a torn tail; the next start of the service moves them to a file)`;
   const rows: [string, string][] = [

@@ -47,7 +47,7 @@ export class BodyBuffer {
   }
 }
 
-export const lateHeaderReadMessage = 'request headers must be read before the handler returns or awaits';
+export const headersReadTooLateMessage = 'request headers must be read before the handler returns or awaits';
 
 /**
  * Base class of the request contexts of both engines: states, body callbacks, deadline and error replies.

@@ -7,7 +7,7 @@ import type { RequestParam } from '../../domain/errors.ts';
 import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import { BaseListener, deadlineEntryDefaults } from './base-listener.ts';
-import { BaseRequestContext, BodyBuffer, lateHeaderReadMessage, nextRequestId } from './base-request-context.ts';
+import { BaseRequestContext, BodyBuffer, headersReadTooLateMessage, nextRequestId } from './base-request-context.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodylessStatus, responseHead, responseHeaders, splitHeaders } from './response-head.ts';
 
@@ -229,7 +229,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   }
 
   override requestHeader(lowerCaseName: string): string {
-    if (!this.isHandling) throw new Error(lateHeaderReadMessage);
+    if (!this.isHandling) throw new Error(headersReadTooLateMessage);
     if (this.authority !== undefined && lowerCaseName === 'host') return this.authority;
     return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
   }

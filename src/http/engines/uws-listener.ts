@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js
 import { bounds } from '../../bounds.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import { BaseListener } from './base-listener.ts';
-import { BaseRequestContext, BodyBuffer, lateHeaderReadMessage } from './base-request-context.ts';
+import { BaseRequestContext, BodyBuffer, headersReadTooLateMessage } from './base-request-context.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodylessStatus, responseHead } from './response-head.ts';
 import {
@@ -193,7 +193,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   override requestHeader(lowerCaseName: string): string {
-    if (this.req === undefined) throw new Error(lateHeaderReadMessage);
+    if (this.req === undefined) throw new Error(headersReadTooLateMessage);
     return this.req.getHeader(lowerCaseName);
   }
 

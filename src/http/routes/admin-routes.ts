@@ -8,7 +8,13 @@ import { validateWebOrigin } from '../../auth/web-origin.ts';
 import { bounds } from '../../bounds.ts';
 import type { CancelSignal } from '../../domain/async.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { failureWithCode, invalidRequest, type Outcome, serviceUnavailable, succeeded } from '../../domain/outcome.ts';
+import {
+  failureOutcomeWithCode,
+  invalidRequest,
+  type Outcome,
+  serviceUnavailable,
+  successOutcome,
+} from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { ConfirmationsView } from '../../operations/confirm-revenue.ts';
@@ -75,7 +81,7 @@ const keysPath = '/keys';
 /** Reads or changes the key file. Errors that the client can correct become an `Outcome`. All other errors are rethrown. */
 function tryKeyFile<Value>(access: () => Value): Outcome<Value> {
   try {
-    return succeeded(access());
+    return successOutcome(access());
   } catch (error) {
     if (isKeyFileBusy(error) || isKeyFileUnwritable(error)) return serviceUnavailable(bounds.retryAfterSeconds);
     if (error instanceof EmbedOriginError) return invalidRequest(error.argument);
@@ -92,7 +98,7 @@ function keyRoutes(deps: AdminRoutesDeps): RequestHandler {
   const { keys, clock, verticals, logger } = deps;
   const toJson = (key: IssuedKey) => toIssuedKeyJson(key, clock.wallMs());
   const all = operatorOnly(deps, {
-    GET: (context) => sendOutcome(context, succeeded(keys.listKeys().map(toJson))),
+    GET: (context) => sendOutcome(context, successOutcome(keys.listKeys().map(toJson))),
     POST: (context) => {
       const issue = (body: unknown): Outcome<object> => {
         const nowMs = clock.wallMs();
@@ -122,7 +128,7 @@ function keyRoutes(deps: AdminRoutesDeps): RequestHandler {
   });
   const find = (path: string): Outcome<object> => {
     const key = keys.find(keyIdOf(path));
-    return key === undefined ? failureWithCode('NOT_FOUND') : succeeded(toJson(key));
+    return key === undefined ? failureOutcomeWithCode('NOT_FOUND') : successOutcome(toJson(key));
   };
   return (context) => (context.path === keysPath ? all(context) : one(context));
 }
@@ -159,7 +165,7 @@ function originRoutes(deps: AdminRoutesDeps): RequestHandler {
     if (!query.ok) return query;
     const listed = tryKeyFile(() => embedOrigins.list(query.values.account));
     return listed.ok
-      ? succeeded(listed.value.map((each) => ({ account: each.accountName, origin: each.origin })))
+      ? successOutcome(listed.value.map((each) => ({ account: each.accountName, origin: each.origin })))
       : listed;
   }
 
@@ -181,7 +187,7 @@ function originRoutes(deps: AdminRoutesDeps): RequestHandler {
     } else if (count > 0) {
       logger.info({ account, origins: count }, 'embedding origins removed through the operations API');
     }
-    return succeeded(results.value.map((outcome, index) => ({ origin: origins[index], outcome })));
+    return successOutcome(results.value.map((outcome, index) => ({ origin: origins[index], outcome })));
   }
 }
 

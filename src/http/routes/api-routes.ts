@@ -6,9 +6,9 @@ import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { ApiOperations } from '../../operations/api-operations.ts';
 import type { MarketplaceRequest } from '../../operations/get-marketplace.ts';
 import {
+  addIgnoredParameters,
   collectUnknownParameters,
   knownRequestParameters,
-  withIgnoredParameters,
 } from '../../operations/ignored-names.ts';
 import type { OffersResult } from '../../operations/show-offers.ts';
 import type { OfferUrls } from '../../verticals/products.ts';
@@ -141,7 +141,7 @@ function handleCreateSession(
     const outcome = await operations.createSession(admission, body, idempotencyKey);
     if (!outcome.ok) return sendError(context, outcome.error, headers);
     const { session, replayed } = outcome.value;
-    const view = withIgnoredParameters(session, ignoredMembers(admission, body, 'create_session'));
+    const view = addIgnoredParameters(session, ignoredMembers(admission, body, 'create_session'));
     sendJson(context, JSON.stringify(view), replayed ? headers + replayedHeaders : headers);
   });
 }
@@ -220,7 +220,7 @@ function sendOutcome(
   outcome: Outcome<object>,
   ignored: readonly string[],
 ): void {
-  if (outcome.ok) sendJson(context, JSON.stringify(withIgnoredParameters(outcome.value, ignored)), headers);
+  if (outcome.ok) sendJson(context, JSON.stringify(addIgnoredParameters(outcome.value, ignored)), headers);
   else sendError(context, outcome.error, headers);
 }
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { bounds } from '../../bounds.ts';
-import { failureWithCode, invalidRequest, type Outcome } from '../../domain/outcome.ts';
+import { failureOutcomeWithCode, invalidRequest, type Outcome } from '../../domain/outcome.ts';
 import { isPrefetchPurpose } from '../../operations/click-url.ts';
 import type { RequestContext } from '../engines/listener.ts';
 import { formatHeaders } from '../engines/response-head.ts';
@@ -11,7 +11,7 @@ import { formatHeaders } from '../engines/response-head.ts';
  * @param isJson whether the content type is JSON
  */
 export function parseJsonBody(isJson: boolean, bytes: Buffer): Outcome<unknown> {
-  if (!isJson) return failureWithCode('UNSUPPORTED_MEDIA_TYPE');
+  if (!isJson) return failureOutcomeWithCode('UNSUPPORTED_MEDIA_TYPE');
   // `Buffer.toString` would replace invalid UTF-8 with replacement characters instead of reporting an error.
   if (!isUtf8(bytes)) return invalidRequest('body');
   try {

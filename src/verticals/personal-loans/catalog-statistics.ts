@@ -1,6 +1,6 @@
 import { encodeChoiceValue, listOffersById, meetsAllowedValueCriteria } from '../../matching/match-tables.ts';
 import { hasOffer } from '../../matching/offer-set.ts';
-import { absentValue, choiceValues, enumValues, fieldIndex } from '../field-vector.ts';
+import { absentValue, choiceValues, enumValues, fieldPosition } from '../field-vector.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
 import { compileLoanTables, type LoanTables, offerPayoutModel } from './loan-tables.ts';
 import type { LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
@@ -39,7 +39,7 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
     coverage: vertical.fields
       .filter((field) => isCoverageField(field, vertical))
       .map((field) => {
-        const position = fieldIndex(vertical, field.name);
+        const position = fieldPosition(vertical, field.name);
         // If no offer has a criterion on the field, the field has no filter.
         const filter = tables.choiceFilters.find((candidate) => candidate.field === position);
         const open = (code: number, shown: (at: number) => boolean) =>

@@ -2,7 +2,13 @@ import type { VerticalProduct } from '../products.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
 import { loanSchema, validateLoanOffer, validateLoanTermCount } from './offer-schema.ts';
 import { compileOffer, OfferRenderer, priceRankedOffers, toOfferViews } from './offer-view.ts';
-import { calculatePrice, createOfferPrice, emptyApplicant, findPriceMismatches, readApplicant } from './price-offer.ts';
+import {
+  calculatePrice,
+  createEmptyOfferPrice,
+  emptyApplicant,
+  findPriceMismatches,
+  readApplicant,
+} from './price-offer.ts';
 import { buildRankingIndexes, rankLoans } from './rank-loans.ts';
 
 /** Loan product: loans of a fixed amount that are repaid in equal monthly payments. */
@@ -19,7 +25,7 @@ export const installmentLoan = {
   toOfferViews,
   createPriceFilter(tables: LoanTables, borrower) {
     const applicant = emptyApplicant();
-    const price = createOfferPrice();
+    const price = createEmptyOfferPrice();
     if (!readApplicant(tables, borrower, applicant)) return null;
     return (offer) => calculatePrice(tables, offer, applicant, price);
   },

@@ -7,7 +7,7 @@ import {
   listOffersById,
   type MatchTables,
 } from '../../matching/match-tables.ts';
-import { choiceValues, fieldIndex } from '../field-vector.ts';
+import { choiceValues, fieldPosition } from '../field-vector.ts';
 import { computeAprPercent, monthlyPaymentPerDollar } from '../loan-math.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
 import type { LoanCatalog, LoanCreditBand, LoanLender, LoanOffer } from './offer-schema.ts';
@@ -63,7 +63,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
   const states = choiceValues(vertical, roles.state);
   const termMonths = [...new Set(offers.flatMap((offer) => offer.term_months))].sort((a, b) => a - b);
   const memoizedApr = memoizeApr();
-  const indexOf = (name: string | undefined) => (name === undefined ? -1 : fieldIndex(vertical, name));
+  const indexOf = (name: string | undefined) => (name === undefined ? -1 : fieldPosition(vertical, name));
 
   const rows = offers.length * bands.length;
   const slots = rows * termMonths.length;

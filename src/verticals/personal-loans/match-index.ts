@@ -3,7 +3,7 @@ import { addOffer, emptyOfferSet, hasOffer, type OfferSet } from '../../matching
 import { RangeIndex } from '../../matching/range-index.ts';
 import { absentValue } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
-import { type Applicant, calculatePrice, createOfferPrice, emptyApplicant } from './price-offer.ts';
+import { type Applicant, calculatePrice, createEmptyOfferPrice, emptyApplicant } from './price-offer.ts';
 import { aprSortKey, type OfferScorer, revenueSortKey } from './sort-keys.ts';
 
 /** Offer sets and sort orders for one credit band. */
@@ -136,23 +136,23 @@ export class MatchIndex {
    * `LoanTermIndex` without a requested term. Each other part takes only a few milliseconds to build, and is built when it is first used.
    */
   buildSharedIndexes(): void {
-    for (let band = 0; band < this.#tables.bandCount; band++) this.indexForLoanTerm(band, -1);
+    for (let band = 0; band < this.#tables.bandCount; band++) this.getLoanTermIndex(band, -1);
   }
 
-  indexForCreditBand(band: number): CreditBandIndex {
+  getCreditBandIndex(band: number): CreditBandIndex {
     this.#bands[band] ??= this.#buildCreditBandIndex(band);
     return this.#bands[band];
   }
 
   /** @param term index of the requested term in `LoanTables.termMonths`, or -1 if no term is requested */
-  indexForLoanTerm(band: number, term: number): LoanTermIndex {
+  getLoanTermIndex(band: number, term: number): LoanTermIndex {
     const ofBand = this.#terms[band]!;
     ofBand[term + 1] ??= this.#buildLoanTermIndex(band, term);
     return ofBand[term + 1]!;
   }
 
   /** @param applicant an applicant who lives in the state; the index depends only on the state and on the credit band of the applicant */
-  indexForUsState(state: number, applicant: Applicant): UsStateIndex {
+  getUsStateIndex(state: number, applicant: Applicant): UsStateIndex {
     const ofBand = this.#states[applicant.creditBand]!;
     ofBand[state] ??= this.#buildUsStateIndex(state, applicant);
     return ofBand[state];
@@ -199,7 +199,7 @@ export class MatchIndex {
     const tables = this.#tables;
     const { offerCount, bandCount } = tables;
     const termCount = tables.termMonths.length;
-    const { offers, terms, defaultTerm, amountMax } = this.indexForCreditBand(band);
+    const { offers, terms, defaultTerm, amountMax } = this.getCreditBandIndex(band);
     const defaultSlot = new Int32Array(offerCount);
     const defaultPaymentFactor = new Float64Array(offerCount);
     for (const offer of offers) {
@@ -231,9 +231,9 @@ export class MatchIndex {
     // `term` is -1 if the borrower requests no term, or a term that no offer has. The code assumes no requested term, because scores are
     // then highest.
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
-    const price = createOfferPrice();
+    const price = createEmptyOfferPrice();
     const best = new Float64Array(tables.offerCount);
-    const { offers, amountMax } = this.indexForCreditBand(band);
+    const { offers, amountMax } = this.getCreditBandIndex(band);
     for (const offer of offers) {
       price.slot = defaultSlot[offer]!;
       price.termIndex = price.slot % tables.termMonths.length;
@@ -246,13 +246,13 @@ export class MatchIndex {
 
   #buildUsStateIndex(state: number, requester: Applicant): UsStateIndex {
     const tables = this.#tables;
-    const { offers, terms, defaultTerm, amountMax } = this.indexForCreditBand(requester.creditBand);
+    const { offers, terms, defaultTerm, amountMax } = this.getCreditBandIndex(requester.creditBand);
     // The applicant has an infinite income and no debts, and requests the largest amount of the offer. Therefore, `calculatePrice` returns
     // false only if the state or the credit band excludes the offer.
     const applicant = Object.assign(emptyApplicant(), requester);
     applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
-    const price = createOfferPrice();
+    const price = createEmptyOfferPrice();
     const offered = emptyOfferSet(tables.offerCount);
     const raisedMinimum = emptyOfferSet(tables.offerCount);
     const nonDefaultTerm: (OfferSet | undefined)[] = new Array(tables.termMonths.length + 1).fill(undefined);

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { bounds } from '../../bounds.ts';
-import type { CatalogErrors, CatalogPath } from '../../catalogs/catalog-errors.ts';
+import type { CatalogErrors, CatalogValuePath } from '../../catalogs/catalog-errors.ts';
 import {
   ageYearsSchema,
   catalogSchema,
@@ -79,7 +79,7 @@ export type LoanCreditBand = Static<typeof band>;
 /** Reports limits and prices of a loan offer that contradict each other or that the vertical does not allow. */
 export function validateLoanOffer(
   offer: LoanOffer,
-  path: CatalogPath,
+  path: CatalogValuePath,
   vertical: Vertical,
   errors: CatalogErrors,
 ): void {
@@ -115,7 +115,12 @@ export function validateLoanTermCount(offers: readonly LoanOffer[], errors: Cata
   }
 }
 
-function checkMinCreditScore(offer: LoanOffer, path: CatalogPath, vertical: Vertical, errors: CatalogErrors): void {
+function checkMinCreditScore(
+  offer: LoanOffer,
+  path: CatalogValuePath,
+  vertical: Vertical,
+  errors: CatalogErrors,
+): void {
   if (offer.min_credit_score === undefined) return;
   const memberPath = [...path, 'min_credit_score'];
   const bandNames = choiceValues(vertical, vertical.roles.creditBand);
@@ -132,7 +137,7 @@ function checkMinCreditScore(offer: LoanOffer, path: CatalogPath, vertical: Vert
 function checkBand(
   offer: LoanOffer,
   band: LoanCreditBand,
-  path: CatalogPath,
+  path: CatalogValuePath,
   vertical: Vertical,
   errors: CatalogErrors,
 ): void {
@@ -155,7 +160,7 @@ function checkBand(
 
 function checkRateRange(
   { min, max }: LoanCreditBand['note_rate_percent'],
-  path: CatalogPath,
+  path: CatalogValuePath,
   errors: CatalogErrors,
 ): void {
   if (min > max) errors.add([...path, 'note_rate_percent'], 'min must not exceed max');

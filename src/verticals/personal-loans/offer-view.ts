@@ -4,7 +4,13 @@ import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
 import { flattenString } from '../../domain/text.ts';
 import type { FieldVector } from '../field-vector.ts';
 import type { LoanTables as MatchTables } from './loan-tables.ts';
-import { calculatePrice, createOfferPrice, emptyApplicant, monthlyPaymentCents, readApplicant } from './price-offer.ts';
+import {
+  calculatePrice,
+  createEmptyOfferPrice,
+  emptyApplicant,
+  monthlyPaymentCents,
+  readApplicant,
+} from './price-offer.ts';
 
 /** Offer in a marketplace response (docs/contract.md#offers). */
 export interface OfferView {
@@ -69,7 +75,7 @@ export interface PricedOffer {
 }
 
 const applicant = emptyApplicant();
-const price = createOfferPrice();
+const price = createEmptyOfferPrice();
 
 /**
  * Prices the offers of a response for a borrower.
@@ -120,7 +126,7 @@ export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, 
   return offers.map(({ index, slot, paymentCents, amountMin, amountMax, openTerms }, place) => {
     const { id, details } = catalog.offers[index]!;
     return {
-      ...offerRenderer.offerBeforePayment(index, slot),
+      ...offerRenderer.leadingOfferMembers(index, slot),
       monthly_payment_estimate: paymentCents / 100,
       loan_amount_range: { min: amountMin, max: amountMax },
       ...details,
@@ -151,10 +157,10 @@ export function renderOffersJson(
   let text = '[';
   for (let place = 0; place <= lastPlace; place++) {
     const { index, slot, paymentCents, amountMin, amountMax, openTerms } = offers[place]!;
-    const { detailsJson, urlParameters } = offerRenderer.offerAfterPayment(index);
+    const { detailsJson, urlParameters } = offerRenderer.trailingOfferJson(index);
     const dollars = Math.floor(paymentCents / 100);
     text +=
-      offerRenderer.offerBeforePaymentJson(index, slot) +
+      offerRenderer.leadingOfferJson(index, slot) +
       (dollars + centSuffixes[paymentCents - dollars * 100]!) +
       ',"loan_amount_range":{"min":' +
       (amountMin + ',"max":' + amountMax) +
@@ -224,7 +230,7 @@ export class OfferRenderer {
     this.#tailsByOffer = new Array<OfferTail | undefined>(offers.length);
   }
 
-  offerBeforePayment(index: number, slot: number): OfferHead {
+  leadingOfferMembers(index: number, slot: number): OfferHead {
     const { id, lenderName, logo } = this.#offers[index]!;
     const hash = this.#logoHashes.get(lenderName);
     return {
@@ -242,14 +248,14 @@ export class OfferRenderer {
   }
 
   /** Returns the JSON fragment from the opening brace of an offer to the name of the member `monthly_payment_estimate`. */
-  offerBeforePaymentJson(index: number, slot: number): string {
+  leadingOfferJson(index: number, slot: number): string {
     this.#headsBySlot[slot] ??= flattenString(
-      `${JSON.stringify(this.offerBeforePayment(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
+      `${JSON.stringify(this.leadingOfferMembers(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
     );
     return this.#headsBySlot[slot];
   }
 
-  offerAfterPayment(index: number): OfferTail {
+  trailingOfferJson(index: number): OfferTail {
     let tail = this.#tailsByOffer[index];
     if (tail === undefined) {
       const { id, details } = this.#offers[index]!;

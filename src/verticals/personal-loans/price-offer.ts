@@ -64,7 +64,7 @@ export function emptyApplicant(): Applicant {
   };
 }
 
-export function createOfferPrice(): OfferPrice {
+export function createEmptyOfferPrice(): OfferPrice {
   return { openTerms: 0, termIndex: 0, slot: 0, amountMin: 0, amountMax: 0 };
 }
 

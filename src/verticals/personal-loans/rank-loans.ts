@@ -16,7 +16,7 @@ import type { LoanTables } from './loan-tables.ts';
 import { type CreditBandIndex, type LoanTermIndex, MatchIndex } from './match-index.ts';
 import {
   calculatePrice,
-  createOfferPrice,
+  createEmptyOfferPrice,
   emptyApplicant,
   maxMonthlyPayment,
   paymentUnitsPerUsd,
@@ -74,7 +74,7 @@ interface RankerState {
 export function createRanker(score: OfferScorer): Ranker {
   const states = new WeakMap<LoanTables, RankerState>();
   const applicant = emptyApplicant();
-  const price = createOfferPrice();
+  const price = createEmptyOfferPrice();
   const recommended = new TopOffers();
   const lowestApr = new TopOffers();
   const highestAmount = new TopOffers();
@@ -109,8 +109,8 @@ export function createRanker(score: OfferScorer): Ranker {
     if (shouldPriceAll(tables, count)) {
       priceAll(tables, eligible, eligible);
     } else {
-      const bandIndex = index.indexForCreditBand(applicant.creditBand);
-      const termIndex = index.indexForLoanTerm(applicant.creditBand, applicant.termIndex);
+      const bandIndex = index.getCreditBandIndex(applicant.creditBand);
+      const termIndex = index.getLoanTermIndex(applicant.creditBand, applicant.termIndex);
       markDefaultTermOffers(tables, state, borrower);
       takeTopByAmount(tables, state, bandIndex, termIndex);
       applyDebtLimits(tables, state, bandIndex, termIndex);
@@ -169,7 +169,7 @@ export function createRanker(score: OfferScorer): Ranker {
   function markDefaultTermOffers(tables: LoanTables, state: RankerState, borrower: Readonly<FieldVector>): void {
     const { index, eligible, defaultTermOffers } = state;
     defaultTermOffers.set(eligible);
-    const nonDefault = index.indexForUsState(borrower[tables.roles.state]!, applicant).nonDefaultTerm[
+    const nonDefault = index.getUsStateIndex(borrower[tables.roles.state]!, applicant).nonDefaultTerm[
       applicant.termIndex + 1
     ];
     if (nonDefault !== undefined) subtractOffers(defaultTermOffers, nonDefault);

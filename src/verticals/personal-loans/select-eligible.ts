@@ -10,9 +10,9 @@ import {
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import type { MatchIndex, UsStateIndex } from './match-index.ts';
-import { type Applicant, calculatePrice, createOfferPrice } from './price-offer.ts';
+import { type Applicant, calculatePrice, createEmptyOfferPrice } from './price-offer.ts';
 
-const raisedMinimumPrice = createOfferPrice();
+const raisedMinimumPrice = createEmptyOfferPrice();
 
 /**
  * Replaces the content of `eligible` with the offers that pass all rules except the debt-to-income limit, and returns their number.
@@ -27,7 +27,7 @@ export function selectEligibleOffers(
   eligible: OfferSet,
 ): number {
   const { roles, choiceFilters, rangeFilters, ageFilters } = tables;
-  const stateIndex = index.indexForUsState(borrower[roles.state]!, applicant);
+  const stateIndex = index.getUsStateIndex(borrower[roles.state]!, applicant);
   eligible.set(stateIndex.offered);
   for (let at = 0; at < choiceFilters.length; at++) {
     const { field, allowed } = choiceFilters[at]!;
@@ -44,7 +44,7 @@ export function selectEligibleOffers(
       born === absentValue ? absentValue : completedYearsBetween(born, today),
     );
   }
-  index.indexForCreditBand(applicant.creditBand).amounts.filterOffers(eligible, applicant.amount);
+  index.getCreditBandIndex(applicant.creditBand).amounts.filterOffers(eligible, applicant.amount);
   excludeOffersWithRaisedMinimum(tables, stateIndex, applicant, eligible);
   return countOffers(eligible);
 }

@@ -11,7 +11,7 @@ import {
 import { extractRatios, type RatioAcrossRuns } from '../../../bench/check/ratios.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 import {
-  computeRegressionShare,
+  computeSpeedLossShare,
   logarithmicSpread,
   median,
   slowdownThreshold,
@@ -86,8 +86,8 @@ test('the threshold of a regression is at most 50 %, even if the runs differ wid
 });
 
 test('a halved throughput and a doubled cost are both reported as a loss of 50 %', () => {
-  assert.equal(computeRegressionShare('higher', 0.4, 0.2), 0.5);
-  assert.equal(computeRegressionShare('lower', 3, 6), 0.5);
+  assert.equal(computeSpeedLossShare('higher', 0.4, 0.2), 0.5);
+  assert.equal(computeSpeedLossShare('lower', 3, 6), 0.5);
 });
 
 const micro = (name: string, medianNs: number) => ({ name, medianNs, p99Ns: 9_999 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { autocannonClient } from '../../../bench/load/autocannon-client.ts';
 import { findWrkClient, type LoadClient, type LoadPlan } from '../../../bench/load/load-clients.ts';
-import { type PreparedRequest, saveRequests } from '../../../bench/load/prepared-request.ts';
+import { type PreparedRequest, writeRequestFile } from '../../../bench/load/prepared-request.ts';
 import { createFolder } from '../../cli/sample-data-folder.ts';
 import { asReceived, startRecordingServer } from '../support/recording-server.ts';
 
@@ -23,7 +23,7 @@ async function load(
 ) {
   const { port, received } = await startRecordingServer(t, statusOf);
   const requestsFile = join(createFolder(t), 'requests');
-  await saveRequests(requestsFile, requests);
+  await writeRequestFile(requestsFile, requests);
   const result = await client.run({ ...plan, port, requestsFile, connections: 4, expectedStatus: 200 });
   return { result, received: new Set(received), receivedCount: received.length };
 }

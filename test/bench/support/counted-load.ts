@@ -5,14 +5,14 @@
 import type { ProgressPrinter } from '../../../bench/bench-part.ts';
 import { HttpCaller, type HttpResponse } from '../../../bench/load/http-caller.ts';
 import type { LoadClient, LoadPlan } from '../../../bench/load/load-clients.ts';
-import { loadRequests } from '../../../bench/load/prepared-request.ts';
+import { readRequestFile } from '../../../bench/load/prepared-request.ts';
 import type { OpenLoopRunner } from '../../../bench/open-loop/open-loop-plan.ts';
 
 /** Maximum number of requests of one load: far below the limits of the keys that the tests create. */
 const requestsMax = 300;
 const connections = 4;
 
-export const silentProgress: ProgressPrinter = { showStep: () => {}, printLine: () => {} };
+export const silentProgress: ProgressPrinter = { showProgressStep: () => {}, printLine: () => {} };
 
 /** Latencies that every load reports, in milliseconds. */
 export const countedLatencyMs = { p50: 1, p99: 2, p999: 3 } as const;
@@ -59,7 +59,7 @@ export function countedOpenLoop(saturationPerSecond: (closedLoop: number) => num
 
 /** Sends the first requests and counts the responses. */
 async function sendSome({ port, requestsFile, expectedStatus }: LoadPlan) {
-  const requests = (await loadRequests(requestsFile)).slice(0, requestsMax);
+  const requests = (await readRequestFile(requestsFile)).slice(0, requestsMax);
   const caller = new HttpCaller(port, connections);
   const answers = await caller.sendAll(requests).finally(() => caller.close());
   const isExpected = ({ status }: HttpResponse) => status === expectedStatus;

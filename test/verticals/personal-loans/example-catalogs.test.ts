@@ -106,7 +106,7 @@ describe('sandbox-catalog.json', () => {
     ['sandbox-kilo-debt-ratio', { monthly_debt_payments: 500 }, { monthly_debt_payments: 3_500 }],
   ] as const) {
     test(`the sandbox offer ${id} is available only to borrowers who meet the condition of the offer`, () => {
-      const offer = compiled.offerIndex(id);
+      const offer = compiled.findOfferIndex(id);
       const isShown = (fields: object) => {
         const { total, orders } = rankLoans(compiled.tables, borrowerOf({ ...goodBorrower, ...fields }), today);
         assert.ok(total <= 20);

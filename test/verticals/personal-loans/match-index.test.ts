@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { emptyOfferSet } from '../../../src/matching/offer-set.ts';
-import { absentValue, fieldIndex } from '../../../src/verticals/field-vector.ts';
+import { absentValue, fieldPosition } from '../../../src/verticals/field-vector.ts';
 import { compileLoanTables } from '../../../src/verticals/personal-loans/loan-tables.ts';
 import { MatchIndex } from '../../../src/verticals/personal-loans/match-index.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
@@ -30,7 +30,7 @@ test('after buildSharedIndexes, the first ranking for a credit band builds only 
     borrower[tables.roles.creditBand] = band;
     borrower[tables.roles.term] = absentValue;
     borrower[tables.roles.amount] = 5_000;
-    borrower[fieldIndex(personalLoans, 'annual_income')] = 90_000;
+    borrower[fieldPosition(personalLoans, 'annual_income')] = 90_000;
     borrower[tables.roles.monthlyDebt] = 1_000;
     matched += rank(tables, borrower, today).total;
     const { bands, terms, states } = index.memoryUsage;
@@ -50,10 +50,10 @@ test('the reported memory usage includes every index that is built', () => {
     assert.ok(least(made) > 0);
   };
   const setOfOffers = emptyOfferSet(tables.offerCount);
-  grows(() => index.indexForCreditBand(5), bytesOf);
-  grows(() => index.indexForLoanTerm(5, 1), bytesOf);
-  grows(() => index.indexForUsState(4, Object.assign(emptyApplicant(), { creditBand: 5, state: 4 })), bytesOf);
-  for (const range of [...index.ranges, ...index.ageRanges, index.indexForCreditBand(5).amounts]) {
+  grows(() => index.getCreditBandIndex(5), bytesOf);
+  grows(() => index.getLoanTermIndex(5, 1), bytesOf);
+  grows(() => index.getUsStateIndex(4, Object.assign(emptyApplicant(), { creditBand: 5, state: 4 })), bytesOf);
+  for (const range of [...index.ranges, ...index.ageRanges, index.getCreditBandIndex(5).amounts]) {
     grows(
       () => {
         range.filterOffers(setOfOffers.slice(), 30);
@@ -79,7 +79,7 @@ test('an index with a small memory limit stays below the limit, and returns the 
     selectEligibleOffers(tables, large, borrower, applicant, today, ofLarge);
     assert.deepEqual(ofSmall, ofLarge);
     const { creditBand, termIndex } = applicant;
-    assert.deepEqual(small.indexForLoanTerm(creditBand, termIndex), large.indexForLoanTerm(creditBand, termIndex));
+    assert.deepEqual(small.getLoanTermIndex(creditBand, termIndex), large.getLoanTermIndex(creditBand, termIndex));
     assert.ok(small.memoryUsage.bytes <= bytesMax, `${small.memoryUsage.bytes} bytes`);
   }
   assert.ok(matched > 250 && large.memoryUsage.bytes > 10 * bytesMax);

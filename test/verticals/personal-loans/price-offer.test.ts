@@ -6,7 +6,7 @@ import type { LoanOffer } from '../../../src/verticals/personal-loans/offer-sche
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import {
   calculatePrice,
-  createOfferPrice,
+  createEmptyOfferPrice,
   emptyApplicant,
   readApplicant,
 } from '../../../src/verticals/personal-loans/price-offer.ts';
@@ -149,7 +149,7 @@ describe('payments exactly at the debt-to-income limit', () => {
   test('rounding does not exclude a payment exactly at the debt-to-income limit', () => {
     const { tables } = compileLoans(catalogOf([plainOffer({ ...offer, max_debt_to_income_percent: 100 })]));
     const applicant = emptyApplicant();
-    const price = createOfferPrice();
+    const price = createEmptyOfferPrice();
     assert.ok(readApplicant(tables, borrowerOf(goodBorrower), applicant));
     applicant.monthlyDebt = 0;
     for (let amount = 1_000; amount < 2_000; amount++) {
