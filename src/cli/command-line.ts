@@ -23,7 +23,7 @@ const args = process.argv.slice(2);
 const optionsEnd = args.indexOf('--');
 const wantsJson = (optionsEnd < 0 ? args : args.slice(0, optionsEnd)).includes('--json');
 
-// The code sets `process.exitCode` and does not call `process.exit`, which could end the process before a slow reader has all output.
+// `process.exit` is not called, because the process could end before a slow reader has received all output.
 try {
   const root = await createProgram(serviceVersion, { quiet: wantsJson, args });
   await root.parseAsync(normalizeArguments(root, args), { from: 'user' });
