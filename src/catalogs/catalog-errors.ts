@@ -47,8 +47,8 @@ export class CatalogErrors {
   }
 
   /**
-   * Returns the number of omitted errors as a text like `and 5 more`, or null if no error is omitted. `others` is the number of errors in
-   * `listed` that the caller omits.
+   * Returns the number of omitted errors as a text like `and 5 more`, or null if no error is omitted. `others` is the number of omitted
+   * errors that were never added to this object.
    */
   formatOmittedCount(others = 0): string | null {
     const unlisted = this.#count - this.listed.length + others;
