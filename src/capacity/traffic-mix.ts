@@ -68,7 +68,7 @@ export interface TrafficMix {
   readonly perSession: Readonly<Record<RouteName, number>>;
   /** Share of the API keys that use their rate limits fully; all other API keys are idle. */
   readonly busyShare: number;
-  /** Request rate of a key in its busiest minute, divided by its average rate over a day. If null, only the limits per minute apply. */
+  /** Request rate of a key in its busiest minute, divided by its average rate over a day; null if only the limits per minute apply. */
   readonly minutePeakFactor: number | null;
   /** Number of live sessions in the busiest hours, divided by the average number of live sessions over the day. */
   readonly livePeakFactor: number;
@@ -115,7 +115,7 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   };
 }
 
-/** Throws `CapacityPlanError` for an unknown member. The message suggests a valid name; the message of the schema library does not. */
+/** Throws `CapacityPlanError` for an unknown member. The error message suggests a valid name. */
 function assertKnownTrafficMixProperties(value: unknown): void {
   if (!isJsonObject(value)) return;
   assertKnownProperties(value, Object.keys(TrafficMixSchema.properties), 'the mix');
@@ -171,7 +171,7 @@ export function calculateLoadPerKey(mix: TrafficMix): RequestRatesPerKey {
   ] as const;
   const [boundBy, sessionsPerSecond] = ceilings.reduce((least, one) => (one[1] < least[1] ? one : least));
   const perDay = Math.min(limits.sessionsPerDay, sessionsPerSecond * secondsOfDay);
-  // Limits the live sessions to the sessions created in a day, and to the sessions created at the maximum rate in one session lifetime.
+  // The number of live sessions is limited by the sessions per day, and by the maximum session rate during one session lifetime.
   const live = Math.min(
     ((perDay * mix.sessionHours) / 24) * mix.livePeakFactor,
     perDay,

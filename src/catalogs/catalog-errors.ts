@@ -15,7 +15,7 @@ export class CatalogErrors {
   readonly listed: CatalogError[] = [];
   /** Whether validation stopped early, so that there may be more errors. */
   isIncomplete = false;
-  /** Whether the text is not JSON or is too large. If true, `listed` contains only this error. */
+  /** Whether the text is not JSON or is too large; `listed` then contains only this error. */
   hasParseError = false;
   #count = 0;
 
@@ -39,7 +39,7 @@ export class CatalogErrors {
     this.add([], problem);
   }
 
-  /** Formats errors as lines like `lenders[0].offers[2].amount.min: must be >= 1`. If errors are omitted, a last line counts them. */
+  /** Formats errors as lines like `lenders[0].offers[2].amount.min: must be >= 1`. A last line counts the omitted errors, if any. */
   formatErrorLines(): string[] {
     const lines = this.listed.map(({ path, problem }) => `${formatCatalogPath(path)}: ${problem}`);
     const omitted = this.formatOmittedCount();

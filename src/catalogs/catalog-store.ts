@@ -192,7 +192,7 @@ export class CatalogStore {
     const replacedMs = this.#options.clock.wallMs();
     try {
       this.#deleteExpiredCatalogs(version);
-      // The new version is not counted if it is among the replaced catalogs, because it will be in use again.
+      // The new version does not count as a replaced catalog, because it will be in use again.
       if (this.#replaced.size - Number(this.#replaced.has(version)) >= bounds.replacedCatalogsMax) {
         throw new Error(`${this.#replaced.size} replaced catalogs are still retained; try again later`);
       }

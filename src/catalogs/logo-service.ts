@@ -30,7 +30,7 @@ export class LogoService {
     this.#setLogos(catalog, await readLogos(folder, catalog.lenders));
   }
 
-  /** Makes the logos of a catalog available to clients. Call `loadLogos` first. */
+  /** Makes the logos of a catalog available to clients. `loadLogos` must be called before `publishLogos`. */
   publishLogos({ key }: LogoSource, catalog: LogoCatalog): void {
     const set = this.#logosByCatalog.get(catalog);
     if (set === undefined) throw new Error('loadLogos must be called before activate');

@@ -18,7 +18,7 @@ export function readCatalogText(file: string): { ok: true; text: string } | { ok
     // The size is checked again, because the file may have grown since `statSync`.
     if (bytes.length > bounds.catalogFileBytesMax) return { ok: false, problem: tooLongProblem };
     if (!isUtf8(bytes)) return { ok: false, problem: `must be UTF-8, but line ${firstInvalidUtf8Line(bytes)} is not` };
-    // A byte order mark stays in the text, so that `parseCatalogJson` can report this error.
+    // A byte order mark is kept in the text, so that `parseCatalogJson` can report the byte order mark as an error.
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (error) {
     return { ok: false, problem: `cannot be read: ${(error as Error).message}` };
@@ -38,9 +38,9 @@ function firstInvalidUtf8Line(bytes: Buffer): number {
 }
 
 /**
- * Returns the reason why a JSON text is too large to be parsed, or null. The text is scanned before it is parsed, because parsing can take
- * a hundred times the size of the text in memory, or 15 seconds. Values are counted by commas and opening brackets, so an empty list or
- * object counts as two values.
+ * Returns the reason why a JSON text is too large to be parsed, or null. The text is scanned before it is parsed, because parsing a text
+ * with too many values takes too much time and memory. Values are counted by commas and opening brackets, so an empty list or object counts
+ * as two values.
  */
 function textSizeProblem(text: string): string | null {
   if (Buffer.byteLength(text) > bounds.catalogFileBytesMax) return tooLongProblem;
@@ -89,8 +89,8 @@ function findStringEnd(text: string, start: number): number {
 }
 
 /**
- * Reports lists that are too long, and a catalog with too many offers. Call before schema validation, so that the items of a very long list
- * are not validated. The recursion cannot overflow the stack, because `textSizeProblem` limits the nesting depth.
+ * Reports lists that are too long, and a catalog with too many offers. List sizes are checked before schema validation, so that the items
+ * of a very long list are not validated. The recursion cannot overflow the stack, because `textSizeProblem` limits the nesting depth.
  */
 function checkListSizes(value: unknown, errors: CatalogErrors): void {
   const { catalogOffersMax: offersMax, catalogListItemsMax: listMax } = bounds;
@@ -233,7 +233,7 @@ function addShapeErrors(part: unknown, path: CatalogPath, validator: PartValidat
   errors.isIncomplete = shapeErrors.length >= shapeErrorsMax || errors.count >= shapeErrorsMax;
 }
 
-/** Converts a JSON pointer into a path in `value`. A step inside an array becomes a number. */
+/** Converts a JSON pointer into a path in `value`. In the path, array indexes are numbers and member names are strings. */
 function pathFromPointer(pointer: string, value: unknown): CatalogPath {
   const path: (string | number)[] = [];
   let part = value;

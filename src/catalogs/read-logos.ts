@@ -113,7 +113,7 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Background colors of monograms. The contrast ratio is at least 4.5 with white letters, and at least 3 with a dark page background. */
+/** Background colors of monograms. The contrast ratio of each color is at least 4.5 with white letters and at least 3 with a dark page. */
 export const monogramColors = [
   '#55677f',
   '#616196',

@@ -17,8 +17,8 @@ const compileSchema = (schema: TSchema) => Compile(schema);
 
 /**
  * Compiles the validators of a catalog file. Checking whether a value is valid is fast, but listing its errors is slow. An invalid file is
- * therefore checked in parts, and errors are listed only for invalid parts. The parts are the file without lenders, each lender without
- * offers, and each offer.
+ * therefore checked in parts, and errors are listed only for invalid parts. The checked parts are the file without lenders, each lender
+ * without offers, and each offer.
  */
 function compileValidators({ schema: { fileMembers, lenderMembers, offer } }: VerticalProduct) {
   return {
@@ -184,7 +184,7 @@ function allowedConditions(field: PocketField): readonly string[] {
 
 /**
  * Returns the reason why a landing URL is invalid, or null for a valid URL. A click redirects to the landing URL, in which `{click_id}` is
- * replaced by the click_id. The placeholder must come after the host name, so that every redirect goes to the same host.
+ * replaced by the click_id. The placeholder `{click_id}` must come after the host name, so that every redirect goes to the same host.
  */
 function landingUrlProblem(template: string): string | null {
   if (!/^[\x21-\x7e]+$/.test(template)) return 'must be printable ASCII without spaces';

@@ -55,7 +55,7 @@ function messageOf(error: unknown): string {
   return isExpected || isSystemError(error) ? error.message : (error.stack ?? error.message);
 }
 
-/** Whether an error means that a system call failed in Node.js or SQLite, or that another process has locked a SQLite file. */
+/** Whether an error comes from a failed system call (in Node.js or SQLite), or from a SQLite file that another process has locked. */
 function isSystemError(error: Error): boolean {
   const { syscall, code } = error as NodeJS.ErrnoException;
   return syscall !== undefined || /^SQLITE_(BUSY|CANTOPEN|FULL|IOERR|PERM|READONLY)/.test(code ?? '');

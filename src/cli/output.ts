@@ -2,7 +2,7 @@ import process from 'node:process';
 import { styleText } from 'node:util';
 import { formatIsoTimestampOrNull } from '../domain/calendar.ts';
 
-/** Prints a result on standard output. Notices must be printed with `printNotice`, so that they are not part of piped output. */
+/** Prints a result on standard output. Notices must be printed with `printNotice`, so that piped output contains only results. */
 export function printResult(text: string): void {
   process.stdout.write(`${text}\n`);
 }

@@ -50,7 +50,8 @@ export function createProgressBar(
       const nowMs = clock.monotonicMs();
       if (nowMs < nextDrawMs) return;
       nextDrawMs = nowMs + bounds.progressBarRedrawIntervalMs;
-      // A line of the full terminal width would wrap, so the text is cut before. If a terminal reports 0 columns, 80 columns are assumed.
+      // A line of the full terminal width would wrap, so the text is one character shorter. If a terminal reports 0 columns, 80 columns are
+      // assumed.
       draw(formatProgressLine(doneSoFar, total, unit, nowMs - startMs).slice(0, (stream.columns || 80) - 1));
     },
     clear() {

@@ -6,7 +6,7 @@ interface ServeSignals {
   readonly stopSignal: AbortSignal;
   /** Promise that resolves when the process receives the first SIGINT or SIGTERM. The promise value is the signal name. */
   readonly stopRequested: Promise<NodeJS.Signals>;
-  /** Sets the function that ends the process at the second SIGINT or SIGTERM. A third one ends the process immediately with exit code 1. */
+  /** Sets the function to call at the second SIGINT or SIGTERM. A third SIGINT or SIGTERM ends the process immediately with code 1. */
   onRepeatedSignal(end: (signal: NodeJS.Signals) => void): void;
   /** Sets the function to call at each SIGHUP. If a SIGHUP has already arrived, calls the function immediately and returns true. */
   onReload(handle: () => void): boolean;

@@ -18,7 +18,7 @@ import { type OfferIdBits, SessionOfferPairs } from './session-offer-pairs.ts';
 class OfferCapState {
   /** Maximum number of clicks per day that book revenue; null until the catalog with the cap is active. */
   dailyCap: number | null = null;
-  /** Time at which the offer was removed from the active catalog, or null. The cap still applies to links shown before this time. */
+  /** Time at which the offer was removed from the active catalog, or null. The daily cap still applies to links that were shown earlier. */
   removedMs: number | null = null;
   readonly randomId: OfferIdBits;
   readonly #days = [-1, -1];

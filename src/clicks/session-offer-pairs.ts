@@ -15,9 +15,9 @@ const minuteMs = 60 * 1000;
  * (eight bytes each, outside the JavaScript heap), because there can be millions of pairs.
  *
  * A pair is identified by a 63-bit number computed from the sub_id and `OfferIdBits`. In a set of four million pairs, the probability that
- * any two pairs have the same number is one in a million. Each hash table contains the sessions created in one minute. The tables are
- * small, so that growing a table is fast. The oldest table is evicted when clicks of its sessions no longer count, or when the set contains
- * too many pairs.
+ * two pairs have the same number is one in a million. Each hash table contains the sessions created in one minute. The tables are small, so
+ * that growing a table is fast. The oldest table is evicted when clicks of its sessions no longer count, or when the set contains too many
+ * pairs.
  */
 export class SessionOfferPairs {
   readonly #pairsMax: number;
@@ -136,8 +136,8 @@ class PairTable {
   addAllPairs(other: PairTable): number {
     const words = other.#words;
     let added = 0;
-    // Grows this table to its final size before pairs are added. In a table that is too small, many pairs would have the same first slot,
-    // and finding an empty slot would be slow.
+    // Grows this table to its final size before pairs are added. In a table that is too small, many pairs would need the same slots, so
+    // finding an empty slot would be slow.
     while ((this.size + other.size) * 3 > this.#words.length) this.#growTable();
     for (let at = 0; at < words.length; at += 2) {
       const [high, low] = [words[at]!, words[at + 1]!];

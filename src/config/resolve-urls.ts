@@ -46,7 +46,7 @@ function blockedPortWarnings(urls: Config['urls']): string[] {
   return names.flatMap((name) => {
     const url = urls[name];
     if (url === null) return [];
-    // `port` is 0 for a URL without an explicit port. The default ports of http and https are not blocked.
+    // `port` is 0 for a URL without an explicit port. Browsers do not block the default ports of http and https.
     const port = Number(new URL(url).port);
     return browserBlockedPorts.has(port)
       ? [`${urlSettingNames[name]} has port ${port}, which browsers and fetch block; choose another port.`]

@@ -17,7 +17,7 @@ import {
  * Finds confirmation rows in which a JSON member is repeated. `JSON.parse` hides repeated members, because it uses the last value.
  *
  * @param text valid JSON: one row or an array of rows
- * @returns the first repeated member of each row with repeated members, by row index
+ * @returns map from the index of a row to the first repeated member of the row
  */
 export function findRepeatedMembers(text: string): ReadonlyMap<number, ConfirmationField> {
   const duplicates = new Map<number, ConfirmationField>();
@@ -25,7 +25,7 @@ export function findRepeatedMembers(text: string): ReadonlyMap<number, Confirmat
   let rowDepth = 1;
   let depth = 0;
   let row = 0;
-  /** Member names of the current row; null outside of objects. */
+  /** Member names read so far in the current row; null if the row is not an object. */
   let names: Set<string> | null = null;
   let isNameNext = false;
   for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {

@@ -51,7 +51,7 @@ export class SharedTimeout {
     this.#tickMs = tickMs;
   }
 
-  /** Returns the result of the promise, or `'timeout'` if the promise does not settle in time. A timeout may be up to one tick late. */
+  /** Returns the result of the promise, or `'timeout'` if the promise does not settle in time. A timeout may be up to `tickMs` late. */
   wait<Value>(promise: Promise<Value>): Promise<Value | 'timeout'> {
     return Promise.race([promise, this.#sharedTimeoutPromise()]);
   }

@@ -26,7 +26,7 @@ export function microsToUsd(micros: number): number {
 }
 
 /**
- * Rounds half up in decimal: 1.005 becomes 1.01 although the nearest double is smaller. A tiny amount is added before rounding, because a
+ * Rounds half up: 1.005 becomes 1.01, although the double nearest to 1.005 is smaller. A tiny amount is added before rounding, because a
  * double can be slightly smaller than its decimal number.
  */
 export function roundHalfUp(value: number, decimals: number): number {

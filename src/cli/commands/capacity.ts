@@ -104,7 +104,7 @@ async function runCapacityCheck(request: CapacityCheckRequest): Promise<Capacity
   if (!existsSync(checkScript)) {
     throw new CommandLineError('--check is available only in a checkout; run make capacity-check KEYS=n SLO=ms there');
   }
-  // The IPC channel closes when this process ends, even if this process is killed. The child process then exits.
+  // When this process ends or is killed, the IPC channel closes, and the child process exits.
   const child = spawn(process.execPath, [checkScript, JSON.stringify(request)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });

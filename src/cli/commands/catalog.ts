@@ -134,7 +134,7 @@ async function validateCatalogFile(file: string, options: { readonly json?: true
   }
 }
 
-/** Sorts the errors by their position in the text. `rest` counts the omitted errors, such as `and 5 more`; null if none is omitted. */
+/** Sorts the errors by their position in the text. `rest` is a text like `and 5 more` if errors are omitted, otherwise null. */
 function locateErrors(text: string, errors: CatalogErrors): { located: LocatedError[]; rest: string | null } {
   if (errors.hasParseError) {
     const located = errors.listed.map((error) =>

@@ -16,7 +16,7 @@ export interface ConfirmationRow {
 /** Reader of one confirmation file. Throws `CommandLineError` for an error after which the next rows could be read wrongly. */
 export interface ConfirmationReader {
   readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow>;
-  /** First line of the file of rejected rows, with its line break. Known only after the first row of the confirmation file was read. */
+  /** First line of the file of rejected rows, with its line break. The header is known only after the first row of the input was read. */
   readonly rejectedRowsHeader: string;
 }
 
@@ -61,7 +61,7 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
     record_delimiter: [Buffer.from('\r\n'), Buffer.from('\n')],
     relax_column_count: true,
     skip_empty_lines: true,
-    // `max_record_size` counts bytes, and a character has at most three bytes in UTF-8. `on_record` counts the characters.
+    // `max_record_size` is in bytes: a UTF-16 code unit needs at most three bytes in UTF-8. `on_record` counts the UTF-16 code units.
     max_record_size: 3 * bounds.confirmationFileRowCharactersMax,
     cast(cell, { quoting, lines }) {
       if (!quoting && cell.includes('\r'))
@@ -130,7 +130,7 @@ function formatCsvLine(cells: readonly string[]): string {
   return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
 }
 
-/** Start of a cell that a spreadsheet may execute as a formula. The full-width characters come from East Asian keyboards. */
+/** Start of a cell that a spreadsheet may execute as a formula. Includes full-width characters of East Asian keyboards. */
 const formulaStart = String.raw`(?:\s*[=+\-@＝＋－＠]|[\t\r\n])`;
 const formulaPattern = new RegExp(`^${formulaStart}`);
 const escapedFormulaPattern = new RegExp(`^' (?=${formulaStart})`);
@@ -180,7 +180,7 @@ function rowTooLongMessage(): string {
 }
 
 function parseNdjsonRow(text: string): ConfirmationRow {
-  /** Rejects a line that is not JSON or repeats a member name. The line is written to the file of rejected rows as a string. */
+  /** Rejects a line that is not JSON or repeats a member name. The rejected line is written as a string to the file of rejected rows. */
   const rejectedText = (reason: string): ConfirmationRow => ({
     parsed: { ok: false, reason },
     formatRejectedRow: () => formatJsonLine({ row: text.trim(), reason }),

@@ -147,7 +147,7 @@ const layoutsByKind = new Map<unknown, (typeof recordLayouts)[keyof typeof recor
   Object.entries(ledgerRecordKind).map(([kind, number]) => [number, recordLayouts[kind as keyof typeof recordLayouts]]),
 );
 
-/** Formatters of members that records encode as numbers or packed bytes. Unexpected values are converted to JSON without formatting. */
+/** Formatters of members that a record stores as numbers or as bytes. Unexpected values are converted to JSON without formatting. */
 const memberFormatters: Readonly<Record<string, (value: unknown) => unknown>> = {
   device: (value) => nameOrValue(deviceClasses, value),
   types: (value) =>

@@ -59,15 +59,15 @@ function watchFiles(
 }
 
 /**
- * Exits with code 1 after an uncaught exception, because the state of the process may be inconsistent. First, the exception is logged and
- * `close` is called with a short timeout. `close` writes events that are still buffered, such as views; acknowledged events are already on
- * disk.
+ * Exits with code 1 after an uncaught exception, because the state of the process may be inconsistent. Before the process exits, the
+ * exception is logged and `close` is called with a short timeout. `close` writes events that are still buffered, such as views;
+ * acknowledged events are already on disk.
  */
 function exitOnUncaughtException(logger: Logger, close: () => Promise<void>): void {
   let exiting = false;
   const exit = (): never => process.exit(1);
   process.on('uncaughtException', (error: unknown, origin) => {
-    // Exits at once after a second exception. The logger throws one if the reader of the log has closed the pipe.
+    // Exits at once after a second exception, which the logger throws if the reader of the log has closed the pipe.
     if (exiting) exit();
     exiting = true;
     setTimeout(exit, bounds.crashCloseTimeoutMs);
@@ -202,7 +202,7 @@ export async function startServer(
   }
 }
 
-/** Polls the catalog file and the certificate files for changes. Call the returned functions to stop polling. */
+/** Polls the catalog file and the certificate files for changes. Returns the functions that stop the polling. */
 function watchReloadableFiles(
   { catalog, tls }: Config,
   service: Service,

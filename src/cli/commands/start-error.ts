@@ -43,7 +43,7 @@ export function toStartupError(error: unknown, config: Config): unknown {
   return error;
 }
 
-/** Returns an error that describes how to fix a damaged log. Without their journal, live sessions lose their pocket fields. */
+/** Returns an error that describes how to fix a damaged log. Moving a damaged journal away removes the pocket fields of live sessions. */
 function damagedLogError(error: LogDamagedError, { dataDir }: Config): CommandLineError {
   const journal = dataPaths(dataDir).journalFolder + sep;
   if (!error.file.startsWith(journal)) {
@@ -75,7 +75,7 @@ function listenError(error: SystemErrorDetails, { publicEndpoint, operationsEndp
   return ConfigError.invalidSettingError(setting, String(host), `an address of this machine (${code})`);
 }
 
-/** Converts an error about a file path to an error that names the setting of the path. Returns the error unchanged for any other path. */
+/** Returns an error that names the setting of a file path, or the original error if no setting contains the path. */
 function pathError(path: string, code: string, error: Error, config: Config): unknown {
   const { secretFile, dataDir } = config;
   if (path === secretFile || path === `${secretFile}.new` || path === dirname(secretFile)) {
