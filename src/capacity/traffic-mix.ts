@@ -16,12 +16,12 @@ export const routeNames = [
 ] as const;
 export type RouteName = (typeof routeNames)[number];
 
-/** Calls `numberOf` for each route and returns the numbers by route name. */
+/** Returns an object with one number per route, computed by `numberOf`. */
 export function mapRouteNames(numberOf: (name: RouteName) => number): Record<RouteName, number> {
   return Object.fromEntries(routeNames.map((name) => [name, numberOf(name)])) as Record<RouteName, number>;
 }
 
-/** Routes for which a traffic mix specifies the number of requests per 100 sessions: all except `session`. */
+/** All routes except `session`. A traffic mix file contains the number of requests to each of these routes per 100 sessions. */
 type RouteAfterSession = Exclude<RouteName, 'session'>;
 const routesAfterSession = routeNames.filter((name): name is RouteAfterSession => name !== 'session');
 
@@ -68,9 +68,9 @@ export interface TrafficMix {
   readonly perSession: Readonly<Record<RouteName, number>>;
   /** Share of the API keys that use their rate limits fully; all other API keys are idle. */
   readonly busyShare: number;
-  /** Ratio of a key's request rate in its busiest minute to its daily average; null if only the per-minute limits restrict the rate. */
+  /** Request rate of a key in its busiest minute, divided by its average rate over a day; null if only the limits per minute apply. */
   readonly minutePeakFactor: number | null;
-  /** Ratio of the number of live sessions in the busiest hours to the daily average. */
+  /** Number of live sessions in the busiest hours, divided by the average number of live sessions over the day. */
   readonly livePeakFactor: number;
   readonly sessionHours: number;
   readonly limits: {
@@ -115,7 +115,7 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   };
 }
 
-/** Throws `CapacityPlanError` for an unknown member and suggests the nearest valid name, which schema validation alone would not do. */
+/** Throws `CapacityPlanError` for an unknown member. The error message suggests a valid name. */
 function assertKnownTrafficMixProperties(value: unknown): void {
   if (!isJsonObject(value)) return;
   assertKnownProperties(value, Object.keys(TrafficMixSchema.properties), 'the mix');
@@ -145,11 +145,11 @@ const secondsOfMinute = 60;
 const secondsOfHour = 3_600;
 const secondsOfDay = 24 * secondsOfHour;
 
-/** Average load per API key, including idle keys: rates of the busiest minute, and sessions per day. */
+/** Average load per API key. Idle keys are included in the average. */
 export interface RequestRatesPerKey {
   /** Limit that the API key reaches first. */
   readonly boundBy: 'requests a minute' | 'analytics queries a minute' | 'sessions a day';
-  /** Requests per second in the busiest minute, by route and in total. Clicks carry no API key and do not count towards its limits. */
+  /** Requests per second in the busiest minute, by route and in total. Clicks have no API key and count towards no limit. */
   readonly ratesPerSecond: Readonly<Record<RouteName, number>>;
   readonly requestsPerSecond: number;
   readonly sessionsPerDay: number;
@@ -157,13 +157,13 @@ export interface RequestRatesPerKey {
   readonly liveSessions: number;
 }
 
-/** Computes the load at which an API key reaches the first of its three limits. */
+/** Computes the maximum load per API key: the load at which a key reaches one of its three limits. */
 export function calculateLoadPerKey(mix: TrafficMix): RequestRatesPerKey {
   const { perSession, limits, busyShare } = mix;
   const total = routeNames.reduce((sum, name) => sum + perSession[name], 0);
   const limited = total - perSession.click;
   const dailyAverage = limits.sessionsPerDay / secondsOfDay;
-  // Maximum number of sessions per second that each limit allows.
+  // For each limit, the maximum number of new sessions per second that the limit allows.
   const ceilings = [
     ['requests a minute', limits.requestsPerMinute / secondsOfMinute / limited],
     ['analytics queries a minute', limits.analyticsPerMinute / secondsOfMinute / perSession.analytics],
@@ -171,7 +171,7 @@ export function calculateLoadPerKey(mix: TrafficMix): RequestRatesPerKey {
   ] as const;
   const [boundBy, sessionsPerSecond] = ceilings.reduce((least, one) => (one[1] < least[1] ? one : least));
   const perDay = Math.min(limits.sessionsPerDay, sessionsPerSecond * secondsOfDay);
-  // There are at most as many live sessions as sessions created per day, and at most as many as can be created during one session lifetime.
+  // The number of live sessions is limited by the sessions per day, and by the maximum session rate during one session lifetime.
   const live = Math.min(
     ((perDay * mix.sessionHours) / 24) * mix.livePeakFactor,
     perDay,
@@ -187,7 +187,7 @@ export function calculateLoadPerKey(mix: TrafficMix): RequestRatesPerKey {
   };
 }
 
-/** Error: no capacity plan is possible, because a file is invalid or one server is too small. The error message is a single line. */
+/** Thrown if no capacity plan is possible, because a file is invalid or one server is too small. The error message is a single line. */
 export class CapacityPlanError extends Error {
   override readonly name = 'CapacityError';
 }

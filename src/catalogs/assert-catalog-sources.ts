@@ -4,8 +4,8 @@ import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogSource } from './catalog-store.ts';
 
 /**
- * Checks the catalog sources. Throws a RangeError unless each vertical has one live and one test catalog, and the verticals differ in
- * segment, number and keyPrefix. The content of each catalog is validated later, when the service reads the catalog.
+ * Checks the catalog sources. Throws a RangeError if a vertical does not have exactly one live and one test catalog, or if two verticals
+ * have the same `segment`, `number` or `keyPrefix`. The content of each catalog is validated later, when the service reads the catalog.
  */
 export function assertCatalogSources(sources: readonly CatalogSource[]): void {
   if (!Array.isArray(sources) || sources.length === 0) throw new RangeError('catalogs must name at least one catalog');

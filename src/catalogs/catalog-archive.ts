@@ -20,7 +20,7 @@ class CatalogArchiveError extends Error {
 
 /**
  * Archive folder with the catalog versions that are in use or were replaced recently. The file `<version>.json` contains a catalog. For a
- * replaced version, the file `<version>.replaced` contains the wall time of the replacement in milliseconds. Matching threads also load
+ * replaced version, the file `<version>.replaced` contains the Unix time of the replacement in milliseconds. Matching threads also load
  * catalogs from the archive folder.
  */
 export class CatalogArchive {
@@ -100,7 +100,7 @@ export class CatalogArchive {
     }
   }
 
-  /** Reads the time at which a version was replaced. Returns null if the `.replaced` file does not contain a time. */
+  /** Reads the Unix time (in ms) at which a catalog version was replaced. Returns null if the `.replaced` file contains no time. */
   #readReplacedMs(version: string): number | null {
     const text = readFileSync(join(this.folder, `${version}.replaced`), 'utf8');
     return /^\d{1,16}$/.test(text) ? Number(text) : null;

@@ -15,7 +15,7 @@ export class CatalogErrors {
   readonly listed: CatalogError[] = [];
   /** Whether validation stopped early, so that there may be more errors. */
   isIncomplete = false;
-  /** Whether the text is not JSON or is too large. An unreadable text has only one error in `listed`: the reason. */
+  /** Whether the text is not JSON or is too large; `listed` then contains only this error. */
   hasParseError = false;
   #count = 0;
 
@@ -33,13 +33,13 @@ export class CatalogErrors {
     });
   }
 
-  /** Adds the error of a text that is not JSON or is too large. An unreadable text has no further errors. */
+  /** Adds the error of a text that is not JSON or is too large. */
   addParseError(problem: string): void {
     this.hasParseError = true;
     this.add([], problem);
   }
 
-  /** Formats errors as lines like `lenders[0].offers[2].amount.min: must be >= 1`. The last line may count the omitted errors. */
+  /** Formats errors as lines like `lenders[0].offers[2].amount.min: must be >= 1`. A last line counts the omitted errors, if any. */
   formatErrorLines(): string[] {
     const lines = this.listed.map(({ path, problem }) => `${formatCatalogPath(path)}: ${problem}`);
     const omitted = this.formatOmittedCount();
@@ -47,8 +47,8 @@ export class CatalogErrors {
   }
 
   /**
-   * Returns a text like `and 5 more` that counts the errors that are not listed, or null if every error is listed. `others` is the number
-   * of further errors that the caller omits.
+   * Returns the number of omitted errors as a text like `and 5 more`, or null if no error is omitted. `others` is the number of omitted
+   * errors that were never added to this object.
    */
   formatOmittedCount(others = 0): string | null {
     const unlisted = this.#count - this.listed.length + others;

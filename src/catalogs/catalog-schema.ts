@@ -46,7 +46,7 @@ export const lenderSchema = <Members extends TProperties, Offer extends TSchema>
   Type.Object(
     {
       name: Type.String({ minLength: 1, maxLength: bounds.lenderNameCodePointsMax }),
-      // The allowed characters of a logo file name need no escaping in a file path or a URL.
+      // A logo file name contains only characters that need no escaping in file paths and URLs.
       logo: Type.String({ pattern: `^[a-z0-9][a-z0-9_-]{0,${bounds.logoFileNameCharactersMax - 5}}\\.svg$` }),
       ...members,
       offers: Type.Array(offer, { minItems: 1 }),
@@ -70,7 +70,7 @@ const anyOffer = Type.Object(commonOfferSchemas);
 const anyLender = lenderSchema({}, anyOffer);
 const anyCatalog = catalogSchema({}, anyLender);
 
-/** Catalog file of any product, with only the members that all products share. */
+/** The members of a catalog file that are the same for all products. */
 export type CatalogFile = Static<typeof anyCatalog>;
 export type CatalogLender = CatalogFile['lenders'][number];
 export type CatalogOffer = Static<typeof anyOffer>;

@@ -21,13 +21,13 @@ interface CatalogStoreOptions {
   readonly clock: Clock;
   /** Sources of the catalogs, one for each vertical and mode served. */
   readonly catalogs: readonly CatalogSource[];
-  /** Compiles a catalog after a reload. By default, the compilation runs in a new thread. */
+  /** Function that compiles a catalog during a reload. By default, the catalog is compiled in a new thread. */
   readonly compile?: (job: CatalogCompileJob, stop: AbortSignal) => Promise<CatalogCompileResult>;
-  /** Called to log that an archived catalog cannot be read. Clicks on the offers of an unreadable catalog return 404. */
+  /** Logs that an archived catalog cannot be read. Clicks on the offers of an unreadable catalog return 404. */
   readonly onArchiveError?: (problem: string) => void;
 }
 
-/** Result of a reload: the version in use, or the errors (one line each). After an error, the old version stays in use. */
+/** Result of a reload: the version in use, or the errors (one line each). If the reload fails, the old catalog stays in use. */
 export type CatalogReloadResult =
   | { readonly ok: true; readonly version: string; readonly changed: boolean }
   | { readonly ok: false; readonly errors: readonly string[] };
@@ -125,7 +125,7 @@ export class CatalogStore {
     return null;
   }
 
-  /** Registers an asynchronous function that must finish before each new catalog is activated. */
+  /** Registers a function that the store calls and awaits before it activates a new catalog. */
   onBeforeActivate(prepare: PrepareCatalog): void {
     this.#beforeActivateHooks.push(prepare);
   }
@@ -136,14 +136,14 @@ export class CatalogStore {
   }
 
   /**
-   * Reloads the catalog of a vertical and mode from its source. The old catalog stays in use until the new catalog is ready in all
-   * threads. After an error, the old catalog stays in use. Reloads run one after the other.
+   * Reloads the catalog of a vertical and mode from its source. The old catalog stays in use until the new catalog is ready in all threads.
+   * If the reload fails, the old catalog stays in use. Reloads run one after the other.
    */
   reload(vertical: number, mode: ApiKeyMode): Promise<CatalogReloadResult> {
     return this.#runSerially(() => this.#reloadCatalog(this.#findServedCatalog(vertical, mode)));
   }
 
-  /** Aborts a reload in progress. All later reloads fail. */
+  /** Aborts the current reload, if any. All later reloads fail. */
   async close(): Promise<void> {
     this.#abortController.abort();
     await this.#lastChange;
@@ -156,7 +156,7 @@ export class CatalogStore {
     throw new Error(`no ${mode} catalog for vertical ${vertical}`);
   }
 
-  /** Runs reloads one after the other. An unexpected exception is reported as an error of the reload and does not end the service. */
+  /** Runs reloads one after the other. If a reload throws an exception, the reload fails and the service continues. */
   #runSerially(change: () => Promise<CatalogReloadResult>): Promise<CatalogReloadResult> {
     const turn = this.#lastChange.then(change).catch((error: unknown): CatalogReloadResult => {
       const reason = error instanceof Error ? error.message : String(error);
@@ -192,7 +192,7 @@ export class CatalogStore {
     const replacedMs = this.#options.clock.wallMs();
     try {
       this.#deleteExpiredCatalogs(version);
-      // A catalog that becomes current again is no longer a replaced catalog.
+      // The new version does not count as a replaced catalog, because it will be in use again.
       if (this.#replaced.size - Number(this.#replaced.has(version)) >= bounds.replacedCatalogsMax) {
         throw new Error(`${this.#replaced.size} replaced catalogs are still retained; try again later`);
       }
@@ -222,7 +222,7 @@ export class CatalogStore {
     return this.#options.clock.wallMs() - replacedMs < bounds.replacedCatalogRetentionMs;
   }
 
-  /** @param activated version that is about to be activated; the archive file of this version is not deleted */
+  /** @param activated version that is activated next; its archive file is kept */
   #deleteExpiredCatalogs(activated: string): void {
     for (const [version, { replacedMs }] of this.#replaced) {
       if (version === activated || this.#isCatalogRetained(replacedMs)) continue;
@@ -235,8 +235,8 @@ export class CatalogStore {
     const nowMs = this.#options.clock.wallMs();
     for (const { version, replacedMs: markedMs } of this.archive.listCatalogVersions()) {
       if (this.#isCurrentCatalog(version)) continue;
-      // An archived version without a replacement time was in use when the service last stopped. Now the configured catalog replaces the
-      // archived version.
+      // If an archived version has no replacement time, it was in use when the service last stopped. The configured catalog replaces this
+      // version now.
       const replacedMs = markedMs ?? nowMs;
       if (!this.#isCatalogRetained(replacedMs)) {
         this.archive.removeCatalog(version);

@@ -12,10 +12,7 @@ export interface CatalogCompileJob {
   readonly source: CatalogText;
   readonly vertical: Vertical;
   readonly mode: ApiKeyMode;
-  /**
-   * Version of the catalog in use. If the source contains the version that is already in use, the source is not compiled and the result is
-   * `unchanged`.
-   */
+  /** Version of the catalog in use. If the source has the same version, the source is not compiled and the result is `unchanged`. */
   readonly currentVersion: string;
   readonly archiveFolder: string;
 }
@@ -23,7 +20,7 @@ export interface CatalogCompileJob {
 export type CatalogCompileResult =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'compiled'; readonly parts: CompiledCatalogData }
-  /** Result for a text that is not a valid catalog. `errors` has one line for each error. */
+  /** Result for a source that is not a valid catalog. `errors` has one line for each error. */
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
 /** Reads, validates, compiles and archives a catalog in the calling thread. Throws if the archive cannot be written. */
@@ -39,8 +36,8 @@ export function compileCatalogSource(job: CatalogCompileJob): CatalogCompileResu
 }
 
 /**
- * Messages from the compiler thread. After each chunk, the compiler thread waits for a reply (any message) before it sends the next chunk.
- * Order of messages:
+ * Messages from the thread that compiles a catalog. After each chunk of offers, the thread waits for a reply (any message). The messages
+ * have this order, where `|` separates alternatives:
  *
  *     unchanged | invalid | failed | compiled, chunk, chunk, ..., done
  */

@@ -6,7 +6,7 @@ import type { CatalogFile } from './catalog-schema.ts';
 import { computeCatalogVersion } from './identifiers.ts';
 
 /**
- * Returns a copy of a value with all typed arrays in shared memory, so that messages to other threads do not copy the numbers. Accepts
+ * Returns a copy of a value in which all typed arrays use shared memory, so that other threads can use the arrays without copying. Accepts
  * plain objects, arrays, maps and typed arrays. Throws a TypeError for an instance of any other class, because a message to a thread loses
  * the class of an object.
  */
@@ -36,12 +36,12 @@ interface CompileCatalogOptions {
   readonly mode: ApiKeyMode;
 }
 
-/** Compiled catalog as plain values, which a message to another thread can contain. */
+/** Compiled catalog without class instances, so that it can be sent to another thread. */
 export interface CompiledCatalogData {
   readonly version: string;
   /** Short advertiser disclosure that the API returns with the offers. */
   readonly disclosure: string;
-  /** Offers in ascending order of their ids. A ranking contains indexes of the array `offers`. */
+  /** Offers, sorted by id. A ranking refers to each offer by its index in this array. */
   readonly offers: readonly CompiledOffer[];
   readonly tables: ProductTables;
 }
@@ -54,7 +54,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly disclosure: string;
   readonly offers: readonly CompiledOffer[];
   readonly tables: ProductTables;
-  /** Daily caps by offer id, in clicks. Offers without a daily cap are omitted (docs/contract.md#daily-caps). */
+  /** Daily caps (in clicks) by offer id, for the offers that have a daily cap (docs/contract.md#daily-caps). */
   readonly dailyCaps: ReadonlyMap<string, number>;
   #logoHashes: ReadonlyMap<string, string> = new Map();
   #offerRenderer: OfferRenderer | null = null;
@@ -75,7 +75,7 @@ export class CompiledCatalog implements CompiledCatalogData {
     this.#indexById = new Map(offers.map(({ id }, index) => [id, index]));
   }
 
-  /** Returns the renderer of the offers. All calls must pass the same `logosUrl`, the base URL of the logos. */
+  /** Returns the renderer of the offers. `logosUrl` is the base URL of the logos and must be the same in every call. */
   offerRenderer(logosUrl: string): OfferRenderer {
     this.#offerRenderer ??= productOf(this.vertical).createOfferRenderer(this, logosUrl, this.#logoHashes);
     return this.#offerRenderer;
@@ -87,7 +87,7 @@ export class CompiledCatalog implements CompiledCatalogData {
     return [...logos].map(([name, logo]) => ({ name, logo }));
   }
 
-  /** Sets the hashes of the logos by lender name, and discards the rendered offers. The catalog version does not depend on logos. */
+  /** Sets the logo hash of each lender name, and discards the rendered offers. The catalog version does not depend on logos. */
   setLogoHashes(hashes: ReadonlyMap<string, string>): void {
     this.#logoHashes = hashes;
     this.#offerRenderer = null;

@@ -15,7 +15,7 @@ const invalidXmlCharacter = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ff
 
 interface OpenElement {
   readonly name: string;
-  /** Namespace of each prefix. The empty prefix stands for the default namespace. */
+  /** XML namespaces by prefix. The empty prefix stands for the default namespace. */
   readonly namespaces: ReadonlyMap<string, string>;
 }
 
@@ -122,8 +122,7 @@ class SvgParser {
       return `declares more than ${bounds.logoNamespaceDeclarationsMax} namespaces`;
     }
     const inherited = this.#open.at(-1)?.namespaces ?? predeclaredPrefixes;
-    // The namespace map is copied only for tags that declare namespaces, so `logoNamespaceDeclarationsMax` also limits the number of
-    // copies.
+    // The map is copied only if the tag declares namespaces, because a copy for every tag would be slow.
     const namespaces = declared.size === 0 ? inherited : new Map([...inherited, ...declared]);
     if (!prefixed.every((one) => namespaces.has(prefixOf(one)))) return 'has a namespace prefix that is not declared';
     if (!this.#hasRoot && (localName(name) !== 'svg' || namespaces.get(prefixOf(name)) !== svgNamespace)) {

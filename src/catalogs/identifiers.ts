@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 
-/** Source text of the regular expression for offer ids. The allowed characters of offer ids need no escaping in URLs. */
+/** Source text of the regular expression for offer ids. An offer id contains only characters that need no escaping in URLs. */
 export const offerIdPattern = `^[a-z0-9_-]{1,${bounds.offerIdCharactersMax}}$`;
 
 export const catalogVersionPattern = new RegExp(`^[0-9a-f]{${bounds.catalogVersionCharacters}}$`);
@@ -16,7 +16,7 @@ export function computeCatalogVersion(catalog: CatalogFile, mode: ApiKeyMode): s
   return hashCatalogVersion(canonicalJson(catalog), mode);
 }
 
-/** Computes the versions of a catalog in both modes. Serializes the catalog only once, because serialization is slow. */
+/** Computes the live version and the test version of a catalog. Serializes the catalog only once, because serializing is slow. */
 export function computeCatalogVersions(catalog: CatalogFile): Readonly<Record<ApiKeyMode, string>> {
   const canonical = canonicalJson(catalog);
   return { live: hashCatalogVersion(canonical, 'live'), test: hashCatalogVersion(canonical, 'test') };

@@ -3,7 +3,7 @@ import { type LogoSet, readLogos } from './read-logos.ts';
 
 export interface LogoCatalog {
   readonly lenders: readonly Lender[];
-  /** Sets the hashes of the logos by lender name. Logo URLs in later responses contain the new hashes. */
+  /** Sets the logo hash of each lender name. Logo URLs in later responses contain the new hashes. */
   setLogoHashes(hashes: ReadonlyMap<string, string>): void;
 }
 
@@ -15,7 +15,7 @@ export interface LogoSource {
 }
 
 /**
- * Loads the logos of catalogs: `loadLogos` reads the logo files before a catalog is activated, `activate` makes the logos available to
+ * Loads the logos of catalogs: `loadLogos` reads the logo files before a catalog is activated, `publishLogos` makes the logos available to
  * clients, and `reloadLogos` reads the logo files of an active catalog again. A changed logo changes the logo URLs in responses, but not
  * the catalog version.
  */
@@ -30,7 +30,7 @@ export class LogoService {
     this.#setLogos(catalog, await readLogos(folder, catalog.lenders));
   }
 
-  /** Makes the logos of a catalog available to clients. Before this call, `loadLogos` must have loaded the logos. */
+  /** Makes the logos of a catalog available to clients. `loadLogos` must be called before `publishLogos`. */
   publishLogos({ key }: LogoSource, catalog: LogoCatalog): void {
     const set = this.#logosByCatalog.get(catalog);
     if (set === undefined) throw new Error('loadLogos must be called before activate');
@@ -38,13 +38,13 @@ export class LogoService {
     this.cache.replaceCatalog(key, set.logos.values());
   }
 
-  /** Reads the logos that a replaced catalog has and the active catalogs do not have, up to `bounds.unusedLogoNamesMax`. */
+  /** Loads the logos of a replaced catalog that are not in the cache yet, up to `bounds.unusedLogoNamesMax` logos. */
   async loadPreviousLogos({ folder }: LogoSource, { lenders }: LogoCatalog): Promise<void> {
     const missing = lenders.filter(({ logo }) => !this.cache.has(logo)).slice(0, bounds.unusedLogoNamesMax);
     if (missing.length > 0) this.cache.addPreviousLogos((await readLogos(folder, missing)).logos.values());
   }
 
-  /** Reads the logo files of an active catalog again. Refreshes run one after the other and never reject. */
+  /** Reads the logo files of an active catalog again. Calls are executed one after the other, and the returned promise never rejects. */
   reloadLogos(source: LogoSource): Promise<void> {
     this.#lastRefresh = this.#lastRefresh.then(() => this.#reloadLogosOfCatalog(source));
     return this.#lastRefresh;
@@ -55,7 +55,7 @@ export class LogoService {
     return [...this.#activeCatalogs.values()].flatMap((catalog) => this.#logosByCatalog.get(catalog)?.problems ?? []);
   }
 
-  /** Waits for a refresh in progress. After `close`, `refresh` has no effect. */
+  /** Waits for the current reload, if any. After `close`, `reloadLogos` has no effect. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#lastRefresh;
@@ -65,7 +65,7 @@ export class LogoService {
     const catalog = this.#activeCatalogs.get(key);
     if (catalog === undefined || this.#closed) return;
     const set = await readLogos(folder, catalog.lenders);
-    // A newer version of the catalog, with newer logos, may have been activated while the files were read.
+    // The logos are discarded if a newer version of the catalog was activated while the files were read.
     if (this.#activeCatalogs.get(key) !== catalog) return;
     const before = this.#logosByCatalog.get(catalog)?.logos;
     this.#logosByCatalog.set(catalog, set);
@@ -89,20 +89,20 @@ export interface Lender {
 /** Logo that the server can send. Two files with the same name but different content are two logos. */
 export interface Logo {
   readonly file: string;
-  /** First characters of the SHA-256 of the content, in hexadecimal. */
+  /** First hexadecimal digits of the SHA-256 hash of the file content. */
   readonly hash: string;
   readonly svg: Uint8Array;
 }
 
 /**
- * In-memory cache of the logos that clients can request: the logos of the catalogs in use, and some logos of replaced catalogs, which
- * older pages may still show. A file name may have several images, because each catalog has its own folder.
+ * In-memory cache of the logos that clients can request: the logos of the catalogs in use, and some logos of replaced catalogs, which older
+ * pages may still show. Logos of different catalogs can have the same file name, because each catalog has its own logo folder.
  */
 export class LogoCache {
   /** Logos of each catalog in use, by `LogoSource.key`. */
   readonly #catalogs = new Map<string, readonly Logo[]>();
   #active: ReadonlyMap<string, readonly Logo[]> = new Map();
-  /** Logos that belong to no catalog in use, by file name. The first entry is the oldest and is deleted first. */
+  /** Logos of replaced catalogs by file name, oldest first. If there are too many entries, the oldest is deleted. */
   readonly #retained = new Map<string, readonly Logo[]>();
 
   /** Replaces the cached logos of a catalog, which is identified by its `LogoSource.key`. */

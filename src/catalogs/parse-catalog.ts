@@ -15,10 +15,10 @@ export function readCatalogText(file: string): { ok: true; text: string } | { ok
     if (!stats.isFile()) return { ok: false, problem: 'must be a file' };
     if (stats.size > bounds.catalogFileBytesMax) return { ok: false, problem: tooLongProblem };
     const bytes = readFileSync(file);
-    // The file may have grown since `statSync`.
+    // The size is checked again, because the file may have grown since `statSync`.
     if (bytes.length > bounds.catalogFileBytesMax) return { ok: false, problem: tooLongProblem };
     if (!isUtf8(bytes)) return { ok: false, problem: `must be UTF-8, but line ${firstInvalidUtf8Line(bytes)} is not` };
-    // A byte order mark stays in the text, so that `parseCatalogJson` can report the mark as an error.
+    // A byte order mark is kept in the text, so that `parseCatalogJson` can report the byte order mark as an error.
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (error) {
     return { ok: false, problem: `cannot be read: ${(error as Error).message}` };
@@ -27,7 +27,7 @@ export function readCatalogText(file: string): { ok: true; text: string } | { ok
 
 const tooLongProblem = `must be at most ${bounds.catalogFileBytesMax} bytes long`;
 
-/** Returns the number (1 or more) of the first line that is not UTF-8. The line feed byte never occurs inside a multi-byte character. */
+/** Returns the number (from 1) of the first line that is not UTF-8. In UTF-8, no other character contains the line feed byte. */
 function firstInvalidUtf8Line(bytes: Buffer): number {
   let line = 1;
   for (let start = 0; ; line++) {
@@ -38,14 +38,14 @@ function firstInvalidUtf8Line(bytes: Buffer): number {
 }
 
 /**
- * Returns the reason why a JSON text is too large to be parsed, or null. The text is scanned before parsing, because a parsed value takes
- * up to a hundred times the memory of its text, and parsing an object with millions of members takes 15 seconds. An empty list or object
- * counts as two values.
+ * Returns the reason why a JSON text is too large to be parsed, or null. The text is scanned before it is parsed, because parsing a text
+ * with too many values takes too much time and memory. Values are counted by commas and opening brackets, so an empty list or object counts
+ * as two values.
  */
 function textSizeProblem(text: string): string | null {
   if (Buffer.byteLength(text) > bounds.catalogFileBytesMax) return tooLongProblem;
   let values = 1;
-  // Number of members read so far in each object that is still open, outermost object first; null for a list.
+  // One entry for each open object or list, outermost first: the number of members read so far in an object, or null for a list.
   const members: (number | null)[] = [];
   for (let index = 0; index < text.length; index++) {
     const character = text.charCodeAt(index);
@@ -89,8 +89,8 @@ function findStringEnd(text: string, start: number): number {
 }
 
 /**
- * Reports lists that are too long, and a catalog with too many offers. The list sizes are checked before the values are validated one by
- * one. The recursion cannot overflow the stack, because `textSizeProblem` limits the nesting depth.
+ * Reports lists that are too long, and a catalog with too many offers. List sizes are checked before schema validation, so that the items
+ * of a very long list are not validated. The recursion cannot overflow the stack, because `textSizeProblem` limits the nesting depth.
  */
 function checkListSizes(value: unknown, errors: CatalogErrors): void {
   const { catalogOffersMax: offersMax, catalogListItemsMax: listMax } = bounds;
@@ -102,7 +102,7 @@ function checkListSizes(value: unknown, errors: CatalogErrors): void {
       const kind = listKind(path);
       if (kind === 'offers') offers += part.length;
       const maxLength = kind === 'other' ? listMax : offersMax;
-      // An excessive number of offers is reported at the end of `checkListSizes`, as one error for all lenders together.
+      // The total number of offers is checked at the end of `checkListSizes`.
       if (part.length > maxLength && kind !== 'offers') {
         errors.add([...path], `must contain at most ${maxLength} ${kind === 'lenders' ? 'lenders' : 'values'}`);
       }
@@ -171,7 +171,7 @@ export function parseCatalogJson(
 
 /**
  * Validates a value from `parseCatalogJson`. Reports schema errors and semantic errors, up to `bounds.catalogErrorsReportedMax`. If an
- * offer has schema errors, the semantics of the offer are not validated. If a list is too long, errors of other kinds are not reported.
+ * offer has schema errors, the semantics of the offer are not validated. If a list is too long, only errors of list lengths are reported.
  */
 export function validateCatalogValue(value: unknown, vertical: Vertical): CatalogResult<CatalogErrors> {
   const errors = new CatalogErrors();
@@ -185,7 +185,7 @@ export function validateCatalogValue(value: unknown, vertical: Vertical): Catalo
 
 /** Validates a catalog against the schema. Stops when there are more errors than can be reported. */
 function checkShape(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
-  // By default, TypeBox stops after eight errors. This limit of TypeBox can be changed only for the whole process.
+  // By default, TypeBox stops after eight errors. This limit is a global setting of TypeBox, so the old limit is restored afterwards.
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: shapeErrorsMax });
   try {
@@ -233,7 +233,7 @@ function addShapeErrors(part: unknown, path: CatalogValuePath, validator: PartVa
   errors.isIncomplete = shapeErrors.length >= shapeErrorsMax || errors.count >= shapeErrorsMax;
 }
 
-/** Converts a JSON pointer that refers to a part of `value` to a path. `value` determines which steps of the path are array indexes. */
+/** Converts a JSON pointer into a path in `value`. In the path, array indexes are numbers and member names are strings. */
 function pathFromPointer(pointer: string, value: unknown): CatalogValuePath {
   const path: (string | number)[] = [];
   let part = value;

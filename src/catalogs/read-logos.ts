@@ -42,7 +42,7 @@ async function readLogo(folder: string, name: string): Promise<Logo | UnusableLo
 
 const tooLargeResult: UnusableLogo = { problem: `is larger than ${bounds.logoFileBytesMax} bytes` };
 
-/** Reads at most `maxBytes` bytes of a file. The file may have grown since its size was checked. */
+/** Reads at most `maxBytes` bytes of a file, because the file may have grown since its size was checked. */
 async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
   const bytes = Buffer.alloc(maxBytes);
   let length = 0;
@@ -81,7 +81,7 @@ export async function readLogos(folder: string | null, lenders: readonly Lender[
   const logos = new Map<string, Logo>();
   const problems: LogoProblem[] = [];
   const folderFound = folder !== null && (await isFolder(folder));
-  // Results by file name, because several lenders may use the same file.
+  // Logo files read so far, by file name. Several lenders may use the same file.
   const files = new Map<string, Logo | UnusableLogo>();
   for (const [at, { name, logo: file }] of lenders.entries()) {
     if (at % bounds.monogramsPerTurn === bounds.monogramsPerTurn - 1) await nextTurn();
@@ -113,7 +113,7 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Background colors of monograms. Each color has a contrast ratio of at least 4.5 to white letters and 3 to a dark page. */
+/** Background colors of monograms. The contrast ratio of each color is at least 4.5 with white letters and at least 3 with a dark page. */
 export const monogramColors = [
   '#55677f',
   '#616196',
@@ -155,7 +155,7 @@ export function initialsOf(name: string): string {
     .join('');
 }
 
-/** Escapes text for use between XML tags. Replaces characters that XML does not allow with U+FFFD. */
+/** Escapes text for use between XML tags. A character that XML does not allow is replaced by U+FFFD. */
 function escapeXml(text: string): string {
   return text
     .replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

@@ -16,9 +16,9 @@ import {
 const compileSchema = (schema: TSchema) => Compile(schema);
 
 /**
- * Compiles the validators of a catalog file. Checking whether a value is valid is many times faster than listing the errors of the value.
- * An invalid file is checked in parts (the file without lenders, each lender without offers, each offer), so that errors are listed only
- * for the invalid parts.
+ * Compiles the validators of a catalog file. Checking whether a value is valid is fast, but listing its errors is slow. An invalid file is
+ * therefore checked in parts, and errors are listed only for invalid parts. The checked parts are the file without lenders, each lender
+ * without offers, and each offer.
  */
 function compileValidators({ schema: { fileMembers, lenderMembers, offer } }: VerticalProduct) {
   return {
@@ -42,12 +42,12 @@ export function catalogValidators(vertical: Vertical): ReturnType<typeof compile
   return validators;
 }
 
-/** Part of a catalog file that may have state rules: the whole catalog, a lender or an offer. */
+/** Part of a catalog file that may have rules per US state: the whole catalog, a lender or an offer. */
 type WithStateRules<Part> = Part & { readonly state_rules?: unknown };
 
 /**
  * Reports errors that a schema cannot detect: values that are not allowed for their field, limits that contradict each other, and repeated
- * names. Does not check parts of the catalog that do not match the schema.
+ * names. Skips parts of the catalog that do not match the schema.
  */
 export function validateSemantics(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
   const catalog = value as WithStateRules<CatalogFile>;
@@ -76,7 +76,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
     validateStateRules(lender.state_rules, [...lenderPath, 'state_rules'], vertical, errors);
     if (!Array.isArray(lender.offers)) continue;
     for (const [offerIndex, offer] of lender.offers.entries()) {
-      // `errors` may omit schema errors beyond its limit, so the offer is checked against the schema again.
+      // The offer is checked against the schema again, because `errors` does not list all schema errors if there are too many.
       if (!offerValidator.Check(offer)) continue;
       const path = [...lenderPath, 'offers', offerIndex];
       checkUnique(ids, offer.id, [...path, 'id'], errors);
@@ -93,7 +93,7 @@ function checkWellFormedText(text: unknown, path: CatalogValuePath, errors: Cata
   if (typeof text === 'string' && !text.isWellFormed()) errors.add(path, 'must not contain a lone surrogate');
 }
 
-/** Reports names that are not values of the vertical's state field, also in state rules that do not match the schema. */
+/** Reports rules for unknown US states, and age rules in a vertical without a birthdate field. `rules` need not match the schema. */
 function validateStateRules(rules: unknown, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors): void {
   if (typeof rules !== 'object' || rules === null || Array.isArray(rules)) return;
   const states = choiceValues(vertical, vertical.roles.state);
@@ -188,9 +188,8 @@ function allowedConditions(field: PocketField): readonly string[] {
 }
 
 /**
- * Returns a description of the problem of a landing URL, or null for a valid URL. A click redirects to the landing URL, in which
- * `{click_id}` is replaced by the click_id. The redirect must go to the same https host for every click_id, so `{click_id}` must come after
- * the host.
+ * Returns the reason why a landing URL is invalid, or null for a valid URL. A click redirects to the landing URL, in which `{click_id}` is
+ * replaced by the click_id. The placeholder `{click_id}` must come after the host name, so that every redirect goes to the same host.
  */
 function landingUrlProblem(template: string): string | null {
   if (!/^[\x21-\x7e]+$/.test(template)) return 'must be printable ASCII without spaces';

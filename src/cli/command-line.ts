@@ -23,7 +23,7 @@ const args = process.argv.slice(2);
 const optionsEnd = args.indexOf('--');
 const wantsJson = (optionsEnd < 0 ? args : args.slice(0, optionsEnd)).includes('--json');
 
-// The code sets `process.exitCode` and does not call `process.exit`, which could end the process before a slow reader has all output.
+// `process.exit` is not called, because the process could end before a slow reader has received all output.
 try {
   const root = await createProgram(serviceVersion, { quiet: wantsJson, args });
   await root.parseAsync(normalizeArguments(root, args), { from: 'user' });
@@ -55,7 +55,7 @@ function messageOf(error: unknown): string {
   return isExpected || isSystemError(error) ? error.message : (error.stack ?? error.message);
 }
 
-/** Whether an error means that a system call failed in Node.js or SQLite, or that another process has locked a SQLite file. */
+/** Whether an error comes from a failed system call (in Node.js or SQLite), or from a SQLite file that another process has locked. */
 function isSystemError(error: Error): boolean {
   const { syscall, code } = error as NodeJS.ErrnoException;
   return syscall !== undefined || /^SQLITE_(BUSY|CANTOPEN|FULL|IOERR|PERM|READONLY)/.test(code ?? '');

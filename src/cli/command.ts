@@ -6,11 +6,11 @@ import { OperatorError } from '../domain/operator-error.ts';
 import { nearestWord } from '../domain/text.ts';
 import { formatNameValuePairs } from './output.ts';
 
-/** Exit codes of all commands. A command that was ended by a signal exits with 128 plus the signal number. */
+/** Exit codes of all commands. If a signal ends a command, the exit code is 128 plus the signal number. */
 export const exitCodes = { success: 0, failure: 1, usage: 2, damage: 3, incomplete: 4, interrupted: 130 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Default meaning of each exit code. The help of a command can give an exit code a more specific meaning. */
+/** Default meaning of each exit code. The help of a command can define a more specific meaning. */
 const exitMeanings: Readonly<Record<ExitCode, string>> = {
   [exitCodes.success]: 'success',
   [exitCodes.failure]: 'failure; the reason is on standard error',
@@ -38,7 +38,7 @@ export class CommandLineError extends OperatorError {
 export interface CommandHelp {
   /** Example command lines. Tests run all examples. */
   readonly examples: readonly string[];
-  /** Exit codes of the command with their meanings; null stands for the meaning in `exitMeanings`. Exit codes 0, 1 and 2 may be omitted. */
+  /** Meanings of the exit codes of the command; null selects the default meaning. The exit codes 0, 1 and 2 are always included. */
   readonly exitCodes?: { readonly [Code in ExitCode]?: string | null };
   /** Description of what the command prints with `--json`, followed by a colon and the names of the JSON members. */
   readonly json?: string;

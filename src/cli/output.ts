@@ -2,7 +2,7 @@ import process from 'node:process';
 import { styleText } from 'node:util';
 import { formatIsoTimestampOrNull } from '../domain/calendar.ts';
 
-/** Prints a result on standard output. Notices must be printed with `printNotice`, so that they are not part of piped output. */
+/** Prints a result on standard output. Notices must be printed with `printNotice`, so that piped output contains only results. */
 export function printResult(text: string): void {
   process.stdout.write(`${text}\n`);
 }
@@ -22,7 +22,7 @@ export function printNotice(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Formats rows as a table with aligned columns. Column headings are bold if standard output is a terminal with colors. */
+/** Formats rows as a table with aligned columns. Column headings are bold if standard output is a terminal that supports colors. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = headings.map((heading, column) =>
     [headings, ...rows].reduce((width, row) => Math.max(width, displayWidth(row[column] ?? heading)), 0),
@@ -43,7 +43,7 @@ export function formatNameValuePairs(
   return rows.map(([name, value]) => `${name.padEnd(nameWidth)}${value}`).join('\n');
 }
 
-/** Returns the display width of a text as its number of code points. An emoji is one code point but two UTF-16 code units. */
+/** Returns the number of code points in a text as its display width; `text.length` would count an emoji twice. */
 function displayWidth(text: string): number {
   return [...text].length;
 }

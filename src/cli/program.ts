@@ -53,7 +53,7 @@ export function normalizeArguments(root: Command, words: readonly string[]): str
   let helpWanted = false;
   const path: string[] = [];
   for (const word of words) {
-    // Words that start with `-` are options. Options of command groups have no values, so the next word is not a value.
+    // Skips options (words that start with `-`). An option of a command group has no value, so the next word is a command.
     if (word.startsWith('-')) continue;
     const isGroup = command.commands.length > 0;
     const subcommand = command.commands.find((each) => each.name() === word);
@@ -77,8 +77,8 @@ function failUnknownCommand(command: Command, word: string): never {
 }
 
 /**
- * Creates the command line program. If `args` is given, loads only the modules of commands whose names are in `args`; the other commands
- * have only a name and a summary. With `quiet`, commander throws its errors without printing them.
+ * Creates the command line program. If `args` is given, only the commands that `args` names are loaded; all other commands have a name and
+ * a summary but no options. If `quiet` is true, commander throws errors but does not print them.
  */
 export async function createProgram(
   version: string,

@@ -12,7 +12,7 @@ export interface ProgressOutput {
 }
 
 interface ProgressBarOptions {
-  /** Expected amount of work in `unit`. The actual amount of work may be greater than `total`. */
+  /** Expected amount of work in `unit`. If the actual amount is greater, the bar stays at 100%. */
   readonly total: number;
   /** Unit of the displayed amounts; `bytes` are displayed as KiB, MiB and so on. If `unit` is null, the bar displays no amounts. */
   readonly unit: string | null;
@@ -20,15 +20,15 @@ interface ProgressBarOptions {
 }
 
 interface ProgressBar {
-  /** Adds an amount of finished work. The method is fast enough to be called for every record of a log. */
+  /** Adds `amount` to the finished work. The method is fast enough to be called for every record of a log. */
   advance(amount: number): void;
   /** Removes the progress bar. Call `clear` before printing other output and after a failure. Repeated calls have no effect. */
   clear(): void;
 }
 
 /**
- * Creates a one-line progress bar that displays the finished share and the remaining time. The bar is drawn only on a terminal, and only
- * if the work takes longer than about a second.
+ * Creates a one-line progress bar that displays the percentage of finished work and the remaining time. The bar is drawn only on a
+ * terminal, and only if the work takes longer than about a second.
  */
 export function createProgressBar(
   stream: ProgressOutput,
@@ -39,7 +39,7 @@ export function createProgressBar(
   let nextDrawMs = startMs + bounds.progressBarDelayMs;
   let doneSoFar = 0;
   let drawnCharacters = 0;
-  /** Overwrites the line with a text. Spaces cover the rest of the old text, because not every terminal can erase a line. */
+  /** Replaces the text on the current line. The new text is padded with spaces, because not every terminal can erase a line. */
   const draw = (text: string): void => {
     stream.write(`\r${text.padEnd(drawnCharacters)}`);
     drawnCharacters = text.length;
@@ -50,7 +50,8 @@ export function createProgressBar(
       const nowMs = clock.monotonicMs();
       if (nowMs < nextDrawMs) return;
       nextDrawMs = nowMs + bounds.progressBarRedrawIntervalMs;
-      // The text is shorter than the line, because a full line would wrap. Some terminals report 0 columns.
+      // A line of the full terminal width would wrap, so the text is one character shorter. If a terminal reports 0 columns, 80 columns are
+      // assumed.
       draw(formatProgressLine(doneSoFar, total, unit, nowMs - startMs).slice(0, (stream.columns || 80) - 1));
     },
     clear() {

@@ -6,7 +6,7 @@ interface ServeSignals {
   readonly stopSignal: AbortSignal;
   /** Promise that resolves when the process receives the first SIGINT or SIGTERM. The promise value is the signal name. */
   readonly stopRequested: Promise<NodeJS.Signals>;
-  /** Sets the function that ends the process at the second SIGINT or SIGTERM. A third SIGINT or SIGTERM exits with code 1 immediately. */
+  /** Sets the function to call at the second SIGINT or SIGTERM. A third SIGINT or SIGTERM ends the process immediately with code 1. */
   onRepeatedSignal(end: (signal: NodeJS.Signals) => void): void;
   /** Sets the function to call at each SIGHUP. If a SIGHUP has already arrived, calls the function immediately and returns true. */
   onReload(handle: () => void): boolean;
@@ -15,8 +15,8 @@ interface ServeSignals {
 let installedSignals: ServeSignals | null = null;
 
 /**
- * Installs the signal handlers of a server. The handlers remain installed until the process ends. Before `onRepeatedSignal` is called, a second
- * SIGINT or SIGTERM exits with code 1 immediately.
+ * Installs the signal handlers of a server. The handlers remain installed until the process ends. Until `onRepeatedSignal` sets a handler,
+ * a second SIGINT or SIGTERM ends the process immediately with exit code 1.
  */
 export function installServeSignalHandlers(): ServeSignals {
   installedSignals ??= createServeSignals();
@@ -76,9 +76,9 @@ export class InterruptedError extends Error {
 }
 
 /**
- * Runs a long operation that Ctrl-C or SIGTERM can interrupt. The operation must yield to the event loop, so that signals are handled. When
- * the abort signal is aborted, the operation must reject with the reason of the signal, an `InterruptedError`. A second Ctrl-C ends the
- * process immediately.
+ * Runs a long operation that Ctrl-C or SIGTERM can interrupt. `work` must yield to the event loop, so that signals are handled. When the
+ * abort signal is aborted, `work` must reject with `signal.reason`, which is an `InterruptedError`. A second Ctrl-C ends the process
+ * immediately.
  */
 export async function runInterruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController();

@@ -5,19 +5,19 @@ import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 
-/** Offsets of the sub_id bytes that select a cell in each row of the count-min sketch: random bytes (14 to 23) and the MAC (from 24). */
+/** Offsets in the sub_id, one for each row of a count-min sketch. The three bytes at an offset select a cell of the row. */
 const rowOffsets = [14, 17, 20, 24];
 
 /**
- * Counts the recorded clicks of each session up to a maximum, in a fixed amount of memory. Uses a count-min sketch with conservative
- * update: each session has one cell in each of four rows, chosen by random bytes of the sub_id, and the count of the session is the
- * smallest of the four cells. Several sessions may share a cell, so the count of a session may be too high, but never too low.
+ * Counts the recorded clicks of each session up to a maximum, in a fixed amount of memory. The counts are stored in a count-min sketch with
+ * conservative update. A session has one cell in each of the four rows, and the smallest of the four cells is the count of the session.
+ * Several sessions may share a cell, so the count of a session may be too high, but never too low.
  *
- * In a simulation (2^20 cells per row, at most 64 clicks per session, 130 million recorded clicks in a day), every
- * session could record all clicks up to its maximum.
+ * In a simulation of one day with 130 million recorded clicks, every session could record the maximum of 64 clicks (with 2^20 cells per
+ * row).
  *
- * Sessions created on the same UTC day share one count-min sketch. Clicks are recorded for 24 hours after the creation of their session, so
- * the count-min sketches of two days are enough. The count-min sketch of a day is replaced two days later.
+ * Each UTC day has its own count-min sketch, for the sessions created on that day. Clicks are recorded for at most 24 hours after the
+ * creation of their session, so two count-min sketches are enough: for today and for yesterday.
  */
 class SessionClickSketch {
   readonly #max: number;
@@ -28,14 +28,14 @@ class SessionClickSketch {
 
   /**
    * @param max maximum number of recorded clicks per session, up to 255
-   * @param rowCells number of one-byte cells per row: a power of two, up to 2^24
+   * @param rowCells number of one-byte cells in each row of the count-min sketch: a power of two, up to 2^24
    */
   constructor(max: number, rowCells: number) {
     this.#max = max;
     this.#mask = rowCells - 1;
   }
 
-  /** Counts a click and returns true, or returns false if the session has reached its maximum. */
+  /** Counts a click of a session and returns true. If the session has already reached the maximum number of clicks, returns false. */
   tryCountClick(sub: Uint8Array): boolean {
     const cells = this.#cells;
     const sketch = this.#sketchForSessionDay(sub);
@@ -55,7 +55,7 @@ class SessionClickSketch {
   #sketchForSessionDay(sub: Uint8Array): Uint8Array {
     const day = toDayNumber(decodeSubId(sub).createdMs);
     const index = day & 1;
-    // If the clock was set back to an earlier day, new sessions use the counts of the later day, so that the counts do not restart.
+    // A sketch is replaced only for a later day, so that setting back the clock does not reset the counts.
     if (day > this.#days[index]!) {
       this.#days[index] = day;
       this.#sketches[index] = new Uint8Array(rowOffsets.length * (this.#mask + 1));
@@ -65,15 +65,15 @@ class SessionClickSketch {
 }
 
 /**
- * Limits the recorded clicks (docs/contract.md#recorded-clicks) to `clicksRecordedPerSessionMax` per session and to
- * `clicksRecordedPerLinkMax` per link (session and offer), so that one link cannot fill the ledger. A click above a limit is redirected but
- * not recorded.
+ * Limits the number of recorded clicks per session and per link, so that one link cannot fill the ledger
+ * (docs/contract.md#recorded-clicks). A link consists of a session and an offer. A click above a limit is redirected but not recorded.
  *
- * The limit per session also applies after a restart. Because of the limit per offer, repeated clicks on one offer cannot use up the
- * session's limit. If there are more than `clickCountersMax` links, the counts of the least recently clicked links are dropped.
+ * After a restart, the counts per session are restored from the ledger, and the counts per link start at 0. The limit per link is lower
+ * than the limit per session, so that repeated clicks on one offer cannot use up the limit of the session. If there are more than
+ * `clickCountersMax` links, the counts of the least recently clicked links are dropped.
  */
 export class ClickRecordLimiter implements LedgerSubscriber {
-  /** The limiter needs no replay of ledger records. The limiter counts the clicks that are replayed for other ledger subscribers. */
+  /** The limiter does not request a replay of ledger records, but counts the clicks that are replayed for other subscribers. */
   readonly replayStartMs = Number.POSITIVE_INFINITY;
   readonly #perLinkMax: number;
   readonly #clicksPerLink: LRUCache<string, number>;
@@ -99,7 +99,7 @@ export class ClickRecordLimiter implements LedgerSubscriber {
     return true;
   }
 
-  /** Counts a click that was recorded before a restart. While the service runs, clicks are counted before they are recorded. */
+  /** Counts a click that was recorded before a restart. New clicks are counted by `tryCountClick`. */
   applyLedgerRecord(record: LedgerRecord): void {
     if (record[0] === ledgerRecordKind.offerClicked) this.#clicksPerSession.tryCountClick(record[2]);
   }

@@ -5,7 +5,7 @@ export function isWithinAttributionWindow(clickedMs: number, createdMs: number):
   return clickedMs - createdMs <= bounds.clickAttributionMs;
 }
 
-/** State of a session and an offer before the click that is classified. */
+/** Facts about a session and an offer that determine whether a click counts. */
 interface ClickContext {
   readonly wasShown: boolean;
   /** Whether the session has an earlier counted click on the offer. */

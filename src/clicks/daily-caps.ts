@@ -12,13 +12,13 @@ import { classifyClick } from './click-rules.ts';
 import { type OfferIdBits, SessionOfferPairs } from './session-offer-pairs.ts';
 
 /**
- * State of an offer with a daily cap (docs/contract.md#daily-caps): the cap and the number of clicks that booked revenue. Stores the counts
- * of two days, so that the count of the previous day still exists if the wall clock is set back past midnight.
+ * Daily cap of an offer, and the number of clicks that booked revenue on each of the last two days (docs/contract.md#daily-caps). The count
+ * of the previous day is needed if the wall clock is set back past midnight.
  */
 class OfferCapState {
   /** Maximum number of clicks per day that book revenue; null until the catalog with the cap is active. */
   dailyCap: number | null = null;
-  /** Time of the removal from the active catalog, or null. The cap still applies to links that were shown before the removal. */
+  /** Time at which the offer was removed from the active catalog, or null. The daily cap still applies to links that were shown earlier. */
   removedMs: number | null = null;
   readonly randomId: OfferIdBits;
   readonly #days = [-1, -1];
@@ -44,7 +44,8 @@ class OfferCapState {
 }
 
 /**
- * Updates the state of the capped offers in a record (docs/contract.md#counting-clicks). Returns whether an active offer reached its cap.
+ * Applies a ledger record to the offers that have a daily cap (docs/contract.md#counting-clicks). Returns true if an offer of the active
+ * catalog has now reached its cap.
  */
 function applyRecord(
   record: LedgerRecord,
@@ -58,7 +59,7 @@ function applyRecord(
         const offer = offers.get(id);
         if (offer !== undefined) pairs.markShown(sub, offer.randomId);
       }
-      // Evicts the pairs of sessions that are too old for counted clicks.
+      // Evicts the session-offer pairs of old sessions, whose clicks no longer count.
       pairs.evictPairsOfSessionsBefore(wallMs - bounds.clickAttributionMs - bounds.clockSetBackMsMax);
       return false;
     }
@@ -69,8 +70,8 @@ function applyRecord(
     case ledgerRecordKind.revenueConfirmed: {
       const offer = offers.get(record[3]);
       if (offer === undefined || record[8] === null) return false;
-      // A confirmation can recreate a click that has no record. A recreated click does not count towards the cap, and later clicks of the
-      // same session on the same offer are repeats.
+      // A confirmation can create a missing click (docs/contract.md#clicks-without-a-record). The created click does not count towards the
+      // daily cap. Later clicks of the same session on the same offer count as repeats.
       if (pairs.pairState(record[2], offer.randomId) === 'shown') pairs.markClicked(record[2], offer.randomId);
       return false;
     }
@@ -83,7 +84,8 @@ function applyClick(
   offer: OfferCapState,
   pairs: SessionOfferPairs,
 ): boolean {
-  // The decision `withinDailyCap` in the click's record is final. The record has no decision if the offer had no cap when it was clicked.
+  // The decision `withinDailyCap` in the click's record is final. `withinDailyCap` is undefined if the offer had no daily cap at the time
+  // of the click.
   if (withinDailyCap === null || pairs.pairState(sub, offer.randomId) === 'clicked') return false;
   if (withinDailyCap === undefined && !isCountedClick(sub, clickedMs, offer, pairs)) return false;
   pairs.markClicked(sub, offer.randomId);
@@ -94,8 +96,8 @@ function applyClick(
 }
 
 /**
- * Whether a click counts (docs/contract.md#counting-clicks). If the session-offer pairs of the session may have been evicted, assumes that
- * the offer was shown.
+ * Whether a click counts (docs/contract.md#counting-clicks). Assumes that the offer was shown if the session's data may have been evicted
+ * from memory.
  */
 function isCountedClick(
   sub: Uint8Array,
@@ -116,24 +118,25 @@ interface CapDecision {
   readonly withinDailyCap: boolean | null | undefined;
 }
 
-/** Visits, in order, all records since `sinceMs` that the ledger accepted before the call, and possibly later records. */
+/** Passes the ledger records since `sinceMs` to `visit`, in order. Records that the ledger accepts during the call may be missing. */
 export type ReadLedgerRecords = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
  * Enforces daily caps (docs/contract.md#daily-caps): counts the clicks that book revenue, per capped offer and UTC day, and lists the
- * offers that reached their cap. All accounts share the cap of an offer. Sandbox clicks are counted separately.
+ * offers that reached their cap. All accounts share the cap of an offer. Clicks in live sessions and clicks in test sessions are counted
+ * separately.
  *
- * The state is derived from the ledger by the rules of docs/contract.md#counting-clicks, so a restart does not change the state. A click is
- * checked, recorded and counted in one turn of the event loop, so that concurrent clicks cannot exceed a cap. The click's record states
- * whether the click is within the daily cap. The analytics projection uses the recorded decision and does not evaluate caps.
+ * After a restart, the counts are computed again from the ledger by the rules of docs/contract.md#counting-clicks. A click is checked,
+ * recorded and counted in one turn of the event loop, so that concurrent clicks cannot exceed a cap. The click's record states whether the
+ * click is within the daily cap. Analytics read this decision from the click's record and do not check the cap again.
  *
- * If an offer gets a cap while the service runs, `loadRecordedClicks` reads the last day from the ledger.
+ * If an offer gets its first cap while the service runs, `loadRecordedClicks` counts the offer's earlier clicks from the ledger.
  */
 export class DailyCaps implements LedgerSubscriber {
   readonly #states = new Map<number, CatalogCapState>();
   readonly #pairsMax: number;
   readonly #pairs: SessionOfferPairs;
-  /** Records that the ledger accepts while `loadRecordedClicks` runs; null at other times. */
+  /** New ledger records, buffered until `loadRecordedClicks` has read the older records; null if `loadRecordedClicks` is not running. */
   #bufferedRecords: LedgerRecord[] | null = null;
   #cappedOfferCount = 0;
   readonly #completeSinceMs: number;
@@ -148,7 +151,7 @@ export class DailyCaps implements LedgerSubscriber {
     return this.hasNoCaps ? Number.POSITIVE_INFINITY : this.#completeSinceMs;
   }
 
-  /** Whether no offer has a cap, so that ledger records need not be applied. */
+  /** True if no offer has a daily cap; ledger records are then ignored. */
   get hasNoCaps(): boolean {
     return this.#cappedOfferCount === 0 && this.#bufferedRecords === null;
   }
@@ -185,13 +188,13 @@ export class DailyCaps implements LedgerSubscriber {
 
   applyLedgerRecord(record: LedgerRecord): void {
     if (this.hasNoCaps) return;
-    // The sub_id is copied, because the caller reuses its bytes.
+    // The sub_id is copied, because the caller reuses the byte array of the record.
     this.#bufferedRecords?.push(record.with(2, Buffer.from(record[2])) as unknown as LedgerRecord);
     const state = this.#states.get(stateKeyOfSub(record[2]));
     if (state !== undefined && applyRecord(record, state.offers, this.#pairs)) state.unavailableDay = null;
   }
 
-  /** Reads the recorded clicks of the offers that have no cap yet and get a cap when the catalog is activated. */
+  /** Reads the ledger to count earlier clicks on those offers of a new catalog that had no daily cap before. */
   async loadRecordedClicks(catalog: CompiledCatalog, nowMs: number, readHistory: ReadLedgerRecords): Promise<void> {
     const state = this.#capStateOf(catalog);
     const offers = new Map<string, OfferCapState>();
@@ -199,8 +202,7 @@ export class DailyCaps implements LedgerSubscriber {
     if (offers.size === 0) return;
     const sinceMs = replayStartMs(nowMs);
     const isOfCatalog = (record: LedgerRecord): boolean => stateKeyOfSub(record[2]) === stateKeyOfCatalog(catalog);
-    // The replayed records are older than the records that are applied during the replay, so the session-offer pairs of the replayed
-    // records are collected in a separate set.
+    // The session-offer pairs of old records are collected in a separate set, because new records change `#pairs` while the ledger is read.
     const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
     const bufferedRecords: LedgerRecord[] = [];
     this.#bufferedRecords = bufferedRecords;
@@ -218,8 +220,8 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /**
-   * Activates the daily caps of a catalog; `nowMs` is the current time. Call `loadRecordedClicks` first. A removed offer keeps its cap as
-   * long as the replaced catalog that contains the offer is retained (docs/contract.md#daily-caps).
+   * Activates the daily caps of a catalog; `nowMs` is the current time. Call `loadRecordedClicks` first. The cap of an offer that was
+   * removed from the catalog applies for another 28 hours (docs/contract.md#daily-caps).
    */
   activateCatalog(catalog: CompiledCatalog, nowMs: number): void {
     const state = this.#capStateOf(catalog);
@@ -231,7 +233,7 @@ export class DailyCaps implements LedgerSubscriber {
       offers.set(id, offer);
     }
     for (const [id, offer] of state.offers) {
-      // Skips offers whose cap was removed, and offers that were loaded for a catalog that was never activated.
+      // Drops two kinds of offers: offers whose cap was removed, and offers that were loaded for a catalog that was never activated.
       if (catalog.findOfferIndex(id) >= 0 || offer.dailyCap === null) continue;
       offer.removedMs ??= nowMs;
       offers.set(id, offer);
@@ -242,7 +244,7 @@ export class DailyCaps implements LedgerSubscriber {
     this.#deleteExpiredOfferCounters(nowMs);
   }
 
-  /** Restores the caps after a restart: activates the replaced catalogs in order, then the current catalog. */
+  /** Restores the daily caps after a restart: activates the replaced catalogs, oldest first, and then the current catalog. */
   restoreCatalogCaps(catalog: CompiledCatalog, replaced: readonly RecentlyReplacedCatalog[]): void {
     let sinceMs = 0;
     for (const { compiled, replacedMs } of replaced) {
@@ -276,21 +278,21 @@ export class DailyCaps implements LedgerSubscriber {
 interface CatalogCapState {
   /** Active catalog; null before the first activation. */
   catalog: CompiledCatalog | null;
-  /** Capped offers by offer id: capped offers of the active catalog, and removed offers whose cap still applies. */
+  /** Offers with a daily cap by offer id, including removed offers whose cap still applies. */
   offers: Map<string, OfferCapState>;
   unavailable: UnavailableOffers;
-  /** Day number for which `unavailable` was computed; null if `unavailable` must be recomputed. */
+  /** Day number for which `unavailable` is valid; null if `unavailable` must be computed again. */
   unavailableDay: number | null;
 }
 
 const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
 
-/** An offer that is clicked today was shown today or yesterday. One more hour allows for a wall clock that was set back. */
+/** Subtracts the 24 hours in which the clicks of a session count, and one more hour in case the wall clock was set back. */
 function replayStartMs(nowMs: number): number {
   return dayStartMs(toDayNumber(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }
 
-/** Encodes vertical and mode as one number, as in a sub_id. */
+/** Encodes the vertical and the mode of a catalog as one number. */
 function stateKeyOfCatalog({ vertical, mode }: CompiledCatalog): number {
   return (vertical.number << 1) | (mode === 'test' ? 1 : 0);
 }

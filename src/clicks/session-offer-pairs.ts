@@ -11,12 +11,13 @@ export interface OfferIdBits {
 const minuteMs = 60 * 1000;
 
 /**
- * Set of (session, offer) pairs: the offers that were shown to each session, with one bit for a counted click. A pair takes eight
- * bytes outside the heap, because there are as many pairs as views of capped offers in a day.
+ * Set of (session, offer) pairs: the offers that were shown to each session, with one bit for a counted click. Pairs are stored compactly
+ * (eight bytes each, outside the JavaScript heap), because there can be millions of pairs.
  *
- * A session-offer pair is identified by 63 bits: random bits of the sub_id XOR the offer's `OfferIdBits`. Among four million pairs, the
- * probability of a collision is one in a million. There is one hash table for each minute of session creation, so that growing a table is
- * fast. The oldest table is evicted when the sessions of the table are too old for counted clicks, or when there are too many pairs.
+ * A pair is identified by a 63-bit number computed from the sub_id and `OfferIdBits`. In a set of four million pairs, the probability that
+ * two pairs have the same number is one in a million. Each hash table contains the sessions created in one minute. The tables are small, so
+ * that growing a table is fast. The oldest table is evicted when clicks of its sessions no longer count, or when the set contains too many
+ * pairs.
  */
 export class SessionOfferPairs {
   readonly #pairsMax: number;
@@ -33,7 +34,7 @@ export class SessionOfferPairs {
     return this.#size;
   }
 
-  /** Whether the set still contains all session-offer pairs of the sessions created at a given time or later. */
+  /** Returns true if the set contains all session-offer pairs of the sessions created at `createdMs` or later. */
   containsAllPairsSince(createdMs: number): boolean {
     return createdMs >= this.#completeSinceMs;
   }
@@ -50,7 +51,7 @@ export class SessionOfferPairs {
     this.#addPair(sub, offerId, true);
   }
 
-  /** Adds the session-offer pairs of another set. Each step of the generator adds the pairs of one minute, within a few milliseconds. */
+  /** Adds the session-offer pairs of another set, one minute at a time, so that the caller can yield to the event loop in between. */
   *addAllPairs(others: SessionOfferPairs): Generator<void> {
     this.#completeSinceMs = Math.max(this.#completeSinceMs, others.#completeSinceMs);
     for (const [minute, table] of others.#tablesByMinute) {
@@ -60,7 +61,7 @@ export class SessionOfferPairs {
     }
   }
 
-  /** Evicts the session-offer pairs of sessions whose creation minute ends at or before `createdMs`. */
+  /** Evicts the session-offer pairs of all sessions created before the minute that contains `createdMs`. */
   evictPairsOfSessionsBefore(createdMs: number): void {
     if (createdMs <= this.#completeSinceMs) return;
     const minuteBefore = Math.floor(this.#completeSinceMs / minuteMs);
@@ -102,11 +103,11 @@ function minuteOf(sub: Uint8Array): number {
   return Math.floor(decodeSubId(sub).createdMs / minuteMs);
 }
 
-/** Offset of the random bytes of a sub_id that identify the session. */
+/** Position of the random bytes in a sub_id. */
 const randomOffset = 14;
 const initialSlots = 64;
 
-/** Hash table with open addressing. An entry is two 32-bit words with one bit for a counted click; 0 marks an empty slot. */
+/** Hash table with open addressing. A pair takes two 32-bit words; the last bit is 1 after a counted click. Empty slots are 0. */
 class PairTable {
   size = 0;
   #words = new Uint32Array(2 * initialSlots);
@@ -131,12 +132,12 @@ class PairTable {
     return isNew ? 1 : 0;
   }
 
-  /** Adds the pairs of another table. Returns the number of added pairs. */
+  /** Adds the pairs of another hash table. Returns the number of added pairs. */
   addAllPairs(other: PairTable): number {
     const words = other.#words;
     let added = 0;
-    // The table grows before the pairs are added. Adding the pairs of a larger table in slot order to a smaller table would be slow,
-    // because the pairs would all go to the start of the smaller table.
+    // Grows this table to its final size before pairs are added. In a table that is too small, many pairs would need the same slots, so
+    // finding an empty slot would be slow.
     while ((this.size + other.size) * 3 > this.#words.length) this.#growTable();
     for (let at = 0; at < words.length; at += 2) {
       const [high, low] = [words[at]!, words[at + 1]!];
@@ -145,7 +146,7 @@ class PairTable {
     return added;
   }
 
-  /** Returns the index of the pair, or of the empty slot for the pair. */
+  /** Returns the index of the pair, or the index of an empty slot if the table does not contain the pair. */
   #find(high: number, low: number): number {
     const words = this.#words;
     const last = words.length - 2;
@@ -172,7 +173,7 @@ class PairTable {
   }
 }
 
-/** Returns the first 32-bit word of a session-offer pair. The word is never 0, because 0 marks an empty slot of the hash table. */
+/** Returns the first 32-bit word of a session-offer pair. The value 0 is replaced by 1, because 0 marks an empty slot of the hash table. */
 function highWordOf(sub: Uint8Array, { high }: OfferIdBits): number {
   return (readWord(sub, randomOffset) ^ high) >>> 0 || 1;
 }

@@ -36,8 +36,8 @@ export interface Config {
   /** TLS settings of the public listener; null for plain HTTP. */
   readonly tls: TlsSettings | null;
   /**
-   * Time limits for the stop of the server. After the stop signal, the server accepts connections for another `delayMs`. Then the server
-   * waits up to `deadlineMs` for pending requests.
+   * Time limits for stopping the server. After the stop signal, the server still accepts connections for `delayMs`. After this delay, the
+   * server waits at most `deadlineMs` for pending requests.
    */
   readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
   /** Configured base URLs; null for a default (see `resolveUrls`). */
@@ -52,13 +52,13 @@ export interface Config {
   /** Number of days after which sessions and ledger records are deleted; null for never. */
   readonly retentionDays: number | null;
   readonly sessions: {
-    /** Maximum number of live sessions. At the maximum, requests for a new session get 503. */
+    /** Maximum number of live sessions. Above the maximum, a new session is rejected with status 503. */
     readonly max: number;
     readonly ttlMs: number;
-    /** Maximum number of referrer tags per account, vertical and mode. At the maximum, requests with a new tag get 403. */
+    /** Maximum number of referrer tags per account, vertical and mode. Above the maximum, a new tag is rejected with status 403. */
     readonly tagsMax: number;
   };
-  /** Rate limits of keys that have no limits of their own (docs/contract.md#rate-limits). */
+  /** Default rate limits, for keys that have no limits of their own (docs/contract.md#rate-limits). */
   readonly limits: KeyLimits;
   readonly cors: CorsChoice;
   readonly logLevel: LogLevel;
@@ -89,10 +89,7 @@ export interface PublicUrls {
 export const httpEngineChoices = ['auto', 'uws', 'node'] as const;
 export type HttpEngineSetting = (typeof httpEngineChoices)[number];
 
-/**
- * Durability of acknowledged records. Records written with `fsync` survive a power failure; records written with `write` survive only a
- * crash of the process.
- */
+/** Protection of acknowledged records: `fsync` protects against a power failure, `write` only against a crash of the process. */
 export const durabilityModes = ['fsync', 'write'] as const;
 export type Durability = (typeof durabilityModes)[number];
 
@@ -123,7 +120,7 @@ export function detectMachineResources(): MachineResources {
   };
 }
 
-/** Returns the heap size that the launcher set on the command line of Node.js. If the option is repeated, the last value counts. */
+/** Returns the heap size that the launcher set on the command line of Node.js (the last one, if there are several). */
 function configuredHeapMegabytes(execArgv: readonly string[]): number | null {
   const option = execArgv.findLast((argument) => /^--max[-_]old[-_]space[-_]size=\d+$/.test(argument));
   return option === undefined ? null : Number(option.slice(option.indexOf('=') + 1));
@@ -264,7 +261,7 @@ function assertNoMisspelledSettings({ misspelled }: Env, settings: readonly Sett
   if (match !== undefined) throw ConfigError.misspelledSettingError(match.name, match.meant);
 }
 
-/** Maximum session lifetime (docs/contract.md#session-lifetime). Several other time limits depend on the maximum session lifetime. */
+/** Maximum session lifetime (docs/contract.md#session-lifetime). */
 const ttlSecondsMax = bounds.sessionTtlMs / 1000;
 
 function endpointsCollide(one: ListenAddress, other: ListenAddress): boolean {

@@ -12,7 +12,7 @@ export class ConfigError extends Error {
     this.setting = setting;
   }
 
-  /** @param rule the allowed values, as the end of the message "SETTING is VALUE; it must be ..." */
+  /** @param rule description of the allowed values, which completes the message "SETTING is VALUE; it must be ..." */
   static invalidSettingError(setting: SettingName, value: string, rule: string): ConfigError {
     return new ConfigError(setting, `${setting} is ${quoteForDisplay(value)}; it must be ${rule}`);
   }
@@ -75,7 +75,7 @@ export type SettingName = (typeof settingNames)[number];
 export interface Env {
   /** Values of the settings. An empty variable counts as absent, because a Compose file cannot unset a variable. */
   readonly values: { readonly [Name in SettingName]?: string };
-  /** Variables whose names are not settings, but similar to the name of a setting. */
+  /** Environment variables with a probably misspelled name, and the settings that were probably meant. */
   readonly misspelled: readonly { readonly name: string; readonly meant: SettingName }[];
   /** Variables with the prefix `SVC_` or `MARKETPLACE_` whose names are not similar to any setting. Excludes variables of Kubernetes. */
   readonly unknown: readonly string[];
@@ -84,12 +84,12 @@ export interface Env {
 /** Prefixes of environment variables. The launcher reads variables with the prefix `MARKETPLACE_` before it loads the service. */
 const settingPrefixes = ['SVC_', 'MARKETPLACE_'] as const;
 
-/** Variable for the API key in the examples of the documentation. Operators may set the variable in their shell, so there is no warning. */
+/** Variable for the API key in the examples of the documentation. No warning is printed if this variable is set. */
 const demoApiKeyName = 'MARKETPLACE_API_KEY';
 
 /**
- * Pattern of the variables that Kubernetes sets in each container for services in the cluster. The name of a Kubernetes variable starts
- * with the name of the service: for a service `svc-marketplace`, Kubernetes sets `SVC_MARKETPLACE_SERVICE_HOST`.
+ * Pattern for names of environment variables that Kubernetes sets for the services of a cluster. For a service named `svc-marketplace`, for
+ * example, Kubernetes sets `SVC_MARKETPLACE_SERVICE_HOST`.
  */
 const kubernetesServiceName =
   /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
@@ -115,9 +115,9 @@ export function readEnv(environment: Readonly<Record<string, string | undefined>
 }
 
 /**
- * Returns the setting whose name is similar to `name`, or null. The name of an `SVC_` variable is compared with all settings, ignoring the
- * prefix: `SVC_HEAP_MB` is similar to `MARKETPLACE_HEAP_MB`. The name of a `MARKETPLACE_` variable is compared only with `MARKETPLACE_`
- * settings, because a variable like `MARKETPLACE_HOST` may belong to another program.
+ * Returns the setting whose name is similar to `name`, or null. The name of an `SVC_` variable is compared with the names of all settings
+ * without their prefixes: `SVC_HEAP_MB` is similar to `MARKETPLACE_HEAP_MB`. The name of a `MARKETPLACE_` variable is compared only with
+ * `MARKETPLACE_` settings, because a variable like `MARKETPLACE_HOST` may belong to another program.
  */
 function nearestSetting(name: string): SettingName | null {
   const prefix = prefixOf(name);

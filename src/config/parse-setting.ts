@@ -22,7 +22,7 @@ function parseHttpUrl(text: string): URL | null {
   return url.username === '' && url.password === '' ? url : null;
 }
 
-/** Returns the parsed setting, or null if the setting is absent. If `parse` returns null, throws `ConfigError` with `rule`. */
+/** Returns the parsed setting, or null if the setting is absent. Throws `ConfigError` if `parse` returns null. */
 function parseSetting<Value>(
   { values }: Env,
   name: SettingName,

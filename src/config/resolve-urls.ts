@@ -9,9 +9,9 @@ export const urlSettingNames = {
 } as const satisfies Record<keyof PublicUrls, string>;
 
 /**
- * Returns the base URLs for responses. `boundPort` is the port of the public listener. Each URL that is not configured is derived from the
- * public URL. If no public URL is configured, the address of the public listener is used. `warnings` contains one sentence for each setting
- * that is valid but probably a mistake.
+ * Returns the base URLs of the API, clicks, widgets and logos. `boundPort` is the port of the public listener. Each URL that is not
+ * configured is derived from the public URL. If no public URL is configured, the address of the public listener is used. `warnings`
+ * contains one sentence for each setting that is valid but probably a mistake.
  */
 export function resolveUrls(
   config: Pick<Config, 'publicEndpoint' | 'tls' | 'urls'>,
@@ -46,7 +46,7 @@ function blockedPortWarnings(urls: Config['urls']): string[] {
   return names.flatMap((name) => {
     const url = urls[name];
     if (url === null) return [];
-    // For a URL without an explicit port, `port` is 0. Browsers do not block the default ports of http and https.
+    // `port` is 0 for a URL without an explicit port. Browsers do not block the default ports of http and https.
     const port = Number(new URL(url).port);
     return browserBlockedPorts.has(port)
       ? [`${urlSettingNames[name]} has port ${port}, which browsers and fetch block; choose another port.`]

@@ -13,7 +13,7 @@ export interface Confirmation {
   readonly txid: string;
   readonly amountMicros: number;
   readonly occurredMs: number;
-  /** Click data from the click_id, to recreate a click without a record (docs/contract.md#clicks-without-a-record), or null. */
+  /** Click data from the click_id, used if the click has no record (docs/contract.md#clicks-without-a-record); null without a click_id. */
   readonly click: RecordedClick | null;
 }
 
@@ -71,9 +71,9 @@ export interface OfferPayout {
   readonly reversed: PayoutTransaction | null;
 }
 
-/** State of the session, click and payout of a confirmation, derived from the ledger. */
+/** Ledger data about the session, the click and the payout of a confirmation. */
 export interface PayoutState {
-  /** Whether the session exists and the offer was shown in the session. */
+  /** Whether the offer was shown in the session; false for an unknown session. */
   readonly offerShown: boolean;
   /** Time of the counted click in Unix milliseconds; null if there is no counted click. */
   readonly clickedMs: number | null;
@@ -86,20 +86,20 @@ type ConfirmationDecision = 'accepted' | 'repeated' | RejectionReason;
 
 /**
  * Checks a confirmation against the rules of docs/contract.md#confirmation-rules. Each confirmation is checked twice, with the same result:
- * before it is appended to the ledger, and when analytics are computed from the ledger. Because of the second check, even a ledger with
- * invalid confirmations cannot make a payout negative or greater than the funded amount.
+ * before it is appended to the ledger, and when analytics are computed from the ledger. The check in analytics protects the figures from
+ * invalid confirmations in the ledger, which could make a payout negative.
  */
 export function checkConfirmation(confirmation: Confirmation, state: PayoutState, nowMs: number): ConfirmationDecision {
   const { sub, status, amountMicros, occurredMs } = confirmation;
   const { createdMs, mode } = decodeSubId(sub);
   if (mode === 'test') return 'sandbox';
-  // Repeats are detected before time-dependent rules are checked, so that a repeat has the same result as long as the payout is retained.
+  // A repeated confirmation is detected before the time rules are checked, so that its result does not change over time.
   const first = state.payout?.[status] ?? null;
   if (first !== null) return isSameTransaction(first, confirmation) ? 'repeated' : 'conflict';
 
   const clickedMs = state.clickedMs ?? confirmation.click?.clickedMs ?? null;
   if (clickedMs === null || !state.offerShown) {
-    // If the session was deleted, only its creation time is known.
+    // For a deleted session, only the creation time (from the sub_id) is known.
     const lastMs = createdMs + bounds.clickAttributionMs + bounds.confirmationWindowMs;
     return nowMs > lastMs ? 'too_late' : 'click_unknown';
   }

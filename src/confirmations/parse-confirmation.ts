@@ -17,7 +17,7 @@ import {
  * Finds confirmation rows in which a JSON member is repeated. `JSON.parse` hides repeated members, because it uses the last value.
  *
  * @param text valid JSON: one row or an array of rows
- * @returns the first repeated member of each row with repeated members, by row index
+ * @returns map from the index of a row to the first repeated member of the row
  */
 export function findRepeatedMembers(text: string): ReadonlyMap<number, ConfirmationField> {
   const duplicates = new Map<number, ConfirmationField>();
@@ -25,11 +25,11 @@ export function findRepeatedMembers(text: string): ReadonlyMap<number, Confirmat
   let rowDepth = 1;
   let depth = 0;
   let row = 0;
-  /** Member names of the current row; null outside of objects. */
+  /** Member names read so far in the current row; null if the row is not an object. */
   let names: Set<string> | null = null;
   let isNameNext = false;
   for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
-    // The first character identifies the kind of a JSON token.
+    // The first character of a token is enough to recognize brackets, braces and commas.
     const token = text[scanner.getTokenOffset()]!;
     if (token === '{' || token === '[') {
       if (depth === 0 && token === '[') rowDepth = 2;
@@ -86,8 +86,8 @@ interface ReferencedClick {
 }
 
 /**
- * Finds the click of a row by its click_id, or by its sub_id and svc_offer_id. If the row contains a click_id, its sub_id and svc_offer_id
- * may be absent, but must not identify another click. A member with the value null counts as absent.
+ * Finds the click of a row by its click_id, or by its sub_id and svc_offer_id. In a row with a click_id, sub_id and svc_offer_id are
+ * optional; if present, they must match the click_id. A member with the value null counts as absent.
  */
 function parseClick(
   { subIds, clickIds }: ParseConfirmationDeps,
@@ -116,5 +116,5 @@ function isOfferId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= bounds.offerIdCharactersMax && /^[a-z0-9_-]+$/.test(value);
 }
 
-/** Maximum length of a click_id, above that of any issued click_id. A click_id above the maximum is rejected without decoding. */
+/** Maximum length of a click_id. A longer text cannot be valid and is rejected before decoding. */
 const clickIdCharactersMax = 256;

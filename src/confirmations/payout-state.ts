@@ -9,7 +9,7 @@ export interface PayoutKey {
 }
 
 export interface PayoutStateWithLender extends PayoutState {
-  /** Name of the lender of the counted click; null if there is no counted click. */
+  /** Name of the lender whose offer was clicked; null if no click was counted. */
   readonly lenderName: string | null;
 }
 
@@ -23,7 +23,7 @@ export interface PayoutStateReader {
 
 type PendingClick = Pick<PayoutStateWithLender, 'offerShown' | 'clickedMs' | 'lenderName'>;
 
-/** Payout states of the rows of one batch, including the effect of accepted rows of the same batch. */
+/** Payout states for the rows of one batch. Each accepted row changes the payout states for the later rows of the batch. */
 export class PendingPayoutStates {
   readonly #revenueBySession = new Map<string, number>();
   readonly #clicks = new Map<string, PendingClick>();
@@ -51,7 +51,7 @@ export class PendingPayoutStates {
   applyAcceptedConfirmation(confirmation: Confirmation, lenderName: string): void {
     const { clickedMs, offerShown, sessionRevenueMicros, payout } = this.get(confirmation);
     this.#revenueBySession.set(sessionKey(confirmation), sessionRevenueMicros + revenueDeltaMicros(confirmation));
-    // Later rows of the batch can refer to a click that an earlier row recreated.
+    // The confirmation may create a missing click, to which later rows of the batch can refer.
     this.#clicks.set(clickKey(confirmation), {
       offerShown,
       clickedMs: clickedMs ?? confirmation.click?.clickedMs ?? null,
@@ -65,7 +65,7 @@ function sessionKey({ sub }: PayoutKey): string {
   return Buffer.from(sub).toString('latin1');
 }
 
-/** Returns the key of a click in the map `#clicks`. The map key is unambiguous, because offer ids and txids contain no spaces. */
+/** Returns the key of a click in the map `#clicks`. Key parts are separated by spaces, which offer ids and txids cannot contain. */
 function clickKey(key: PayoutKey): string {
   return `${sessionKey(key)} ${key.offerId}`;
 }

@@ -1,9 +1,9 @@
-/** Cancels a queued task if `ended` is true. A request ends when it is aborted, or is answered, possibly with a timeout error. */
+/** Cancels the queued tasks of a request: `ended` is true if the request was answered, was aborted or timed out. */
 export interface CancelSignal {
   readonly ended: boolean;
 }
 
-/** Returns a function that calls `create` once and returns the result to all callers. After a failure, the next call retries `create`. */
+/** Returns a function that calls `create` once and returns the result to all callers. If `create` fails, the next call retries it. */
 export function memoizeAsync<Result>(create: () => Promise<Result>): () => Promise<Result> {
   let result: Promise<Result> | null = null;
   return () => {
@@ -38,7 +38,7 @@ export class SerialQueue {
 
 /**
  * Waits for a promise up to a fixed time. Calls within the same tick share one timer, because a separate timer for each click would take
- * more CPU time than all other steps of the wait.
+ * too much CPU time.
  */
 export class SharedTimeout {
   readonly #waitMs: number;
@@ -51,7 +51,7 @@ export class SharedTimeout {
     this.#tickMs = tickMs;
   }
 
-  /** Returns the result of the promise, or `'timeout'` if the promise does not settle in time. A timeout may be up to one tick late. */
+  /** Returns the result of the promise, or `'timeout'` if the promise does not settle in time. A timeout may be up to `tickMs` late. */
   wait<Value>(promise: Promise<Value>): Promise<Value | 'timeout'> {
     return Promise.race([promise, this.#sharedTimeoutPromise()]);
   }

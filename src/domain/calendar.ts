@@ -39,16 +39,16 @@ export function toCompactDate(day: number): number {
 }
 
 /**
- * Returns the number of completed years between two dates in the form YYYYMMDD. In a common year, a person born on 29 February becomes
- * older on 1 March.
+ * Returns the number of completed years between two dates in the form YYYYMMDD. A person born on 29 February becomes a year older on 1
+ * March if the year is not a leap year.
  */
 export function completedYearsBetween(born: number, today: number): number {
   return Math.floor((today - born) / 10_000);
 }
 
 /**
- * Number of entries in the cache of formatted timestamps. The number of entries is prime, so that the creation time and the expiry time of
- * a session use different cache entries.
+ * Number of entries in the cache of formatted timestamps. The number is prime, so that times exactly four hours apart (creation and expiry
+ * of a session) use different entries.
  */
 const cacheSlots = 61;
 const cachedMs = new Float64Array(cacheSlots).fill(Number.NaN);

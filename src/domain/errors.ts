@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * Rules for the values of each JSON member, parameter and header. In the message of an INVALID_REQUEST error, the rule follows the name,
- * such as `mode must be live or test`. A rule describes every valid value and never quotes the request.
+ * Rule for the valid values of each JSON member, query parameter and header of requests. In the message of an INVALID_REQUEST error, the
+ * rule follows the name, such as `mode must be live or test`. A rule describes every valid value and never quotes the request.
  */
 export const requestParamRules = {
   body: 'must be valid JSON in UTF-8, and an object with the members that the API reference lists',
@@ -53,7 +53,7 @@ export const requestParamRules = {
 
 export type RequestParam = keyof typeof requestParamRules;
 
-/** Encoding rule for every query parameter, as text for error messages. */
+/** Part of an error message: how every query parameter must be encoded. */
 export const queryEncodingRule = 'must be given only once, as valid percent-encoded UTF-8';
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Micro-dollars per US dollar. Amounts are integers in micro-dollars (docs/contract.md#cohorts), which are exact up to nine billion
- * dollars.
+ * Micro-dollars per US dollar. Amounts are stored as integers in micro-dollars (docs/contract.md#cohorts), because such integers are exact
+ * up to nine billion dollars.
  */
 export const microsPerUsd = 1_000_000;
 const microsPerCent = microsPerUsd / 100;
@@ -26,8 +26,8 @@ export function microsToUsd(micros: number): number {
 }
 
 /**
- * Rounds half up in decimal: 1.005 becomes 1.01 although the nearest double is smaller. A few units in the last place are added before
- * rounding, because doubles are inexact.
+ * Rounds half up: 1.005 becomes 1.01, although the double nearest to 1.005 is smaller. A tiny amount is added before rounding, because a
+ * double can be slightly smaller than its decimal number.
  */
 export function roundHalfUp(value: number, decimals: number): number {
   const scale = 10 ** decimals;

@@ -25,7 +25,7 @@ export interface ApiError {
   readonly fieldsInvalid?: readonly InvalidField[];
   /** Number of seconds until a retry may succeed, an integer of at least 1 (RATE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE). */
   readonly retryAfterSeconds?: number;
-  /** Whether the request may still take effect (SERVICE_UNAVAILABLE, docs/contract.md#uncertain-outcomes). */
+  /** Whether the request may take effect despite the error (SERVICE_UNAVAILABLE, docs/contract.md#uncertain-outcomes). */
   readonly outcomeUnknown?: boolean;
 }
 
@@ -53,7 +53,7 @@ export function invalidRequest(param: RequestParam, rule: string = requestParamR
   return failureOutcome({ code: 'INVALID_REQUEST', param, rule });
 }
 
-/** Creates the error for a record that is not durable. If `taken` is true, the log accepted the record and may still store the record. */
+/** Creates the error for a record that is not known to be stored. If `taken` is true, the log has accepted the record and may store it. */
 export function notDurableFailure(retryAfterSeconds: number, taken: boolean): Failure {
   return failureOutcome({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
 }

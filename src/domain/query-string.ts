@@ -7,8 +7,8 @@ type QueryParameters<Name extends string> =
   | { readonly ok: false; readonly error: ApiError };
 
 /**
- * Parses the named parameters of a raw query string and ignores all other parameters. Names and values are form-encoded: `+` is a space,
- * `%2C` a comma.
+ * Parses the parameters of a raw query string whose names are in `names`, and ignores all other parameters. Names and values are
+ * form-encoded: `+` is a space, `%2C` a comma.
  *
  * @param unknownNames optional list to which the names of all other parameters are added
  */
@@ -24,8 +24,8 @@ export function parseQueryParameters<Name extends string>(
   while (start < query.length) {
     let end = query.indexOf('&', start);
     if (end < 0) end = query.length;
-    // The position of the next `=` is reused until the parser has passed it. Otherwise, the parser would search the rest of the query again
-    // for each name without `=`.
+    // `equals` is the position of the next `=`. The position is computed again only after the parser has passed it, because a search for
+    // every name would scan a long query many times.
     if (equals >= 0 && equals < start) equals = query.indexOf('=', start);
     const nameEnd = equals < 0 || equals > end ? end : equals;
     const name = encoded
@@ -56,8 +56,8 @@ function findName<Name extends string>(text: string, names: readonly Name[]): Na
 }
 
 /**
- * Returns the name that equals the part of the query from `start` to `end`, or undefined. Creating a substring for the comparison would
- * take more time than the rest of the parsing.
+ * Compares the part of the query from `start` to `end` with each name, and returns the equal name or undefined. For speed, no substring is
+ * created.
  */
 function matchName<Name extends string>(
   query: string,
@@ -70,8 +70,8 @@ function matchName<Name extends string>(
 }
 
 /**
- * Decodes percent-encoded ASCII characters only, because all known names are ASCII. Never throws, because a query can contain thousands
- * of invalid names, and exceptions are slow.
+ * Decodes percent-encoded ASCII characters only, because all known names are ASCII. Does not throw for an invalid name, because a query can
+ * contain thousands of invalid names and exceptions are slow.
  */
 function decodeName(text: string): string {
   if (!text.includes('%')) return text;

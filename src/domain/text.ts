@@ -10,15 +10,14 @@ export function isVisibleAscii(text: string, charactersMax: number): boolean {
 }
 
 /**
- * Returns the same string in contiguous memory. The JavaScript engine represents a concatenated string as a tree, and each later
- * concatenation would traverse the tree again. Without `flattenString`, traversing the tree took three quarters of the time needed to
- * format a response with offers.
+ * Returns an equal string that is stored as one block of memory. The JavaScript engine stores a concatenated string as a tree of its parts,
+ * and traversing the tree is slow. Without `flattenString`, formatting a response with offers took four times as long.
  */
 export function flattenString(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** Control characters, format characters, lone surrogates, line separators and paragraph separators. */
+/** Invisible characters: control and format characters, lone surrogates, and line and paragraph separators. */
 const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Formats a value as JSON with invisible characters escaped. */
@@ -26,12 +25,12 @@ export function toEscapedJson(value: unknown): string {
   return escapeInvisibleCharacters(JSON.stringify(value));
 }
 
-/** Formats a value as JSON with invisible characters escaped, but without quotes around a simple string. */
+/** Formats a value as JSON with invisible characters escaped. A string of letters, digits and `_:.+-` is returned without quotes. */
 export function toDisplayText(value: unknown): string {
   return typeof value === 'string' && /^[\w:.+-]+$/.test(value) ? value : toEscapedJson(value);
 }
 
-/** Replaces invisible characters by JSON escapes. */
+/** Replaces each invisible character by its JSON escape, such as `\u200b`. */
 export function escapeInvisibleCharacters(text: string): string {
   return text.replaceAll(invisibleCharacters, (character) =>
     Array.from(
@@ -47,8 +46,8 @@ export function truncateText(text: string, lengthMax: number): string {
 }
 
 /**
- * Returns the word with the smallest edit distance to a misspelled word, or null if no word is similar. A word of up to 5 characters is
- * similar up to an edit distance of 1, a longer word up to an edit distance of 2. Ignores case.
+ * Returns the word with the smallest edit distance to a misspelled word, or null if no word is similar. A word is similar if the edit
+ * distance is at most 1, or at most 2 for a word of 6 or more characters. Ignores case.
  */
 export function nearestWord(typed: string, words: readonly string[]): string | null {
   const lowerCase = typed.toLowerCase();
@@ -56,7 +55,7 @@ export function nearestWord(typed: string, words: readonly string[]): string | n
   let nearestDistance = Number.POSITIVE_INFINITY;
   for (const word of words) {
     const distanceMax = word.length < 6 ? 1 : 2;
-    // The edit distance is not computed for two words of very different lengths, so that long texts are never compared.
+    // Skips words of a very different length, because computing the edit distance of a long text is slow.
     if (Math.abs(word.length - lowerCase.length) > distanceMax) continue;
     const distance = editDistance(lowerCase, word.toLowerCase());
     if (distance > distanceMax || distance >= nearestDistance) continue;
@@ -66,7 +65,7 @@ export function nearestWord(typed: string, words: readonly string[]): string | n
   return nearest;
 }
 
-/** Computes the optimal string alignment distance of two words. */
+/** Computes the edit distance of two words. Exchanging two adjacent letters counts as one edit (optimal string alignment). */
 function editDistance(one: string, other: string): number {
   let rowBeforeLast: number[] = [];
   let lastRow = Array.from({ length: other.length + 1 }, (_, i) => i);

@@ -69,7 +69,7 @@ export interface MarketplaceOptions {
   readonly maxReferrerTags?: number;
   /** Session lifetime in milliseconds. The default is four hours, which is also the maximum. */
   readonly sessionTtlMs?: number;
-  /** Rate limits of keys that have no limits of their own. */
+  /** Default rate limits, for keys that have no limits of their own. */
   readonly limits?: Partial<KeyLimits>;
   /** Origins that may call the API from a browser. Default: none. */
   readonly corsOrigins?: readonly string[];
@@ -99,7 +99,7 @@ export interface ClickContext {
   readonly purpose?: string | undefined;
 }
 
-/** Result of `followClick`. A prefetch request gets `ask_again`, so that the browser repeats the request when the person clicks. */
+/** Result of `followClick`. A prefetch request gets the kind `ask_again`; the browser sends the request again when the visitor clicks. */
 export type FollowClickOutcome = ClickResult | { readonly kind: 'ask_again'; readonly retryAfterSeconds: number };
 
 /**
@@ -119,7 +119,7 @@ export interface ConfirmationRow {
   readonly occurred_at: string;
 }
 
-/** An object type with every member name of `Options`, so that the compiler reports a missing name. */
+/** Object type that requires every member name of `Options`, so that the compiler reports a missing name. */
 type MemberNames<Options> = Readonly<Record<keyof Options, true>>;
 type ListenOptions = Exclude<MarketplaceOptions['listen'], false | undefined>;
 

@@ -74,12 +74,12 @@ export interface AnalyticsQuery extends AnalyticsFilters {
   readonly granularity?: 'summary';
 }
 
-/** Parameters of GET /analytics for a page of days or of sessions. */
+/** Parameters of GET /analytics for one page of a list, with one item per day (`daily`) or one item per session (`row`). */
 export interface AnalyticsPageQuery<Granularity extends 'daily' | 'row'> extends AnalyticsFilters {
   readonly granularity: Granularity;
   /** Number of items on a page, from 1 to 100. Default: 100. */
   readonly limit?: number;
-  /** The `next_cursor` of the previous page. The filters must be the same on all pages. */
+  /** The `next_cursor` of the previous page. All pages must be requested with the same filters. */
   readonly cursor?: string;
 }
 
@@ -87,14 +87,14 @@ interface PartnerApiDeps {
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
   readonly urls: Pick<PublicUrls, 'click' | 'cdn'>;
-  /** Whether the service is closing or closed, so that no operation may start. */
+  /** Returns true if the service is closing or closed; operations are then rejected. */
   isStopping(): boolean;
 }
 
 /**
  * API of a service that runs inside another program: async functions for one API key and one vertical. Validation and rate limits are the
- * same as over HTTP. A value of the wrong type does not cause an exception, because callers may be JavaScript programs without type checks:
- * the result is an INVALID_REQUEST error.
+ * same as over HTTP. For a value of the wrong type, an operation returns an INVALID_REQUEST error and does not throw, because JavaScript
+ * programs have no type checks.
  */
 export class PartnerApi {
   readonly #deps: PartnerApiDeps;
@@ -110,9 +110,9 @@ export class PartnerApi {
   }
 
   /**
-   * POST /session (docs/contract.md#idempotency). With an idempotency key, a retry returns the first response and
-   * creates no second session. An empty idempotency key counts as absent. Throws a RangeError for an unknown option,
-   * because with a misspelt `idempotencyKey` a retry would create a second session.
+   * POST /session (docs/contract.md#idempotency). With an idempotency key, a retry returns the first response and creates no second
+   * session. An empty idempotency key counts as absent. Throws a RangeError for an unknown option: if a misspelt `idempotencyKey` were
+   * ignored, a retry would create a second session.
    */
   async createSession(
     body: CreateSessionBody & { readonly metadata?: SessionMetadata },
@@ -177,7 +177,7 @@ export class PartnerApi {
     });
   }
 
-  /** Checks the API key and rate limits, and runs an operation. For a test key, also returns the unknown members of `argument`. */
+  /** Checks the API key and rate limits, and runs an operation. With a test key, the result lists unknown members of `argument`. */
   async #run<View extends object>(
     operation: Operation,
     argument: object,
@@ -212,7 +212,7 @@ function toErrorResult(error: ApiError): { readonly ok: false; readonly error: P
   };
 }
 
-/** Returns the names of the unknown members of an argument, or an empty list if the API key is a live key. */
+/** Returns the names of unknown members of an argument. Returns an empty list for a live key, because only test keys get these names. */
 function ignoredMembers({ caller }: AdmittedCaller, operation: Operation, argument: object): readonly string[] {
   return caller.mode === 'live'
     ? []
@@ -251,7 +251,7 @@ function toAnalyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
   });
 }
 
-/** Checks the types of the members and converts their values to text, as in a query string. Returns undefined for absent members. */
+/** Checks the types of the query members, and converts their values to text as in a query string. An absent member becomes undefined. */
 function toQueryText<Name extends RequestParam>(
   query: unknown,
   types: Readonly<Record<Name, 'string' | 'number' | 'boolean' | 'strings'>>,

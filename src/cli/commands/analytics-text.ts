@@ -106,7 +106,7 @@ export function formatDailyTable(days: readonly DayView[], position: number): st
   return `${formatTable(['DATE', ...metricHeadings, 'MATURED'], rows)}\n\nFigures are ${formatDataAsOf(position)}. A day counts the sessions created on it, UTC; it is matured when it is older than ${bounds.maturedDays} days.`;
 }
 
-/** Formats sessions in columns of fixed width, so that the columns of all pages are aligned although each page is printed separately. */
+/** Formats sessions in columns of fixed width, because each page is printed separately and the columns must stay aligned. */
 export function formatSessions(sessions: readonly SessionRowView[], withHeadings: boolean): string {
   const lines = sessions.map((session) => [
     session.created_at,

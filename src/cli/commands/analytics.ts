@@ -212,7 +212,7 @@ interface AnalyticsReportOptions {
   readonly json?: true;
 }
 
-/** Prints a report from the analytics store of the data folder. The report has the same figures as `GET /analytics`. */
+/** Prints a report from the analytics store of the data folder, with the same figures as `GET /analytics`. */
 async function printAnalyticsReport(kind: AnalyticsReportKind, options: AnalyticsReportOptions): Promise<void> {
   const dataDir = readDataDir(readEnv());
   const { account } = listKeys(dataDir).find(({ accountName }) => accountName === options.account) ?? {};

@@ -36,9 +36,9 @@ export function createCommand(): Command {
 type CopyOptions = Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>;
 
 /**
- * Copies the data folder into another folder. The order of the copies matters if a server is running. The server archives old figures
- * before it deletes the ledger records of these figures, so the archive is copied after the ledger. Keys are copied after the ledger, so
- * that the copy has the account of every copied session. Secrets are copied after all data that is signed with the secrets.
+ * Copies the data folder into another folder. The order of the copies matters if a server is running. The archive of old figures is copied
+ * after the ledger, because the server deletes ledger records only after it has archived their figures. Keys are copied after the ledger,
+ * so that the copy has the account of every copied session. Secrets are copied after all data that is signed with the secrets.
  */
 async function backUpDataFolder(targetFolder: string, output: { readonly json?: true }): Promise<void> {
   const { config } = loadConfig(readEnv());
@@ -81,7 +81,7 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   else printResult(`copied ${ledger.records} records of the ledger and all other data to ${target}`);
 }
 
-/** Lists the folders of the logs of which the journal consists. */
+/** Lists the folders of the journal, each of which contains one log. */
 function journalLogFolders(journal: string): string[] {
   if (!existsSync(journal)) return [];
   return readdirSync(journal)
@@ -89,7 +89,7 @@ function journalLogFolders(journal: string): string[] {
     .map((name) => join(journal, name));
 }
 
-/** Copies the journal. Skips the folders of expired journal logs that the server deletes during the copy. */
+/** Copies the journal. If the server deletes an expired log of the journal during the copy, this log is skipped. */
 async function copyJournal(journal: string, target: string, options: CopyOptions): Promise<void> {
   if (!existsSync(journal)) return;
   createFolderDurably(target);
@@ -102,7 +102,7 @@ async function copyJournal(journal: string, target: string, options: CopyOptions
   }
 }
 
-/** Returns the size of a log in bytes, for the progress bar. Returns 0 if the log cannot be read; the copy then reports the error. */
+/** Returns the size of a log in bytes, for the progress bar. Returns 0 if the log cannot be read; the later copy reports the error. */
 function logBytesOrZero(log: string): number {
   try {
     return logSizeBytes(fileSystemLogFiles, log);

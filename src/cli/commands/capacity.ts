@@ -94,7 +94,7 @@ function parsePercent(text: string): number {
 }
 
 /**
- * Script that exists only in a checkout, not in the npm package. The script is run by its path and never imported
+ * Script that exists only in a checkout, not in the npm package, and therefore must not be imported
  * (docs/contributing/decisions/packaging.md).
  */
 const checkScript = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'capacity-check', 'main.ts');
@@ -104,7 +104,7 @@ async function runCapacityCheck(request: CapacityCheckRequest): Promise<Capacity
   if (!existsSync(checkScript)) {
     throw new CommandLineError('--check is available only in a checkout; run make capacity-check KEYS=n SLO=ms there');
   }
-  // The child process exits when the IPC channel closes. The IPC channel also closes if the parent process is killed.
+  // When this process ends or is killed, the IPC channel closes, and the child process exits.
   const child = spawn(process.execPath, [checkScript, JSON.stringify(request)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
@@ -135,8 +135,8 @@ interface CapacityOptions {
 
 const latestResultFile = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'results', 'latest.json');
 /**
- * Benchmark result of the machine that bench/README.md describes. A plan uses `referenceResultFile` if the command line names no benchmark
- * result and `latestResultFile` does not exist.
+ * Benchmark result of the machine that bench/README.md describes. This result is used if the command line names no benchmark result and
+ * `latestResultFile` does not exist.
  */
 const referenceResultFile = fileURLToPath(new URL('../../capacity/reference-result.json', import.meta.url));
 const otherMachineNotice =

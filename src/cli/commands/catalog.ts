@@ -85,15 +85,15 @@ function readCatalogFile(file: string) {
 }
 
 /**
- * Returns the vertical with the name in `value.vertical`. If the name is unknown, returns the first served vertical; validation then
- * reports the name as an error.
+ * Returns the vertical that a catalog names. For an unknown name, returns the first served vertical, so that validation can report the
+ * unknown name.
  */
 function verticalOfCatalog(value: unknown): Vertical {
   const segment = (value as { vertical?: unknown } | null)?.vertical;
   return servedVerticals.find((vertical) => vertical.segment === segment) ?? servedVerticals[0]!;
 }
 
-/** Returns a valid catalog's vertical, its numbers of lenders and offers, and its version in each mode. */
+/** Summarizes a valid catalog: its vertical, the numbers of lenders and offers, and the version in each mode. */
 function summarizeCatalog(catalog: CatalogFile) {
   return {
     vertical: catalog.vertical,
@@ -134,7 +134,7 @@ async function validateCatalogFile(file: string, options: { readonly json?: true
   }
 }
 
-/** Returns up to `bounds.catalogErrorsReportedMax` errors sorted by position in the text, and a text that counts all other errors. */
+/** Sorts the errors by their position in the text. `rest` is a text like `and 5 more` if errors are omitted, otherwise null. */
 function locateErrors(text: string, errors: CatalogErrors): { located: LocatedError[]; rest: string | null } {
   if (errors.hasParseError) {
     const located = errors.listed.map((error) =>
@@ -151,7 +151,7 @@ function locateErrors(text: string, errors: CatalogErrors): { located: LocatedEr
     bounds.catalogErrorsReportedMax - errors.listed.length,
   );
   const located = errors.listed.map((error, index) => toLocatedError(error, positions[index]!));
-  // Of several members with the same name, `JSON.parse` uses only the last, so a criterion or price could be ignored without notice.
+  // If an object repeats a member name, `JSON.parse` uses only the last value, so a criterion or price would be ignored without notice.
   const problem = 'duplicate member of the same object';
   located.push(...duplicates.reported.map(({ path, position }) => toLocatedError({ path, problem }, position)));
   const rest = errors.formatOmittedCount(duplicates.count - duplicates.reported.length);

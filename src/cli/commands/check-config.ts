@@ -82,7 +82,7 @@ function settingValues(
     SVC_RETENTION_DAYS: config.retentionDays,
     SVC_MAX_SESSIONS: config.sessions.max,
     SVC_SESSION_TTL_SECONDS: config.sessions.ttlMs / 1000,
-    // If NODE_OPTIONS sets the heap size, only the heap limit of this process is known.
+    // If NODE_OPTIONS sets the heap size, `heapMegabytes` is null, and the heap limit of this process is shown.
     MARKETPLACE_HEAP_MB: heapMegabytes ?? Math.round(heapBytes / 2 ** 20),
     SVC_LIMIT_REQUESTS_PER_MINUTE: config.limits.requestsPerMinute,
     SVC_LIMIT_ANALYTICS_PER_MINUTE: config.limits.analyticsPerMinute,
@@ -93,7 +93,7 @@ function settingValues(
   };
 }
 
-/** Formats a value in the notation of an environment variable. A missing value is replaced by a word in parentheses, such as `(none)`. */
+/** Formats a setting as the text of an environment variable. A missing value is replaced by a word in parentheses, such as `(none)`. */
 function formatSetting(name: SettingName, value: SettingValue): string {
   if (name === 'SVC_RETENTION_DAYS') return value === null ? '(for ever)' : String(value);
   if (value === null) return '(none)';
@@ -136,7 +136,7 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
   return risks;
 }
 
-/** Returns the names of URL settings that use http. If the public URL uses http, omits other URLs that start with the public URL. */
+/** Returns the names of URL settings that use http. URLs that start with a reported public URL are omitted. */
 function unencryptedUrlSettings(urls: PublicUrls): string[] {
   const isUnencrypted = (url: string): boolean => {
     const { protocol, hostname } = new URL(url);

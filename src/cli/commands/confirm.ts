@@ -110,7 +110,7 @@ async function sendConfirmationFile(
       continue;
     }
     const { item } = row.parsed;
-    // The 3 bytes are the comma before the item and the two brackets of the array.
+    // Adds 3 bytes for a comma and for the two brackets of the JSON array.
     const bytes = Buffer.byteLength(JSON.stringify(item)) + 3;
     if (batch.length === bounds.confirmationRowsPerRequestMax || batchBytes + bytes > bounds.confirmationBodyBytesMax) {
       await flush();

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { bounds } from '../../bounds.ts';
 import { CommandLineError } from '../command.ts';
 
-/** Outcome of one row. The outcome `unknown` means that all retries failed. Only rejected rows have a reason. */
+/** Outcome of one row. The outcome `unknown` means that all retries failed. Only a rejected row has a `reason`. */
 export interface ConfirmationRowOutcome {
   readonly outcome: 'accepted' | 'repeated' | 'rejected' | 'unknown';
   readonly reason?: string;
@@ -34,13 +34,13 @@ const responseValidator = Compile(
 /** Message of the error that `fetch` throws for a port that the Fetch standard blocks. */
 const blockedPortMessage = 'bad port';
 
-/** Code of the error that `fetch` throws when it resends a request after status 421, because the request body is already consumed. */
+/** Error code of `fetch` after a response with status 421: `fetch` sends the request again, but the body is already consumed. */
 const resentBodyCode = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH';
 
 /**
  * Sends batches of rows to a running server. Retries rows with the outcome `unknown`, and batches without a response, with exponential
- * backoff. Retries are safe, because the server answers `repeated` for a row that it has already booked. The first batch is not retried if
- * no server responds.
+ * backoff. Retries are safe, because the server answers `repeated` for a row that it has already booked. If no server responds to the first
+ * batch, the batch is not retried, because the URL is probably wrong.
  */
 export class ConfirmationClient {
   readonly #url: string;
@@ -81,7 +81,7 @@ export class ConfirmationClient {
     }
   }
 
-  /** Sends one request. Returns the outcomes, or null if the caller should retry. */
+  /** Sends one request. Returns the outcomes of the items, or null if the caller should retry the request. */
   async #postBatch(items: readonly object[]): Promise<readonly ConfirmationRowOutcome[] | null> {
     let response: Response;
     let text: string;

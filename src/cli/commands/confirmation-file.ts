@@ -13,10 +13,10 @@ export interface ConfirmationRow {
   formatRejectedRow(reason: string): string;
 }
 
-/** Reader of one confirmation file. Throws `CommandLineError` if an error makes the rest of the file unreliable. */
+/** Reader of one confirmation file. Throws `CommandLineError` for an error after which the next rows could be read wrongly. */
 export interface ConfirmationReader {
   readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow>;
-  /** First line of the file of rejected rows, with its line break. Valid only after the first row of the confirmation file was read. */
+  /** First line of the file of rejected rows, with its line break. The header is known only after the first row of the input was read. */
   readonly rejectedRowsHeader: string;
 }
 
@@ -27,9 +27,9 @@ export function createConfirmationReader(format: ConfirmationFormat): Confirmati
 }
 
 /**
- * Reader of CSV files as in RFC 4180. The header line must contain the member names in any order, and may contain other columns. An empty
- * cell means that the member is absent. Any violation of RFC 4180 is an error, because a wrong guess about a stray quote could book the
- * wrong row.
+ * Reader of CSV files as in RFC 4180. The first line contains the column names, which are the names of JSON members in the API, in any
+ * order. Additional columns are allowed. An empty cell means that the member is absent. Any violation of RFC 4180 is an error, because a
+ * wrong guess about a stray quote could book the wrong row.
  */
 class CsvConfirmationReader implements ConfirmationReader {
   #header: readonly string[] | null = null;
@@ -61,7 +61,7 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
     record_delimiter: [Buffer.from('\r\n'), Buffer.from('\n')],
     relax_column_count: true,
     skip_empty_lines: true,
-    // `max_record_size` is a limit in bytes; `on_record` checks the limit in characters.
+    // `max_record_size` is in bytes: a UTF-16 code unit needs at most three bytes in UTF-8. `on_record` counts the UTF-16 code units.
     max_record_size: 3 * bounds.confirmationFileRowCharactersMax,
     cast(cell, { quoting, lines }) {
       if (!quoting && cell.includes('\r'))
@@ -76,7 +76,7 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
       return cells;
     },
   });
-  // `stream.pipeline` requires a callback. The callback does nothing, because the loop over `parser` throws all errors.
+  // `stream.pipeline` requires a callback. The callback is empty, because errors are thrown by the loop over `parser`.
   pipeline(Readable.from(text), parser, () => {});
   try {
     yield* parser;
@@ -90,7 +90,7 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
 function parseCsvRow(header: readonly string[], cells: readonly string[]): ConfirmationRow {
   const formatRejectedRow = (reason: string): string => {
     const line = header.map((_, column) => cells[column] ?? '');
-    // A file of rejected rows that is sent again already has the column `reason`.
+    // The input may itself be a file of rejected rows, which already has the column `reason`.
     const reasonColumn = header.indexOf('reason');
     line[reasonColumn < 0 ? header.length : reasonColumn] = reason;
     return formatCsvLine([...line, ...cells.slice(header.length)].map(escapeFormula));
@@ -105,8 +105,8 @@ function parseCsvRow(header: readonly string[], cells: readonly string[]): Confi
 }
 
 /**
- * Converts a cell with a decimal number to a number. If the cell contains no decimal number, returns the text unchanged, and the server
- * rejects the row.
+ * Converts a cell with a decimal number to a number. A cell without a decimal number is returned unchanged; the server then rejects the
+ * row.
  */
 function parseAmount(cell: string): number | string {
   return /^\d{1,9}(\.\d{1,6})?$/.test(cell) ? Number(cell) : cell;
@@ -130,14 +130,14 @@ function formatCsvLine(cells: readonly string[]): string {
   return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
 }
 
-/** Pattern of the start of a cell that a spreadsheet may execute as a formula. East Asian keyboards produce full-width characters. */
+/** Start of a cell that a spreadsheet may execute as a formula. Includes full-width characters of East Asian keyboards. */
 const formulaStart = String.raw`(?:\s*[=+\-@＝＋－＠]|[\t\r\n])`;
 const formulaPattern = new RegExp(`^${formulaStart}`);
 const escapedFormulaPattern = new RegExp(`^' (?=${formulaStart})`);
 
 /**
- * Inserts an apostrophe and a space before a text that a spreadsheet would execute as a formula. The added space distinguishes the escaped
- * text from an id that starts with an apostrophe.
+ * Inserts an apostrophe and a space before a text that a spreadsheet would execute as a formula. The space is needed, because an id may
+ * also start with an apostrophe.
  */
 function escapeFormula(cell: string): string {
   return formulaPattern.test(cell) ? `' ${cell}` : cell;
@@ -180,7 +180,7 @@ function rowTooLongMessage(): string {
 }
 
 function parseNdjsonRow(text: string): ConfirmationRow {
-  /** Rejects a line that is not a JSON object with unique member names. The file of rejected rows contains the line as a string. */
+  /** Rejects a line that is not JSON or repeats a member name. The rejected line is written as a string to the file of rejected rows. */
   const rejectedText = (reason: string): ConfirmationRow => ({
     parsed: { ok: false, reason },
     formatRejectedRow: () => formatJsonLine({ row: text.trim(), reason }),

@@ -10,7 +10,7 @@ export interface TextPosition {
 /** Path of a value: member names and array indexes, outermost first. */
 type JsonPath = readonly (string | number)[];
 
-/** Node in the tree of requested paths: a requested value, or an object or array on the path to a requested value. */
+/** Node in the tree of requested paths: a requested value, or an object or array that contains a requested value. */
 interface PathNode {
   readonly children: Map<string | number, PathNode>;
   /** Position of the value in the text; null until the parser reaches the value. */
@@ -50,7 +50,7 @@ export function locateJsonPaths(
   const reported: { path: JsonPath; position: TextPosition }[] = [];
   let count = 0;
 
-  /** Returns the node of the value that starts at the current position, or undefined if no requested path contains the value. */
+  /** If the value at this position is on a requested path, stores the position and returns the node of the value. */
   const enterValue = (line: number, column: number): PathNode | undefined => {
     const container = open.at(-1);
     const node = container === undefined ? root : container.node?.children.get(container.key);
@@ -73,10 +73,10 @@ export function locateJsonPaths(
       if (names.has(name)) {
         count++;
         if (reported.length < duplicatesReportedMax) reported.push({ path: open.map(({ key }) => key), position });
-        // For a duplicate member, `JSON.parse` uses the last value, so positions in the earlier value are discarded.
+        // If an object repeats a member name, `JSON.parse` uses the last value, so positions in the earlier value are discarded.
         if (node !== undefined) clearPositions(node);
       }
-      // The number of stored member names is limited, because a catalog object with more than `catalogObjectMembersMax` members is invalid.
+      // To limit memory, at most `catalogObjectMembersMax` names are stored. An object with more members is invalid in a catalog.
       if (names.size < bounds.catalogObjectMembersMax) names.add(name);
       if (node !== undefined) node.position = position;
     },
@@ -108,9 +108,9 @@ function clearPositions(node: PathNode): void {
   for (const child of node.children.values()) clearPositions(child);
 }
 
-/** Returns the position of the syntax error in `text`. `message` is the error message of `JSON.parse`. */
+/** Returns the position of the syntax error in `text`. `message` is the error message of `JSON.parse` for this text. */
 export function jsonErrorPosition(text: string, message: string): TextPosition {
-  // Only an offset at the end of the message is used, because the message may also quote the text.
+  // Only an offset at the end of the message is used, because the message may quote a part of `text` that looks like an offset.
   const offset = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
   return positionOf(text, offset === undefined ? firstErrorOffset(text) : Number(offset));
 }

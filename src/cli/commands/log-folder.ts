@@ -8,7 +8,7 @@ import { recordTimeMs } from '../../ledger/ledger-record.ts';
 import { CommandLineError } from '../command.ts';
 import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
 
-/** Returns the absolute path of a log: the named folder, or the ledger in the data folder if no folder is named. */
+/** Returns the absolute path of a log folder. If `named` is undefined, returns the path of the ledger in the data folder. */
 export function resolveLogFolder(named: string | undefined): string {
   const folder = named === undefined ? join(readDataDir(readEnv()), 'ledger') : resolve(named);
   if (existsSync(folder)) return folder;
@@ -27,7 +27,7 @@ export async function checkLogWithProgress(
   return verifyLog(fileSystemLogFiles, folder, { ...options, onBytesRead }).finally(() => bar.clear());
 }
 
-/** Times of the first and the last included record, in Unix milliseconds. Records that contain no time are ignored. */
+/** Unix times (in milliseconds) of the first and the last included record. Records without a time have no effect. */
 export class LogTimeRange {
   firstMs: number | null = null;
   lastMs: number | null = null;

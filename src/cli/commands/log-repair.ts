@@ -95,8 +95,8 @@ async function repairLogAtCut(named: string | undefined, cut: LogLocation, optio
   try {
     const namedFolder = resolveLogFolder(named);
     const folder = realpathSync(namedFolder);
-    // A running service locks its data folder. The data folder may contain a link to the log instead of the log, so the parent folder of
-    // the link and the parent folder of the log are locked.
+    // A running service locks its data folder. The data folder may contain only a link to the log, so the folder that contains the link and
+    // the folder that contains the log are locked.
     for (const parent of new Set([dirname(namedFolder), dirname(folder)].map((path) => realpathSync(path)))) {
       locks.push(lockFolder(parent));
     }

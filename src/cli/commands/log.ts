@@ -125,7 +125,7 @@ function formatLogCheck(check: LogVerification, { firstMs, lastMs }: LogTimeRang
 /** The members of a record as JSON values, or the reason why the record cannot be decoded. */
 type RecordDescription = Readonly<Record<string, unknown>>;
 
-/** Name of each record kind, and the names of the record members that follow the kind, the time and the sub_id. */
+/** For each kind of record, its name and the names of its members. The first three members (kind, time, sub_id) are omitted. */
 const recordLayouts: {
   readonly [Kind in keyof typeof ledgerRecordKind]: readonly [name: string, members: readonly string[]];
 } = {
@@ -140,14 +140,14 @@ const recordLayouts: {
   widgetEventsReported: ['widget_reported', ['load', 'event_ids', 'types', 'offer_ids']],
 };
 
-/** Names of optional members at the end of a record. */
+/** Names of members that may be missing at the end of a record. */
 const optionalMembers = new Set(['within_daily_cap', 'load', 'again']);
 
 const layoutsByKind = new Map<unknown, (typeof recordLayouts)[keyof typeof recordLayouts]>(
   Object.entries(ledgerRecordKind).map(([kind, number]) => [number, recordLayouts[kind as keyof typeof recordLayouts]]),
 );
 
-/** Formatters of members that records encode as numbers or packed bytes. Unexpected values are converted to JSON without formatting. */
+/** Formatters of members that a record stores as numbers or as bytes. Unexpected values are converted to JSON without formatting. */
 const memberFormatters: Readonly<Record<string, (value: unknown) => unknown>> = {
   device: (value) => nameOrValue(deviceClasses, value),
   types: (value) =>
@@ -160,8 +160,8 @@ const memberFormatters: Readonly<Record<string, (value: unknown) => unknown>> = 
 };
 
 /**
- * Converts a decoded ledger record to an object with named members. The log file is not trusted, so unexpected values are only
- * converted to JSON, and the members of a record of unknown kind are listed in an array.
+ * Converts a decoded ledger record to an object with named members. The log may contain any values, so unexpected values are only converted
+ * to JSON. The members of a record of unknown kind are listed in an array.
  */
 export function describeRecord(record: readonly unknown[]): RecordDescription {
   const [number, time, sub, ...values] = record;
@@ -195,7 +195,7 @@ function nameOrValue(names: readonly string[], value: unknown): unknown {
   return (typeof value === 'number' ? names[value] : undefined) ?? toJsonValue(value);
 }
 
-/** Converts a value in a log record to a JSON value. Bytes are converted to hexadecimal digits. */
+/** Converts a value in a log record to a JSON value, and bytes to a string of hexadecimal digits. */
 function toJsonValue(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
   return Array.isArray(value) ? value.map(toJsonValue) : (value ?? null);

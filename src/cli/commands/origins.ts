@@ -10,8 +10,8 @@ import { CommandLineError, createCommandGroup, defineCommand, parseAccountName }
 import { formatTable, printJson, printNotice, printResult } from '../output.ts';
 
 /**
- * Ends the command with a usage error if an argument is not an origin. The message contains the position of the argument but not its text,
- * because users may paste an API key by mistake.
+ * Ends the command with a usage error if an argument is not a valid web origin. The error message contains the position of the argument but
+ * not its text, because users may paste an API key by mistake.
  */
 function assertOrigins(origins: readonly string[], command: Command): void {
   for (const [index, origin] of origins.entries()) {
@@ -20,7 +20,7 @@ function assertOrigins(origins: readonly string[], command: Command): void {
   }
 }
 
-/** Texts of the commands that add or remove allowed origins of an account. */
+/** Help texts of the commands `origins allow` and `origins remove`. */
 const changeDefinitions = {
   allow: {
     summary: 'allow web pages to embed the widgets of an account',
@@ -88,7 +88,7 @@ export function createCommand(): Command {
   );
 }
 
-/** Runs a function on the allowed origins in the data folder, which must contain a key file. */
+/** Opens the list of allowed origins and runs a function on it. The data folder must contain a key file. */
 function withEmbedOrigins<Result>(run: (registry: EmbedOriginRegistry) => Result): Result {
   const registry = EmbedOriginRegistry.openExisting(keyFilePath(readDataDir(readEnv())));
   try {

@@ -38,8 +38,8 @@ export function createCommand(): Command {
 }
 
 /**
- * Polls files every `intervalMs`. After a change, waits until no file has changed for `debounceMs` and calls `onChange`. The wait is
- * necessary because a certificate and its key are written one after the other. Returns a function that stops polling.
+ * Polls files every `intervalMs`. After a change, calls `onChange` as soon as no file has changed for `debounceMs`. This delay is needed
+ * because a certificate and its key are written one after the other. Returns a function that stops polling.
  */
 function watchFiles(
   files: readonly string[],
@@ -59,14 +59,15 @@ function watchFiles(
 }
 
 /**
- * Exits with code 1 after an uncaught exception, because the state of the process may be inconsistent. Before the exit, logs the exception
- * and calls `close` with a short timeout. `close` writes buffered events such as views; acknowledged events are already on disk.
+ * Exits with code 1 after an uncaught exception, because the state of the process may be inconsistent. Before the process exits, the
+ * exception is logged and `close` is called with a short timeout. `close` writes events that are still buffered, such as views;
+ * acknowledged events are already on disk.
  */
 function exitOnUncaughtException(logger: Logger, close: () => Promise<void>): void {
   let exiting = false;
   const exit = (): never => process.exit(1);
   process.on('uncaughtException', (error: unknown, origin) => {
-    // The logger itself can throw a second exception if the reader of the log has closed the pipe.
+    // Exits at once after a second exception, which the logger throws if the reader of the log has closed the pipe.
     if (exiting) exit();
     exiting = true;
     setTimeout(exit, bounds.crashCloseTimeoutMs);
@@ -90,7 +91,7 @@ async function runServer(): Promise<void> {
     await flush();
   });
   signals.onRepeatedSignal((signal) => {
-    // The exit code is set before the log is flushed, because the process could exit during the flush when the last request ends.
+    // The exit code is set before the log is flushed, because the process may end by itself during the flush.
     process.exitCode = 1;
     logger.warn(
       { signal, requestsInFlight: running?.requestsInFlight() ?? 0 },
@@ -106,7 +107,7 @@ async function runServer(): Promise<void> {
     return;
   }
   running = service;
-  // While a reload runs, at most one further reload is queued. The queued reload also serves later reload requests.
+  // While a reload runs, one more reload can be queued. Further requests are ignored, because the queued reload reads the newest files.
   const reloads = new SerialQueue(1);
   const requestCatalogReload = (): void => void reloads.run(() => reloadCatalogs(service, logger, signals.stopSignal));
   const stopWatching = watchReloadableFiles(config, service, logger, requestCatalogReload);
@@ -148,7 +149,7 @@ async function runServer(): Promise<void> {
   for (const stop of stopWatching) stop();
   await service.close();
   logger.info('service stopped');
-  // If the reader of the log is too slow, the unwritten log lines would keep the process alive.
+  // Exits if the log cannot be flushed, because unwritten log lines would keep the process alive.
   if (!(await flush())) process.exit();
 }
 
@@ -158,8 +159,8 @@ export async function startServer(
   logger: Logger,
   startAbortSignal: AbortSignal,
 ): Promise<Service | null> {
-  // If a signal arrived while modules were loaded, the handler of the signal runs in the next turn of the event loop. If a signal aborts
-  // the start, the server must not write any file.
+  // Waits one turn of the event loop, so that a signal that arrived while modules were loaded is handled first. If a signal aborts the
+  // start, the server must not write any file.
   await nextTurn();
   if (startAbortSignal.aborted) return null;
   const progress = createRecoveryProgress(process.stderr, logger);
@@ -201,7 +202,7 @@ export async function startServer(
   }
 }
 
-/** Polls the catalog file and the certificate files for changes. Returns functions that stop polling. */
+/** Polls the catalog file and the certificate files for changes. Returns the functions that stop the polling. */
 function watchReloadableFiles(
   { catalog, tls }: Config,
   service: Service,

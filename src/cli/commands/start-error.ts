@@ -38,12 +38,12 @@ export function toStartupError(error: unknown, config: Config): unknown {
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
     return listenError(error as SystemErrorDetails, config);
   if (path !== undefined) return pathError(path, code, error, config);
-  // SQLite errors do not contain the file path, but all SQLite files are in the data folder.
+  // SQLite errors contain no file path. The data folder is reported, because it contains all SQLite files.
   if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(code)) return dataFolderError(config, code);
   return error;
 }
 
-/** Returns an error that describes how to fix a damaged log. If a journal is moved away, live sessions lose their pocket fields. */
+/** Returns an error that describes how to fix a damaged log. Moving a damaged journal away removes the pocket fields of live sessions. */
 function damagedLogError(error: LogDamagedError, { dataDir }: Config): CommandLineError {
   const journal = dataPaths(dataDir).journalFolder + sep;
   if (!error.file.startsWith(journal)) {
@@ -75,9 +75,7 @@ function listenError(error: SystemErrorDetails, { publicEndpoint, operationsEndp
   return ConfigError.invalidSettingError(setting, String(host), `an address of this machine (${code})`);
 }
 
-/**
- * Converts an error about a file path to an error that names the path's setting. Returns the error unchanged if no setting has the path.
- */
+/** Returns an error that names the setting of a file path, or the original error if no setting contains the path. */
 function pathError(path: string, code: string, error: Error, config: Config): unknown {
   const { secretFile, dataDir } = config;
   if (path === secretFile || path === `${secretFile}.new` || path === dirname(secretFile)) {
