@@ -37,7 +37,7 @@ const lossThresholdMin = 0.08;
 const lossThresholdMax = 0.5;
 
 /** Returns the spread of values as the standard deviation of their logarithms: 0.05 is about 5 %. Returns 0 for one value. */
-export function logarithmicSpread(values: readonly number[]): number {
+export function logStandardDeviation(values: readonly number[]): number {
   if (values.length < 2) return 0;
   const logarithms = values.map(Math.log);
   const middle = median(logarithms);

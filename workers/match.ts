@@ -13,7 +13,7 @@ import type {
   MatchThreadMessage,
   MatchThreadReply,
   MatchWorkerData,
-  VersionedTables,
+  VersionedMatchTables,
 } from '../src/matching/match-thread.ts';
 import { productOf } from '../src/verticals/products.ts';
 
@@ -48,7 +48,7 @@ function rankBatch(batch: Uint8Array): Uint8Array {
  * Stores the compiled tables of a catalog version. If the tables of a requested version are not stored, `loadTables` compiles them from the
  * archived catalog.
  */
-function storeTables({ version, tables }: VersionedTables): void {
+function storeTables({ version, tables }: VersionedMatchTables): void {
   productOf(tables).buildRankingIndexes(tables);
   tablesByVersion.set(version, tables);
 }

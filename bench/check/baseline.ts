@@ -1,5 +1,5 @@
 import type { Machine } from '../machine.ts';
-import { computeSpeedLossShare, logarithmicSpread, median, slowdownThreshold } from '../statistics.ts';
+import { computeSpeedLossShare, logStandardDeviation, median, slowdownThreshold } from '../statistics.ts';
 import type { MeasuredRatio, RatioAcrossRuns } from './ratios.ts';
 
 const baselineFormat = 1;
@@ -28,7 +28,7 @@ export function createBenchBaseline(
   conditions: Pick<BenchBaseline, 'storedAt' | 'commit' | 'machine' | 'runs'>,
 ): BenchBaseline {
   const figures = measured.map(({ values, ...figure }) => {
-    const spread = logarithmicSpread(values);
+    const spread = logStandardDeviation(values);
     return {
       ...figure,
       median: roundToFourDigits(median(values)),
@@ -112,7 +112,7 @@ function gainShare(lost: number): number {
   return -lost / (1 - lost);
 }
 
-export const storeBaselineCommandLine = 'bin/with-node node bench/check/main.ts --store';
+export const commandToStoreBaseline = 'bin/with-node node bench/check/main.ts --store';
 
 /** Formats a comparison as lines of text, with the losses of speed first. */
 export function formatComparison(
@@ -134,7 +134,7 @@ export function formatComparison(
       ? `${losses.length} of ${compared} ratios show a significant loss of speed since ${since}.`
       : `No loss: ${compared - gains.length} of ${compared} figures are within noise of ${since}.`,
     ...(gains.length + added.length > 0 && losses.length === 0
-      ? [`To keep the gains, store a new baseline on an idle machine: ${storeBaselineCommandLine}`]
+      ? [`To keep the gains, store a new baseline on an idle machine: ${commandToStoreBaseline}`]
       : []),
   ];
 }

@@ -9,12 +9,12 @@ import { parseIntegerOption, resultsFolder, runBenchMain } from '../run-main.ts'
 import {
   type BenchBaseline,
   busyMachineWarning,
+  commandToStoreBaseline,
   compareWithBaseline,
   createBenchBaseline,
   differentMachineWarning,
   formatComparison,
   parseBaseline,
-  storeBaselineCommandLine,
 } from './baseline.ts';
 import { extractRatios, groupRatiosByName, type MeasuredRatio } from './ratios.ts';
 
@@ -88,7 +88,7 @@ async function checkAgainstBaseline(options: CheckOptions): Promise<void> {
     comparison = compareWithBaseline(baseline.figures, groupRatiosByName(runs));
   }
   if (comparison.losses.length + comparison.gains.length + comparison.unchanged === 0)
-    throw new Error(`the baseline has none of the measured ratios; store a new one: ${storeBaselineCommandLine}`);
+    throw new Error(`the baseline has none of the measured ratios; store a new one: ${commandToStoreBaseline}`);
   process.stdout.write(`${formatComparison(baseline, comparison).join('\n')}\n`);
   if (comparison.losses.length > 0) process.exitCode = exitCodeLoss;
 }
@@ -134,7 +134,7 @@ async function loadBaseline(file: string): Promise<BenchBaseline> {
   try {
     text = await readFile(file, 'utf8');
   } catch {
-    throw new Error(`no baseline; store one on an idle machine: ${storeBaselineCommandLine}`);
+    throw new Error(`no baseline; store one on an idle machine: ${commandToStoreBaseline}`);
   }
   return parseBaseline(text);
 }

@@ -1,5 +1,5 @@
 import { calibrationName, type MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
-import { cpuRatios, throughputRatios } from '../report/ratios.ts';
+import { cpuTimeRatios, throughputRatios } from '../report/ratios.ts';
 import type { BenchResult, RouteResult } from '../result/bench-result.ts';
 
 /** Ratio of two measurements. The ratio depends on the code, and much less on the machine. */
@@ -40,7 +40,7 @@ export function extractRatios({ routes, micro }: Pick<BenchResult, 'routes' | 'm
 function routeRatios(route: RouteResult): MeasuredRatio[] {
   const { name, client } = route;
   const throughput = throughputRatios(route, 'bare');
-  const cpu = cpuRatios(route, 'bare');
+  const cpu = cpuTimeRatios(route, 'bare');
   const figure = (what: string, value: number): MeasuredRatio => ({
     name: `${name}: ${what} (${client})`,
     part: name,

@@ -14,7 +14,7 @@ const pageLoadRequestsMin = 20_000;
  * Returns the requests of page loads: four of five requests get the offers of an existing session, and every fifth
  * request creates a session. All keys send the same number of requests.
  */
-export function pageLoadRequests(sessions: readonly BorrowerSession[], keys: readonly string[]): PreparedRequest[] {
+export function pageVisitRequests(sessions: readonly BorrowerSession[], keys: readonly string[]): PreparedRequest[] {
   // The number of requests is a multiple of the number of keys.
   const count = keys.length * Math.ceil(pageLoadRequestsMin / keys.length);
   return Array.from({ length: count }, (_, at) => {

@@ -47,7 +47,7 @@ function leastSquaresSlope(points: readonly (readonly [x: number, y: number])[])
 const launcherPath = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 
 /** Returns the default value of SVC_MAX_SESSIONS on this machine. */
-export async function readSessionsMax(): Promise<number> {
+export async function readMaxSessionCount(): Promise<number> {
   const { SVC_MAX_SESSIONS: _, ...env } = process.env;
   const output = await runChildProcess(launcherPath, ['check-config'], { env, timeoutMs: 30_000 });
   const value = /^SVC_MAX_SESSIONS +(\d+)/m.exec(output)?.[1];
@@ -98,7 +98,7 @@ export const liveSessionsCurve = {
     const title = `80 % GET /marketplace, 20 % POST /inputs, at ${share} % of the saturation with ${Math.min(...scale.liveSessions)} sessions`;
     return {
       curves: [{ name: 'live-sessions', title, points } as const],
-      memory: estimateSessionMemory(memory, personalLoans.required.length, await readSessionsMax()),
+      memory: estimateSessionMemory(memory, personalLoans.required.length, await readMaxSessionCount()),
     };
   },
 } satisfies BenchPart;

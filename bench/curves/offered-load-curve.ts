@@ -1,7 +1,7 @@
 import type { BenchContext, BenchPart } from '../bench-part.ts';
 import type { LoadCurvePoint } from '../result/bench-result.ts';
 import { loadCurveScale } from './curve.ts';
-import { pageLoadRequests, uncachedOfferRequests } from './curve-requests.ts';
+import { pageVisitRequests, uncachedOfferRequests } from './curve-requests.ts';
 import { fractionOfSaturationRate, measureSaturation, sendEachRequestOnce } from './load-point.ts';
 import { withBaselineServer, withSeededService } from './seeded-service.ts';
 
@@ -26,7 +26,7 @@ export const offeredLoadCurve = {
     return withSeededService(context, wanted, async ({ target, sessions, sender }) => {
       await sendEachRequestOnce(sender, target, uncachedOfferRequests(sessions));
       progress.showProgressStep('offered-load: measuring saturation');
-      const requests = pageLoadRequests(sessions, target.keys);
+      const requests = pageVisitRequests(sessions, target.keys);
       const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
       const saturation = await measureSaturation(sender, target, closedLoop);
       const points: LoadCurvePoint[] = [];

@@ -23,7 +23,7 @@ export class HttpCaller {
   }
 
   /** Returns the responses in the order of the requests. If `expectedStatus` is given, throws for any other status. */
-  async sendAll(requests: readonly PreparedRequest[], expectedStatus?: number): Promise<HttpResponse[]> {
+  async sendRequests(requests: readonly PreparedRequest[], expectedStatus?: number): Promise<HttpResponse[]> {
     const responses = new Array<HttpResponse>(requests.length);
     let next = 0;
     const sendInTurn = async () => {

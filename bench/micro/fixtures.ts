@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
-  createLimitStatus,
   createRateLimitPolicies,
+  createRateLimitStatus,
   defaultKeyLimits,
   type RateLimitStatus,
 } from '../../src/auth/rate-limits.ts';
@@ -29,7 +29,7 @@ export function randomLimitStatuses(count: number): RateLimitStatus[] {
   const { requests } = createRateLimitPolicies(defaultKeyLimits);
   const { requestsPerMinute } = defaultKeyLimits;
   return Array.from({ length: count }, (_, i) =>
-    createLimitStatus(requests, requestsPerMinute - (i % requestsPerMinute), 60_000 - i, 1_760_000_000_000 + i),
+    createRateLimitStatus(requests, requestsPerMinute - (i % requestsPerMinute), 60_000 - i, 1_760_000_000_000 + i),
   );
 }
 

@@ -42,7 +42,7 @@ export function perItemBenchmark<Item>(
         let total = 0;
         for (const item of items) {
           const result = run(item);
-          if (result === 0) throw new Error(`${name} failed for an item`);
+          if (result === 0) throw new Error(`${name} returned 0 for an item, which means that it failed`);
           total += result;
         }
         return total;

@@ -160,7 +160,7 @@ class FilledStore {
     const { size } = this.store;
     this.#wallMs++;
     for (let part = 0; part < bounds.sessionStoreShards; part++) this.store.sweepNextShard();
-    if (this.store.size !== size - storeCalls) throw new Error('the oldest sessions were not swept');
+    if (this.store.size !== size - storeCalls) throw new Error('the store did not remove the expired sessions');
   }
 }
 

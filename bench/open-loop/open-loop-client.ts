@@ -144,7 +144,7 @@ export class OpenLoopClient {
     while (this.#next < this.#dueMs.length && this.#dueMs[this.#next]! <= nowMs) {
       const request = this.#next++;
       const dueMs = this.#dueMs[request]!;
-      this.#startUsageMeasurement(dueMs);
+      this.#startCpuUsageMeasurement(dueMs);
       this.#recorder.recordScheduledRequest(dueMs, nowMs);
       const lane = this.#takeIdleConnection();
       if (lane !== undefined) this.#send(lane, request);
@@ -187,7 +187,7 @@ export class OpenLoopClient {
       return;
     }
     if (!lane.connection.isIdle) return;
-    this.#startUsageMeasurement(nowMs);
+    this.#startCpuUsageMeasurement(nowMs);
     this.#dueMs.push(nowMs);
     this.#recorder.recordScheduledRequest(nowMs, nowMs);
     this.#send(lane, this.#next++);
@@ -234,7 +234,7 @@ export class OpenLoopClient {
     if (allDue && this.#inFlight === 0) this.#done.resolve();
   }
 
-  #startUsageMeasurement(dueMs: number): void {
+  #startCpuUsageMeasurement(dueMs: number): void {
     if (this.#loopAtStart !== null || dueMs < this.#countedFromMs) return;
     this.#loopAtStart = performance.eventLoopUtilization();
   }

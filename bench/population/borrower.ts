@@ -10,6 +10,7 @@ import {
 import {
   adultAges,
   citizenshipStatuses,
+  coBorrowerFraction,
   creditBands,
   debtToIncomeDistribution,
   educationLevels,
@@ -23,7 +24,6 @@ import {
   meanLoanAmountUsd,
   residencePlaces,
   retiredShareByAge,
-  shareWithCoBorrower,
   workingStatuses,
 } from './tables.ts';
 
@@ -80,7 +80,7 @@ export function drawBorrower(random: Random): Borrower {
   if (chance(random, fieldFillRates.birthdate)) borrower.birthdate = drawBirthdate(random, age);
   if (chance(random, fieldFillRates.citizenship_status))
     borrower.citizenship_status = pickWeighted(random, citizenshipStatuses);
-  if (chance(random, fieldFillRates.co_borrower)) borrower.co_borrower = chance(random, shareWithCoBorrower);
+  if (chance(random, fieldFillRates.co_borrower)) borrower.co_borrower = chance(random, coBorrowerFraction);
   if (chance(random, fieldFillRates.education_level)) borrower.education_level = pickWeighted(random, educationLevels);
   if (chance(random, fieldFillRates.address_zip)) {
     borrower.address_zip = place.zip + String(wholeNumber(random, 0, 99)).padStart(2, '0');

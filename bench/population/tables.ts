@@ -170,4 +170,4 @@ export const fieldFillRates = {
 };
 
 /** Assumed share of people with a co-borrower. */
-export const shareWithCoBorrower = 0.25;
+export const coBorrowerFraction = 0.25;

@@ -8,7 +8,7 @@ export function measurementsOfServer(route: MeasuredServers, kind: BenchServerKi
   return route.servers.find((server) => server.kind === kind)?.rounds ?? [];
 }
 
-export function measuredBaselines(route: MeasuredServers): BaselineServerKind[] {
+export function measuredBaselineServers(route: MeasuredServers): BaselineServerKind[] {
   return route.servers.flatMap(({ kind, rounds }) => (kind === 'service' || rounds.length === 0 ? [] : [kind]));
 }
 
@@ -26,7 +26,7 @@ export function throughputRatios(
  * The socket thread limits the throughput of both servers. So the ratio of the CPU times estimates the throughput ratio that a client
  * without CPU usage would measure. Returns null if the system does not report CPU times.
  */
-export function cpuRatios(route: MeasuredServers, over: BaselineServerKind): MeasurementSummary | null {
+export function cpuTimeRatios(route: MeasuredServers, over: BaselineServerKind): MeasurementSummary | null {
   return summarizeRatios(route, 'service', over, (service, baseline) =>
     service.mainThreadCpuMicros && baseline.mainThreadCpuMicros
       ? baseline.mainThreadCpuMicros / service.mainThreadCpuMicros

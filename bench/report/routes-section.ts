@@ -1,6 +1,12 @@
 import type { BenchServerKind, RouteResult, ServerMeasurement, ServerResourceUsage } from '../result/bench-result.ts';
 import { formatNumber, formatSummary, joinWords, type ReportSection, type ReportTable } from './markdown.ts';
-import { cpuRatios, measuredBaselines, measurementsOfServer, medianOverRounds, throughputRatios } from './ratios.ts';
+import {
+  cpuTimeRatios,
+  measuredBaselineServers,
+  measurementsOfServer,
+  medianOverRounds,
+  throughputRatios,
+} from './ratios.ts';
 
 /** Names of the servers in the report. */
 const serverNames: Readonly<Record<BenchServerKind, string>> = {
@@ -42,9 +48,9 @@ export function routesSection(routes: readonly RouteResult[]): ReportSection {
 
 function ratioTable(routes: readonly RouteResult[]): ReportTable {
   const rows = routes.flatMap((route) =>
-    measuredBaselines(route).map((over) => {
+    measuredBaselineServers(route).map((over) => {
       const throughput = throughputRatios(route, over);
-      const cpu = cpuRatios(route, over);
+      const cpu = cpuTimeRatios(route, over);
       const target = route.targets[over] ?? null;
       return [
         route.title,

@@ -23,7 +23,7 @@ export async function responsesOfMedianLength(
   const sampled: BaselineResponse[] = [];
   for (const kind of kinds) {
     const some = requests.filter((request) => matchesRequestKind(request, kind)).slice(0, sampledResponses);
-    const answers = await caller.sendAll(some, kind.status);
+    const answers = await caller.sendRequests(some, kind.status);
     const middle = answers.toSorted((a, b) => responseBytes(a) - responseBytes(b))[answers.length >> 1];
     if (middle === undefined) throw new Error(`the load contains no request to ${kind.method} ${kind.path}`);
     sampled.push({ ...kind, headers: middle.headerPairs, body: middle.body });

@@ -64,7 +64,7 @@ export const lifecycleScenario: Scenario = {
     const filled = await createSessions(stage, Math.max(counts['marketplace-unknown'], counts.inputs), 3 * round);
     const shown = await createSessions(stage, counts['marketplace-known'], 3 * round + 1);
     const another = shown.map((session) => marketplaceRequest(session, 5));
-    await stage.caller.sendAll(another, 200);
+    await stage.caller.sendRequests(another, 200);
     const clicked = await createSessions(stage, counts.click, 3 * round + 2);
     const clicks = await clickRequests(stage, clicked, offersShown);
     if (clicks.length < counts.click) throw new Error('too few borrowers match an offer of this catalog');

@@ -52,7 +52,7 @@ export function withAlternatingApiKeys(
 export async function createSessions(stage: ScenarioContext, count: number, seed: number): Promise<BorrowerSession[]> {
   const random: Random = seededRandom(seed);
   const keys = Array.from({ length: count }, () => stage.nextApiKey());
-  const created = await stage.caller.sendAll(
+  const created = await stage.caller.sendRequests(
     keys.map((key, at) => sessionRequest(key, referrerTags[at % referrerTags.length])),
     200,
   );
@@ -61,7 +61,7 @@ export async function createSessions(stage: ScenarioContext, count: number, seed
     key: keys[index]!,
     borrower: drawBorrower(random),
   }));
-  await stage.caller.sendAll(
+  await stage.caller.sendRequests(
     sessions.map((session) => submitInputsRequest(session, session.borrower)),
     200,
   );
@@ -104,7 +104,7 @@ export async function clickRequests(
   sessions: readonly BorrowerSession[],
   offers: number,
 ): Promise<PreparedRequest[]> {
-  const shown = await stage.caller.sendAll(
+  const shown = await stage.caller.sendRequests(
     sessions.map((session) => marketplaceRequest(session, offers)),
     200,
   );

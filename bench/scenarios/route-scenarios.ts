@@ -61,7 +61,7 @@ export const cachedRankingScenario: Scenario = {
     const sessions = await createSessions(stage, count, 11);
     const requests = sessions.map((session) => marketplaceRequest(session, offersRequested));
     // The first request for offers caches the ranking of a session. Borrowers with fewer than five offers are skipped.
-    const answers = await stage.caller.sendAll(requests, 200);
+    const answers = await stage.caller.sendRequests(requests, 200);
     const full = requests.filter(
       (_, i) => (JSON.parse(answers[i]!.body) as MarketplaceResponse).offers.length === offersRequested,
     );
@@ -89,7 +89,7 @@ const marketplaceUnknownScenario: Scenario = {
   catalogOffers: 200,
   prepareRequests: async (stage, round) => {
     const sessions = await reusableSessions(stage, stage.roundRequests, 13);
-    await stage.caller.sendAll(requestsWithChangedIncome(sessions, sessions.length, round), 200);
+    await stage.caller.sendRequests(requestsWithChangedIncome(sessions, sessions.length, round), 200);
     return sessions.map((session) => marketplaceRequest(session, 5));
   },
 };
@@ -145,7 +145,7 @@ export const analyticsScenario: Scenario = {
     if (!stage.state.has('shown')) {
       const sessions = await reusableSessions(stage, analyticsSessionCount, 17);
       const clicks = await clickRequests(stage, sessions, 2);
-      await stage.caller.sendAll(clicks.slice(0, clicks.length >> 2), 302);
+      await stage.caller.sendRequests(clicks.slice(0, clicks.length >> 2), 302);
       stage.state.set('shown', true);
     }
     return stage.keys.flatMap((key, at): PreparedRequest[] => {

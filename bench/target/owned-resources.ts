@@ -69,7 +69,7 @@ interface TemporaryFolder {
   readonly path: string;
   remove(): Promise<void>;
   /** Keeps the folder for inspection; `remove` has no effect afterwards. */
-  keepFolder(): void;
+  skipFolderCleanup(): void;
 }
 
 export async function createTemporaryFolder(parent: string, prefix: string): Promise<TemporaryFolder> {
@@ -82,7 +82,7 @@ export async function createTemporaryFolder(parent: string, prefix: string): Pro
       await rm(path, { recursive: true, force: true });
       ownedFolders.delete(path);
     },
-    keepFolder: () => {
+    skipFolderCleanup: () => {
       ownedFolders.delete(path);
     },
   };

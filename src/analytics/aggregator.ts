@@ -41,12 +41,12 @@ export class Aggregator {
     this.#progress = new ThreadProgress(progress);
     this.#follower = new LedgerFollower(files, (reason) => {
       this.#isRebuilding = true;
-      this.#post({ kind: 'rebuild', reason });
+      this.#postToMainThread({ kind: 'rebuild', reason });
     });
     this.#progress.appliedPosition = this.#follower.appliedPosition;
     this.#progress.tryWakeAggregator();
     port.on('message', (message: MessageToAggregator) => this.#onMessage(message));
-    this.#post({ kind: 'ready' });
+    this.#postToMainThread({ kind: 'ready' });
     this.#reportRebuiltStore();
     this.#scheduleBatch();
   }
@@ -105,11 +105,11 @@ export class Aggregator {
   #reportRebuiltStore(): void {
     if (!this.#isRebuilding || this.#follower.appliedPosition < this.#progress.durablePosition) return;
     this.#isRebuilding = false;
-    this.#post({ kind: 'rebuilt' });
+    this.#postToMainThread({ kind: 'rebuilt' });
   }
 
   #sendQueryResult({ id, query }: PendingQuery): void {
-    this.#post({ kind: 'result', id, result: this.#executeQuery(query) });
+    this.#postToMainThread({ kind: 'result', id, result: this.#executeQuery(query) });
   }
 
   #executeQuery(query: AggregatorQuery): QueryResults[QueryName] {
@@ -128,7 +128,7 @@ export class Aggregator {
     this.#port.close();
   }
 
-  #post(message: MessageFromAggregator): void {
+  #postToMainThread(message: MessageFromAggregator): void {
     this.#port.postMessage(message);
   }
 }

@@ -97,7 +97,7 @@ export class AnalyticsStore {
     this.#cursor = this.#database
       .transaction(() => {
         const cursor = read(projection);
-        this.#projectionState.flushMetadata();
+        this.#projectionState.flushSessionMetadata();
         this.#batchWriter.write(projection, cursor);
         return cursor;
       })

@@ -12,7 +12,7 @@ import type {
 } from './analytics.ts';
 import { prepareRawStatement, prepareSingleValueQuery } from './analytics-database.ts';
 import { addWidgetCounts, lastMaturedCohortDay, payoutCentsSquared, zeroWidgetCounts } from './counting-rules.ts';
-import { isInDayRange, LenderSums, type SessionReader } from './session-reader.ts';
+import { isInDayRange, LenderRevenueTotals, type SessionReader } from './session-reader.ts';
 
 type DayWindow = Pick<CohortQuery, 'fromDay' | 'toDay'>;
 type MetricsSum = { -readonly [Key in keyof CohortMetrics]: number } & { readonly widgetEvents: number[] };
@@ -120,7 +120,7 @@ export class CohortReader {
       },
       topLenders,
       subsOutsideDates,
-      retainedFromDay: this.#sessions.retainedFromDay,
+      retainedFromDay: this.#sessions.firstRetainedDay,
       asOfMs: this.#selectLastWallMs.get() ?? null,
     };
   }
@@ -146,7 +146,7 @@ export class CohortReader {
       const day = fromDay + index;
       return { day, matured: day <= maturedDay, ...(groups.get(day) ?? createZeroSum()) };
     });
-    return { days, retainedFromDay: this.#sessions.retainedFromDay };
+    return { days, retainedFromDay: this.#sessions.firstRetainedDay };
   }
 
   #summarizeReferrerTag(query: SummaryQuery, maturedWindow: DayWindow): SummaryParts {
@@ -165,7 +165,7 @@ export class CohortReader {
 
   #summarizeSessionsBySubIds(query: SummaryQuery, subs: readonly Uint8Array[], maturedWindow: DayWindow): SummaryParts {
     const devices = new MetricsByGroup();
-    const lenders = new LenderSums();
+    const lenders = new LenderRevenueTotals();
     const matured = { ...zeroMatured };
     let subsOutsideDates = 0;
     for (const session of this.#sessions.findListedSessions(query, subs)) {

@@ -158,8 +158,8 @@ export class CounterArchive {
   }
 
   /**
-   * Archives the counters of the days from `retainedFromDay` (inclusive) to `untilDay` (exclusive). `untilDay` must be greater than
-   * `retainedFromDay`. When `append` returns, the segment is durable. Throws `ArchiveWriteError` if the segment cannot be written, and
+   * Archives the counters of the days from `firstRetainedDay` (inclusive) to `untilDay` (exclusive). `untilDay` must be greater than
+   * `firstRetainedDay`. When `append` returns, the segment is durable. Throws `ArchiveWriteError` if the segment cannot be written, and
    * passes on the errors of `counters`. If `append` throws, the caller must treat the days as not archived. If the segment is complete
    * despite the error, the next start finds the days in the archive.
    */

@@ -95,7 +95,7 @@ export class DailyCounters {
   }
 
   /** Replaces the counters of all days before `untilDay` with the archived counters. The caller must open a transaction first. */
-  replaceCountersBefore(
+  replaceCountersOfDaysBefore(
     untilDay: number,
     archived: Iterable<ArchiveRecord>,
     numbers: Pick<SqliteProjectionState, 'assignExperimentNumber' | 'lenders'>,

@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { subIdByteLength } from '../ids/sub-id.ts';
 import type { SessionRow, SessionRowsPage, SessionRowsQuery } from './analytics.ts';
 import { prepareRawStatement, prepareSingleValueQuery } from './analytics-database.ts';
-import { isInDayRange, LenderSums, type SessionReader, type StoredSession } from './session-reader.ts';
+import { isInDayRange, LenderRevenueTotals, type SessionReader, type StoredSession } from './session-reader.ts';
 
 /** A cohort day with sessions after `afterPosition`, and the `first_position` of the first `cohort_piece` row that contains one. */
 type DayHead = [day: number, firstPosition: number];
@@ -46,7 +46,7 @@ export class SessionRowsReader {
     const page = sessions.slice(0, query.limit);
     return {
       rows: page.map((session) => this.#toSessionRow(session)),
-      retainedFromDay: this.#sessions.retainedFromDay,
+      retainedFromDay: this.#sessions.firstRetainedDay,
       nextAfterPosition: sessions.length > query.limit ? page.at(-1)!.position : null,
     };
   }
@@ -66,7 +66,7 @@ export class SessionRowsReader {
    */
   #findSessionsByReferrerTag(query: SessionRowsQuery): StoredSession[] {
     const { toDay, afterPosition: after, limit } = query;
-    const fromDay = Math.max(query.fromDay, this.#sessions.retainedFromDay);
+    const fromDay = Math.max(query.fromDay, this.#sessions.firstRetainedDay);
     const experiment = this.#sessions.findExperiment(query);
     if (experiment === undefined) return [];
     let found: StoredSession[] = [];
@@ -93,7 +93,7 @@ export class SessionRowsReader {
 
   #toSessionRow(session: StoredSession): SessionRow {
     const { sub, experiment, position, device, views, clicks, lastEventMs } = session;
-    const lenders = new LenderSums();
+    const lenders = new LenderRevenueTotals();
     const { attributedMicros, confirmedMicros } = this.#sessions.sumSessionRevenue(session, lenders);
     return {
       // The sub_id is copied, because `postMessage` would clone the whole buffer that contains the sub_id.

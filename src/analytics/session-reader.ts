@@ -6,7 +6,7 @@ import { decodeVarints, prepareRawStatement, prepareSingleValueQuery } from './a
 import { zeroWidgetCounts } from './counting-rules.ts';
 import type { RetainedSessionDays } from './store-retention.ts';
 
-export class LenderSums {
+export class LenderRevenueTotals {
   readonly #lenders = new Map<number, { clicks: number; confirmedMicros: number }>();
 
   countClick(lender: number, confirmedMicros: number): void {
@@ -91,7 +91,7 @@ export class SessionReader {
     return this.#selectExperimentNumber.get(account, vertical, mode === 'test' ? 1 : 0, referrerTag);
   }
 
-  get retainedFromDay(): number {
+  get firstRetainedDay(): number {
     return this.#retainedSessions.firstRetainedDay;
   }
 
@@ -127,7 +127,7 @@ export class SessionReader {
   }
 
   /** Returns the revenue of the session's counted clicks, and adds each click to `lenders`. */
-  sumSessionRevenue({ clicks, position }: StoredSession, lenders?: LenderSums): SessionRevenue {
+  sumSessionRevenue({ clicks, position }: StoredSession, lenders?: LenderRevenueTotals): SessionRevenue {
     const sum = { attributedMicros: 0, confirmedMicros: 0 };
     if (clicks === 0) return sum;
     for (const [lender, attributedMicros, confirmedMicros] of this.#selectClicks.all(position)) {

@@ -210,7 +210,7 @@ export class SqliteProjectionState {
     this.#metadataWriter.add([session, json]);
   }
 
-  flushMetadata(): void {
+  flushSessionMetadata(): void {
     this.#metadataWriter.flush();
   }
 

@@ -121,7 +121,7 @@ export type RetentionResult =
       readonly archived: true;
       /** First day (day number) whose sessions are retained. */
       readonly retainedFromDay: number;
-      /** Whether this call increased `retainedFromDay`. */
+      /** Whether this call increased `firstRetainedDay`. */
       readonly isNew: boolean;
       /** Ledger records before this position can be deleted, because a rebuild of the store does not need these records. */
       readonly ledgerStartPosition: number;
@@ -189,7 +189,7 @@ export class AnalyticsRetention {
     if (retainedFromDay <= this.#retainedSessions.firstRetainedDay) return;
     this.#database
       .transaction(() => {
-        this.#counters.replaceCountersBefore(retainedFromDay, archive.readAll(), numbers);
+        this.#counters.replaceCountersOfDaysBefore(retainedFromDay, archive.readAll(), numbers);
         this.#setFirstRetainedDay(retainedFromDay);
       })
       .immediate();

@@ -143,7 +143,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   }
 
   /** Returns the totals of all records that have been applied. Does not wait for appended records that are not applied yet. */
-  getTotals(): Promise<LedgerTotals> {
+  getLedgerTotals(): Promise<LedgerTotals> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 

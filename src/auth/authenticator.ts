@@ -175,7 +175,7 @@ export class Authenticator {
         return;
       }
       const [keyNumber, usage] = next.value;
-      if (usage.freeEmptyWindows(nowMs, wallMs)) this.#usageByKey.delete(keyNumber);
+      if (usage.deleteEmptyWindows(nowMs, wallMs)) this.#usageByKey.delete(keyNumber);
     }
   }
 }

@@ -50,7 +50,7 @@ export class KeyRegistry extends KeyFileWriter {
       })
       .immediate();
     const issued = this.find(id);
-    if (issued === undefined) throw new Error('created API key not found');
+    if (issued === undefined) throw new Error('the new API key cannot be read from the key file');
     return { key, issued };
   }
 

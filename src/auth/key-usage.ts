@@ -1,7 +1,7 @@
 import { dayStartMs, toDayNumber } from '../domain/calendar.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import {
-  createLimitStatus,
+  createRateLimitStatus,
   type KeyLimits,
   type RateLimitPolicies,
   type RateLimitPolicy,
@@ -36,21 +36,21 @@ export class DailyCounter {
   }
 
   /** Counts one more session. The caller must first check that the count of the day is below the daily limit. */
-  reserveSession(day: number): QuotaReservation {
-    this.#setDailyCount(day, this.count(day) + 1);
+  reserveDailySession(day: number): QuotaReservation {
+    this.#setDailySessionCount(day, this.count(day) + 1);
     return new DailyReservation(this, day);
   }
 
   release(day: number): void {
     const count = this.count(day);
-    if (count > 0) this.#setDailyCount(day, count - 1);
+    if (count > 0) this.#setDailySessionCount(day, count - 1);
   }
 
   restore(day: number, count: number): void {
-    this.#setDailyCount(day, count);
+    this.#setDailySessionCount(day, count);
   }
 
-  #setDailyCount(day: number, count: number): void {
+  #setDailySessionCount(day: number, count: number): void {
     this.#days[day & 1] = day;
     this.#counts[day & 1] = count;
   }
@@ -118,7 +118,7 @@ export class KeyUsage {
   countRequest(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
     this.#requestWindow.admit(nowMs);
     if (operation === 'query_analytics') this.#analyticsWindow.admit(nowMs);
-    return operation === 'create_session' ? this.#sessionCounter.reserveSession(toDayNumber(wallMs)) : null;
+    return operation === 'create_session' ? this.#sessionCounter.reserveDailySession(toDayNumber(wallMs)) : null;
   }
 
   /**
@@ -131,17 +131,17 @@ export class KeyUsage {
       const left = this.#analyticsWindow.remainingRequests(nowMs);
       if (left <= requestsLeft) {
         const resetInMs = this.#analyticsWindow.timeToResetMs(nowMs);
-        return createLimitStatus(this.#policies.forAnalytics.analytics, left, resetInMs, wallMs);
+        return createRateLimitStatus(this.#policies.forAnalytics.analytics, left, resetInMs, wallMs);
       }
     } else if (operation === 'create_session') {
       const left = this.#remainingSessions(wallMs);
       if (left <= requestsLeft) {
         const resetInMs = left === this.#sessionsPerDay ? 0 : timeToMidnightMs(wallMs);
-        return createLimitStatus(this.#policies.forSessions.sessions, left, resetInMs, wallMs);
+        return createRateLimitStatus(this.#policies.forSessions.sessions, left, resetInMs, wallMs);
       }
     }
     const resetInMs = this.#requestWindow.timeToResetMs(nowMs);
-    return createLimitStatus(this.#requestRatePolicy(operation), requestsLeft, resetInMs, wallMs);
+    return createRateLimitStatus(this.#requestRatePolicy(operation), requestsLeft, resetInMs, wallMs);
   }
 
   /**
@@ -162,11 +162,11 @@ export class KeyUsage {
       policy = this.#policies.forSessions.sessions;
       waitMs = timeToMidnightMs(wallMs);
     }
-    return createLimitStatus(policy, 0, waitMs, wallMs);
+    return createRateLimitStatus(policy, 0, waitMs, wallMs);
   }
 
   /** Deletes the buffers of empty windows. Returns true if all counts are zero, so that the caller can delete this `KeyUsage`. */
-  freeEmptyWindows(nowMs: number, wallMs: number): boolean {
+  deleteEmptyWindows(nowMs: number, wallMs: number): boolean {
     const requestsIdle = this.#requestWindow.removeWindowIfEmpty(nowMs);
     const analyticsIdle = this.#analyticsWindow.removeWindowIfEmpty(nowMs);
     const today = toDayNumber(wallMs);

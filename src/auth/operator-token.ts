@@ -13,7 +13,7 @@ class OperatorToken {
   }
 
   /** Compares the header `Authorization: Bearer <token>` with the token in constant time. */
-  matchesHeader(authorization: string): boolean {
+  matchesAuthorizationHeader(authorization: string): boolean {
     if (authorization.length > headerCharactersMax) return false;
     const token = /^bearer +(\S+)$/i.exec(authorization)?.[1];
     return token !== undefined && timingSafeEqual(sha256(token), this.#hash);

@@ -134,7 +134,7 @@ function createLimitPolicy({ name, limit }: NamedLimit, all: readonly NamedLimit
   };
 }
 
-export function createLimitStatus(
+export function createRateLimitStatus(
   policy: RateLimitPolicy,
   remaining: number,
   resetInMs: number,
@@ -234,7 +234,8 @@ export class SlidingWindow {
   }
 
   #grow(times: Float64Array | null): Float64Array {
-    if (this.#count >= this.limit) throw new RangeError('sliding window is full');
+    if (this.#count >= this.limit)
+      throw new RangeError('the sliding window already contains the maximum number of requests');
     const grown = new Float64Array(Math.min(this.limit, times === null ? initialCapacity : times.length * 2));
     if (times !== null) {
       grown.set(times.subarray(this.#oldestIndex));

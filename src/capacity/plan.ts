@@ -324,7 +324,7 @@ export interface CapacityCheckResult {
 }
 
 /** Compares the predictions of a plan with measurements. The predicted memory is computed for the measured number of live sessions. */
-export function compareWithPlan(
+export function compareMeasurementWithPlan(
   { request, load, predicted }: CapacityPlan,
   measurements: CapacityCheckMeasurements,
 ): CapacityCheckResult {

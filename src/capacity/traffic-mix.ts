@@ -123,7 +123,7 @@ function assertKnownTrafficMixProperties(value: unknown): void {
   if (isJsonObject(shares)) {
     if ('session' in shares)
       throw new CapacityPlanError(
-        'is not a traffic mix: per_100_sessions must not contain session, because there are always 100 sessions',
+        'is not a traffic mix: per_100_sessions must not contain session, because all numbers are per 100 sessions',
       );
     assertKnownProperties(shares, routesAfterSession, 'per_100_sessions');
   }

@@ -27,7 +27,9 @@ export function assertCatalogSources(sources: readonly CatalogSource[]): void {
     for (const other of served.values()) {
       const equalMembers = [other.segment === segment, other.number === number, other.keyPrefix === keyPrefix];
       if (new Set(equalMembers).size > 1) {
-        throw new RangeError(`verticals must differ in segment, number and keyPrefix: ${other.segment}, ${segment}`);
+        throw new RangeError(
+          `the verticals ${other.segment} and ${segment} must have different values of segment, number and keyPrefix`,
+        );
       }
     }
     served.set(segment, vertical);

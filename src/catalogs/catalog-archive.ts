@@ -44,7 +44,7 @@ export class CatalogArchive {
       .map((name) => {
         const version = name.slice(0, -'.json'.length);
         const replaced = names.has(`${version}.replaced`);
-        return { version, replacedMs: replaced ? this.#readReplacedMs(version) : null };
+        return { version, replacedMs: replaced ? this.#readReplacementTimeMs(version) : null };
       });
   }
 
@@ -101,7 +101,7 @@ export class CatalogArchive {
   }
 
   /** Reads the Unix time (in ms) at which a catalog version was replaced. Returns null if the `.replaced` file contains no time. */
-  #readReplacedMs(version: string): number | null {
+  #readReplacementTimeMs(version: string): number | null {
     const text = readFileSync(join(this.folder, `${version}.replaced`), 'utf8');
     return /^\d{1,16}$/.test(text) ? Number(text) : null;
   }

@@ -41,7 +41,7 @@ export class CatalogErrors {
 
   /** Formats errors as lines like `lenders[0].offers[2].amount.min: must be >= 1`. A last line counts the omitted errors, if any. */
   formatErrorLines(): string[] {
-    const lines = this.listed.map(({ path, problem }) => `${formatCatalogPath(path)}: ${problem}`);
+    const lines = this.listed.map(({ path, problem }) => `${formatCatalogValuePath(path)}: ${problem}`);
     const omitted = this.formatOmittedCount();
     return omitted === null ? lines : [...lines, omitted];
   }
@@ -60,7 +60,7 @@ export class CatalogErrors {
  * Formats the path `['lenders', 0, 'name']` as `lenders[0].name`, and the empty path as `catalog`. Unusual member names are quoted with
  * escaped control characters, and long member names are truncated.
  */
-export function formatCatalogPath(path: CatalogValuePath): string {
+export function formatCatalogValuePath(path: CatalogValuePath): string {
   if (path.length === 0) return 'catalog';
   return path
     .map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${formatMemberName(step)}`))

@@ -139,7 +139,7 @@ export class CatalogStore {
    * Reloads the catalog of a vertical and mode from its source. The old catalog stays in use until the new catalog is ready in all threads.
    * If the reload fails, the old catalog stays in use. Reloads run one after the other.
    */
-  reload(vertical: number, mode: ApiKeyMode): Promise<CatalogReloadResult> {
+  reloadAllCatalogs(vertical: number, mode: ApiKeyMode): Promise<CatalogReloadResult> {
     return this.#runSerially(() => this.#reloadCatalog(this.#findServedCatalog(vertical, mode)));
   }
 

@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { type LogoSet, readLogos } from './read-logos.ts';
 
-export interface LogoCatalog {
+export interface CatalogWithLogos {
   readonly lenders: readonly Lender[];
   /** Sets the logo hash of each lender name. Logo URLs in later responses contain the new hashes. */
   setLogoHashes(hashes: ReadonlyMap<string, string>): void;
@@ -21,25 +21,25 @@ export interface LogoSource {
  */
 export class LogoService {
   readonly cache = new LogoCache();
-  readonly #logosByCatalog = new WeakMap<LogoCatalog, LogoSet>();
-  readonly #activeCatalogs = new Map<string, LogoCatalog>();
+  readonly #logosByCatalog = new WeakMap<CatalogWithLogos, LogoSet>();
+  readonly #activeCatalogs = new Map<string, CatalogWithLogos>();
   #lastRefresh: Promise<void> = Promise.resolve();
   #closed = false;
 
-  async loadLogos({ folder }: LogoSource, catalog: LogoCatalog): Promise<void> {
+  async loadLogos({ folder }: LogoSource, catalog: CatalogWithLogos): Promise<void> {
     this.#setLogos(catalog, await readLogos(folder, catalog.lenders));
   }
 
   /** Makes the logos of a catalog available to clients. `loadLogos` must be called before `publishLogos`. */
-  publishLogos({ key }: LogoSource, catalog: LogoCatalog): void {
+  publishLogos({ key }: LogoSource, catalog: CatalogWithLogos): void {
     const set = this.#logosByCatalog.get(catalog);
-    if (set === undefined) throw new Error('loadLogos must be called before activate');
+    if (set === undefined) throw new Error('loadLogos must be called before publishLogos');
     this.#activeCatalogs.set(key, catalog);
     this.cache.replaceCatalog(key, set.logos.values());
   }
 
   /** Loads the logos of a replaced catalog that are not in the cache yet, up to `bounds.unusedLogoNamesMax` logos. */
-  async loadPreviousLogos({ folder }: LogoSource, { lenders }: LogoCatalog): Promise<void> {
+  async loadPreviousLogos({ folder }: LogoSource, { lenders }: CatalogWithLogos): Promise<void> {
     const missing = lenders.filter(({ logo }) => !this.cache.has(logo)).slice(0, bounds.unusedLogoNamesMax);
     if (missing.length > 0) this.cache.addPreviousLogos((await readLogos(folder, missing)).logos.values());
   }
@@ -74,7 +74,7 @@ export class LogoService {
     this.publishLogos({ key, folder }, catalog);
   }
 
-  #setLogos(catalog: LogoCatalog, set: LogoSet): void {
+  #setLogos(catalog: CatalogWithLogos, set: LogoSet): void {
     this.#logosByCatalog.set(catalog, set);
     catalog.setLogoHashes(new Map([...set.logos].map(([lender, { hash }]) => [lender, hash])));
   }

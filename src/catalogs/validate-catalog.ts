@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { choiceValues, enumValues } from '../verticals/field-vector.ts';
 import { productOf, type VerticalProduct } from '../verticals/products.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
-import { type CatalogErrors, type CatalogValuePath, formatCatalogPath } from './catalog-errors.ts';
+import { type CatalogErrors, type CatalogValuePath, formatCatalogValuePath } from './catalog-errors.ts';
 import {
   type CatalogCriterion,
   type CatalogFile,
@@ -113,7 +113,7 @@ function checkUnique(
 ): void {
   const first = seen.get(value);
   if (first === undefined) seen.set(value, path);
-  else errors.add(path, `is the same as ${formatCatalogPath(first)}`);
+  else errors.add(path, `is the same as ${formatCatalogValuePath(first)}`);
 }
 
 /** Checks the members of an offer that all products share. */

@@ -106,7 +106,7 @@ export async function createProgram(
       .exitOverride()
       .helpOption('-h, --help', 'print this help')
       .configureOutput({ outputError: (text, write) => write(`${root.name()}: ${formatUsageError(text)}\n`) })
-      .showHelpAfterError(`Try: ${commandPath(command)} --help`)
+      .showHelpAfterError(`Try: ${fullCommandName(command)} --help`)
       // The library `commander` removes ANSI styles if the output is not a terminal.
       .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
       .addHelpText('after', () => formatHelp(command));
@@ -122,6 +122,6 @@ export function flattenCommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(flattenCommands)];
 }
 
-export function commandPath(command: Command): string {
-  return command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
+export function fullCommandName(command: Command): string {
+  return command.parent === null ? command.name() : `${fullCommandName(command.parent)} ${command.name()}`;
 }

@@ -7,9 +7,9 @@ import { dayStartMs, toDayNumber } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind, type OfferClickedRecord } from '../ledger/ledger-record.ts';
-import { allOffersAvailable, type UnavailableOffers } from '../matching/matcher.ts';
+import { noUnavailableOffers, type UnavailableOffers } from '../matching/matcher.ts';
 import { classifyClick } from './click-rules.ts';
-import { type OfferIdBits, SessionOfferPairs } from './session-offer-pairs.ts';
+import { type CompactOfferId, SessionOfferPairs } from './session-offer-pairs.ts';
 
 /**
  * Daily cap of an offer, and the number of clicks that booked revenue on each of the last two days (docs/contract.md#daily-caps). The count
@@ -20,7 +20,7 @@ class OfferCapState {
   dailyCap: number | null = null;
   /** Time at which the offer was removed from the active catalog, or null. The daily cap still applies to links that were shown earlier. */
   removedMs: number | null = null;
-  readonly randomId: OfferIdBits;
+  readonly randomId: CompactOfferId;
   readonly #days = [-1, -1];
   readonly #counts = [0, 0];
 
@@ -167,7 +167,7 @@ export class DailyCaps implements LedgerSubscriber {
 
   /** Returns the offers of an active catalog that have reached their cap. */
   unavailableOffers(catalog: CompiledCatalog, nowMs: number): UnavailableOffers {
-    if (catalog.dailyCaps.size === 0) return allOffersAvailable;
+    if (catalog.dailyCaps.size === 0) return noUnavailableOffers;
     const state = this.#capStateOf(catalog);
     if (state.catalog !== catalog) throw new Error('catalog is not active');
     const day = toDayNumber(nowMs);
@@ -268,7 +268,7 @@ export class DailyCaps implements LedgerSubscriber {
     const key = stateKeyOfCatalog(catalog);
     let state = this.#states.get(key);
     if (state === undefined) {
-      state = { catalog: null, offers: new Map(), unavailable: allOffersAvailable, unavailableDay: null };
+      state = { catalog: null, offers: new Map(), unavailable: noUnavailableOffers, unavailableDay: null };
       this.#states.set(key, state);
     }
     return state;
@@ -315,5 +315,5 @@ function computeUnavailableOffers(
     bits[index >>> 5]! |= 1 << (index & 31);
     count++;
   }
-  return count === 0 ? allOffersAvailable : { count, bits };
+  return count === 0 ? noUnavailableOffers : { count, bits };
 }

@@ -3,7 +3,7 @@ import { decodeSubId } from '../ids/sub-id.ts';
 type PairState = 'none' | 'shown' | 'clicked';
 
 /** 64 random bits that identify an offer. */
-export interface OfferIdBits {
+export interface CompactOfferId {
   readonly high: number;
   readonly low: number;
 }
@@ -14,7 +14,7 @@ const minuteMs = 60 * 1000;
  * Set of (session, offer) pairs: the offers that were shown to each session, with one bit for a counted click. Pairs are stored compactly
  * (eight bytes each, outside the JavaScript heap), because there can be millions of pairs.
  *
- * A pair is identified by a 63-bit number computed from the sub_id and `OfferIdBits`. In a set of four million pairs, the probability that
+ * A pair is identified by a 63-bit number computed from the sub_id and `CompactOfferId`. In a set of four million pairs, the probability that
  * two pairs have the same number is one in a million. Each hash table contains the sessions created in one minute. The tables are small, so
  * that growing a table is fast. The oldest table is evicted when clicks of its sessions no longer count, or when the set contains too many
  * pairs.
@@ -39,15 +39,15 @@ export class SessionOfferPairs {
     return createdMs >= this.#completeSinceMs;
   }
 
-  pairState(sub: Uint8Array, offerId: OfferIdBits): PairState {
+  pairState(sub: Uint8Array, offerId: CompactOfferId): PairState {
     return this.#tablesByMinute.get(minuteOf(sub))?.pairState(sub, offerId) ?? 'none';
   }
 
-  markShown(sub: Uint8Array, offerId: OfferIdBits): void {
+  markShown(sub: Uint8Array, offerId: CompactOfferId): void {
     this.#addPair(sub, offerId, false);
   }
 
-  markClicked(sub: Uint8Array, offerId: OfferIdBits): void {
+  markClicked(sub: Uint8Array, offerId: CompactOfferId): void {
     this.#addPair(sub, offerId, true);
   }
 
@@ -71,7 +71,7 @@ export class SessionOfferPairs {
       if ((minute + 1) * minuteMs <= createdMs) this.#evictPairsOfMinute(minute);
   }
 
-  #addPair(sub: Uint8Array, offerId: OfferIdBits, clicked: boolean): void {
+  #addPair(sub: Uint8Array, offerId: CompactOfferId, clicked: boolean): void {
     this.#size += this.#pairsOfMinute(minuteOf(sub)).add(highWordOf(sub, offerId), lowWordOf(sub, offerId), clicked);
     if (this.#size > this.#pairsMax) this.#evictExcessPairs();
   }
@@ -112,7 +112,7 @@ class PairTable {
   size = 0;
   #words = new Uint32Array(2 * initialSlots);
 
-  pairState(sub: Uint8Array, offerId: OfferIdBits): PairState {
+  pairState(sub: Uint8Array, offerId: CompactOfferId): PairState {
     const index = this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId));
     if (this.#isEmpty(index)) return 'none';
     return (this.#words[index + 1]! & 1) === 1 ? 'clicked' : 'shown';
@@ -174,11 +174,11 @@ class PairTable {
 }
 
 /** Returns the first 32-bit word of a session-offer pair. The value 0 is replaced by 1, because 0 marks an empty slot of the hash table. */
-function highWordOf(sub: Uint8Array, { high }: OfferIdBits): number {
+function highWordOf(sub: Uint8Array, { high }: CompactOfferId): number {
   return (readWord(sub, randomOffset) ^ high) >>> 0 || 1;
 }
 
-function lowWordOf(sub: Uint8Array, { low }: OfferIdBits): number {
+function lowWordOf(sub: Uint8Array, { low }: CompactOfferId): number {
   return ((readWord(sub, randomOffset + 4) ^ low) & ~1) >>> 0;
 }
 

@@ -34,7 +34,7 @@ import { bounds } from '../bounds.ts';
 export const segmentHeaderLength = 32;
 export const frameHeaderLength = 8;
 export const extendedFrameHeaderLength = 12;
-export const syncMark = 0x8000_0000;
+export const syncFlagBit = 0x8000_0000;
 
 const magic = Buffer.from('svc-log\n', 'latin1');
 const formatVersion = 1;
@@ -129,7 +129,7 @@ export function writeExtendedFrameHeader(target: Buffer, offset: number, sequenc
   target.writeUInt32BE(previousCrc, offset + 8);
 }
 
-export function readRecordSequence(bytes: Buffer, offset: number): number {
+export function readRecordSequenceNumber(bytes: Buffer, offset: number): number {
   return bytes.readUInt32BE(offset) * 2 ** 32 + bytes.readUInt32BE(offset + 4);
 }
 

@@ -144,8 +144,8 @@ export class LogScanner {
   }
 
   /** The current record as msgpack bytes, which share memory with the reader's file buffer. */
-  get recordPayload(): Uint8Array {
-    if (this.segment === null) throw new Error('there is no payload before the first record');
+  get payloadOfRecord(): Uint8Array {
+    if (this.segment === null) throw new Error('no record has been read yet');
     return this.segment.payload;
   }
 
@@ -210,7 +210,9 @@ export class LogScanner {
     );
     const [next] = this.#laterSegments;
     if (this.segment !== null && next !== undefined && next <= this.position) {
-      throw new LogRewrittenError(`${this.#folder}: the records from ${next} on were moved during the scan`);
+      throw new LogRewrittenError(
+        `${this.#folder}: the records from ${next} on were moved to another segment during the scan`,
+      );
     }
   }
 }

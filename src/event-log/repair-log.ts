@@ -5,7 +5,7 @@ import {
   frameHeaderLength,
   parseSegmentFileNames,
   RecordDecoder,
-  readRecordSequence,
+  readRecordSequenceNumber,
   segmentFileName,
 } from './log-format.ts';
 import type { LogLocation } from './log-scanner.ts';
@@ -152,7 +152,7 @@ function readRemainingFrames(
     const { markOffset } = segment.inspectSegmentTail(sequence);
     if (markOffset === null) return;
     const chain = segment.readBytes(markOffset + frameHeaderLength, extendedFrameHeaderLength);
-    sequence = readRecordSequence(chain, 0);
+    sequence = readRecordSequenceNumber(chain, 0);
     crc = chain.readUInt32BE(8);
     segment.offset = markOffset;
   }

@@ -7,9 +7,9 @@ import {
   decodeSegmentHeader,
   extendedFrameHeaderLength,
   frameHeaderLength,
-  readRecordSequence,
+  readRecordSequenceNumber,
   segmentHeaderLength,
-  syncMark,
+  syncFlagBit,
 } from './log-format.ts';
 
 /** Error for a log file that is damaged at a byte offset. */
@@ -70,12 +70,12 @@ export class SegmentReader {
     const head = this.readBytes(this.offset, frameHeaderLength + extendedFrameHeaderLength);
     if (head.length < frameHeaderLength) return false;
     const lengthWord = head.readUInt32BE(0);
-    const hasSyncMark = lengthWord >= syncMark;
-    const length = hasSyncMark ? lengthWord - syncMark : lengthWord;
+    const hasSyncMark = lengthWord >= syncFlagBit;
+    const length = hasSyncMark ? lengthWord - syncFlagBit : lengthWord;
     if (length === 0 || length > bounds.logRecordBytesMax) return false;
     const start = hasSyncMark ? frameHeaderLength + extendedFrameHeaderLength : frameHeaderLength;
     if (hasSyncMark) {
-      if (head.length < start || readRecordSequence(head, frameHeaderLength) !== sequence) return false;
+      if (head.length < start || readRecordSequenceNumber(head, frameHeaderLength) !== sequence) return false;
       if (head.readUInt32BE(frameHeaderLength + 8) !== previousCrc) return false;
     }
     const frame = this.readBytes(this.offset, start + length);
@@ -107,10 +107,10 @@ export class SegmentReader {
       for (let i = 0; i < scanned; i++) {
         if (chunk[i] === 0) continue;
         tornBytes = at + i + 1 - this.offset;
-        // The first byte of a frame with a sync mark is always `syncMark >>> 24`, because payloads are shorter than 2^24 bytes.
-        if (chunk[i] !== syncMark >>> 24 || i + markedHead > chunk.length) continue;
-        const length = chunk.readUInt32BE(i) - syncMark;
-        const found = readRecordSequence(chunk, i + frameHeaderLength);
+        // The first byte of a frame with a sync mark is always `syncFlagBit >>> 24`, because payloads are shorter than 2^24 bytes.
+        if (chunk[i] !== syncFlagBit >>> 24 || i + markedHead > chunk.length) continue;
+        const length = chunk.readUInt32BE(i) - syncFlagBit;
+        const found = readRecordSequenceNumber(chunk, i + frameHeaderLength);
         if (length === 0 || length > bounds.logRecordBytesMax || found <= sequence || found > sequence + size) continue;
         const frame = this.readBytes(at + i, markedHead + length);
         if (frame.length < markedHead + length) continue;

@@ -9,7 +9,7 @@ import {
   frameHeaderLength,
   segmentFileName,
   segmentHeaderLength,
-  syncMark,
+  syncFlagBit,
   temporaryFileName,
   writeExtendedFrameHeader,
 } from './log-format.ts';
@@ -37,7 +37,7 @@ export class FrameGroup {
     if (end > this.#buffer.length) this.#growBuffer(end);
     const buffer = this.#buffer;
     const crc = computeFrameCrc(sequence, previousCrc, payload);
-    buffer.writeUInt32BE(hasSyncMark ? syncMark + payload.length : payload.length, this.length);
+    buffer.writeUInt32BE(hasSyncMark ? syncFlagBit + payload.length : payload.length, this.length);
     buffer.writeUInt32BE(crc, this.length + 4);
     if (hasSyncMark) writeExtendedFrameHeader(buffer, this.length + frameHeaderLength, sequence, previousCrc);
     buffer.set(payload, start);

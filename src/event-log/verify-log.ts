@@ -95,7 +95,7 @@ export async function verifyLog(
 }
 
 /** `copyLog` reads each byte three times: to verify the log, to copy the log, and to verify the copy. */
-export const readsPerCopiedByte = 3;
+export const bytesReadPerCopiedByte = 3;
 
 /**
  * Copies a log, which may be in use. The copy contains the records that exist when the copy starts. Bytes before the end of a complete

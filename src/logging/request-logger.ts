@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type ErrorCode, errorTable } from '../domain/errors.ts';
 import type { ApiError } from '../domain/outcome.ts';
-import type { LoggedRequest, Reply, RequestLogIds } from '../http/engines/listener.ts';
+import type { LoggedRequest, LoggedRequestIds, Reply } from '../http/engines/listener.ts';
 import { describeError } from './describe-error.ts';
 
 /** Rate limiter for the log lines of one kind: allows `burst` lines at once and `perSecond` lines on average. */
@@ -36,7 +36,7 @@ export interface RequestLoggerOptions {
   /** Route names by `RequestContext.routeIndex`. Log lines contain no path, because a path can contain submitted data. */
   readonly routeNames: readonly string[];
   /** Returns the key ID and account name of a caller, as `marketplace keys list` shows them. */
-  readonly callerNames: (caller: RequestLogIds) => {
+  readonly callerNames: (caller: LoggedRequestIds) => {
     readonly key?: string | undefined;
     readonly account?: string | undefined;
   };
@@ -96,7 +96,7 @@ export class RequestLogger {
   /** Logs the number of lines dropped since the last summary, and cancels further summaries. */
   close(): void {
     clearTimeout(this.#summaryTimer);
-    this.#logDroppedLines();
+    this.#logDroppedLineCount();
   }
 
   #isLogLineAllowed(level: Level, kind: string): boolean {
@@ -138,11 +138,11 @@ export class RequestLogger {
       this.#options.logger.info('log lines no longer dropped');
       return;
     }
-    this.#logDroppedLines();
+    this.#logDroppedLineCount();
     this.#summaryTimer = setTimeout(() => this.#logDroppedLinesSummary(), bounds.refusalLogSummaryIntervalMs);
   }
 
-  #logDroppedLines(): void {
+  #logDroppedLineCount(): void {
     if (this.#droppedLines.size === 0) return;
     const dropped = Object.fromEntries(this.#droppedLines);
     this.#droppedLines.clear();

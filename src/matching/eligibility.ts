@@ -2,7 +2,7 @@ import { bounds } from '../bounds.ts';
 import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
 import { productOf } from '../verticals/products.ts';
-import { hasMinAgeInState, type MatchTables } from './match-tables.ts';
+import { hasMinAgeInUsState, type MatchTables } from './match-tables.ts';
 import type { Ranking, UnavailableOffers } from './matcher.ts';
 import { hasOffer, lowestBitIndex } from './offer-set.ts';
 
@@ -20,7 +20,7 @@ export function recountAvailableOffers(
   now: UnavailableOffers,
 ): number | null {
   const hasPrice = productOf(tables).createPriceFilter(tables, borrower);
-  if (hasPrice === null || !hasMinAgeInState(tables, borrower, today)) return total;
+  if (hasPrice === null || !hasMinAgeInUsState(tables, borrower, today)) return total;
   let available = total;
   let changes = 0;
   for (let word = 0; word << 5 < tables.offerCount; word++) {

@@ -4,7 +4,7 @@ import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
 import { productOf } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { hasMinAgeInState, type MatchTables } from './match-tables.ts';
+import { hasMinAgeInUsState, type MatchTables } from './match-tables.ts';
 import { hasOffer } from './offer-set.ts';
 
 /** Reasons why an offer is not shown to a borrower, with the names that the API returns (docs/api.md). */
@@ -63,7 +63,7 @@ export async function explainOffers(
 ): Promise<MatchExplanation> {
   const findPriceMismatches = productOf(tables).createMismatchFinder(tables, borrower);
   const counts = new Map<string, { -readonly [Name in keyof MismatchCount]: MismatchCount[Name] }>();
-  const isOfAge = hasMinAgeInState(tables, borrower, today);
+  const isOfAge = hasMinAgeInUsState(tables, borrower, today);
   let matched = 0;
   for (let offer = 0; offer < tables.offerCount; offer++) {
     if (offer > 0 && offer % bounds.explainedOffersPerTurn === 0) await setImmediate();

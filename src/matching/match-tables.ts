@@ -10,7 +10,7 @@ import { addOffer, emptyOfferSet, type OfferSet } from './offer-set.ts';
  * tables of its own. Offers are numbered in ascending order of their ids; equally ranked offers are sorted by number
  * (docs/contract.md#sort-orders). A *row* of a table is one offer in one credit band.
  */
-export interface MatchTables extends FilterTables {
+export interface MatchTables extends OfferFilterTables {
   /** Product whose rules were used to compile the tables. */
   readonly product: ProductName;
   readonly offerCount: number;
@@ -29,7 +29,7 @@ export interface MatchTables extends FilterTables {
 }
 
 /** Criteria of all offers, compiled into one filter per field and grouped by the kind of field. */
-export interface FilterTables {
+export interface OfferFilterTables {
   readonly choiceFilters: readonly ChoiceFilter[];
   readonly rangeFilters: readonly RangeFilter[];
   readonly ageFilters: readonly AgeFilter[];
@@ -77,7 +77,7 @@ export function compileFilters<Offer extends CatalogOffer>(
   offers: readonly Offer[],
   vertical: Vertical,
   rules: readonly ChoiceFieldRule<Offer>[],
-): FilterTables {
+): OfferFilterTables {
   const choiceFilters: ChoiceFilter[] = [];
   const rangeFilters: RangeFilter[] = [];
   const ageFilters: AgeFilter[] = [];
@@ -159,7 +159,7 @@ function ageFilter(field: number, criteria: readonly (readonly CatalogCriterion[
  * Whether a borrower is old enough for a contract in the borrower's state of residence. Returns true if the borrower's birthdate or state
  * is missing (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
  */
-export function hasMinAgeInState(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
+export function hasMinAgeInUsState(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
   const state = borrower[tables.roles.state]!;
   const born = tables.roles.birthdate < 0 ? absentValue : borrower[tables.roles.birthdate]!;
   if (state === absentValue || born === absentValue) return true;

@@ -11,13 +11,13 @@ export interface MatchWorkerData {
 }
 
 /** Tables of a catalog version. The main thread sends the tables to each matching thread before the catalog is activated. */
-export interface VersionedTables {
+export interface VersionedMatchTables {
   readonly version: string;
   readonly tables: MatchTables;
 }
 
 /** Message to a matching thread: a batch of requests (`encodeMatchBatch`) or the tables of a catalog. */
-export type MatchThreadMessage = Uint8Array | VersionedTables;
+export type MatchThreadMessage = Uint8Array | VersionedMatchTables;
 
 /**
  * Reply of a matching thread to a message: results of a batch (`encodeMatchResults`), an empty object for tables, or an error. The thread
@@ -31,7 +31,7 @@ export interface MatchThreadReply {
 interface MatchThreadOptions {
   readonly workerData: MatchWorkerData;
   /** Returns the catalogs that the thread needs before it is ready. */
-  readonly requiredTables: () => readonly VersionedTables[];
+  readonly requiredTables: () => readonly VersionedMatchTables[];
   /** Called when the thread is ready. `replaced` is true if the worker replaces a worker that exited. */
   readonly onReady: (replaced: boolean) => void;
   /**
@@ -98,7 +98,7 @@ export class MatchThread {
    * Sends a catalog to the worker. Has no effect before the worker is ready, because `start` sends every required catalog to the worker.
    * Rejects if the worker exits or cannot use the catalog; a worker that cannot use the catalog continues to rank other catalogs.
    */
-  async sendMatchTables(tables: VersionedTables): Promise<void> {
+  async sendMatchTables(tables: VersionedMatchTables): Promise<void> {
     if (this.isReady) await this.#sendMessage(this.#worker!, tables);
   }
 
@@ -124,7 +124,7 @@ export class MatchThread {
   }
 
   /**
-   * Sends the worker all catalogs that `requiredTables` returns. Calls `requiredTables` again after each sent catalog, because the list of
+   * Sends the worker all catalogs that `tablesRequiredByBatch` returns. Calls `tablesRequiredByBatch` again after each sent catalog, because the list of
    * required catalogs may have changed.
    */
   async #sendMissingTables(worker: Worker): Promise<void> {

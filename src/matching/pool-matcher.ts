@@ -5,7 +5,7 @@ import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { MatchRequestMessage, MatchResult } from './match-batch.ts';
-import { MatchThread, type VersionedTables } from './match-thread.ts';
+import { MatchThread, type VersionedMatchTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
 /**
@@ -68,7 +68,7 @@ export class PoolMatcher implements Matcher {
   readonly #options: PoolMatcherOptions;
   readonly #queue: PendingRequest[] = [];
   /** Catalog that was last sent to the threads. The catalog is activated later, when every thread has the catalog. */
-  #activating: VersionedTables | null = null;
+  #activating: VersionedMatchTables | null = null;
   #dispatchHandle: NodeJS.Immediate | null = null;
   #closing: Promise<void> | null = null;
 
@@ -79,7 +79,7 @@ export class PoolMatcher implements Matcher {
     this.#threads = Array.from({ length: threads }, () => ({
       thread: new MatchThread({
         workerData,
-        requiredTables: () => this.#requiredTables(),
+        requiredTables: () => this.#tablesRequiredByBatch(),
         onReady: (replaced) => {
           if (replaced) options.onThreadReplaced?.();
           this.#dispatchQueuedRequests();
@@ -133,7 +133,7 @@ export class PoolMatcher implements Matcher {
    * Sends a catalog to all threads before the catalog is activated. Sends the catalog to one thread after the other, so that the other
    * threads can rank in the meantime. Rejects if a thread cannot use the catalog or exits.
    */
-  async sendCatalog({ version, tables }: VersionedTables): Promise<void> {
+  async sendCatalog({ version, tables }: VersionedMatchTables): Promise<void> {
     this.#activating = { version, tables };
     try {
       for (const { thread } of this.#threads)
@@ -161,7 +161,7 @@ export class PoolMatcher implements Matcher {
     );
   }
 
-  #requiredTables(): readonly VersionedTables[] {
+  #tablesRequiredByBatch(): readonly VersionedMatchTables[] {
     const current = this.#options.catalogs.currentCatalogs.map(({ version, tables }) => ({ version, tables }));
     return this.#activating === null ? current : [...current, this.#activating];
   }

@@ -6,7 +6,7 @@ import { memoizeAsync } from '../domain/async.ts';
 import { type CompressedFile, contentHash } from '../domain/compressed-file.ts';
 import type { DocsFile } from '../http/routes/static-routes.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { openApiPath, openApiText, verticalTitle } from './openapi-document.ts';
+import { openApiDocumentPath, openApiText, verticalTitle } from './openapi-document.ts';
 
 const gzipAsync = promisify(gzip);
 const brotliAsync = promisify(brotliCompress);
@@ -63,8 +63,8 @@ function docsPageHtml(
 ${styles.map((path) => `<link rel="stylesheet" href="${base}${path}">`).join('\n')}
 </head>
 <body>
-${navigation}<main id="reference" data-document="${base}${openApiPath(vertical)}"></main>
-<noscript>This page needs JavaScript. Without it, read <a href="${base}${openApiPath(vertical)}">the document</a> it shows.</noscript>
+${navigation}<main id="reference" data-document="${base}${openApiDocumentPath(vertical)}"></main>
+<noscript>This page needs JavaScript. Without it, read <a href="${base}${openApiDocumentPath(vertical)}">the document</a> it shows.</noscript>
 ${scripts.map((path) => `<script src="${base}${path}"></script>`).join('\n')}
 </body>
 </html>
@@ -97,7 +97,7 @@ export function docsFiles(verticals: readonly Vertical[], urls: PublicUrls): rea
       compressFile(docsPageHtml(vertical, verticals, base, await pathsOf('style'), await pathsOf('script'))),
   });
   const document = (vertical: Vertical): DocsFile => ({
-    path: openApiPath(vertical),
+    path: openApiDocumentPath(vertical),
     kind: 'document',
     load: async () => compressFile(openApiText(vertical, urls)),
   });

@@ -32,7 +32,7 @@ export function extractComponents<Parts extends object>(
   return { described: visitMembers(parts) as Parts, schemas };
 }
 
-export function openApiPath({ segment }: Pick<Vertical, 'segment'>): string {
+export function openApiDocumentPath({ segment }: Pick<Vertical, 'segment'>): string {
   return `/v1/${segment}/openapi.json`;
 }
 

@@ -155,7 +155,7 @@ export function toSessionRowView(row: SessionRow): SessionRowView {
   };
 }
 
-/** @param retainedFromDay first day with retained sessions; 0 when every session is retained */
+/** @param firstRetainedDay first day with retained sessions; 0 when every session is retained */
 export function toDateRangeProperties({ fromDay, toDay }: DayRange, retainedFromDay: number) {
   const sessionsKeptFrom = retainedFromDay === 0 ? null : formatIsoDate(retainedFromDay);
   return { date_from: formatIsoDate(fromDay), date_to: formatIsoDate(toDay), sessions_kept_from: sessionsKeptFrom };

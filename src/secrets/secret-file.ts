@@ -50,7 +50,7 @@ export function addSecret(path: string): number {
   const secrets = parseSecretFile(path, readFileSync(path, 'utf8'));
   const number = Math.max(...secrets.map((secret) => secret.number)) + 1;
   if (number > secretNumberMax) {
-    throw new SecretFileError(`${path} contains secret ${secretNumberMax}, the last possible number`);
+    throw new SecretFileError(`${path} contains secret number ${secretNumberMax}; no further secret can be added`);
   }
   writeSecretFile(path, [...secrets, generateSecret(number)]);
   return number;

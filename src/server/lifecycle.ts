@@ -65,7 +65,7 @@ export class ServiceLifecycle {
   }
 
   /** Remaining time for pending requests to complete, in milliseconds. */
-  get drainRemainingMs(): number {
+  get remainingDrainMs(): number {
     const { delayMs, deadlineMs } = this.#drain;
     const elapsedMs = Math.max(0, this.#options.clock.monotonicMs() - this.#drainStartedMs - delayMs);
     return Math.max(0, deadlineMs - elapsedMs);

@@ -115,7 +115,7 @@ export async function reloadCatalogs(
       .filter((source) => 'file' in source)
       .map(async (source) => {
         const { vertical, mode } = source;
-        const change = await catalogs.reload(vertical.number, mode);
+        const change = await catalogs.reloadAllCatalogs(vertical.number, mode);
         if (statusTracker.recordCatalogReload(source, change)) {
           options.logger.info({ vertical: vertical.segment, mode }, 'catalog file is valid again');
         }

@@ -34,7 +34,7 @@ interface ListenerDeps {
   readonly cleanup: CleanupStack;
   readonly metrics: Metrics;
   readonly certificate: CertificateStore | null;
-  readonly lifecycle: Pick<ServiceLifecycle, 'drainDelayMs' | 'drainRemainingMs'>;
+  readonly lifecycle: Pick<ServiceLifecycle, 'drainDelayMs' | 'remainingDrainMs'>;
   readonly callerNames: RequestLoggerOptions['callerNames'];
 }
 
@@ -71,7 +71,7 @@ export async function openListeners(
     });
     cleanup.deferUntilClose(async () => {
       const requestsInFlight = await listener.close(
-        lifecycle.drainRemainingMs,
+        lifecycle.remainingDrainMs,
         delaysDrain ? lifecycle.drainDelayMs : 0,
       );
       if (requestsInFlight === 0) return;

@@ -185,7 +185,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         logger,
         clock,
         verticals,
-        isOperator: (authorization) => token.matchesHeader(authorization),
+        isOperator: (authorization) => token.matchesAuthorizationHeader(authorization),
         hostNames: [options.listen.operations.host, ...options.listen.operationsAllowedHosts],
         metrics,
         notReadyReasons,
@@ -221,7 +221,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         marketplace_aggregator_up: () => Number(analytics.healthy),
       },
       analyticsSkippedRecords: async () => {
-        const { records: _, ...skipped } = await analytics.getTotals();
+        const { records: _, ...skipped } = await analytics.getLedgerTotals();
         return skipped;
       },
     });

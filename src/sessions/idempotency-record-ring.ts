@@ -53,7 +53,7 @@ export class IdempotencyRecordRing {
 
   /** Creation time of the session of the oldest record, or `Infinity` if the ring is empty. */
   get oldestCreatedMs(): number {
-    return this.size === 0 ? Number.POSITIVE_INFINITY : this.#createdMsAt(this.#recordSequenceAt(this.#oldestPosition));
+    return this.size === 0 ? Number.POSITIVE_INFINITY : this.#createdMsAt(this.#sequenceNumberAt(this.#oldestPosition));
   }
 
   /**
@@ -75,7 +75,7 @@ export class IdempotencyRecordRing {
   /** Adds a record and replaces an older record with the same key. Throws a RangeError if the ring is full. */
   add(key: Uint8Array, { payload, sub, position }: IdempotencyRecord): void {
     if (this.size === this.#capacity) throw new RangeError('idempotency record ring is full');
-    const recordIndex = this.#recordSequenceAt(this.#nextPosition);
+    const recordIndex = this.#sequenceNumberAt(this.#nextPosition);
     const slot = this.#findIndexSlot(key);
     this.#chunks[recordIndex >>> chunkBits] ??= Buffer.allocUnsafeSlow(chunkRecords * recordBytes);
     const chunk = this.#chunkContaining(recordIndex);
@@ -90,7 +90,7 @@ export class IdempotencyRecordRing {
 
   /** Removes the oldest record. The ring must not be empty. */
   removeOldestRecord(): void {
-    const recordIndex = this.#recordSequenceAt(this.#oldestPosition);
+    const recordIndex = this.#sequenceNumberAt(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
     const slot = this.#findIndexSlot(this.#chunkContaining(recordIndex).subarray(offset, offset + digestLength));
     // In the hash index, a key refers to its latest record. The slot is kept if a later record has the same key.
@@ -101,7 +101,7 @@ export class IdempotencyRecordRing {
     if (this.#oldestPosition % chunkRecords === 0 && chunkIsEmpty) this.#chunks[recordIndex >>> chunkBits] = undefined;
   }
 
-  #recordSequenceAt(position: number): number {
+  #sequenceNumberAt(position: number): number {
     return position & (this.#capacity - 1);
   }
 

@@ -58,11 +58,11 @@ export class ReferrerTagSet {
   #findIndexSlot(length: number): number {
     const mask = this.#index.length - 1;
     let slot = fnv1a(lookupBytes, 0, length) & mask;
-    while (this.#index[slot] !== 0 && !this.#isSearchedTagAt(this.#index[slot]! - 1, length)) slot = (slot + 1) & mask;
+    while (this.#index[slot] !== 0 && !this.#slotContainsTag(this.#index[slot]! - 1, length)) slot = (slot + 1) & mask;
     return slot;
   }
 
-  #isSearchedTagAt(offset: number, length: number): boolean {
+  #slotContainsTag(offset: number, length: number): boolean {
     const bytes = this.#bytes;
     if (bytes[offset] !== length) return false;
     for (let i = 0; i < length; i++) if (bytes[offset + 1 + i] !== lookupBytes[i]) return false;

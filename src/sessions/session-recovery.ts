@@ -60,7 +60,7 @@ export class SessionRecovery implements LedgerSubscriber {
       }
       case ledgerRecordKind.widgetEventsReported: {
         const [, , sub, , digests] = record;
-        this.#markWidgetEventsOfSession(sub, digests);
+        this.#markSessionEventsUsed(sub, digests);
         break;
       }
     }
@@ -86,7 +86,7 @@ export class SessionRecovery implements LedgerSubscriber {
     if (digests !== null) onIdempotentSession(digests, sub);
   }
 
-  #markWidgetEventsOfSession(sub: Uint8Array, digests: Uint8Array): void {
+  #markSessionEventsUsed(sub: Uint8Array, digests: Uint8Array): void {
     const usage = this.#findSession(sub)?.widgetUsage;
     if (usage === undefined) return;
     for (let start = 0; start < digests.length; start += widgetIdLength) {

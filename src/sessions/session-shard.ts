@@ -128,13 +128,13 @@ export class SessionShard {
 
   isSessionAt(position: number, serial: number): boolean {
     return (
-      position >= this.#oldestPosition && position < this.#nextPosition && this.serialNumberAt(position) === serial
+      position >= this.#oldestPosition && position < this.#nextPosition && this.sessionSerialNumber(position) === serial
     );
   }
 
   // The following public methods require the position of a stored session.
 
-  serialNumberAt(position: number): number {
+  sessionSerialNumber(position: number): number {
     return this.#records[this.#offsetOfRecord(position) + serialWord]!;
   }
 
@@ -178,8 +178,8 @@ export class SessionShard {
     this.#records[offset + rankingWord] = this.#resources.rankings.storeRanking(ranked);
   }
 
-  widgetUsageAt(position: number): WidgetUsage {
-    const serial = this.serialNumberAt(position);
+  sessionWidgetUsage(position: number): WidgetUsage {
+    const serial = this.sessionSerialNumber(position);
     let usage = this.#widgetUsages.get(serial);
     if (usage === undefined) {
       usage = new WidgetUsage();
@@ -294,7 +294,7 @@ class SessionHandle implements Session {
     this.#shard = shard;
     this.#subId = subId;
     this.#position = position;
-    this.#serial = shard.serialNumberAt(position);
+    this.#serial = shard.sessionSerialNumber(position);
     this.tenant = shard.tenantAt(position);
     this.createdMs = createdMs;
   }
@@ -315,7 +315,7 @@ class SessionHandle implements Session {
   }
 
   get widgetUsage(): WidgetUsage {
-    return this.#updateRecordPosition() ? this.#shard.widgetUsageAt(this.#position) : new WidgetUsage();
+    return this.#updateRecordPosition() ? this.#shard.sessionWidgetUsage(this.#position) : new WidgetUsage();
   }
 
   mergeFields(changes: readonly number[]): Readonly<FieldVector> | null {
@@ -334,7 +334,7 @@ class SessionHandle implements Session {
     if (this.#shard.isSessionAt(this.#position, this.#serial)) return true;
     parseSubIdInt32s(this.#subId, handleLookupId);
     const position = this.#shard.findSessionPosition(handleLookupId);
-    if (position === noPosition || this.#shard.serialNumberAt(position) !== this.#serial) return false;
+    if (position === noPosition || this.#shard.sessionSerialNumber(position) !== this.#serial) return false;
     this.#position = position;
     return true;
   }

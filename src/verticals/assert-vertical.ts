@@ -59,7 +59,7 @@ export function assertValidVertical(vertical: Vertical): void {
   const { verticalSegmentCharactersMax, apiKeyPrefixCharactersMax } = bounds;
   if (!matchesText(vertical.segment, /^[a-z0-9][a-z0-9-]*$/, verticalSegmentCharactersMax)) {
     throw new RangeError(
-      `the segment of a vertical must be up to ${verticalSegmentCharactersMax} lower-case letters, digits and -`,
+      `the segment of a vertical must have 1 to ${verticalSegmentCharactersMax} lower-case letters, digits and -`,
     );
   }
   const context = `vertical ${vertical.segment}`;

@@ -107,7 +107,7 @@ export interface EmbedPolicy {
    * Returns the value of `Access-Control-Allow-Origin` for a page of this origin. Returns null if the origin is not allowed. Returns '' if
    * the request has no `Origin` header, because the response then needs no CORS header.
    */
-  corsOriginFor(origin: string): string | null;
+  corsOriginForRequest(origin: string): string | null;
 }
 
 /**
@@ -121,7 +121,10 @@ export function createEmbedPolicy(mode: ApiKeyMode, origins: readonly string[], 
   return mode === 'test' ? anyOriginPolicy : listedOriginsPolicy([], ownOrigin);
 }
 
-const anyOriginPolicy: EmbedPolicy = { frameAncestors: '*', corsOriginFor: (origin) => (origin === '' ? '' : '*') };
+const anyOriginPolicy: EmbedPolicy = {
+  frameAncestors: '*',
+  corsOriginForRequest: (origin) => (origin === '' ? '' : '*'),
+};
 
 function listedOriginsPolicy(origins: readonly string[], ownOrigin: string): EmbedPolicy {
   return {
@@ -129,7 +132,7 @@ function listedOriginsPolicy(origins: readonly string[], ownOrigin: string): Emb
     get frameAncestors() {
       return origins.length === 0 ? "'none'" : origins.join(' ');
     },
-    corsOriginFor: (origin) => {
+    corsOriginForRequest: (origin) => {
       if (origin === '') return '';
       return origin === ownOrigin || origins.includes(origin) ? origin : null;
     },

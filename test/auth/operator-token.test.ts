@@ -18,11 +18,11 @@ test('creates a private operator token file at the first start only', (t) => {
   assert.equal(statSync(path).mode & 0o777, 0o600);
   const text = readOperatorToken(path);
   assert.match(text, /^svc_operator_[0-9a-f]{64}$/);
-  assert.ok(first.token.matchesHeader(`Bearer ${text}`));
+  assert.ok(first.token.matchesAuthorizationHeader(`Bearer ${text}`));
   const second = readOrCreateOperatorToken(path);
   assert.equal(second.created, false);
-  assert.ok(second.token.matchesHeader(`Bearer ${text}`));
-  assert.equal(readOrCreateOperatorToken(pathFor(t)).token.matchesHeader(`Bearer ${text}`), false);
+  assert.ok(second.token.matchesAuthorizationHeader(`Bearer ${text}`));
+  assert.equal(readOrCreateOperatorToken(pathFor(t)).token.matchesAuthorizationHeader(`Bearer ${text}`), false);
 });
 
 test('accepts only the operator token as a bearer token', (t) => {
@@ -31,7 +31,7 @@ test('accepts only the operator token as a bearer token', (t) => {
   const text = readOperatorToken(path);
   const wrong = [`Basic ${text}`, `Bearer ${text}0`, `Bearer ${text} x`, `Bearer${text}`, 'Bearer x'];
   for (const header of ['', text, ...wrong]) {
-    assert.equal(token.matchesHeader(header), false, header.replace(text, '(the token)'));
+    assert.equal(token.matchesAuthorizationHeader(header), false, header.replace(text, '(the token)'));
   }
 });
 

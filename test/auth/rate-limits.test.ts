@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { DailyCounter } from '../../src/auth/key-usage.ts';
 import {
-  createLimitStatus,
   createRateLimitPolicies,
+  createRateLimitStatus,
   rateLimitHeaders,
   SlidingWindow,
 } from '../../src/auth/rate-limits.ts';
@@ -13,7 +13,7 @@ describe('rateLimitHeaders', () => {
   const policies = createRateLimitPolicies({ requestsPerMinute: 500, analyticsPerMinute: 50, sessionsPerDay: 10_000 });
 
   test('formats the X-RateLimit headers and the headers of the IETF draft', () => {
-    const status = createLimitStatus(policies.forSessions.requests, 497, 59_500, 1_800_000_000_250);
+    const status = createRateLimitStatus(policies.forSessions.requests, 497, 59_500, 1_800_000_000_250);
     assert.deepEqual(rateLimitHeaders(status).split('\r\n'), [
       '',
       'X-RateLimit-Limit: 500',
@@ -25,7 +25,7 @@ describe('rateLimitHeaders', () => {
   });
 
   test('rounds the reset time up to whole seconds', () => {
-    const status = createLimitStatus(policies.requests, 0, 1_001, 1_800_000_000_000);
+    const status = createRateLimitStatus(policies.requests, 0, 1_001, 1_800_000_000_000);
     assert.equal(status.resetEpochSeconds, 1_800_000_002);
     assert.equal(status.resetSeconds, 2);
   });
@@ -36,8 +36,8 @@ describe('DailyCounter', () => {
 
   test('releasing a reservation twice decrements the count once', () => {
     const counter = new DailyCounter();
-    counter.reserveSession(today);
-    const reservation = counter.reserveSession(today);
+    counter.reserveDailySession(today);
+    const reservation = counter.reserveDailySession(today);
     reservation.release();
     reservation.release();
     assert.equal(counter.count(today), 1);
@@ -45,8 +45,8 @@ describe('DailyCounter', () => {
 
   test('releasing a reservation of an earlier day does not change the current count', () => {
     const counter = new DailyCounter();
-    const reservation = counter.reserveSession(today);
-    counter.reserveSession(today + 2);
+    const reservation = counter.reserveDailySession(today);
+    counter.reserveDailySession(today + 2);
     reservation.release();
     assert.equal(counter.count(today + 2), 1);
   });

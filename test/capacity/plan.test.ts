@@ -7,7 +7,7 @@ import {
   type CapacityCheckMeasurements,
   type CapacityPlan,
   type CapacityPlanRequest,
-  compareWithPlan,
+  compareMeasurementWithPlan,
   planCapacity,
   type ServerResource,
 } from '../../src/capacity/plan.ts';
@@ -136,7 +136,10 @@ const asPlanned: CapacityCheckMeasurements = {
 
 test('computes the error of the prediction in percent of the measurement', () => {
   const errors = Object.fromEntries(
-    compareWithPlan(checkedPlan, asPlanned).rows.map(({ figure, errorPercent }) => [figure, Math.round(errorPercent!)]),
+    compareMeasurementWithPlan(checkedPlan, asPlanned).rows.map(({ figure, errorPercent }) => [
+      figure,
+      Math.round(errorPercent!),
+    ]),
   );
   const p99 = Math.round((checkedPlan.predicted.p99Ms / 20 - 1) * 100);
   assert.deepEqual(errors, { rate: 0, p99, 'socket-thread': -50, 'all-threads': 100, memory: 0 });
@@ -144,7 +147,7 @@ test('computes the error of the prediction in percent of the measurement', () =>
 
 test('the prediction error is null for a value that the operating system does not report', () => {
   const unreported = { ...asPlanned, socketThreadCores: null, allThreadsCores: null, memoryMiB: null };
-  const { rows, carried } = compareWithPlan(checkedPlan, unreported);
+  const { rows, carried } = compareMeasurementWithPlan(checkedPlan, unreported);
   assert.deepEqual(
     rows.filter(({ errorPercent }) => errorPercent === null).map(({ figure }) => figure),
     ['socket-thread', 'all-threads', 'memory'],
@@ -159,7 +162,7 @@ for (const [name, changes] of [
   ['a backlog at the end', { achievedPerSecond: checkedPlan.load.requestsPerSecond * 0.97 }],
 ] as const) {
   test(`a capacity check with ${name} misses the target`, () => {
-    assert(!compareWithPlan(checkedPlan, { ...asPlanned, ...changes }).carried);
+    assert(!compareMeasurementWithPlan(checkedPlan, { ...asPlanned, ...changes }).carried);
   });
 }
 

@@ -30,9 +30,18 @@ const wrong: readonly (readonly [told: RegExp, sources: unknown])[] = [
   [/^catalogs must contain a test catalog for the vertical personal-loans$/, [live]],
   [/^catalogs must contain a live catalog for the vertical boat-loans$/, [...both, { ...sandbox, vertical: boats }]],
   [/^catalogs must not contain two live catalogs for the vertical personal-loans$/, [live, live, sandbox]],
-  [/^verticals must differ in .*: personal-loans, boat-loans$/, [...both, ...of({ ...boats, number: 1 })]],
-  [/^verticals must differ in .*: personal-loans, boat-loans$/, [...both, ...of({ ...boats, keyPrefix: 'svc_pl_' })]],
-  [/^verticals must differ in .*: personal-loans, personal-loans$/, [live, of({ ...personalLoans, number: 2 })[1]]],
+  [
+    /^the verticals personal-loans and boat-loans must have different values/,
+    [...both, ...of({ ...boats, number: 1 })],
+  ],
+  [
+    /^the verticals personal-loans and boat-loans must have different values/,
+    [...both, ...of({ ...boats, keyPrefix: 'svc_pl_' })],
+  ],
+  [
+    /^the verticals personal-loans and personal-loans must have different values/,
+    [live, of({ ...personalLoans, number: 2 })[1]],
+  ],
 ];
 
 for (const [at, [told, sources]] of wrong.entries()) {

@@ -45,7 +45,7 @@ function live(text: string): CatalogSource {
 }
 function change(store: CatalogStore, text: string): Promise<CatalogReloadResult> {
   writeFileSync(fileOfOffers(), text);
-  return store.reload(1, 'live');
+  return store.reloadAllCatalogs(1, 'live');
 }
 const idsOf = (catalog: { offers: readonly { id: string }[] }) => catalog.offers.map(({ id }) => id);
 
@@ -185,7 +185,7 @@ test('keeps the current catalog if the catalog file is invalid, missing, a folde
   ] as const) {
     rmSync(file, { recursive: true, force: true });
     create();
-    const changed = await store.reload(1, 'live');
+    const changed = await store.reloadAllCatalogs(1, 'live');
     assert.match(changed.ok ? '' : changed.errors.join(), error);
     assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
   }
@@ -229,7 +229,7 @@ test('reports an unexpected failure of a reload as an error and can reload after
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
   rmSync(archiveFolder);
   store.archive.createFolder();
-  assert.ok((await store.reload(1, 'live')).ok);
+  assert.ok((await store.reloadAllCatalogs(1, 'live')).ok);
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['b']);
 });
 
@@ -368,7 +368,11 @@ test('runs concurrent reloads one after the other', async () => {
     const id = next.shift();
     if (id !== undefined) writeFileSync(fileOfOffers(), textWith(id));
   });
-  const changes = await Promise.all([change(store, textWith('b')), store.reload(1, 'live'), store.reload(1, 'live')]);
+  const changes = await Promise.all([
+    change(store, textWith('b')),
+    store.reloadAllCatalogs(1, 'live'),
+    store.reloadAllCatalogs(1, 'live'),
+  ]);
   assert.ok(changes.every((changed) => changed.ok && changed.changed));
   assert.deepEqual(
     changes.map((changed) => idsOf(store.findCatalogByVersion(changed.ok ? changed.version : '')!)[0]),

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { LogoCache, type LogoCatalog, LogoService } from '../../src/catalogs/logo-service.ts';
+import { type CatalogWithLogos, LogoCache, LogoService } from '../../src/catalogs/logo-service.ts';
 import { createLogo, renderMonogram } from '../../src/catalogs/read-logos.ts';
 import { image, logoFolderOf } from './logo-folder.ts';
 
@@ -53,8 +53,8 @@ describe('the logo cache', () => {
 });
 
 /** Catalog that records the hashes that it receives. */
-class RecordingCatalog implements LogoCatalog {
-  readonly lenders: LogoCatalog['lenders'];
+class RecordingCatalog implements CatalogWithLogos {
+  readonly lenders: CatalogWithLogos['lenders'];
   readonly hashes: ReadonlyMap<string, string>[] = [];
 
   constructor(...names: string[]) {

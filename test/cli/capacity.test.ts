@@ -90,5 +90,5 @@ test('--check rejects a duration with too many requests and suggests a shorter d
   const { plan } = withResult(t);
   const { code, stdout, stderr } = await plan('--check', '--seconds', '3600');
   assert.deepEqual([code, stdout], [2, '']);
-  assert.match(stderr, /^marketplace: a check prepares at most 2500000 requests: use --seconds \d+ or fewer\n$/);
+  assert.match(stderr, /^marketplace: a check can send at most 2500000 requests: use --seconds \d+ or fewer\n$/);
 });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { commandHelp } from '../../src/cli/command.ts';
-import { commandPath, createProgram, flattenCommands } from '../../src/cli/program.ts';
+import { createProgram, flattenCommands, fullCommandName } from '../../src/cli/program.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { createSampleData, ok } from './sample-data-folder.ts';
 
@@ -13,7 +13,7 @@ for (const command of flattenCommands(await createProgram('0.0.0'))) {
   const { json } = commandHelp(command);
   if (json === undefined) continue;
   const members = json.slice(json.lastIndexOf(': ') + 2).split(', ');
-  documentedMembers.set(commandPath(command).replace('marketplace ', ''), members);
+  documentedMembers.set(fullCommandName(command).replace('marketplace ', ''), members);
 }
 
 test('the --json output of every command has the properties that the help of the command lists', async (t) => {

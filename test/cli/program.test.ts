@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { exitCodesOf } from '../../src/cli/command.ts';
-import { commandPath, createProgram, flattenCommands } from '../../src/cli/program.ts';
+import { createProgram, flattenCommands, fullCommandName } from '../../src/cli/program.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
 import { runMarketplace } from './run-marketplace.ts';
 
@@ -25,7 +25,7 @@ function printedHelp(command: Command): string {
 }
 
 for (const command of commands) {
-  test(`the help of ${commandPath(command)} has a description, examples and exit codes`, () => {
+  test(`the help of ${fullCommandName(command)} has a description, examples and exit codes`, () => {
     const text = printedHelp(command);
     assert.match(text, /^Usage: marketplace/);
     assert.ok(command.description().length > 20 && text.includes(command.description().slice(0, 20)));

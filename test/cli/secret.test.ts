@@ -37,7 +37,7 @@ test('secret rotate does not change an invalid secret file, or a file with the h
   const full = JSON.stringify({ secrets: [{ number: 255, hex: 'a'.repeat(64) }] });
   for (const [text, reason] of [
     ['{', /is not JSON/],
-    [full, /the last possible number/],
+    [full, /no further secret can be added/],
   ] as const) {
     writeFileSync(path, text);
     const { code, stderr } = await run('secret', 'rotate');

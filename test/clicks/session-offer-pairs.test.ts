@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type OfferIdBits, SessionOfferPairs } from '../../src/clicks/session-offer-pairs.ts';
+import { type CompactOfferId, SessionOfferPairs } from '../../src/clicks/session-offer-pairs.ts';
 import { subIdBytes } from '../support/ledger-records.ts';
 
 const minuteMs = 60 * 1000;
 const noon = Date.UTC(2026, 4, 20, 12);
-const marks: readonly OfferIdBits[] = [
+const marks: readonly CompactOfferId[] = [
   { high: 0, low: 0 },
   { high: 0xffff_ffff, low: 0xffff_ffff },
   { high: 0, low: 1_000 },

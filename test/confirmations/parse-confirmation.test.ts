@@ -117,7 +117,7 @@ describe('parseConfirmation', () => {
   });
 });
 
-describe('findDuplicateMembers', () => {
+describe('findRepeatedMembers', () => {
   for (const [text, expected] of [
     ['{"amount":1,"amount":2}', [[0, 'amount']]],
     ['{"amount":1,"txid":"a","txid":"b","amount":2}', [[0, 'txid']]],
@@ -153,7 +153,7 @@ describe('findDuplicateMembers', () => {
     );
   });
 
-  it('findDuplicateMembers accepts the maximum nesting depth of a request body', () => {
+  it('findRepeatedMembers accepts the maximum nesting depth of a request body', () => {
     const text = '['.repeat(250_000) + ']'.repeat(250_000);
     assert.equal(findRepeatedMembers(text).size, 0);
   });

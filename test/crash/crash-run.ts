@@ -79,7 +79,7 @@ export async function runCrashes(options: CrashRunOptions): Promise<Tally> {
   } catch (error) {
     // Without the kill, the server would change the data folder while it stops.
     run.kill();
-    folder.keepFolder();
+    folder.skipFolderCleanup();
     throw new Error(
       [
         `in cycle ${run.cycle}: ${error instanceof Error ? error.message : error}`,

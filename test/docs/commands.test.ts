@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { commandHelp } from '../../src/cli/command.ts';
-import { commandPath, createProgram, flattenCommands } from '../../src/cli/program.ts';
+import { createProgram, flattenCommands, fullCommandName } from '../../src/cli/program.ts';
 import { createMarketplace } from '../../src/index.ts';
 import { ok } from '../cli/sample-data-folder.ts';
 import { type ServedMarketplace, serveMarketplace } from '../cli/served-process.ts';
@@ -135,7 +135,7 @@ test('docs/command-line.md lists every command', () => {
   const listed = [...read('docs/command-line.md').matchAll(/^\| `(marketplace [a-z -]+)` \|/gm)].map(
     ([, name]) => name,
   );
-  assert.deepEqual(listed, commands.map(commandPath));
+  assert.deepEqual(listed, commands.map(fullCommandName));
 });
 
 describe('the commands of the documentation', () => {
@@ -196,7 +196,7 @@ describe('the commands of the documentation', () => {
   }
 
   for (const each of commands) {
-    const command = commandPath(each);
+    const command = fullCommandName(each);
     test(`the examples in the help of ${command} succeed`, async () => {
       const lines = commandHelp(each).examples.join('\n').replaceAll('10.0.0.5:9090', '127.0.0.1:$SVC_OPS_PORT');
       const where = mkdtempSync(join(root, 'help-'));
@@ -213,7 +213,7 @@ describe('the commands of the documentation', () => {
   }
 
   test('the command lists of this test contain no obsolete entries', () => {
-    const known = commands.map(commandPath);
+    const known = commands.map(fullCommandName);
     const unusedPreparations = Object.keys(helpPreparations).filter((command) => !known.includes(command));
     const unusedSkips = skippedLines.filter((each) => !usedSkips.has(each)).map(({ why }) => why);
     assert.deepEqual([unusedPreparations, unusedSkips], [[], []]);

@@ -9,7 +9,7 @@ import {
   extendedFrameHeaderLength,
   isTemporaryFileName,
   parseSegmentFileNames,
-  readRecordSequence,
+  readRecordSequenceNumber,
   segmentFileName,
   temporaryFileName,
   writeExtendedFrameHeader,
@@ -56,7 +56,7 @@ test('decodes every encoded sequence number up to the largest safe integer', () 
     fc.property(sequence, (position) => {
       const bytes = Buffer.alloc(extendedFrameHeaderLength);
       writeExtendedFrameHeader(bytes, 0, position, 0);
-      assert.equal(readRecordSequence(bytes, 0), position);
+      assert.equal(readRecordSequenceNumber(bytes, 0), position);
     }),
   );
 });

@@ -8,7 +8,7 @@ import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
 import { segmentFileName, segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { CursorBeyondLogError, LogReader, readActiveLog } from '../../src/event-log/log-reader.ts';
 import type { LogCursor } from '../../src/event-log/log-scanner.ts';
-import { recordTimeMs } from '../../src/ledger/ledger-record.ts';
+import { ledgerRecordTimeMs } from '../../src/ledger/ledger-record.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { openTemporaryLedger } from '../support/temporary-logs.ts';
 import {
@@ -208,7 +208,7 @@ test('reports a segment that does not continue the previous segment', async (t) 
   assert.ok(reader.cursor.offset > segmentHeaderLength);
 });
 
-const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeMsOf: recordTimeMs });
+const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeMsOf: ledgerRecordTimeMs });
 
 test('readActiveLog reads the records that were appended to an open log before the call', async (t) => {
   const { folder, log } = await openTestLog(t);

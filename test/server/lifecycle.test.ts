@@ -11,17 +11,17 @@ test('the drain timeout begins after the drain delay, and stopNow sets the timeo
   const lifecycle = new ServiceLifecycle({ clock, drain, cleanup: new CleanupStack(), ...healthy });
   clock.advance(60_000);
   await lifecycle.stop();
-  assert.deepEqual([lifecycle.drainDelayMs, lifecycle.drainRemainingMs], [3_000, 5_000]);
+  assert.deepEqual([lifecycle.drainDelayMs, lifecycle.remainingDrainMs], [3_000, 5_000]);
   clock.advance(3_000);
-  assert.equal(lifecycle.drainRemainingMs, 5_000);
+  assert.equal(lifecycle.remainingDrainMs, 5_000);
   clock.advance(4_000);
-  assert.equal(lifecycle.drainRemainingMs, 1_000);
+  assert.equal(lifecycle.remainingDrainMs, 1_000);
   clock.advance(4_000);
-  assert.equal(lifecycle.drainRemainingMs, 0);
+  assert.equal(lifecycle.remainingDrainMs, 0);
 
   const stopped = new ServiceLifecycle({ clock, drain, cleanup: new CleanupStack(), ...healthy });
   await stopped.stopNow();
-  assert.deepEqual([stopped.drainDelayMs, stopped.drainRemainingMs], [0, 0]);
+  assert.deepEqual([stopped.drainDelayMs, stopped.remainingDrainMs], [0, 0]);
 });
 
 test('reports why the service is not ready, and runs the cleanup once even if stop and stopNow are called', async () => {

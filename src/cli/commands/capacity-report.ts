@@ -8,7 +8,7 @@ import type {
 import { formatNameValuePairs, formatTable } from '../output.ts';
 
 /** Converts a capacity plan to JSON. Rates are per second, memory sizes are in MiB, CPU times are in cores. */
-export function planToJson(plan: CapacityPlan, check: CapacityCheckResult | null) {
+export function capacityPlanToJson(plan: CapacityPlan, check: CapacityCheckResult | null) {
   const { request, box, key, load, predicted } = plan;
   return {
     keys: request.keys,

@@ -11,7 +11,7 @@ import {
   type CapacityCheckMeasurements,
   type CapacityCheckRequest,
   type CapacityPlan,
-  compareWithPlan,
+  compareMeasurementWithPlan,
   planCapacity,
 } from '../../capacity/plan.ts';
 import {
@@ -24,7 +24,7 @@ import {
 import { CommandLineError, createIntegerParser, defineCommand, exitCodes } from '../command.ts';
 import { printJson, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
-import { formatCapacityCheck, formatPlan, planToJson } from './capacity-report.ts';
+import { capacityPlanToJson, formatCapacityCheck, formatPlan } from './capacity-report.ts';
 
 const defaultHeadroomPercent = 20;
 const defaultCheckSeconds = 60;
@@ -146,7 +146,7 @@ async function printCapacityPlan(options: CapacityOptions): Promise<void> {
   const mix = readMix(options.mix);
   const plan = makePlan(options, mix);
   if (options.check === undefined) {
-    if (options.json) printJson(planToJson(plan, null));
+    if (options.json) printJson(capacityPlanToJson(plan, null));
     else printResult(formatPlan(plan));
     return;
   }
@@ -157,8 +157,8 @@ async function printCapacityPlan(options: CapacityOptions): Promise<void> {
     seconds: options.seconds,
     initialSessions: Math.min(options.sessions, Math.floor(plan.load.liveSessions)),
   });
-  const result = compareWithPlan(plan, measurements);
-  if (options.json) printJson(planToJson(plan, result));
+  const result = compareMeasurementWithPlan(plan, measurements);
+  if (options.json) printJson(capacityPlanToJson(plan, result));
   else printResult(formatCapacityCheck(plan, result));
   if (!result.carried) process.exitCode = exitCodes.failure;
 }
@@ -168,7 +168,7 @@ function assertRequestCountAllowed({ load }: CapacityPlan, seconds: number): voi
   if (load.requestsPerSecond * seconds <= max) return;
   const possible = Math.floor(max / load.requestsPerSecond);
   const advice = possible < 1 ? 'this server is too fast for a check' : `use --seconds ${possible} or fewer`;
-  throw new CommandLineError(`a check prepares at most ${max} requests: ${advice}`, { exitCode: exitCodes.usage });
+  throw new CommandLineError(`a check can send at most ${max} requests: ${advice}`, { exitCode: exitCodes.usage });
 }
 
 function readMix(file: string | undefined): TrafficMix {

@@ -4,7 +4,7 @@ import {
   type CatalogError,
   CatalogErrors,
   type CatalogValuePath,
-  formatCatalogPath,
+  formatCatalogValuePath,
 } from '../../catalogs/catalog-errors.ts';
 import type { CatalogFile } from '../../catalogs/catalog-schema.ts';
 import { computeCatalogVersions } from '../../catalogs/identifiers.ts';
@@ -184,7 +184,12 @@ function positionsOf(text: string, paths: CatalogValuePath[]): (TextPosition | n
 }
 
 function toLocatedError({ path, problem }: CatalogError, position: TextPosition | null): LocatedError {
-  return { path: formatCatalogPath(path), line: position?.line ?? null, column: position?.column ?? null, problem };
+  return {
+    path: formatCatalogValuePath(path),
+    line: position?.line ?? null,
+    column: position?.column ?? null,
+    problem,
+  };
 }
 
 function byPosition(one: LocatedError, other: LocatedError): number {

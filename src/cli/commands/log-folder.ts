@@ -4,7 +4,7 @@ import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { fileSystemLogFiles } from '../../event-log/log-files.ts';
 import { type LogVerification, logSizeBytes, type VerifyLogOptions, verifyLog } from '../../event-log/verify-log.ts';
-import { recordTimeMs } from '../../ledger/ledger-record.ts';
+import { ledgerRecordTimeMs } from '../../ledger/ledger-record.ts';
 import { CommandLineError } from '../command.ts';
 import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
 
@@ -32,8 +32,8 @@ export class LogTimeRange {
   firstMs: number | null = null;
   lastMs: number | null = null;
 
-  includeRecordTime(record: readonly unknown[]): void {
-    const ms = recordTimeMs(record);
+  extendTimeRange(record: readonly unknown[]): void {
+    const ms = ledgerRecordTimeMs(record);
     if (ms === null) return;
     this.firstMs ??= ms;
     this.lastMs = ms;

@@ -44,7 +44,7 @@ export function logRepairCommand(): Command {
       'moved_last_at, lost_records, removed_folder',
   })
     .argument('[folder]', 'folder of the log (default: the ledger of the data folder)')
-    .option('--cut <file:offset>', 'position of the damage, as log verify prints it', parseLogLocation)
+    .option('--cut <file:offset>', 'file and offset of the damage, as printed by log verify', parseLogLocation)
     .addOption(
       new Option(
         '--accept-missing-journal',
@@ -136,7 +136,7 @@ async function executeRepair(
     throw new CommandLineError(`${folder} is a mount point: its files cannot be moved to a folder beside it`);
   }
   const timeSpan = new LogTimeRange();
-  const removed = countTruncatedRecords(fileSystemLogFiles, plan, (record) => timeSpan.includeRecordTime(record));
+  const removed = countTruncatedRecords(fileSystemLogFiles, plan, (record) => timeSpan.extendTimeRange(record));
   if (yes) await repairLog(fileSystemLogFiles, plan, removedFolder);
   const report = {
     outcome: yes ? 'cut' : 'would_cut',

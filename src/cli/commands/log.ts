@@ -11,7 +11,7 @@ import { formatSubId, subIdByteLength } from '../../ids/sub-id.ts';
 import {
   deviceClasses,
   ledgerRecordKind,
-  recordTimeMs,
+  ledgerRecordTimeMs,
   widgetEventTypes,
   widgetIdLength,
 } from '../../ledger/ledger-record.ts';
@@ -76,7 +76,7 @@ export function createCommand(): Command {
 async function verifyLog(named: string | undefined, output: { readonly json?: true }): Promise<void> {
   const span = new LogTimeRange();
   const folder = resolveLogFolder(named);
-  const onRecord = (_position: number, record: readonly unknown[]): void => span.includeRecordTime(record);
+  const onRecord = (_position: number, record: readonly unknown[]): void => span.extendTimeRange(record);
   const check = await runInterruptible((signal) => checkLogWithProgress(folder, output, { onRecord, signal }));
   if (output.json) printJson(checkToJson(check, span));
   else printResult(formatLogCheck(check, span));
@@ -168,7 +168,7 @@ export function describeRecord(record: readonly unknown[]): RecordDescription {
   const kind = layoutsByKind.get(number);
   if (kind === undefined) return { kind: toJsonValue(number), members: record.slice(1).map(toJsonValue) };
   const [name, members] = kind;
-  const ms = recordTimeMs(record);
+  const ms = ledgerRecordTimeMs(record);
   const description: Record<string, unknown> = {
     kind: name,
     at: ms === null ? toJsonValue(time) : new Date(ms).toISOString(),
@@ -216,7 +216,7 @@ async function inspectLog(named: string | undefined, { from = 1, count, json }: 
   try {
     while (printed < count && scanner.nextRecord()) {
       if (scanner.position < from) continue;
-      const description = decodeAndDescribe(decoder, scanner.recordPayload);
+      const description = decodeAndDescribe(decoder, scanner.payloadOfRecord);
       if (!(await printChunk(formatRecordLine(scanner.position, description, json ?? false)))) return;
       printed++;
     }

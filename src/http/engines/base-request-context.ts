@@ -3,7 +3,7 @@ import { bounds } from '../../bounds.ts';
 import type { RequestParam } from '../../domain/errors.ts';
 import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { BaseListener, DeadlineQueueEntry, UnsentReply } from './base-listener.ts';
-import type { LoggedRequest, Reply, RequestContext, RequestLogIds } from './listener.ts';
+import type { LoggedRequest, LoggedRequestIds, Reply, RequestContext } from './listener.ts';
 
 // Prefix of all request IDs of this thread. The prefix has 72 random bits, which make request IDs unique among processes and threads. A
 // counter makes request IDs unique within a thread. Incrementing a counter takes a fraction of the time needed to generate 16 random bytes
@@ -33,7 +33,7 @@ export class BodyBuffer {
     if (bytes > this.#bytesMax) return false;
     if (bytes > this.#buffer.length) {
       const larger = Buffer.allocUnsafe(Math.min(this.#bytesMax, Math.max(bytes, 2 * this.#buffer.length)));
-      larger.set(this.collectedBytes);
+      larger.set(this.receivedBodyBytes);
       this.#buffer = larger;
     }
     this.#buffer.set(chunk, this.#byteLength);
@@ -42,7 +42,7 @@ export class BodyBuffer {
   }
 
   /** The bytes collected so far. The returned buffer is valid until the next `append`. */
-  get collectedBytes(): Buffer {
+  get receivedBodyBytes(): Buffer {
     return this.#buffer.subarray(0, this.#byteLength);
   }
 }
@@ -72,7 +72,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   ended = false;
   errorHeaders = '';
   routeIndex = 0;
-  caller: RequestLogIds | null = null;
+  caller: LoggedRequestIds | null = null;
   dueMs = 0;
   previous: DeadlineQueueEntry | null = null;
   next: DeadlineQueueEntry | null = null;

@@ -269,7 +269,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     });
     this.request.once('end', () => {
       this.mustDiscardBody = false;
-      if (!this.ended) this.passBodyToHandler(onBody, body.collectedBytes);
+      if (!this.ended) this.passBodyToHandler(onBody, body.receivedBodyBytes);
     });
   }
 

@@ -30,7 +30,7 @@ export interface NativeApp {
   close(): void;
 }
 
-export interface LoadedEngine {
+export interface ImportedEngine {
   readonly native: NativeEngine;
   /** Version of the loaded build of uWebSockets.js, and the reasons why newer builds failed to load. */
   readonly reason: string;
@@ -44,7 +44,7 @@ const engineBuilds: readonly { readonly version: string; readonly load: () => un
   { version: '20.51.4', load: () => require('uWebSockets.js') },
 ];
 
-let loadedEngine: LoadedEngine | undefined;
+let loadedEngine: ImportedEngine | undefined;
 
 /**
  * Loads the newest binary of uWebSockets.js that this machine supports, once per process. The binary reads the maximum header size from an
@@ -52,7 +52,7 @@ let loadedEngine: LoadedEngine | undefined;
  *
  * @throws NativeEngineUnavailableError with the reason for each build if none can be loaded
  */
-export function loadNativeEngine(): LoadedEngine {
+export function loadNativeEngine(): ImportedEngine {
   if (loadedEngine !== undefined) return loadedEngine;
   const before = process.env.UWS_HTTP_MAX_HEADERS_SIZE;
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(bounds.requestHeadBytesMax);
@@ -65,7 +65,7 @@ export function loadNativeEngine(): LoadedEngine {
   }
 }
 
-function loadNewestEngineBuild(): LoadedEngine {
+function loadNewestEngineBuild(): ImportedEngine {
   const failures: string[] = [];
   for (const { version, load } of engineBuilds) {
     try {

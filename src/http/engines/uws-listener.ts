@@ -7,7 +7,7 @@ import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodylessStatus, responseHead } from './response-head.ts';
 import {
   findListenError,
-  type LoadedEngine,
+  type ImportedEngine,
   loadNativeEngine,
   type NativeApp,
   type NativeEngine,
@@ -40,7 +40,7 @@ class UwsListener extends BaseListener {
   private readonly tlsApps: NativeApp[] = [];
   private listenSocket: us_listen_socket | undefined;
 
-  constructor(options: ListenerOptions, { native, reason }: LoadedEngine) {
+  constructor(options: ListenerOptions, { native, reason }: ImportedEngine) {
     super(options, reason);
     this.native = native;
     if (options.tls === undefined) {
@@ -311,7 +311,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     this.hasAllChunks = true;
     this.mustDiscardBody = false;
     if (this.ended) postpone(this);
-    else this.passBodyToHandler(onBody, body.collectedBytes);
+    else this.passBodyToHandler(onBody, body.receivedBodyBytes);
   }
 
   protected override writeReply(reply: Reply): void {

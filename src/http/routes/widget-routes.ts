@@ -113,7 +113,7 @@ function checkWidgetRequest(deps: WidgetApiDeps, context: RequestContext, method
   const link = verifyWidgetLink(deps, sub, token);
   if (link === null) return refuse({ code: 'SUB_ID_NOT_FOUND' });
 
-  const allowedOrigin = link.policy.corsOriginFor(origin);
+  const allowedOrigin = link.policy.corsOriginForRequest(origin);
   // A page with an opaque origin (`Origin: null`) gets no offers. Such a page may report widget events, because only a page with the widget
   // has the token.
   if (allowedOrigin === null && !(methods === eventsMethods && origin === 'null')) {

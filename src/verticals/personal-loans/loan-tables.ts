@@ -17,7 +17,7 @@ import { debtToIncomeScale } from './price-offer.ts';
  * Tables that only loan catalogs have. A *row* is a combination of offer and credit band. A *slot* is a combination of offer, credit band
  * and term.
  */
-export interface LoanTables extends MatchTables, StateRuleTables {
+export interface LoanTables extends MatchTables, UsStateRuleTables {
   /** All loan terms in the catalog, in months, ascending. A set of terms is stored as a number with one bit per term of this list. */
   readonly termMonths: readonly number[];
   /** Indexes of the terms that can replace an unavailable requested term, best first: nearest to 36 months, then shortest. */
@@ -109,7 +109,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
     }
     for (const [bandName, band] of Object.entries(offer.bands)) {
       const bandIndex = bands.indexOf(bandName);
-      const share = acceptedShareOfCreditBand(offer, vertical, bandIndex);
+      const share = acceptedScoreShareOfBand(offer, vertical, bandIndex);
       if (share === 0) continue;
       const row = index * bands.length + bandIndex;
       tables.amountMax[row] = Math.min(offer.amount.max, band.max_amount);
@@ -162,7 +162,7 @@ export function offerPayoutModel(offer: LoanOffer, vertical: Vertical): Vertical
  * Returns the share of a credit band's scores that an offer accepts: 1 if the offer has no minimum score, 0 if all scores of the band are
  * below the minimum. Assumes that all scores of a band are equally likely.
  */
-export function acceptedShareOfCreditBand(
+export function acceptedScoreShareOfBand(
   { min_credit_score: minScore }: LoanOffer,
   { creditScores }: Vertical,
   band: number,
@@ -196,7 +196,7 @@ function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): Choic
 
 function servesBand(offer: LoanOffer, band: string, field: PocketField, vertical: Vertical): boolean {
   if (offer.bands[band] === undefined || field.kind !== 'choice') return false;
-  return acceptedShareOfCreditBand(offer, vertical, field.values.indexOf(band)) > 0;
+  return acceptedScoreShareOfBand(offer, vertical, field.values.indexOf(band)) > 0;
 }
 
 /** Whether an offer accepts the value of the co-borrower field. An absent value means no co-borrower (docs/contract.md#eligibility). */
@@ -209,7 +209,7 @@ function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): b
  * Rule sets for US states. Many offers share a rule set, so each offer stores only the number of its rule set. Rule set 0 contains only the
  * rules of the catalog. Every other rule set adds the rules of a lender, of an offer, or of a lender and its offer.
  */
-export interface StateRuleTables {
+export interface UsStateRuleTables {
   readonly stateCount: number;
   /** APR cap in percent for each rule set and US state, ordered by rule set number, then by state. */
   readonly stateAprCap: Float64Array;
@@ -223,7 +223,7 @@ function compileStateRules(
   catalog: LoanCatalog,
   numbered: readonly { readonly lender: LoanLender; readonly offer: LoanOffer }[],
   states: readonly string[],
-): StateRuleTables {
+): UsStateRuleTables {
   const sets: LoanCatalog['state_rules'][][] = [[catalog.state_rules]];
   const numberOfSet = new Map([['', 0]]);
   const stateRuleSet = Uint16Array.from(numbered, ({ lender, offer }) => {

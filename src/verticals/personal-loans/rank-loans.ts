@@ -1,5 +1,5 @@
 import { bounds } from '../../bounds.ts';
-import { hasMinAgeInState } from '../../matching/match-tables.ts';
+import { hasMinAgeInUsState } from '../../matching/match-tables.ts';
 import { type RankedOffers, sortOrders } from '../../matching/matcher.ts';
 import {
   countOffers,
@@ -83,7 +83,8 @@ export function createRanker(score: OfferScorer): Ranker {
   const best = [recommended, lowestApr, highestAmount, revenue];
 
   const rank: LoanRanker = (tables, borrower, today, unavailable = null) => {
-    if (!readApplicant(tables, borrower, applicant) || !hasMinAgeInState(tables, borrower, today)) return emptyRanking;
+    if (!readApplicant(tables, borrower, applicant) || !hasMinAgeInUsState(tables, borrower, today))
+      return emptyRanking;
     const state = stateFor(tables);
     const { index, eligible } = state;
     const eligibleCount = selectEligibleOffers(tables, index, borrower, applicant, today, eligible);

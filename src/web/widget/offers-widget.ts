@@ -58,7 +58,7 @@ export class OffersWidget {
       (offerId) => this.#events.enqueue('offer_impression', offerId),
       lifetime.signal,
     );
-    this.#expiry = new ExpiryTimer(() => this.#showExpired(), lifetime.signal);
+    this.#expiry = new ExpiryTimer(() => this.#showExpiryNotice(), lifetime.signal);
     this.#view = new WidgetView(container, settings, {
       sortChosen: (order) => {
         this.#requestedSort = order;
@@ -84,7 +84,7 @@ export class OffersWidget {
     const { maxOffers } = this.#settings;
     if (this.#shownSort === null)
       this.#view.showPlaceholders(Math.min(maxOffers ?? widgetLimits.offersDefault, widgetLimits.placeholderCardsMax));
-    else this.#view.showReordering();
+    else this.#view.showReorderInProgress();
     const result = await this.#client.fetchOffers(this.#requestedSort);
     if (result === null) return;
     if (result.ok) {
@@ -105,7 +105,7 @@ export class OffersWidget {
   }
 
   /** Shows the message for expired offers. Logs no integration error, because the partner cannot prevent the expiry. */
-  #showExpired(): void {
+  #showExpiryNotice(): void {
     this.#clearOffers();
     const { title, advice } = errorMessageFor('SUB_ID_EXPIRED', location.origin);
     this.#view.showMessage(title, advice, null);

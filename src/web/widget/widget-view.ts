@@ -177,7 +177,7 @@ export class WidgetView {
     this.#replaceBody(createCardList(Array.from({ length: cards }, createPlaceholderCard)), true);
   }
 
-  showReordering(): void {
+  showReorderInProgress(): void {
     this.#setStatusTexts('Sorting…', '');
     this.#body.setAttribute('aria-busy', 'true');
   }

@@ -12,7 +12,7 @@ import { extractRatios, type RatioAcrossRuns } from '../../../bench/check/ratios
 import { seededRandom } from '../../../bench/population/random.ts';
 import {
   computeSpeedLossShare,
-  logarithmicSpread,
+  logStandardDeviation,
   median,
   slowdownThreshold,
   summarizeMeasurements,
@@ -52,7 +52,7 @@ for (const [title, place, at, expected] of [
 }
 
 test('computes a spread of 0 and a positive threshold for equal runs, also if one run is an outlier', () => {
-  for (const equal of [[2, 2, 2], [2], [1, 1, 1, 1, 90]]) assert.equal(logarithmicSpread(equal), 0);
+  for (const equal of [[2, 2, 2], [2], [1, 1, 1, 1, 90]]) assert.equal(logStandardDeviation(equal), 0);
   assert.equal(slowdownThreshold(0), 0.08);
 });
 
@@ -68,7 +68,7 @@ test('the estimate of the standard deviation is correct on average for any numbe
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   for (const runs of [2, 3, 4, 5, 6, 9, 15]) {
     const spreads = Array.from({ length: 4_000 }, () =>
-      logarithmicSpread(Array.from({ length: runs }, () => Math.exp(0.05 * normal()))),
+      logStandardDeviation(Array.from({ length: runs }, () => Math.exp(0.05 * normal()))),
     );
     const mean = spreads.reduce((sum, spread) => sum + spread, 0) / spreads.length;
     assert.ok(Math.abs(mean - 0.05) < 0.003, `${runs} runs: ${mean}`);
@@ -79,7 +79,7 @@ test('the estimate of the standard deviation is correct on average for any numbe
 test('the threshold of a regression is at most 50 %, even if the runs differ widely', () => {
   fc.assert(
     fc.property(values, (some) => {
-      const threshold = slowdownThreshold(logarithmicSpread(some));
+      const threshold = slowdownThreshold(logStandardDeviation(some));
       assert.ok(threshold >= 0.08 && threshold <= 0.5);
     }),
   );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pageLoadRequests, steadyLoadRequests } from '../../../bench/curves/curve-requests.ts';
-import { estimateSessionMemory, readSessionsMax } from '../../../bench/curves/live-sessions-curve.ts';
+import { pageVisitRequests, steadyLoadRequests } from '../../../bench/curves/curve-requests.ts';
+import { estimateSessionMemory, readMaxSessionCount } from '../../../bench/curves/live-sessions-curve.ts';
 import { fractionOfSaturationRate } from '../../../bench/curves/load-point.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
@@ -14,7 +14,7 @@ test('sends page loads with all API keys equally often, and one request in five 
   const sessions = sessionsOf(30);
   for (const count of [7, 1_000, 50_000]) {
     const keys = Array.from({ length: count }, (_, n) => `key_${n}`);
-    const load = pageLoadRequests(sessions, keys);
+    const load = pageVisitRequests(sessions, keys);
     const uses = Map.groupBy(load, ({ key }) => key!);
     assert.deepEqual(new Set(uses.keys()), new Set(keys));
     assert.equal(new Set([...uses.values()].map(({ length }) => length)).size, 1);
@@ -68,5 +68,5 @@ test('computes the memory per session as the least-squares slope, and returns nu
 test('the default maximum number of live sessions does not depend on environment variables', async (t) => {
   process.env.SVC_MAX_SESSIONS = '7';
   t.after(() => delete process.env.SVC_MAX_SESSIONS);
-  assert.ok((await readSessionsMax()) > 10_000);
+  assert.ok((await readMaxSessionCount()) > 10_000);
 });

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { lastSustainedLoadPoint } from '../../../bench/report/curves-section.ts';
 import { replaceResultsSection, toMarkdown } from '../../../bench/report/markdown.ts';
-import { cpuRatios, throughputRatios } from '../../../bench/report/ratios.ts';
+import { cpuTimeRatios, throughputRatios } from '../../../bench/report/ratios.ts';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
 import { curvePoint, measurement, sessionRoute, smallResult } from '../support/small-result.ts';
 
@@ -17,9 +17,9 @@ describe('ratios of throughput and CPU time between two servers', () => {
   });
 
   test('divides the CPU time of the bare server by the CPU time of the service, because less CPU time is better', () => {
-    assert.deepEqual(cpuRatios(sessionRoute, 'bare'), { median: 0.25, lowest: 0.1, highest: 0.5 });
+    assert.deepEqual(cpuTimeRatios(sessionRoute, 'bare'), { median: 0.25, lowest: 0.1, highest: 0.5 });
     const servers = sessionRoute.servers.map(({ kind }) => ({ kind, rounds: [measurement(1, null)] }));
-    assert.equal(cpuRatios({ servers }, 'bare'), null);
+    assert.equal(cpuTimeRatios({ servers }, 'bare'), null);
   });
 });
 

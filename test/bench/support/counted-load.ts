@@ -61,7 +61,7 @@ export function countedOpenLoop(saturationPerSecond: (closedLoop: number) => num
 async function sendSome({ port, requestsFile, expectedStatus }: LoadPlan) {
   const requests = (await readRequestFile(requestsFile)).slice(0, requestsMax);
   const caller = new HttpCaller(port, connections);
-  const answers = await caller.sendAll(requests).finally(() => caller.close());
+  const answers = await caller.sendRequests(requests).finally(() => caller.close());
   const isExpected = ({ status }: HttpResponse) => status === expectedStatus;
   const other = answers.find((answer) => !isExpected(answer));
   if (other !== undefined) console.error(`unexpected status ${other.status}: ${other.body.slice(0, 300)}`);

@@ -112,7 +112,7 @@ test('the synced server writes one record before each response, also for concurr
   await assert.rejects(fetch(url));
 });
 
-describe('sampleResponses', () => {
+describe('pickSampleResponses', () => {
   let service: ServiceTarget;
   let caller: HttpCaller;
   let stage: ScenarioContext;
@@ -150,7 +150,7 @@ describe('sampleResponses', () => {
     }
   });
 
-  test('sampleResponses returns an analytics summary and an analytics page of 100 rows', async () => {
+  test('pickSampleResponses returns an analytics summary and an analytics page of 100 rows', async () => {
     const [summary, rows] = await pickSampleResponses(analyticsScenario, stage);
     assert.equal(JSON.parse(summary!.body).granularity, 'summary');
     assert.equal(JSON.parse(rows!.body).data.length, 100);
