@@ -52,7 +52,7 @@ test('cpuMicrosecondsAtFullLoad returns the lowest CPU time per request on the c
   assert.equal(cpuMicrosecondsAtFullLoad(curve(pointAt(1_000, 2, { cpuMicros: 90 }), pointAt(2_000, 4), busier)), 30);
 });
 
-test('interpolateAtRate interpolates between points; outside the curve, it returns the value of the nearest point', () => {
+test('interpolateMetricAtRate interpolates between points; outside the curve, it returns the value of the nearest point', () => {
   assert.equal(interpolateMetricAtRate(plain.points, 3_000, 'p99Ms'), 14);
   assert.equal(interpolateMetricAtRate(plain.points, 2_000, 'p99Ms'), 4);
   assert.equal(interpolateMetricAtRate(plain.points, 10, 'p99Ms'), 2);
