@@ -16,7 +16,7 @@ const conditional = (field: string, state: string) => ({
 });
 
 const wrong: readonly (readonly [told: RegExp, change: object])[] = [
-  [/^the segment of a vertical must be /, { segment: 'a b/c' }],
+  [/^the segment of a vertical must have /, { segment: 'a b/c' }],
   [/number must be an integer from 1 to 127$/, { number: 128 }],
   [/keyPrefix must be /, { keyPrefix: '' }],
   [/keyPrefix must be /, { keyPrefix: 'my key ' }],
