@@ -491,7 +491,7 @@ assert(bounds.catalogTermsMax < 31);
 // To sort offers, a sort key of up to 37 bits and an offer index of 15 bits are combined in one safe integer.
 assert(bounds.catalogOffersMax <= 2 ** 15 && bounds.payoutUsdMax * 1_000_000 < 2 ** 37);
 assert(bounds.offerAmountUsdMax < 2 ** 37);
-// In the 30 days before the counters of a day are archived, clicks and confirmations can no longer change the counters.
+// Counters are archived at least 30 days after the last click or confirmation that can change the counters.
 assert(bounds.clickAttributionMs + bounds.confirmationWindowMs < (bounds.retentionDaysMin - 30) * 24 * 60 * 60 * 1000);
 assert(bounds.clickDurabilityTimeoutMs < bounds.requestDeadlineMs);
 // The cells of the count-min sketch have one byte, so a count is at most 255. The count-min sketch stores the counts of two days. A cell of

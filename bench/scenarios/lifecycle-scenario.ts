@@ -27,10 +27,10 @@ import type { Scenario } from './scenario.ts';
 const { perSession } = toTrafficMix(defaultTrafficMixFile);
 const requestsPerSession = routeNames.reduce((sum, name) => sum + perSession[name], 0);
 
-/** Returns the number of requests to each route, about `about` in all: at least one per route, and at least two analytics queries. */
-export function lifecycleRequestCounts(about: number): Record<RouteName, number> {
+/** Splits `total` requests among the routes, approximately: at least one request per route, and at least two analytics queries. */
+export function lifecycleRequestCounts(total: number): Record<RouteName, number> {
   return mapRouteNames((name) =>
-    Math.max(name === 'analytics' ? 2 : 1, Math.round((about * perSession[name]) / requestsPerSession)),
+    Math.max(name === 'analytics' ? 2 : 1, Math.round((total * perSession[name]) / requestsPerSession)),
   );
 }
 

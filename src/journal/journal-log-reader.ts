@@ -44,7 +44,7 @@ export function serializeFieldEncodings(verticals: readonly Vertical[]): string 
   );
 }
 
-/** Parses the field encodings of a journal log. The result maps vertical numbers to field encodings. Throws an `Error` for invalid text. */
+/** Parses the JSON text that lists how a journal log encodes the fields of each vertical number. Throws an `Error` for invalid text. */
 export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly FieldEncoding[]> {
   const parsed: unknown = JSON.parse(text);
   if (!FieldEncodings.Check(parsed)) throw new Error('field encodings are invalid');

@@ -93,8 +93,8 @@ export async function followClick(deps: FollowClickDeps, request: ClickRequest):
 }
 
 /**
- * Verifies a click URL and returns its contents, or null if the service did not issue the URL. Usually no cryptography is needed: every
- * sub_id in the session store is valid, and the store contains the click token of each session's last ranking.
+ * Verifies a click URL and returns its contents, or null if the service did not issue the URL. Usually, the sub_id and the click token
+ * are found in the session store, so that no signature must be verified.
  */
 function verifyClickLink(
   deps: FollowClickDeps,

@@ -28,7 +28,7 @@ export interface Vertical {
   readonly neverMatched?: readonly string[];
 }
 
-/** Product type of a vertical's offers. `products.ts` maps the name of each product type to the functions for this type. */
+/** Name of the kind of product that a vertical offers, such as a loan. `products.ts` contains the functions of each kind. */
 export type ProductName = 'installment_loan';
 
 /** Field that is required for readiness `high` only if another field has a certain value (docs/contract.md#match-readiness). */

@@ -81,7 +81,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   protected readonly receivedMs = performance.now();
   /** Whether the Content-Length of the request exceeds the body size limit. */
   protected isBodyTooLarge = false;
-  /** Whether a reply must close the connection, because the rest of the body is too large or has an unknown size. */
+  /** Whether a reply must close the connection, because the rest of the request body is too large or has an unknown size. */
   protected mustDiscardBody = false;
   private isBodyRequested = false;
   /** Called if the body cannot be read; undefined while no handler waits for the body. */

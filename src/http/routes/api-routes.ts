@@ -234,7 +234,7 @@ function sendError(context: RequestContext, error: ApiError, headers: HeaderText
 
 const noNames: readonly string[] = [];
 
-/** Creates a list of unknown query parameters, which only responses to test keys contain; undefined for a live key. */
+/** Creates an empty list for unknown query parameters; undefined for a live key, because only test keys get the list in responses. */
 function createUnknownNamesList({ caller }: AdmittedCaller): string[] | undefined {
   return caller.mode === 'test' ? [] : undefined;
 }
