@@ -38,7 +38,7 @@ export const quickBenchScale: BenchScale = {
 
 /** Prints the current step on stderr. On a terminal, each step overwrites the previous step. */
 export class ProgressPrinter {
-  showProgressStep(text: string): void {
+  printProgress(text: string): void {
     process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
   }
 

@@ -1,17 +1,17 @@
 import type { BenchPart } from './bench-part.ts';
 import { liveSessionsCurve } from './curves/live-sessions-curve.ts';
 import { offeredLoadCurve } from './curves/offered-load-curve.ts';
-import { ledgerHistoryPart } from './history/history-part.ts';
+import { ledgerBenchPart } from './history/history-part.ts';
 import { microBenchPart } from './micro/micro-part.ts';
-import { routeBenchPart } from './routes/run-scenario.ts';
+import { createRouteBenchPart } from './routes/run-scenario.ts';
 import { lifecycleScenario } from './scenarios/lifecycle-scenario.ts';
-import { routeScenarios } from './scenarios/route-scenarios.ts';
+import { singleRouteScenarios } from './scenarios/route-scenarios.ts';
 
 /** All parts of `make bench`, in the order in which they run. */
 export const benchParts: readonly BenchPart[] = [
-  ...[...routeScenarios, lifecycleScenario].map(routeBenchPart),
+  ...[...singleRouteScenarios, lifecycleScenario].map(createRouteBenchPart),
   offeredLoadCurve,
   liveSessionsCurve,
   microBenchPart,
-  ledgerHistoryPart,
+  ledgerBenchPart,
 ];

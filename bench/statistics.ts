@@ -37,7 +37,7 @@ const lossThresholdMin = 0.08;
 const lossThresholdMax = 0.5;
 
 /** Returns the spread of values as the standard deviation of their logarithms: 0.05 is about 5 %. Returns 0 for one value. */
-export function logStandardDeviation(values: readonly number[]): number {
+export function computeRelativeSpread(values: readonly number[]): number {
   if (values.length < 2) return 0;
   const logarithms = values.map(Math.log);
   const middle = median(logarithms);
@@ -47,11 +47,11 @@ export function logStandardDeviation(values: readonly number[]): number {
 }
 
 /** Returns the loss threshold for a given spread of the runs. A loss of speed above this threshold is reported. */
-export function slowdownThreshold(spread: number): number {
+export function computeSlowdownThreshold(spread: number): number {
   return Math.min(Math.max(1 - Math.exp(-noiseSigmas * spread), lossThresholdMin), lossThresholdMax);
 }
 
 /** Returns the loss of speed between the values `from` and `to`, as a share of the speed at `from`. A negative loss is a gain. */
-export function computeSpeedLossShare(better: 'higher' | 'lower', from: number, to: number): number {
+export function computeSlowdown(better: 'higher' | 'lower', from: number, to: number): number {
   return better === 'higher' ? 1 - to / from : 1 - from / to;
 }

@@ -3,11 +3,11 @@ import { isDate } from 'node:util/types';
 import { pino } from 'pino';
 import type { IssuedKey, RevokeKeyResult } from './auth/api-key.ts';
 import {
+  applyLimitOverrides,
   assertRateLimits,
   defaultKeyLimits,
   type KeyLimitOverrides,
   type KeyLimits,
-  resolveRateLimits,
 } from './auth/rate-limits.ts';
 import type { AllowedOrigin, AllowOriginResult, RemoveOriginResult } from './auth/web-origin.ts';
 import { bounds } from './bounds.ts';
@@ -179,7 +179,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       ttlMs: options.sessionTtlMs ?? bounds.sessionTtlMs,
       tagsMax: options.maxReferrerTags ?? bounds.referrerTagLimitDefault,
     },
-    limits: resolveRateLimits(toLimitOverrides(options.limits), defaultKeyLimits),
+    limits: applyLimitOverrides(toLimitOverrides(options.limits), defaultKeyLimits),
     corsOrigins: options.corsOrigins ?? [],
     listen: listen && {
       public: { host, port: listen.port ?? 0 },
@@ -244,9 +244,9 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
       revoke: (id) => openService().keys.revokeKey(id, clock.wallMs()),
     },
     origins: {
-      allow: (account, origin) => openService().embedOrigins.allow(account, [origin])[0]!,
-      remove: (account, origin) => openService().embedOrigins.remove(account, [origin])[0]!,
-      list: (account) => openService().embedOrigins.list(account),
+      allow: (account, origin) => openService().embedOrigins.allowOrigins(account, [origin])[0]!,
+      remove: (account, origin) => openService().embedOrigins.removeOrigins(account, [origin])[0]!,
+      list: (account) => openService().embedOrigins.listOrigins(account),
     },
     followClick: async (url, { method = 'GET', userAgent = '', purpose = '' } = {}) => {
       if (isPrefetchPurpose(purpose)) return { kind: 'ask_again', retryAfterSeconds: bounds.retryAfterSeconds };

@@ -25,11 +25,11 @@ try {
 function sendInChunks({ offers, ...rest }: CompiledCatalogData): void {
   sendMessage({ kind: 'compiled', rest });
   let sent = 0;
-  const sendNext = () => {
+  const sendNextChunk = () => {
     const chunk = offers.slice(sent, sent + bounds.catalogTransferOffersPerTurn);
     sent += chunk.length;
     sendMessage(chunk.length === 0 ? { kind: 'done' } : { kind: 'chunk', offers: chunk });
   };
-  port.on('message', sendNext);
-  sendNext();
+  port.on('message', sendNextChunk);
+  sendNextChunk();
 }

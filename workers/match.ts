@@ -5,7 +5,7 @@ import { CatalogArchive } from '../src/catalogs/catalog-archive.ts';
 import {
   decodeMatchBatch,
   encodeMatchResults,
-  type MatchRequestMessage,
+  type MatchRequestTuple,
   type WorkerMatchResult,
 } from '../src/matching/match-batch.ts';
 import type { MatchTables } from '../src/matching/match-tables.ts';
@@ -15,7 +15,7 @@ import type {
   MatchWorkerData,
   VersionedMatchTables,
 } from '../src/matching/match-thread.ts';
-import { productOf } from '../src/verticals/products.ts';
+import { getProduct } from '../src/verticals/products.ts';
 
 /** Entry point of the worker that `MatchThread` starts. The worker processes its messages one after the other. */
 
@@ -49,17 +49,17 @@ function rankBatch(batch: Uint8Array): Uint8Array {
  * archived catalog.
  */
 function storeTables({ version, tables }: VersionedMatchTables): void {
-  productOf(tables).buildRankingIndexes(tables);
+  getProduct(tables).buildRankingIndexes(tables);
   tablesByVersion.set(version, tables);
 }
 
 function rankRequest(
-  [catalogVersion, today, ...borrower]: MatchRequestMessage,
+  [catalogVersion, today, ...borrower]: MatchRequestTuple,
   unavailable: Int32Array | null,
 ): WorkerMatchResult {
   try {
     const tables = loadTables(catalogVersion);
-    return productOf(tables).rankOffers(tables, borrower, today, unavailable);
+    return getProduct(tables).rankOffers(tables, borrower, today, unavailable);
   } catch (error) {
     return { failure: String(error) };
   }
@@ -69,7 +69,7 @@ function loadTables(catalogVersion: string): MatchTables {
   let tables = tablesByVersion.get(catalogVersion);
   if (tables === undefined) {
     const { catalog, vertical } = archive.loadCatalog(catalogVersion);
-    tables = productOf(vertical).compileTables(catalog, vertical);
+    tables = getProduct(vertical).compileCatalogTables(catalog, vertical);
     storeTables({ version: catalogVersion, tables });
   }
   return tables;

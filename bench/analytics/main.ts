@@ -6,7 +6,7 @@ import type { SessionRowsQuery, SummaryQuery } from '../../src/analytics/analyti
 import { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
 import { bounds } from '../../src/bounds.ts';
-import { toDayNumber } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch } from '../../src/domain/calendar.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import { ProgressPrinter } from '../bench-part.ts';
 import {
@@ -64,13 +64,13 @@ else {
 async function buildStore(folder: string, ledger: SampleLedger): Promise<string> {
   const progress = new ProgressPrinter();
   const files = dataPaths(folder);
-  progress.showProgressStep('writing the ledger');
+  progress.printProgress('writing the ledger');
   const records = await writeSampleLedger(files.ledgerFolder, ledger);
   const follower = new LedgerFollower(files, () => {});
   const startedMs = performance.now();
   while (follower.appliedPosition < records) {
     follower.applyBatch(records);
-    progress.showProgressStep(`applied ${follower.appliedPosition} of ${records} records`);
+    progress.printProgress(`applied ${follower.appliedPosition} of ${records} records`);
   }
   const ms = performance.now() - startedMs;
   follower.close();
@@ -83,7 +83,7 @@ async function buildStore(folder: string, ledger: SampleLedger): Promise<string>
 
 function runQueries(file: string, ledger: SampleLedger, runs: number): void {
   const store = new AnalyticsStore(file);
-  const firstDay = toDayNumber(sampleLedgerStartMs);
+  const firstDay = daysSinceEpoch(sampleLedgerStartMs);
   const today = firstDay + ledger.days - 1;
   const random = (count: number) => Math.floor(Math.random() * count);
   const randomSubs = () =>

@@ -1,6 +1,6 @@
 import { bounds } from '../../src/bounds.ts';
 import type { CapacityCheckRequest } from '../../src/capacity/plan.ts';
-import { mapRouteNames, type RouteName, routeNames } from '../../src/capacity/traffic-mix.ts';
+import { mapRoutesToNumbers, type RouteName, routeNames } from '../../src/capacity/traffic-mix.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import {
   analyticsRequest,
@@ -25,7 +25,7 @@ const rankingDelaySeconds = 1;
 export const warmUpSeconds = 3;
 
 /** Numbers of keys, sessions and requests for a capacity check. */
-interface CheckScale {
+interface LoadSize {
   readonly perSecond: number;
   /** Number of prepared requests, which is slightly higher than the number of sent requests. */
   readonly requests: number;
@@ -47,11 +47,7 @@ interface CheckScale {
   readonly clicks: number;
 }
 
-export function computeCapacityCheckScale({
-  ratesPerSecond,
-  seconds,
-  initialSessions,
-}: CapacityCheckRequest): CheckScale {
+export function computeLoadSize({ ratesPerSecond, seconds, initialSessions }: CapacityCheckRequest): LoadSize {
   const perSecond = routeNames.reduce((sum, name) => sum + ratesPerSecond[name], 0);
   const loadSeconds = warmUpSeconds + seconds;
   const requests = Math.ceil(perSecond * loadSeconds * 1.02) + 200;
@@ -106,14 +102,14 @@ interface MixedLoadInputs {
  */
 export function buildMixedLoad(
   ratesPerSecond: CapacityCheckRequest['ratesPerSecond'],
-  scale: Pick<CheckScale, 'requests' | 'inputsBetween'>,
+  scale: Pick<LoadSize, 'requests' | 'inputsBetween'>,
   stock: MixedLoadInputs,
 ): PreparedRequest[] {
   const { keys, changed, known, fresh, clicks } = stock;
   let keysTaken = 0;
   const withKey = (session: BorrowerSession): BorrowerSession => ({ ...session, key: nextKey() });
   const nextKey = () => keys[keysTaken++ % keys.length]!;
-  const sent = mapRouteNames(() => 0);
+  const sent = mapRoutesToNumbers(() => 0);
   let asked = 0;
   let freshTaken = 0;
 
@@ -157,7 +153,7 @@ export function buildMixedLoad(
 /** Returns the route of each request. Each route gets requests in proportion to its rate, evenly distributed over the load. */
 function spreadRoutes(rates: Readonly<Record<RouteName, number>>, requests: number): RouteName[] {
   const total = routeNames.reduce((sum, name) => sum + rates[name], 0);
-  const deficits = mapRouteNames(() => 0);
+  const deficits = mapRoutesToNumbers(() => 0);
   return Array.from({ length: requests }, () => {
     for (const name of routeNames) deficits[name] += rates[name];
     const furthest = routeNames.reduce((one, other) => (deficits[other] > deficits[one] ? other : one));

@@ -7,8 +7,8 @@ import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import { type BorrowerSession, clickRequests } from '../scenarios/requests.ts';
-import { observeLoad, readMemoryAfterGc } from '../target/load-target.ts';
-import { buildMixedLoad, computeCapacityCheckScale, warmUpSeconds } from './mixed-load.ts';
+import { measureServerUsage, readMemoryAfterGc } from '../target/load-target.ts';
+import { buildMixedLoad, computeLoadSize, warmUpSeconds } from './mixed-load.ts';
 
 /** Number of offers in the catalog. The route benchmark `marketplace-unknown` uses the same number. */
 const catalogOffers = 200;
@@ -21,12 +21,12 @@ export async function runCapacityCheck(
   order: CapacityCheckRequest,
   context: Pick<BenchContext, 'sendOpenLoop' | 'folder' | 'progress'>,
 ): Promise<CapacityCheckMeasurements> {
-  const scale = computeCapacityCheckScale(order);
+  const scale = computeLoadSize(order);
   const { progress } = context;
   const { changed, known, fresh, clicked } = scale.sessions;
   const sampleSize = changed + known + fresh + clicked;
   const keyCount = scale.keys + scale.preparingKeys;
-  progress.showProgressStep(`starting a server with ${keyCount} keys and ${scale.totalSessions} live sessions`);
+  progress.printProgress(`starting a server with ${keyCount} keys and ${scale.totalSessions} live sessions`);
   const wanted = {
     keys: keyCount,
     catalogOffers,
@@ -39,16 +39,16 @@ export async function runCapacityCheck(
     const prepared = (count: number) =>
       take(count).map((session, at) => ({ ...session, key: preparingKeys[at % preparingKeys.length]! }));
     const stock = { keys, changed: take(changed), known: prepared(known), fresh: take(fresh) };
-    progress.showProgressStep('requesting offers for known rankings and clicks');
+    progress.printProgress('requesting offers for known rankings and clicks');
     await sendEachRequestOnce(sender, target, uncachedOfferRequests(stock.known));
     const clicks = await createClickRequests(target.port, prepared(clicked), scale.clicks);
 
     const requests = buildMixedLoad(order.ratesPerSecond, scale, { ...stock, clicks });
     const { perSecond } = scale;
     const { seconds } = order;
-    progress.showProgressStep(`${Math.round(perSecond)} requests per second for ${seconds} s`);
+    progress.printProgress(`${Math.round(perSecond)} requests per second for ${seconds} s`);
     const plan = await planLoad(sender, target, perSecond, { requests, singleUse: true, warmUpSeconds, seconds });
-    const { result, usage, process } = await observeLoad(target, () =>
+    const { result, usage, process } = await measureServerUsage(target, () =>
       sender.sendOpenLoop({ ...plan, alsoExpected: [302] }),
     );
     const memory = await readMemoryAfterGc(target);

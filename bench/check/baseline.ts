@@ -1,6 +1,6 @@
 import type { Machine } from '../machine.ts';
-import { computeSpeedLossShare, logStandardDeviation, median, slowdownThreshold } from '../statistics.ts';
-import type { MeasuredRatio, RatioAcrossRuns } from './ratios.ts';
+import { computeRelativeSpread, computeSlowdown, computeSlowdownThreshold, median } from '../statistics.ts';
+import type { SpeedRatio, SpeedRatioSeries } from './ratios.ts';
 
 const baselineFormat = 1;
 
@@ -15,7 +15,7 @@ export interface BenchBaseline {
   readonly figures: readonly BaselineRatio[];
 }
 
-interface BaselineRatio extends Omit<MeasuredRatio, 'value'> {
+interface BaselineRatio extends Omit<SpeedRatio, 'value'> {
   readonly median: number;
   /** Variation of the ratio between runs: the standard deviation of its logarithm. 0.05 means about 5 %. */
   readonly spread: number;
@@ -24,16 +24,16 @@ interface BaselineRatio extends Omit<MeasuredRatio, 'value'> {
 }
 
 export function createBenchBaseline(
-  measured: readonly RatioAcrossRuns[],
+  measured: readonly SpeedRatioSeries[],
   conditions: Pick<BenchBaseline, 'storedAt' | 'commit' | 'machine' | 'runs'>,
 ): BenchBaseline {
   const figures = measured.map(({ values, ...figure }) => {
-    const spread = logStandardDeviation(values);
+    const spread = computeRelativeSpread(values);
     return {
       ...figure,
       median: roundToFourDigits(median(values)),
       spread: roundToFourDigits(spread),
-      threshold: roundToFourDigits(slowdownThreshold(spread)),
+      threshold: roundToFourDigits(computeSlowdownThreshold(spread)),
     };
   });
   return { format: baselineFormat, ...conditions, figures };
@@ -86,15 +86,13 @@ interface Comparison {
  */
 export function compareWithBaseline(
   baseline: readonly BaselineRatio[],
-  measured: readonly RatioAcrossRuns[],
+  measured: readonly SpeedRatioSeries[],
 ): Comparison {
   const now = new Map(measured.map((figure) => [figure.name, median(figure.values)]));
   const known = new Set(baseline.map(({ name }) => name));
   const changes = baseline.flatMap(({ better, median: before, spread: _, ...ratio }): RatioChange[] => {
     const to = now.get(ratio.name);
-    return to === undefined
-      ? []
-      : [{ ...ratio, before, now: to, lossShare: computeSpeedLossShare(better, before, to) }];
+    return to === undefined ? [] : [{ ...ratio, before, now: to, lossShare: computeSlowdown(better, before, to) }];
   });
   const losses = changes.filter(({ lossShare, threshold }) => lossShare > threshold);
   const gains = changes.filter(({ lossShare, threshold }) => gainShare(lossShare) > threshold);

@@ -3,7 +3,7 @@ import { chooseLoadClients, type LoadClient } from '../load/load-clients.ts';
 import { benchParts } from '../parts.ts';
 import { type BenchResult, mergePartResult } from '../result/bench-result.ts';
 import { createBenchContext } from '../run-main.ts';
-import { extractRatios, type MeasuredRatio } from './ratios.ts';
+import { extractRatios, type SpeedRatio } from './ratios.ts';
 
 /**
  * Size of a single run, such as its number of rounds and sessions. A single run takes about a minute. A check measures several runs, each
@@ -24,16 +24,16 @@ export const comparedBenchParts: readonly BenchPart[] = benchParts.filter(
 );
 
 /** Measures the ratios in several runs. If `only` is given, measures only the benchmark parts with these names. */
-export async function measureBaselineRatios(
+export async function measureSpeedRatios(
   repeat: number,
   clientName: LoadClient['name'] | undefined,
   only?: ReadonlySet<string>,
-): Promise<MeasuredRatio[][]> {
+): Promise<SpeedRatio[][]> {
   const { client, crossCheck } = await chooseLoadClients(clientName);
   // If wrk is installed, wrk sends the load, because it uses less CPU time than autocannon.
   const context = createBenchContext(checkRunScale, true, crossCheck ?? client);
   const parts = comparedBenchParts.filter(({ name }) => only === undefined || only.has(name));
-  const runs: MeasuredRatio[][] = [];
+  const runs: SpeedRatio[][] = [];
   while (runs.length < repeat) {
     let found: Pick<BenchResult, 'routes' | 'micro'> = { routes: [], micro: [] };
     for (const part of parts) found = mergePartResult(found as BenchResult, await part.measure(context));

@@ -3,7 +3,7 @@ import { cpuTimeRatios, throughputRatios } from '../report/ratios.ts';
 import type { BenchResult, RouteResult } from '../result/bench-result.ts';
 
 /** Ratio of two measurements. The ratio depends on the code, and much less on the machine. */
-export interface MeasuredRatio {
+export interface SpeedRatio {
   /** Name of the ratio, which is the same in all runs. */
   readonly name: string;
   /** Benchmark part that measures the ratio. */
@@ -14,12 +14,12 @@ export interface MeasuredRatio {
 }
 
 /** Ratio with its values from several runs. */
-export interface RatioAcrossRuns extends Omit<MeasuredRatio, 'value'> {
+export interface SpeedRatioSeries extends Omit<SpeedRatio, 'value'> {
   readonly values: readonly number[];
 }
 
 /** Groups the ratios of all runs by name. */
-export function groupRatiosByName(runs: readonly (readonly MeasuredRatio[])[]): RatioAcrossRuns[] {
+export function groupRatiosByName(runs: readonly (readonly SpeedRatio[])[]): SpeedRatioSeries[] {
   return [...Map.groupBy(runs.flat(), ({ name }) => name).values()].map((same) => {
     const { value: _, ...figure } = same[0]!;
     return { ...figure, values: same.map(({ value }) => value) };
@@ -27,7 +27,7 @@ export function groupRatiosByName(runs: readonly (readonly MeasuredRatio[])[]): 
 }
 
 /** Returns the ratios of a run. Ratios depend less on the machine than absolute times. */
-export function extractRatios({ routes, micro }: Pick<BenchResult, 'routes' | 'micro'>): MeasuredRatio[] {
+export function extractRatios({ routes, micro }: Pick<BenchResult, 'routes' | 'micro'>): SpeedRatio[] {
   return [...routes.flatMap(routeRatios), ...microRatios(micro)].filter(
     ({ value }) => Number.isFinite(value) && value > 0,
   );
@@ -37,11 +37,11 @@ export function extractRatios({ routes, micro }: Pick<BenchResult, 'routes' | 'm
  * Returns the ratios of the routes. The name of a ratio contains the name of the load client, because ratios of different clients are not
  * comparable.
  */
-function routeRatios(route: RouteResult): MeasuredRatio[] {
+function routeRatios(route: RouteResult): SpeedRatio[] {
   const { name, client } = route;
   const throughput = throughputRatios(route, 'bare');
   const cpu = cpuTimeRatios(route, 'bare');
-  const figure = (what: string, value: number): MeasuredRatio => ({
+  const figure = (what: string, value: number): SpeedRatio => ({
     name: `${name}: ${what} (${client})`,
     part: name,
     better: 'higher',
@@ -54,7 +54,7 @@ function routeRatios(route: RouteResult): MeasuredRatio[] {
 }
 
 /** Divides the time per call of each benchmark by the time of the calibration benchmark. */
-function microRatios(results: readonly MicroBenchmarkResult[]): MeasuredRatio[] {
+function microRatios(results: readonly MicroBenchmarkResult[]): SpeedRatio[] {
   const unit = results.find(({ name }) => name === calibrationName)?.medianNs;
   if (unit === undefined || !(unit > 0)) return [];
   return results

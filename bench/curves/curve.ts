@@ -23,7 +23,7 @@ export interface CurveSettings {
   readonly liveSessions: readonly number[];
 }
 
-const fullCurveScale: CurveSettings = {
+const fullCurveSettings: CurveSettings = {
   saturationSeconds: 2,
   seconds: 6,
   warmUpSeconds: 1,
@@ -33,7 +33,7 @@ const fullCurveScale: CurveSettings = {
   liveSessions: [1_000, 10_000, 100_000, 1_000_000],
 };
 
-const quickCurveScale: CurveSettings = {
+const quickCurveSettings: CurveSettings = {
   saturationSeconds: 0.2,
   seconds: 0.3,
   warmUpSeconds: 0.1,
@@ -43,7 +43,7 @@ const quickCurveScale: CurveSettings = {
   liveSessions: [1_000, 10_000],
 };
 
-export function loadCurveScale({ quick, scale }: Pick<BenchContext, 'quick' | 'scale'>): CurveSettings {
-  const curves = quick ? quickCurveScale : fullCurveScale;
+export function selectCurveSettings({ quick, scale }: Pick<BenchContext, 'quick' | 'scale'>): CurveSettings {
+  const curves = quick ? quickCurveSettings : fullCurveSettings;
   return { ...curves, liveSessions: curves.liveSessions.filter((count) => count <= scale.sessionsMax) };
 }

@@ -1,15 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { BenchContext, BenchPart } from '../bench-part.ts';
-import type { LoadCurvePoint, MemoryMeasurement } from '../result/bench-result.ts';
+import type { LoadCurvePoint, SessionMemoryUsage } from '../result/bench-result.ts';
 import { readMemoryAfterGc, readProcessUsageWhenIdle } from '../target/load-target.ts';
 import { runChildProcess } from '../target/owned-resources.ts';
-import { loadCurveScale } from './curve.ts';
+import { selectCurveSettings } from './curve.ts';
 import { steadyLoadRequests } from './curve-requests.ts';
-import { fractionOfSaturationRate, measureSaturation } from './load-point.ts';
+import { computeRequestRate, measureSaturation } from './load-point.ts';
 import { withBaselineServer, withSeededService } from './seeded-service.ts';
 
-type MemoryPoint = MemoryMeasurement['points'][number];
+type MemoryPoint = SessionMemoryUsage['points'][number];
 
 const mebibyte = 2 ** 20;
 
@@ -18,7 +18,7 @@ export function estimateSessionMemory(
   points: readonly MemoryPoint[],
   fields: number,
   sessionsMax: number,
-): MemoryMeasurement | null {
+): SessionMemoryUsage | null {
   if (points.length < 2) return null;
   const bytes = (of: (point: MemoryPoint) => number) =>
     leastSquaresSlope(points.map((point) => [point.sessions, of(point) * mebibyte]));
@@ -47,7 +47,7 @@ function leastSquaresSlope(points: readonly (readonly [x: number, y: number])[])
 const launcherPath = fileURLToPath(new URL('../../bin/marketplace', import.meta.url));
 
 /** Returns the default value of SVC_MAX_SESSIONS on this machine. */
-export async function readMaxSessionCount(): Promise<number> {
+export async function readDefaultMaxSessions(): Promise<number> {
   const { SVC_MAX_SESSIONS: _, ...env } = process.env;
   const output = await runChildProcess(launcherPath, ['check-config'], { env, timeoutMs: 30_000 });
   const value = /^SVC_MAX_SESSIONS +(\d+)/m.exec(output)?.[1];
@@ -70,13 +70,13 @@ export const liveSessionsCurve = {
   name: 'live-sessions',
   group: 'curves',
   description: 'latency by number of live sessions, and memory per session',
-  measure: async (context: BenchContext, scale = loadCurveScale(context)) => {
+  measure: async (context: BenchContext, scale = selectCurveSettings(context)) => {
     const { progress } = context;
     const points: LoadCurvePoint[] = [];
     const memory: MemoryPoint[] = [];
     let perSecond = 0;
     for (const count of scale.liveSessions) {
-      progress.showProgressStep(`live-sessions: starting the service with ${count} sessions`);
+      progress.printProgress(`live-sessions: starting the service with ${count} sessions`);
       const sampleSize = Math.min(count, loadedSessions);
       const wanted = { keys: liveSessionsKeys, sessions: { count, fields: 'required', sampleSize } } as const;
       await withSeededService(context, wanted, async ({ target, sessions, sender }) => {
@@ -87,8 +87,8 @@ export const liveSessionsCurve = {
         // The saturation is measured at every point as a warm-up. The result at the first point determines the request rate of all points.
         const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
         const saturation = await measureSaturation(sender, target, closedLoop);
-        perSecond ||= fractionOfSaturationRate(saturationShare, saturation, scale.seconds);
-        progress.showProgressStep(`live-sessions: ${perSecond} requests per second with ${count} sessions`);
+        perSecond ||= computeRequestRate(saturationShare, saturation, scale.seconds);
+        progress.printProgress(`live-sessions: ${perSecond} requests per second with ${count} sessions`);
         await withBaselineServer(target, sender, scale, requests, async (measure) => {
           points.push(await measure(count, perSecond, saturationShare, points.length));
         });
@@ -98,7 +98,7 @@ export const liveSessionsCurve = {
     const title = `80 % GET /marketplace, 20 % POST /inputs, at ${share} % of the saturation with ${Math.min(...scale.liveSessions)} sessions`;
     return {
       curves: [{ name: 'live-sessions', title, points } as const],
-      memory: estimateSessionMemory(memory, personalLoans.required.length, await readMaxSessionCount()),
+      memory: estimateSessionMemory(memory, personalLoans.required.length, await readDefaultMaxSessions()),
     };
   },
 } satisfies BenchPart;

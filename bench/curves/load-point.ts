@@ -4,13 +4,13 @@ import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
 import { type PreparedRequest, writeRequestFile } from '../load/prepared-request.ts';
 import type { OpenLoopPlan, OpenLoopResult } from '../open-loop/open-loop-plan.ts';
 import type { LoadCurvePoint } from '../result/bench-result.ts';
-import { cpuPerRequest, type LoadTarget, observeLoad, readProcessUsageWhenIdle } from '../target/load-target.ts';
+import { cpuPerRequest, type LoadTarget, measureServerUsage, readProcessUsageWhenIdle } from '../target/load-target.ts';
 
 /** Minimum number of requests at a point of a curve, even if the measured saturation rate is very low. */
 const pointRequestsMin = 20;
 
 /** Returns a share of the saturation rate, in requests per second. The result is at least `pointRequestsMin` requests in `seconds`. */
-export function fractionOfSaturationRate(share: number, saturation: number, seconds: number): number {
+export function computeRequestRate(share: number, saturation: number, seconds: number): number {
   return Math.max(Math.ceil(pointRequestsMin / seconds), Math.round(share * saturation));
 }
 
@@ -67,7 +67,7 @@ export async function measureLoadPoint(
   load: PointLoad,
 ): Promise<LoadCurvePoint> {
   const plan = await planLoad(sender, target, perSecond, load);
-  const { result, usage, process } = await observeLoad(target, () => sender.sendOpenLoop(plan));
+  const { result, usage, process } = await measureServerUsage(target, () => sender.sendOpenLoop(plan));
   const { achievedPerSecond, latencyMs, refused, failed, lagMs, busy, answered } = result;
   return {
     x,

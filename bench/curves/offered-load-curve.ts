@@ -1,8 +1,8 @@
 import type { BenchContext, BenchPart } from '../bench-part.ts';
 import type { LoadCurvePoint } from '../result/bench-result.ts';
-import { loadCurveScale } from './curve.ts';
+import { selectCurveSettings } from './curve.ts';
 import { pageVisitRequests, uncachedOfferRequests } from './curve-requests.ts';
-import { fractionOfSaturationRate, measureSaturation, sendEachRequestOnce } from './load-point.ts';
+import { computeRequestRate, measureSaturation, sendEachRequestOnce } from './load-point.ts';
 import { withBaselineServer, withSeededService } from './seeded-service.ts';
 
 const sessionCount = 2_000;
@@ -16,25 +16,25 @@ export const offeredLoadCurve = {
   name: 'offered-load',
   group: 'curves',
   description: 'throughput and latency by offered load, up to above saturation',
-  measure: async (context: BenchContext, scale = loadCurveScale(context)) => {
+  measure: async (context: BenchContext, scale = selectCurveSettings(context)) => {
     const { progress } = context;
-    progress.showProgressStep('offered-load: starting the service');
+    progress.printProgress('offered-load: starting the service');
     const wanted = {
       keys: context.scale.keys,
       sessions: { count: sessionCount, fields: 'all', sampleSize: sessionCount },
     } as const;
     return withSeededService(context, wanted, async ({ target, sessions, sender }) => {
       await sendEachRequestOnce(sender, target, uncachedOfferRequests(sessions));
-      progress.showProgressStep('offered-load: measuring saturation');
+      progress.printProgress('offered-load: measuring saturation');
       const requests = pageVisitRequests(sessions, target.keys);
       const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
       const saturation = await measureSaturation(sender, target, closedLoop);
       const points: LoadCurvePoint[] = [];
       await withBaselineServer(target, sender, scale, requests, async (measure) => {
         const offer = async (share: number): Promise<boolean> => {
-          const perSecond = fractionOfSaturationRate(share, saturation, scale.seconds);
+          const perSecond = computeRequestRate(share, saturation, scale.seconds);
           const percent = Math.round(share * 100);
-          progress.showProgressStep(`offered-load: ${perSecond} requests per second, ${percent} % of saturation`);
+          progress.printProgress(`offered-load: ${perSecond} requests per second, ${percent} % of saturation`);
           const point = await measure(perSecond, perSecond, share, points.length);
           points.push(point);
           return point.achievedPerSecond >= keepingUpShare * point.offeredPerSecond;

@@ -17,9 +17,9 @@ import {
 import {
   type BorrowerOutcome,
   describeBorrower,
+  formatAnalyticsTable,
   formatBorrowerLine,
   formatOffersTable,
-  formatPageVariantsTable,
   printNote,
   printRequestAndResponse,
   printStepTitle,
@@ -110,7 +110,7 @@ async function run(client: MarketplaceClient, count: number, seed: number, full:
     if (tag === tags[0])
       printRequestAndResponse(`GET /analytics?${new URLSearchParams(query)}`, undefined, answer.status, answer.body);
   }
-  console.log(`\n${formatPageVariantsTable(summaries)}\n`);
+  console.log(`\n${formatAnalyticsTable(summaries)}\n`);
   printNote(
     'rev_attributed is preliminary. rev_confirmed, and rev_per_session with it, stays 0 until lenders confirm funded loans, ' +
       '14 to 45 days after the clicks.',

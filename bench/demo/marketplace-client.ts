@@ -53,7 +53,7 @@ export class MarketplaceClient {
   }
 
   post(path: string, body: unknown): Promise<ApiResponse> {
-    return this.#call(this.#baseUrl + path, {
+    return this.#sendWithRetry(this.#baseUrl + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -61,17 +61,17 @@ export class MarketplaceClient {
   }
 
   get(path: string, query: Record<string, string>): Promise<ApiResponse> {
-    return this.#call(`${this.#baseUrl}${path}?${new URLSearchParams(query)}`, {
+    return this.#sendWithRetry(`${this.#baseUrl}${path}?${new URLSearchParams(query)}`, {
       headers: { authorization: `Bearer ${this.#key}` },
     });
   }
 
   /** Requests a click_url without following the redirect. */
   requestClickUrl(clickUrl: string): Promise<ApiResponse> {
-    return this.#call(clickUrl, { redirect: 'manual' });
+    return this.#sendWithRetry(clickUrl, { redirect: 'manual' });
   }
 
-  async #call(url: string, init: RequestInit): Promise<ApiResponse> {
+  async #sendWithRetry(url: string, init: RequestInit): Promise<ApiResponse> {
     for (let attempt = 0; ; attempt++) {
       const answer = await this.#send(url, init);
       if (answer.status !== 429 || attempt === rateLimitRetries) return answer;

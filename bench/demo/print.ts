@@ -58,7 +58,7 @@ export interface BorrowerOutcome {
 }
 
 /** Formats the analytics of both variants as one table. */
-export function formatPageVariantsTable(summaries: readonly SummaryResponse[]): string {
+export function formatAnalyticsTable(summaries: readonly SummaryResponse[]): string {
   const row = (name: string, figure: (summary: SummaryResponse) => string) => [name, ...summaries.map(figure)];
   return textTable(
     ['', ...summaries.map(({ referrer_tag }) => referrer_tag)],

@@ -8,7 +8,7 @@ import { writeLiveSessions } from '../target/write-live-sessions.ts';
 import { oneMonthLedger, writeSampleLedger } from './sample-ledger.ts';
 
 /** Measurement of the ledger, the journal, a restart or the analytics store. */
-export interface LedgerHistoryMeasurement {
+export interface LedgerMeasurement {
   readonly name: string;
   /** Formatted value with unit, or the range of the values of several rounds. */
   readonly value: string;
@@ -29,7 +29,7 @@ const restartRoundsMax = 3;
 const targetSeconds = 10;
 
 /** Measures the start of a service with live sessions and their inputs. */
-async function measureRestart(dataDir: string, sessions: number, rounds: number): Promise<LedgerHistoryMeasurement[]> {
+async function measureRestart(dataDir: string, sessions: number, rounds: number): Promise<LedgerMeasurement[]> {
   const keys = Math.ceil(sessions / sessionsPerKey);
   await writeLiveSessions(dataDir, { count: sessions, keys, fields: 'all', sampleSize: 0 });
   const seconds: number[] = [];
@@ -56,7 +56,7 @@ async function measureRestart(dataDir: string, sessions: number, rounds: number)
 const targetRecordsPerSecond = 150_000;
 
 /** Measures how fast the records of a sample ledger are applied to an analytics store. */
-async function measureProjection(folder: string, sessions: number): Promise<LedgerHistoryMeasurement[]> {
+async function measureProjection(folder: string, sessions: number): Promise<LedgerMeasurement[]> {
   const files = dataPaths(folder);
   const records = await writeSampleLedger(files.ledgerFolder, oneMonthLedger(sessions));
   const follower = new LedgerFollower(files, () => {});
@@ -86,13 +86,13 @@ async function folderBytes(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-export const ledgerHistoryPart: BenchPart = {
+export const ledgerBenchPart: BenchPart = {
   name: 'history',
   description: 'restart with live sessions, and projection into the analytics store',
   measure: async ({ scale: { rounds, sessionsMax: sessions }, folder: parent, progress }) => {
-    const history: LedgerHistoryMeasurement[] = [];
+    const history: LedgerMeasurement[] = [];
     for (const measure of [measureRestart, measureProjection]) {
-      progress.showProgressStep(`history: ${measure.name}`);
+      progress.printProgress(`history: ${measure.name}`);
       const folder = await mkdtemp(join(parent, 'history-'));
       try {
         history.push(...(await measure(folder, sessions, rounds)));

@@ -9,11 +9,11 @@ import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { createTemporaryFolder } from '../target/owned-resources.ts';
 import { createApiKeys } from '../target/service-target.ts';
-import { type MicroBenchmark, perItemBenchmark } from './micro-benchmark.ts';
+import { createPerItemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
 
 const issuedKeyCount = 500;
 
-export const apiKeyBenchmark: MicroBenchmark = perItemBenchmark<string>(
+export const apiKeyBenchmark: MicroBenchmark = createPerItemBenchmark<string>(
   `auth/api-key: hash and look up one of ${issuedKeyCount} keys`,
   async ({ folder }) => {
     const owned = await createTemporaryFolder(folder, 'keys-');
@@ -77,7 +77,7 @@ function createAuthenticator(defaultLimits: KeyLimits) {
 }
 
 export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
-  perItemBenchmark('auth/authenticator: admit a request, 5,000 keys at their limit', () => {
+  createPerItemBenchmark('auth/authenticator: admit a request, 5,000 keys at their limit', () => {
     const { authenticator, headers, forward } = createAuthenticator(defaultKeyLimits);
     return {
       items: headers,
@@ -87,7 +87,7 @@ export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
       },
     };
   }),
-  perItemBenchmark('auth/authenticator: reject a request, 5,000 keys over their limit', () => {
+  createPerItemBenchmark('auth/authenticator: reject a request, 5,000 keys over their limit', () => {
     const { authenticator, headers } = createAuthenticator(lowLimits);
     const admit = (header: string) => authenticator.admit(header, personalLoans, 'get_marketplace');
     for (let taken = 0; taken < lowLimits.requestsPerMinute; taken++) headers.forEach(admit);

@@ -6,7 +6,7 @@ import {
   type RateLimitStatus,
 } from '../../src/auth/rate-limits.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
-import { SecretRing } from '../../src/secrets/secret-ring.ts';
+import { SecretSet } from '../../src/secrets/secret-set.ts';
 import { emptyFieldVector, type FieldVector } from '../../src/verticals/field-vector.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
@@ -20,12 +20,12 @@ import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
 /** Content of a secret file with one secret. */
-export function createSecretRing(): SecretRing {
-  return new SecretRing([{ number: 1, bytes: randomBytes(32) }]);
+export function createSecretSet(): SecretSet {
+  return new SecretSet([{ number: 1, bytes: randomBytes(32) }]);
 }
 
 /** Returns rate limit statuses with decreasing numbers of remaining requests. */
-export function randomLimitStatuses(count: number): RateLimitStatus[] {
+export function createRateLimitStatuses(count: number): RateLimitStatus[] {
   const { requests } = createRateLimitPolicies(defaultKeyLimits);
   const { requestsPerMinute } = defaultKeyLimits;
   return Array.from({ length: count }, (_, i) =>
@@ -34,7 +34,7 @@ export function randomLimitStatuses(count: number): RateLimitStatus[] {
 }
 
 /** Returns ledger records in a repeated order: a session, a view of five offers, a click. */
-export function randomRecords(count: number): LedgerRecord[] {
+export function createLedgerRecords(count: number): LedgerRecord[] {
   return Array.from({ length: count }, (_, serial) => {
     const sub = subIdBytes({ createdMs: 1_760_000_000_000 + serial, serial });
     const offers = Array.from({ length: 5 }, (_each, place) => `lender-offer-${(serial + place) % 60}`);

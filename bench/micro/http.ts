@@ -2,17 +2,17 @@ import { rateLimitHeaders } from '../../src/auth/rate-limits.ts';
 import { nextRequestId } from '../../src/http/engines/base-request-context.ts';
 import { responseHead } from '../../src/http/engines/response-head.ts';
 import { errorReply, jsonHeaders } from '../../src/http/routes/replies.ts';
-import { randomLimitStatuses } from './fixtures.ts';
-import { type MicroBenchmark, perItemBenchmark } from './micro-benchmark.ts';
+import { createRateLimitStatuses } from './fixtures.ts';
+import { createPerItemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
 
 const replyCount = 1_000;
 
-export const replyTextBenchmark: MicroBenchmark = perItemBenchmark(
+export const replyTextBenchmark: MicroBenchmark = createPerItemBenchmark(
   'http/engines/response-head: serialize a head with rate limits',
   () => {
     const wire = Buffer.alloc(4_096);
     return {
-      items: randomLimitStatuses(replyCount),
+      items: createRateLimitStatuses(replyCount),
       run: (status) => {
         const reply = { status: 200, headers: rateLimitHeaders(status) + jsonHeaders, body: '' };
         return wire.write(responseHead(reply, nextRequestId()));
@@ -21,12 +21,12 @@ export const replyTextBenchmark: MicroBenchmark = perItemBenchmark(
   },
 );
 
-export const errorReplyBenchmark: MicroBenchmark = perItemBenchmark(
+export const errorReplyBenchmark: MicroBenchmark = createPerItemBenchmark(
   'http/routes/replies: serialize a 429 reply',
   () => {
     const wire = Buffer.alloc(4_096);
     return {
-      items: randomLimitStatuses(replyCount),
+      items: createRateLimitStatuses(replyCount),
       run: (status) => {
         const refusal = { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: status.resetSeconds } as const;
         const requestId = nextRequestId();

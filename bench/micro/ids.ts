@@ -3,8 +3,8 @@ import { ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds, subIdByteLength } from '../../src/ids/sub-id.ts';
 import { WidgetTokens } from '../../src/ids/widget-token.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
-import { createSecretRing } from './fixtures.ts';
-import { type MicroBenchmark, perItemBenchmark } from './micro-benchmark.ts';
+import { createSecretSet } from './fixtures.ts';
+import { createPerItemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
 
 const idCount = 1_000;
 const createdMs = 1_760_000_000_000;
@@ -14,23 +14,23 @@ function fill<Item>(create: (at: number) => Item): Item[] {
 }
 
 function issueSubIds() {
-  const subIds = new SubIds(createSecretRing(), new RandomBytesPool());
-  return { subIds, issue: (at: number) => subIds.issue(createdMs + at, 7, 1, 'live') };
+  const subIds = new SubIds(createSecretSet(), new RandomBytesPool());
+  return { subIds, issue: (at: number) => subIds.issueSubId(createdMs + at, 7, 1, 'live') };
 }
 
 export const subIdBenchmarks: readonly MicroBenchmark[] = [
-  perItemBenchmark('ids/sub-id: issue a session ID', () => {
+  createPerItemBenchmark('ids/sub-id: issue a session ID', () => {
     const { issue } = issueSubIds();
     return { items: fill((at) => at), run: (at) => issue(at).length };
   }),
-  perItemBenchmark('ids/sub-id: verify a session ID', () => {
+  createPerItemBenchmark('ids/sub-id: verify a session ID', () => {
     const { subIds, issue } = issueSubIds();
     return { items: fill(issue), run: (subId) => (subIds.verify(subId) === null ? 0 : 1) };
   }),
 ];
 
 function issueClickIds() {
-  const clickIds = new ClickIds(createSecretRing(), new RandomBytesPool());
+  const clickIds = new ClickIds(createSecretSet(), new RandomBytesPool());
   const clicks = fill((at) => ({
     sub: randomBytes(subIdByteLength),
     offerId: `lender-offer-${at % 60}`,
@@ -42,11 +42,11 @@ function issueClickIds() {
 }
 
 export const clickIdBenchmarks: readonly MicroBenchmark[] = [
-  perItemBenchmark('ids/click-tokens: issue a click ID', () => {
+  createPerItemBenchmark('ids/click-tokens: issue a click ID', () => {
     const { clickIds, clicks } = issueClickIds();
     return { items: clicks, run: (click) => clickIds.issue(click).length };
   }),
-  perItemBenchmark('ids/click-tokens: verify a click ID', () => {
+  createPerItemBenchmark('ids/click-tokens: verify a click ID', () => {
     const { clickIds, clicks } = issueClickIds();
     const items = clicks.map((click) => clickIds.issue(click));
     return { items, run: (text) => (clickIds.verify(text) === null ? 0 : 1) };
@@ -58,24 +58,24 @@ const randomSubs = () => fill(() => randomBytes(subIdByteLength));
 const tokenContent = { catalogVersion: '0123456789abcdef', creditBand: 3 };
 
 export const clickTokenBenchmarks: readonly MicroBenchmark[] = [
-  perItemBenchmark('ids/click-tokens: encrypt a click token', () => {
-    const cipher = new ClickTokenCipher(createSecretRing(), new RandomBytesPool());
+  createPerItemBenchmark('ids/click-tokens: encrypt a click token', () => {
+    const cipher = new ClickTokenCipher(createSecretSet(), new RandomBytesPool());
     return { items: randomSubs(), run: (sub) => cipher.encrypt(sub, tokenContent).length };
   }),
-  perItemBenchmark('ids/click-tokens: decrypt a click token', () => {
-    const cipher = new ClickTokenCipher(createSecretRing(), new RandomBytesPool());
+  createPerItemBenchmark('ids/click-tokens: decrypt a click token', () => {
+    const cipher = new ClickTokenCipher(createSecretSet(), new RandomBytesPool());
     const items = randomSubs().map((sub) => ({ sub, text: cipher.encrypt(sub, tokenContent) }));
     return { items, run: ({ sub, text }) => cipher.decrypt(sub, text)?.creditBand ?? 0 };
   }),
 ];
 
 export const widgetTokenBenchmarks: readonly MicroBenchmark[] = [
-  perItemBenchmark('ids/widget-token: issue a widget token', () => {
-    const tokens = new WidgetTokens(createSecretRing());
+  createPerItemBenchmark('ids/widget-token: issue a widget token', () => {
+    const tokens = new WidgetTokens(createSecretSet());
     return { items: randomSubs(), run: (sub) => tokens.issueWidgetToken(sub, createdMs).length };
   }),
-  perItemBenchmark('ids/widget-token: verify a widget token', () => {
-    const tokens = new WidgetTokens(createSecretRing());
+  createPerItemBenchmark('ids/widget-token: verify a widget token', () => {
+    const tokens = new WidgetTokens(createSecretSet());
     const items = randomSubs().map((sub) => ({ sub, text: tokens.issueWidgetToken(sub, createdMs) }));
     return { items, run: ({ sub, text }) => tokens.verify(sub, text) ?? 0 };
   }),

@@ -10,26 +10,26 @@ import { dataPaths } from '../../src/files/data-paths.ts';
 import type { SessionCreatedRecord } from '../../src/ledger/ledger-record.ts';
 import { oneMonthLedger, writeSampleLedger } from '../history/sample-ledger.ts';
 import { createTemporaryFolder } from '../target/owned-resources.ts';
-import { randomRecords } from './fixtures.ts';
-import { type MicroBenchmark, perItemBenchmark } from './micro-benchmark.ts';
+import { createLedgerRecords } from './fixtures.ts';
+import { createPerItemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
 
 const recordCount = 999;
 
 function encodedRecords(): Uint8Array[] {
   const encoder = new Encoder();
-  return randomRecords(recordCount).map((record) => encoder.encode(record));
+  return createLedgerRecords(recordCount).map((record) => encoder.encode(record));
 }
 
 export const ledgerRecordBenchmarks: readonly MicroBenchmark[] = [
-  perItemBenchmark('ledger/ledger-record: encode a record', () => {
+  createPerItemBenchmark('ledger/ledger-record: encode a record', () => {
     const encoder = new Encoder();
-    return { items: randomRecords(recordCount), run: (record) => encoder.encodeSharedRef(record).length };
+    return { items: createLedgerRecords(recordCount), run: (record) => encoder.encodeSharedRef(record).length };
   }),
-  perItemBenchmark('event-log/log-format: decode a record', () => {
+  createPerItemBenchmark('event-log/log-format: decode a record', () => {
     const decoder = new RecordDecoder();
-    return { items: encodedRecords(), run: (payload) => decoder.decode(payload).length };
+    return { items: encodedRecords(), run: (payload) => decoder.decodeRecord(payload).length };
   }),
-  perItemBenchmark('event-log/log-format: encode a frame', () => {
+  createPerItemBenchmark('event-log/log-format: encode a frame', () => {
     let position = 0;
     const group = new FrameGroup();
     return {

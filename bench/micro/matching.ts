@@ -6,15 +6,15 @@ import {
   encodeMatchBatch,
   encodeMatchResults,
   type MatchBatch,
-  type MatchRequestMessage,
+  type MatchRequestTuple,
   type WorkerMatchResult,
 } from '../../src/matching/match-batch.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
-import { priceRankedOffers, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
+import { calculateOfferPrices, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { createRanker, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
-import { recommendedScore } from '../../src/verticals/personal-loans/sort-keys.ts';
+import { computeRecommendationScore } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog } from '../../test/support/random-catalog.ts';
 import { fixedCurrentDate, randomBorrowerVectors } from './fixtures.ts';
 import type { MicroBenchmark } from './micro-benchmark.ts';
@@ -61,7 +61,7 @@ const coldBenchmark = (offers: number, calls: number): MicroBenchmark => ({
     return {
       calls,
       run: () => {
-        const rank = createRanker(recommendedScore);
+        const rank = createRanker(computeRecommendationScore);
         let total = 0;
         for (const borrower of borrowers) total += rank(tables, borrower, fixedCurrentDate).total;
         return total;
@@ -70,7 +70,7 @@ const coldBenchmark = (offers: number, calls: number): MicroBenchmark => ({
   },
 });
 
-export function matchingBenchmarks(quick: boolean): MicroBenchmark[] {
+export function createRankingBenchmarks(quick: boolean): MicroBenchmark[] {
   const coldSizes = catalogSizes.filter((offers) => !quick || offers <= quickColdMax);
   return [
     ...catalogSizes.map(warmBenchmark),
@@ -82,7 +82,7 @@ const batchCalls = bounds.matchBatchRequestsMax;
 
 function createBatch(): MatchBatch {
   const requests = randomBorrowerVectors(batchCalls, 5).map(
-    (borrower): MatchRequestMessage => ['0123456789abcdef', fixedCurrentDate, ...borrower],
+    (borrower): MatchRequestTuple => ['0123456789abcdef', fixedCurrentDate, ...borrower],
   );
   return { requests, unavailable: [] };
 }
@@ -93,7 +93,7 @@ function createBatchResults(): WorkerMatchResult[] {
 }
 
 /** Benchmarks one message between the main thread and a matching thread. */
-function batchBenchmark<Input>(
+function createBatchBenchmark<Input>(
   work: string,
   createInput: () => Input,
   run: (input: Input) => { readonly length: number },
@@ -108,14 +108,14 @@ function batchBenchmark<Input>(
 }
 
 export const matchBatchBenchmarks: readonly MicroBenchmark[] = [
-  batchBenchmark('encode a request', createBatch, encodeMatchBatch),
-  batchBenchmark(
+  createBatchBenchmark('encode a request', createBatch, encodeMatchBatch),
+  createBatchBenchmark(
     'decode a request',
     () => encodeMatchBatch(createBatch()),
     (bytes) => decodeMatchBatch(bytes).requests,
   ),
-  batchBenchmark('encode a result', createBatchResults, encodeMatchResults),
-  batchBenchmark('decode a result', () => encodeMatchResults(createBatchResults()), decodeMatchResults),
+  createBatchBenchmark('encode a result', createBatchResults, encodeMatchResults),
+  createBatchBenchmark('decode a result', () => encodeMatchResults(createBatchResults()), decodeMatchResults),
 ];
 
 export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offersShown) => ({
@@ -137,7 +137,7 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
       run: () => {
         let bytes = 0;
         for (const { borrower, orders } of ranked) {
-          const offers = priceRankedOffers(catalog, orders.subarray(0, offersShown), borrower);
+          const offers = calculateOfferPrices(catalog, orders.subarray(0, offersShown), borrower);
           bytes += wire.write(renderOffersJson({ catalog, offers, subId, clickToken }, urls));
         }
         return bytes;

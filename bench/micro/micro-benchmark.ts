@@ -30,7 +30,7 @@ export interface PreparedBenchmark {
 }
 
 /** Defines a benchmark that calls a function for each prepared item. Each call returns a positive number, or 0 after a failure. */
-export function perItemBenchmark<Item>(
+export function createPerItemBenchmark<Item>(
   name: string,
   prepare: (context: MicroBenchmarkContext) => ItemCalls<Item> | Promise<ItemCalls<Item>>,
 ): MicroBenchmark {

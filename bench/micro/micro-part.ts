@@ -4,7 +4,7 @@ import { apiKeyBenchmark, authenticatorBenchmarks } from './auth.ts';
 import { errorReplyBenchmark, replyTextBenchmark } from './http.ts';
 import { clickIdBenchmarks, clickTokenBenchmarks, subIdBenchmarks, widgetTokenBenchmarks } from './ids.ts';
 import { ledgerAppendBenchmarks, ledgerRecordBenchmarks, projectionBenchmark } from './ledger.ts';
-import { matchBatchBenchmarks, matchingBenchmarks, offerJsonBenchmarks } from './matching.ts';
+import { createRankingBenchmarks, matchBatchBenchmarks, offerJsonBenchmarks } from './matching.ts';
 import {
   calibrationBenchmark,
   type MicroBenchmark,
@@ -31,7 +31,7 @@ export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroB
     fieldValidationBenchmark,
     fieldMergeBenchmark,
     ...matchBatchBenchmarks,
-    ...matchingBenchmarks(quick),
+    ...createRankingBenchmarks(quick),
     ...clickTokenBenchmarks,
     ...offerJsonBenchmarks,
     replyTextBenchmark,
@@ -50,7 +50,7 @@ const fullTimes = { warmupTime: 50, warmupIterations: 1, time: 200, iterations: 
 const quickTimes = { warmupTime: 30, warmupIterations: 1, time: 50, iterations: 2 };
 
 /** Runs a benchmark repeatedly with tinybench. Throws if a run returns a value that is not positive, which means that the run failed. */
-export async function runMicroBenchmarkRepeatedly(
+export async function runMicroBenchmark(
   micro: MicroBenchmark,
   context: MicroBenchmarkContext,
 ): Promise<MicroBenchmarkResult> {
@@ -93,8 +93,8 @@ export const microBenchPart: BenchPart = {
   measure: async ({ quick, folder, scale, progress }) => {
     const micro: MicroBenchmarkResult[] = [];
     for (const benchmark of listMicroBenchmarks(quick, scale.sessionsMax)) {
-      progress.showProgressStep(`micro: ${benchmark.name}`);
-      micro.push(await runMicroBenchmarkRepeatedly(benchmark, { quick, folder }));
+      progress.printProgress(`micro: ${benchmark.name}`);
+      micro.push(await runMicroBenchmark(benchmark, { quick, folder }));
     }
     return { micro };
   },

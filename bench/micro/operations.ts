@@ -13,8 +13,8 @@ import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { drawBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
-import { createSecretRing, fixedCurrentDate } from './fixtures.ts';
-import { type MicroBenchmark, perItemBenchmark } from './micro-benchmark.ts';
+import { createSecretSet, fixedCurrentDate } from './fixtures.ts';
+import { createPerItemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
 
 const creatorTenant: Tenant = { account: 1, vertical: personalLoans, mode: 'live' };
 const sessionBody = { referrer_tag: 'bench_variant-a', user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
@@ -33,7 +33,7 @@ const instantLedger: Ledger = {
 /** Creates sessions like the service, but without writing a log. */
 function createSessionCreator() {
   const clock = systemClock;
-  const secrets = createSecretRing();
+  const secrets = createSecretSet();
   const sessionTtlMs = bounds.sessionTtlMs;
   const sessions = new MemorySessionStore({
     clock,
@@ -86,7 +86,7 @@ export const sessionCreationBenchmark: MicroBenchmark = {
 
 const itemCount = 1_000;
 
-export const fieldValidationBenchmark: MicroBenchmark = perItemBenchmark(
+export const fieldValidationBenchmark: MicroBenchmark = createPerItemBenchmark(
   'verticals/pocket-fields: validate all fields of a borrower',
   () => {
     const random = seededRandom(3);
@@ -98,7 +98,7 @@ export const fieldValidationBenchmark: MicroBenchmark = perItemBenchmark(
   },
 );
 
-export const sessionResponseBenchmark: MicroBenchmark = perItemBenchmark(
+export const sessionResponseBenchmark: MicroBenchmark = createPerItemBenchmark(
   'http/routes/api-routes: serialize a session',
   async () => {
     const { sessions, create } = createSessionCreator();

@@ -1,5 +1,5 @@
 import { bounds } from '../../src/bounds.ts';
-import { parseSubIdInt32s, subIdInt32Count } from '../../src/ids/sub-id.ts';
+import { parseSubIdHex, subIdInt32Count } from '../../src/ids/sub-id.ts';
 import { InternTable } from '../../src/sessions/intern-table.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { RankingArena } from '../../src/sessions/ranking-arena.ts';
@@ -24,7 +24,7 @@ export const fieldMergeBenchmark: MicroBenchmark = {
     const shard = new SessionShard({ tenants: new InternTable(), rankings: new RankingArena(), fieldsMax });
     const id = new Int32Array(subIdInt32Count);
     const sessions = subIdsAt(Date.now(), mergeCalls).map((text) => {
-      parseSubIdInt32s(text, id);
+      parseSubIdHex(text, id);
       shard.add(id, tenant);
       return shard.get(id, text)!;
     });

@@ -26,13 +26,13 @@ export class LoadRecorder {
   }
 
   /** Counts a scheduled request, and records how late the client handled the request. */
-  recordScheduledRequest(dueMs: number, nowMs: number): void {
+  countScheduledRequest(dueMs: number, nowMs: number): void {
     if (!this.#isAfterWarmUp(dueMs)) return;
     this.#due++;
     this.#lag.record(toMicros(nowMs - dueMs));
   }
 
-  recordResponse(dueMs: number, nowMs: number, status: number): void {
+  countResponse(dueMs: number, nowMs: number, status: number): void {
     this.#answered++;
     if (!this.#isAfterWarmUp(dueMs)) return;
     if (this.#expectedStatuses.has(status)) {
@@ -44,7 +44,7 @@ export class LoadRecorder {
   }
 
   /** Counts a failed request. `waited` is true if the client waited for a reply until the deadline. */
-  recordFailure(dueMs: number, nowMs: number, waited: boolean): void {
+  countFailure(dueMs: number, nowMs: number, waited: boolean): void {
     if (!this.#isAfterWarmUp(dueMs)) return;
     this.#failed++;
     if (waited) this.#latency.record(toMicros(nowMs - dueMs));
@@ -55,7 +55,7 @@ export class LoadRecorder {
     this.#endMs = endMs;
   }
 
-  toLoadResult(): Omit<OpenLoopResult, 'busy'> {
+  getLoadResult(): Omit<OpenLoopResult, 'busy'> {
     const seconds = (this.#endMs - this.#countedFromMs) / 1_000;
     return {
       due: this.#due,

@@ -32,7 +32,7 @@ const startDelayMs = 10;
 export interface OpenLoopClientDeps {
   nowMs(): number;
   readonly startPacer: typeof startPacer;
-  connect(port: number, events: ConnectionEvents): Connection;
+  openConnection(port: number, events: ConnectionEvents): Connection;
 }
 
 export type Connection = Pick<KeepAliveConnection, 'isIdle' | 'send' | 'abandonPendingRequest' | 'end'>;
@@ -40,7 +40,7 @@ export type Connection = Pick<KeepAliveConnection, 'isIdle' | 'send' | 'abandonP
 const systemDeps: OpenLoopClientDeps = {
   nowMs: monotonicMs,
   startPacer,
-  connect: (port, events) => new KeepAliveConnection(port, events),
+  openConnection: (port, events) => new KeepAliveConnection(port, events),
 };
 
 /** A connection and its pending request. */
@@ -102,7 +102,7 @@ export class OpenLoopClient {
     clearInterval(deadlines);
     for (const { connection } of this.#slots) connection.end();
     await pacer?.stop();
-    return { ...this.#recorder.toLoadResult(), busy: this.#busy ?? 0 };
+    return { ...this.#recorder.getLoadResult(), busy: this.#busy ?? 0 };
   }
 
   async #openAllConnections(): Promise<void> {
@@ -113,12 +113,12 @@ export class OpenLoopClient {
     );
     for (let count = 0; count < this.#plan.connections; count++) {
       const lane: ConnectionSlot = {
-        connection: this.#deps.connect(this.#plan.port, {
+        connection: this.#deps.openConnection(this.#plan.port, {
           onResponse: (status) => this.#recordResponse(lane, status),
           onRequestFailed: () =>
-            this.#finishRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, this.#deps.nowMs(), false)),
+            this.#finishRequest(lane, (dueMs) => this.#recorder.countFailure(dueMs, this.#deps.nowMs(), false)),
           onIdle: () => {
-            this.#sendNextOnConnection(lane);
+            this.#sendNextRequest(lane);
             if (this.#idleSlots.size === this.#plan.connections) opened.resolve();
           },
         }),
@@ -145,11 +145,11 @@ export class OpenLoopClient {
       const request = this.#next++;
       const dueMs = this.#dueMs[request]!;
       this.#startCpuUsageMeasurement(dueMs);
-      this.#recorder.recordScheduledRequest(dueMs, nowMs);
+      this.#recorder.countScheduledRequest(dueMs, nowMs);
       const lane = this.#takeIdleConnection();
       if (lane !== undefined) this.#send(lane, request);
       else if (this.#queue.length < this.#plan.queueMax) this.#queue.push(request);
-      else this.#recorder.recordFailure(dueMs, nowMs, false);
+      else this.#recorder.countFailure(dueMs, nowMs, false);
     }
     if (this.#next === this.#dueMs.length) this.#stopScheduling(this.#plan.singleUse ? nowMs : this.#endMs);
     this.#resolveWhenAllAnswered();
@@ -164,7 +164,7 @@ export class OpenLoopClient {
     return undefined;
   }
 
-  #sendNextOnConnection(lane: ConnectionSlot): void {
+  #sendNextRequest(lane: ConnectionSlot): void {
     if (this.#started && this.#plan.perSecond === null) {
       this.#sendNextInClosedLoop(lane);
       return;
@@ -189,7 +189,7 @@ export class OpenLoopClient {
     if (!lane.connection.isIdle) return;
     this.#startCpuUsageMeasurement(nowMs);
     this.#dueMs.push(nowMs);
-    this.#recorder.recordScheduledRequest(nowMs, nowMs);
+    this.#recorder.countScheduledRequest(nowMs, nowMs);
     this.#send(lane, this.#next++);
   }
 
@@ -200,7 +200,7 @@ export class OpenLoopClient {
   }
 
   #recordResponse(lane: ConnectionSlot, status: number): void {
-    this.#finishRequest(lane, (dueMs) => this.#recorder.recordResponse(dueMs, this.#deps.nowMs(), status));
+    this.#finishRequest(lane, (dueMs) => this.#recorder.countResponse(dueMs, this.#deps.nowMs(), status));
   }
 
   #finishRequest(lane: ConnectionSlot, how: (dueMs: number) => void): void {
@@ -215,12 +215,12 @@ export class OpenLoopClient {
     const nowMs = this.#deps.nowMs();
     const isLate = (request: number) => this.#dueMs[request]! + this.#plan.deadlineMs <= nowMs;
     while (this.#queue.length > 0 && isLate(this.#queue[0]!)) {
-      this.#recorder.recordFailure(this.#dueMs[this.#queue.shift()!]!, nowMs, true);
+      this.#recorder.countFailure(this.#dueMs[this.#queue.shift()!]!, nowMs, true);
     }
     for (const lane of this.#slots) {
       const { request } = lane;
       if (request === noRequest || !isLate(request)) continue;
-      this.#finishRequest(lane, (dueMs) => this.#recorder.recordFailure(dueMs, nowMs, true));
+      this.#finishRequest(lane, (dueMs) => this.#recorder.countFailure(dueMs, nowMs, true));
       lane.connection.abandonPendingRequest();
     }
     this.#resolveWhenAllAnswered();

@@ -10,7 +10,7 @@ import {
 import {
   adultAges,
   citizenshipStatuses,
-  coBorrowerFraction,
+  coBorrowerProbability,
   creditBands,
   debtToIncomeDistribution,
   educationLevels,
@@ -18,7 +18,7 @@ import {
   housingStatuses,
   incomeCreditCorrelation,
   incomeQuantiles,
-  loanAmountLogDeviation,
+  loanAmountSigma,
   loanPurposes,
   loanTermMonths,
   meanLoanAmountUsd,
@@ -80,7 +80,7 @@ export function drawBorrower(random: Random): Borrower {
   if (chance(random, fieldFillRates.birthdate)) borrower.birthdate = drawBirthdate(random, age);
   if (chance(random, fieldFillRates.citizenship_status))
     borrower.citizenship_status = pickWeighted(random, citizenshipStatuses);
-  if (chance(random, fieldFillRates.co_borrower)) borrower.co_borrower = chance(random, coBorrowerFraction);
+  if (chance(random, fieldFillRates.co_borrower)) borrower.co_borrower = chance(random, coBorrowerProbability);
   if (chance(random, fieldFillRates.education_level)) borrower.education_level = pickWeighted(random, educationLevels);
   if (chance(random, fieldFillRates.address_zip)) {
     borrower.address_zip = place.zip + String(wholeNumber(random, 0, 99)).padStart(2, '0');
@@ -102,7 +102,7 @@ function drawLoanAmount(random: Random, purpose: string): number {
   const means: Readonly<Record<string, number>> = meanLoanAmountUsd;
   const mean = means[purpose] ?? meanLoanAmountUsd.others;
   // The mean of a log-normal distribution is its median times exp(spread^2 / 2).
-  const usd = mean * Math.exp(loanAmountLogDeviation * drawStandardNormal(random) - loanAmountLogDeviation ** 2 / 2);
+  const usd = mean * Math.exp(loanAmountSigma * drawStandardNormal(random) - loanAmountSigma ** 2 / 2);
   return Math.min(100_000, Math.max(1_000, Math.round(usd / 100) * 100));
 }
 

@@ -62,7 +62,7 @@ export const loanPurposes: WeightedTable<string> = [
 export const meanLoanAmountUsd = { debt_consolidation: 12_670, home_improvement: 12_384, others: 10_575 };
 
 /** Assumed standard deviation of the logarithm of the requested amount. */
-export const loanAmountLogDeviation = 0.7;
+export const loanAmountSigma = 0.7;
 
 /**
  * Loan terms in months that borrowers request. More than half of borrowers request 36 months (LendingTree, 2018); the shares of other terms
@@ -170,4 +170,4 @@ export const fieldFillRates = {
 };
 
 /** Assumed share of people with a co-borrower. */
-export const coBorrowerFraction = 0.25;
+export const coBorrowerProbability = 0.25;

@@ -29,7 +29,7 @@ export function curvesSection(curves: readonly CurveResult[]): ReportSection {
  * Returns the point with the highest sustained request rate. A rate is sustained if, at this and all lower rates, the service kept up with
  * the load and the client was not saturated.
  */
-export function lastSustainedLoadPoint(points: readonly LoadCurvePoint[]): LoadCurvePoint | null {
+export function findHighestSustainedLoad(points: readonly LoadCurvePoint[]): LoadCurvePoint | null {
   const ascending = [...points].sort((a, b) => a.offeredPerSecond - b.offeredPerSecond);
   const end = ascending.findIndex(
     ({ achievedPerSecond, offeredPerSecond, refused, failed, client }) =>
@@ -41,7 +41,7 @@ export function lastSustainedLoadPoint(points: readonly LoadCurvePoint[]): LoadC
 function sustainedLoadText({ name, points }: CurveResult): string[] {
   if (name !== 'offered-load') return [];
   const most = Math.max(...points.map(({ achievedPerSecond }) => achievedPerSecond));
-  const last = lastSustainedLoadPoint(points);
+  const last = findHighestSustainedLoad(points);
   const sustained =
     last === null
       ? 'The service sustained none of the offered loads'

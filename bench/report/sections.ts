@@ -1,6 +1,6 @@
-import type { LedgerHistoryMeasurement } from '../history/history-part.ts';
+import type { LedgerMeasurement } from '../history/history-part.ts';
 import type { MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
-import type { BenchResult, MemoryMeasurement } from '../result/bench-result.ts';
+import type { BenchResult, SessionMemoryUsage } from '../result/bench-result.ts';
 import { curvesSection } from './curves-section.ts';
 import { formatNumber, type ReportSection } from './markdown.ts';
 import { routesSection } from './routes-section.ts';
@@ -16,7 +16,7 @@ export function createReportSections({ routes, curves, memory, micro, history }:
   ];
 }
 
-function memorySection({ fields, heapBytes, residentBytes, points, sessionsMax }: MemoryMeasurement): ReportSection {
+function memorySection({ fields, heapBytes, residentBytes, points, sessionsMax }: SessionMemoryUsage): ReportSection {
   return {
     title: 'Memory of live sessions',
     text: [
@@ -47,7 +47,7 @@ function microSection(results: readonly MicroBenchmarkResult[]): ReportSection {
   };
 }
 
-function historySection(figures: readonly LedgerHistoryMeasurement[]): ReportSection {
+function historySection(figures: readonly LedgerMeasurement[]): ReportSection {
   return {
     title: 'Restart and analytics',
     text: ['The start of a service with live sessions, and the projection of the ledger into the analytics store.'],

@@ -1,5 +1,5 @@
 import type { BenchScale } from '../bench-part.ts';
-import type { LedgerHistoryMeasurement } from '../history/history-part.ts';
+import type { LedgerMeasurement } from '../history/history-part.ts';
 import type { Machine } from '../machine.ts';
 import type { MicroBenchmarkResult } from '../micro/micro-benchmark.ts';
 
@@ -107,7 +107,7 @@ export interface OpenLoopClient {
 }
 
 /** Memory per live session. */
-export interface MemoryMeasurement {
+export interface SessionMemoryUsage {
   /** Number of fields of each session. */
   readonly fields: number;
   /** Bytes of heap and of resident memory that each additional session uses. */
@@ -134,9 +134,9 @@ export interface BenchResult {
   /** Results by route. `routes`, `curves`, `memory`, `micro` and `history` are empty or null if the run did not measure them. */
   readonly routes: readonly RouteResult[];
   readonly curves: readonly CurveResult[];
-  readonly memory: MemoryMeasurement | null;
+  readonly memory: SessionMemoryUsage | null;
   readonly micro: readonly MicroBenchmarkResult[];
-  readonly history: readonly LedgerHistoryMeasurement[];
+  readonly history: readonly LedgerMeasurement[];
 }
 
 /** Adds the result of one part to the result of the run. Lists are joined, and other values are replaced. */

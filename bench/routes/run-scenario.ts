@@ -12,17 +12,17 @@ import {
 } from '../result/bench-result.ts';
 import type { Scenario, ScenarioContext } from '../scenarios/scenario.ts';
 import { startBaselineTarget } from '../target/baseline-target.ts';
-import { cpuPerRequest, type LoadTarget, observeLoad, readProcessUsageWhenIdle } from '../target/load-target.ts';
+import { cpuPerRequest, type LoadTarget, measureServerUsage, readProcessUsageWhenIdle } from '../target/load-target.ts';
 import { createTemporaryFolder } from '../target/owned-resources.ts';
 import { type ServiceTarget, withServiceTarget } from '../target/service-target.ts';
-import { meanBodyBytes, pickSampleResponses } from './sample-responses.ts';
+import { fetchSampleResponses, meanBodyBytes } from './sample-responses.ts';
 
 /**
  * Returns the order in which a round measures the servers. The order changes from round to round, so that a gradual change of the machine,
  * such as its temperature, affects all servers equally. Each round begins with the next server, and every second round reverses the order
  * of the remaining servers.
  */
-export function orderOfServers<Server>(servers: readonly Server[], round: number): Server[] {
+export function rotateServerOrder<Server>(servers: readonly Server[], round: number): Server[] {
   const first = round % servers.length;
   const others = [...servers.slice(first + 1), ...servers.slice(0, first)];
   return [servers[first]!, ...(round % 2 === 0 ? others : others.reverse())];
@@ -30,7 +30,7 @@ export function orderOfServers<Server>(servers: readonly Server[], round: number
 
 /** Sends a load to one server and returns the measurement. Throws for an unexpected reply. */
 async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPlan): Promise<ServerMeasurement> {
-  const { result: loaded, usage, process } = await observeLoad(target, () => client.run(plan));
+  const { result: loaded, usage, process } = await measureServerUsage(target, () => client.run(plan));
   const { unexpected, ...result } = loaded;
   if (unexpected > 0) {
     const expected = [plan.expectedStatus, ...(plan.alsoExpected ?? [])].join(' or ');
@@ -65,7 +65,7 @@ export async function runScenario(scenario: Scenario, options: RunScenarioOption
   const { name, catalogOffers } = scenario;
   const folder = await createTemporaryFolder(options.folder, 'run-');
   try {
-    progress.showProgressStep(`${name}: starting the service with ${scale.keys} keys`);
+    progress.printProgress(`${name}: starting the service with ${scale.keys} keys`);
     const target = { folder: folder.path, keys: scale.keys, catalogOffers };
     return await withServiceTarget(target, (service) => runOnService(scenario, options, service, folder.path));
   } catch (error) {
@@ -86,8 +86,8 @@ async function runOnService(
   const servers = new Map<BenchServerKind, LoadTarget>();
   try {
     const context = createScenarioContext(caller, service.keys, scale.roundRequests);
-    progress.showProgressStep(`${name}: sampling replies and starting the baselines`);
-    const answers = await pickSampleResponses(scenario, context);
+    progress.printProgress(`${name}: sampling replies and starting the baselines`);
+    const answers = await fetchSampleResponses(scenario, context);
     for (const kind of benchServerKinds.filter((each) => each !== 'synced' || scenario.durable === true)) {
       servers.set(kind, kind === 'service' ? service : await startBaselineTarget(kind, answers, folder));
     }
@@ -98,7 +98,7 @@ async function runOnService(
     let round = 0;
     /** Sends the same requests to the servers, one server after the other. */
     const runRound = async (roundClient: LoadClient, label: string, share = 1) => {
-      progress.showProgressStep(`${name}: ${label}: preparing`);
+      progress.printProgress(`${name}: ${label}: preparing`);
       const roundRequests = Math.ceil(scale.roundRequests * share);
       const requests = await scenario.prepareRequests({ ...context, roundRequests }, round);
       await writeRequestFile(requestsFile, requests);
@@ -106,8 +106,8 @@ async function runOnService(
       // Background work that the preparation caused must end before the load.
       await readProcessUsageWhenIdle(service);
       const measured = new Map<BenchServerKind, ServerMeasurement>();
-      for (const [kind, target] of orderOfServers([...servers], round++)) {
-        progress.showProgressStep(`${name}: ${label}: load on ${kind}`);
+      for (const [kind, target] of rotateServerOrder([...servers], round++)) {
+        progress.printProgress(`${name}: ${label}: load on ${kind}`);
         // The baseline servers have no state, so the same requests can be sent to them repeatedly.
         const singleUse = scenario.singleUse && kind === 'service';
         const seconds = singleUse ? singleUseSecondsMax : scale.seconds * share;
@@ -156,7 +156,7 @@ export function createScenarioContext(
 }
 
 /** Benchmark part that measures a scenario with the same load on the service and on every baseline server. */
-export function routeBenchPart(scenario: Scenario): BenchPart {
+export function createRouteBenchPart(scenario: Scenario): BenchPart {
   return {
     name: scenario.name,
     group: 'routes',

@@ -9,7 +9,7 @@ const sampledResponses = 40;
 const samplingRound = 9_999;
 
 /** Sends a small number of requests of a scenario. Returns the response of median length for each kind of request. */
-export async function pickSampleResponses(scenario: Scenario, stage: ScenarioContext): Promise<BaselineResponse[]> {
+export async function fetchSampleResponses(scenario: Scenario, stage: ScenarioContext): Promise<BaselineResponse[]> {
   const small: ScenarioContext = { ...stage, roundRequests: sampledResponses, state: new Map() };
   return responsesOfMedianLength(scenario.kinds, await scenario.prepareRequests(small, samplingRound), stage.caller);
 }

@@ -1,6 +1,6 @@
 import {
   defaultTrafficMixFile,
-  mapRouteNames,
+  mapRoutesToNumbers,
   type RouteName,
   routeNames,
   toTrafficMix,
@@ -8,6 +8,7 @@ import {
 import { type Random, seededRandom } from '../population/random.ts';
 import {
   analyticsRequest,
+  assignApiKeys,
   clickRequests,
   createSessions,
   marketplaceRequest,
@@ -15,9 +16,8 @@ import {
   requestsWithChangedIncome,
   reusableSessions,
   sessionRequest,
-  withAlternatingApiKeys,
 } from './requests.ts';
-import { analyticsSessionCount, routeScenarios } from './route-scenarios.ts';
+import { analyticsSessionCount, singleRouteScenarios } from './route-scenarios.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
@@ -29,7 +29,7 @@ const requestsPerSession = routeNames.reduce((sum, name) => sum + perSession[nam
 
 /** Splits `total` requests among the routes, approximately: at least one request per route, and at least two analytics queries. */
 export function lifecycleRequestCounts(total: number): Record<RouteName, number> {
-  return mapRouteNames((name) =>
+  return mapRoutesToNumbers((name) =>
     Math.max(name === 'analytics' ? 2 : 1, Math.round((total * perSession[name]) / requestsPerSession)),
   );
 }
@@ -55,7 +55,7 @@ export const lifecycleScenario: Scenario = {
   name: 'lifecycle',
   title: 'all routes, in the ratio of an assumed traffic mix',
   targets: {},
-  kinds: routeScenarios.flatMap(({ kinds }) => kinds),
+  kinds: singleRouteScenarios.flatMap(({ kinds }) => kinds),
   singleUse: true,
   prepareRequests: async (stage, round) => {
     // Creates the sessions for the analytics queries once, before the first round.
@@ -71,7 +71,7 @@ export const lifecycleScenario: Scenario = {
     return shuffle(
       [
         ...Array.from({ length: counts.session }, () => sessionRequest(stage.nextApiKey())),
-        ...withAlternatingApiKeys(stage, [
+        ...assignApiKeys(stage, [
           ...requestsWithChangedIncome(filled.slice(0, counts.inputs), counts.inputs, round),
           ...filled.slice(0, counts['marketplace-unknown']).map((session) => marketplaceRequest(session, 5)),
           ...another,

@@ -41,7 +41,7 @@ export function marketplaceRequest(session: BorrowerSession, maxOffers: number):
 }
 
 /** Distributes requests evenly among API keys of the same account. */
-export function withAlternatingApiKeys(
+export function assignApiKeys(
   stage: Pick<ScenarioContext, 'nextApiKey'>,
   requests: readonly PreparedRequest[],
 ): PreparedRequest[] {

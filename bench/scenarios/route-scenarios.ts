@@ -1,6 +1,7 @@
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import {
   analyticsRequest,
+  assignApiKeys,
   basePath,
   clickRequests,
   createSessions,
@@ -10,7 +11,6 @@ import {
   requestsWithChangedIncome,
   reusableSessions,
   sessionRequest,
-  withAlternatingApiKeys,
 } from './requests.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -39,7 +39,7 @@ export const inputsSubmissionScenario: Scenario = {
   singleUse: true,
   prepareRequests: async (stage, round) => {
     const sessions = await reusableSessions(stage, Math.ceil(stage.roundRequests / 4), 12);
-    return withAlternatingApiKeys(stage, requestsWithChangedIncome(sessions, stage.roundRequests, round));
+    return assignApiKeys(stage, requestsWithChangedIncome(sessions, stage.roundRequests, round));
   },
 };
 
@@ -67,7 +67,7 @@ export const cachedRankingScenario: Scenario = {
     );
     if (full.length < count / 10) throw new Error('too few borrowers match five offers of this catalog');
     // Each key sends the same number of requests, so that no key exceeds its rate limit.
-    const load = withAlternatingApiKeys(
+    const load = assignApiKeys(
       stage,
       stage.keys.map((_, at) => full[at % full.length]!),
     );
@@ -155,7 +155,7 @@ export const analyticsScenario: Scenario = {
   },
 };
 
-export const routeScenarios: readonly Scenario[] = [
+export const singleRouteScenarios: readonly Scenario[] = [
   sessionScenario,
   inputsSubmissionScenario,
   cachedRankingScenario,

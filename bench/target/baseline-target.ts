@@ -6,7 +6,7 @@ import type { BaselineResponse } from '../baselines/baseline-response.ts';
 import type { BaselineServerKind } from '../result/bench-result.ts';
 import type { LoadTarget } from './load-target.ts';
 import { spawnChildProcess, stopChildProcess } from './owned-resources.ts';
-import { environmentToLoadProbe, ProcessProbe } from './process-probe.ts';
+import { addProbeToEnv, ProcessProbe } from './process-probe.ts';
 
 const uwsServer = fileURLToPath(new URL('../baselines/uws-server.ts', import.meta.url));
 const scripts: Readonly<Record<BaselineServerKind, string>> = {
@@ -25,7 +25,7 @@ export async function startBaselineTarget(
   const file = join(folder, `answers-${kind}.json`);
   await writeFile(file, JSON.stringify(answers));
   const child = spawnChildProcess(process.execPath, [scripts[kind], file, kind], {
-    env: environmentToLoadProbe(process.env),
+    env: addProbeToEnv(process.env),
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const ended = once(child, 'close').then(() => {

@@ -69,7 +69,7 @@ export async function readProcessUsageWhenIdle(target: LoadTarget): Promise<Proc
  * Runs a load on an idle server and waits until the server is idle again. Returns the result of the load, and the CPU time and other
  * figures of the server. Figures that the system does not report are null.
  */
-export async function observeLoad<Result>(
+export async function measureServerUsage<Result>(
   target: LoadTarget,
   load: () => Promise<Result>,
 ): Promise<{ result: Result; usage: ProcessUsage | null; process: ServerResourceUsage | null }> {

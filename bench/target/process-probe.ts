@@ -24,7 +24,7 @@ const probeScript = new URL('./probe.ts', import.meta.url).href;
 const responseTimeoutMs = 10_000;
 
 /** Environment variables that preload the probe. The process needs an IPC channel in `stdio`. */
-export function environmentToLoadProbe(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function addProbeToEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --import=${probeScript}`.trim() };
 }
 

@@ -14,7 +14,7 @@ import { generateCatalog } from '../../test/support/random-catalog.ts';
 import { findFreePort } from './free-port.ts';
 import type { LoadTarget } from './load-target.ts';
 import { createTemporaryFolder, spawnChildProcess, stopChildProcess } from './owned-resources.ts';
-import { environmentToLoadProbe, ProcessProbe } from './process-probe.ts';
+import { addProbeToEnv, ProcessProbe } from './process-probe.ts';
 
 /**
  * Creates live keys of one account in the key file of a server that is not running. The key registry creates the first key. The other keys
@@ -89,7 +89,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   const port = await findFreePort();
   const operationsPort = await findFreePort();
   const child = spawnChildProcess(launcherPath, ['serve'], {
-    env: environmentToLoadProbe({
+    env: addProbeToEnv({
       ...process.env,
       SVC_PORT: String(port),
       SVC_OPS_PORT: String(operationsPort),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { bounds } from '../../src/bounds.ts';
-import { toCompactDate, toDayNumber } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch, toCompactDate } from '../../src/domain/calendar.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
@@ -64,7 +64,7 @@ export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOpt
       const appended: Promise<void>[] = [];
       for (let number = first; number < Math.min(first + appendBatchSize, wanted.count); number++) {
         const createdMs = Date.now();
-        const subId = subIds.issue(createdMs, account, personalLoans.number, 'live');
+        const subId = subIds.issueSubId(createdMs, account, personalLoans.number, 'live');
         const sub = Uint8Array.from(subIds.toBytes(subId));
         const borrower = borrowerForSession(borrowers, number, wanted.fields);
         appended.push(
@@ -98,7 +98,7 @@ function borrowerForSession(
 }
 
 function encodeFieldChanges(borrower: Borrower, nowMs: number): readonly number[] {
-  const { changes, invalid } = validatePocketFields(personalLoans, borrower, toCompactDate(toDayNumber(nowMs)));
+  const { changes, invalid } = validatePocketFields(personalLoans, borrower, toCompactDate(daysSinceEpoch(nowMs)));
   if (invalid.length > 0) throw new Error(`a generated borrower is not valid: ${invalid[0]!.field}`);
   return changes;
 }

@@ -6,7 +6,7 @@ import type { LedgerFollower } from './ledger-follower.ts';
 
 export interface AggregatorWorkerData {
   readonly files: DataPaths;
-  /** Shared memory of the `ThreadProgress`, which the main thread also uses. */
+  /** Shared memory of the `AggregatorProgress`, which the main thread also uses. */
   readonly progress: SharedArrayBuffer;
 }
 
@@ -21,7 +21,7 @@ export type AnalyticsQueryName =
 type QueryMethods = Pick<AnalyticsStore, AnalyticsQueryName> & Pick<LedgerFollower, 'applyRetention'>;
 export type QueryName = keyof QueryMethods;
 
-export type AnalyticsQueryParameters = { readonly [Name in QueryName]: Parameters<QueryMethods[Name]>[0] };
+type AnalyticsQueryParameters = { readonly [Name in QueryName]: Parameters<QueryMethods[Name]>[0] };
 export type QueryResults = { readonly [Name in QueryName]: ReturnType<QueryMethods[Name]> };
 
 export type AggregatorQuery<Name extends QueryName = QueryName> = {

@@ -9,7 +9,7 @@ import type {
   QueryResults,
 } from './aggregator-protocol.ts';
 import { LedgerFollower } from './ledger-follower.ts';
-import { ThreadProgress } from './shared-progress.ts';
+import { AggregatorProgress } from './shared-progress.ts';
 
 type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
 
@@ -28,7 +28,7 @@ type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
  */
 export class Aggregator {
   readonly #port: MessagePort;
-  readonly #progress: ThreadProgress;
+  readonly #progress: AggregatorProgress;
   readonly #follower: LedgerFollower;
   /** Queries that wait until the aggregator has applied more ledger records. The main thread limits the number of these queries. */
   #pendingQueries: PendingQuery[] = [];
@@ -38,13 +38,13 @@ export class Aggregator {
 
   constructor({ files, progress }: AggregatorWorkerData, port: MessagePort) {
     this.#port = port;
-    this.#progress = new ThreadProgress(progress);
+    this.#progress = new AggregatorProgress(progress);
     this.#follower = new LedgerFollower(files, (reason) => {
       this.#isRebuilding = true;
       this.#postToMainThread({ kind: 'rebuild', reason });
     });
     this.#progress.appliedPosition = this.#follower.appliedPosition;
-    this.#progress.tryWakeAggregator();
+    this.#progress.markAggregatorAwake();
     port.on('message', (message: MessageToAggregator) => this.#onMessage(message));
     this.#postToMainThread({ kind: 'ready' });
     this.#reportRebuiltStore();

@@ -3,7 +3,7 @@ import Database, { type Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { createPrivateFile } from '../files/durable-files.ts';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
-import { ledgerTotalsColumns } from './projection-state.ts';
+import { ledgerCountColumns } from './projection-state.ts';
 
 /**
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
@@ -36,7 +36,7 @@ const createTablesSql = `
     one INTEGER PRIMARY KEY CHECK (one = 1),
     position INTEGER NOT NULL, segment INTEGER NOT NULL, "offset" INTEGER NOT NULL, crc INTEGER NOT NULL,
     last_wall_ms INTEGER,
-    ${ledgerTotalsColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')}
+    ${ledgerCountColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')}
   ) STRICT;
 
   CREATE TABLE retention (one INTEGER PRIMARY KEY CHECK (one = 1), kept_from_day INTEGER NOT NULL) STRICT;
@@ -149,7 +149,7 @@ function assertSchemaVersion(database: Database.Database): void {
 }
 
 /** Prepares a statement that returns each row as an array. */
-export function prepareRawStatement<Parameters extends unknown[], Row>(
+export function prepareTupleQuery<Parameters extends unknown[], Row>(
   database: Database.Database,
   sql: string,
 ): Statement<Parameters, Row> {
@@ -169,7 +169,7 @@ export function deleteAnalyticsDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }
 
-export function isDatabaseCorruptError(error: unknown): error is Error {
+export function isCorruptDatabaseError(error: unknown): error is Error {
   if (!(error instanceof Database.SqliteError)) return false;
   return error.code.startsWith('SQLITE_CORRUPT') || error.code.startsWith('SQLITE_NOTADB');
 }

@@ -9,19 +9,19 @@ import type {
   SummaryQuery,
   SummaryResult,
 } from './analytics.ts';
-import { openAnalyticsDatabase, prepareRawStatement } from './analytics-database.ts';
+import { openAnalyticsDatabase, prepareTupleQuery } from './analytics-database.ts';
 import { AnalyticsBatchWriter } from './batch-writer.ts';
 import { CohortReader } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import { DailyCounters } from './daily-counters.ts';
 import { LedgerProjection } from './ledger-projection.ts';
-import { type LedgerTotals, ledgerTotalsColumns, ledgerTotalsNames, zeroLedgerTotals } from './projection-state.ts';
+import { type LedgerCounts, ledgerCountColumns, ledgerCountNames, zeroLedgerCounts } from './projection-state.ts';
 import { SessionRowsReader } from './rows-reader.ts';
 import { SessionReader } from './session-reader.ts';
 import { SqliteProjectionState } from './sqlite-projection-state.ts';
 import {
   AnalyticsRetention,
-  RetainedSessionDays,
+  RetentionCutoff,
   type RetentionRequest,
   type RetentionResult,
   SessionPruner,
@@ -38,7 +38,7 @@ export type ExperimentRow = readonly [number: number, account: number, vertical:
  */
 export class AnalyticsStore {
   readonly #database: Database;
-  readonly #retainedSessions: RetainedSessionDays;
+  readonly #retainedSessions: RetentionCutoff;
   readonly pruner: SessionPruner;
   readonly #retention: AnalyticsRetention;
   readonly #projectionState: SqliteProjectionState;
@@ -47,14 +47,14 @@ export class AnalyticsStore {
   readonly #rowsReader: SessionRowsReader;
   readonly #selectExperiments: Statement<[number, number], ExperimentRow>;
   readonly #inTransaction: <Result>(read: () => Result) => Result;
-  readonly #selectTotals: Statement<[], LedgerTotals>;
+  readonly #selectTotals: Statement<[], LedgerCounts>;
   #cursor: LogCursor | null;
 
   /** Opens the file, or creates it if it does not exist. Throws `StoreVersionMismatchError` or an SQLite error. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabase(file);
     try {
-      this.#retainedSessions = new RetainedSessionDays(this.#database);
+      this.#retainedSessions = new RetentionCutoff(this.#database);
       this.pruner = new SessionPruner(this.#database, this.#retainedSessions);
       const counters = new DailyCounters(this.#database);
       this.#retention = new AnalyticsRetention(this.#database, this.#retainedSessions, counters);
@@ -63,14 +63,14 @@ export class AnalyticsStore {
       const sessions = new SessionReader(this.#database, this.#retainedSessions);
       this.#cohortReader = new CohortReader(this.#database, sessions);
       this.#rowsReader = new SessionRowsReader(this.#database, sessions);
-      this.#selectExperiments = prepareRawStatement(
+      this.#selectExperiments = prepareTupleQuery(
         this.#database,
         'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
       );
       // Each query runs in one transaction, because SQLite would otherwise lock the file separately for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
-      const totals = ledgerTotalsColumns.map((column, index) => `${column} AS ${ledgerTotalsNames[index]}`);
+      const totals = ledgerCountColumns.map((column, index) => `${column} AS ${ledgerCountNames[index]}`);
       this.#selectTotals = this.#database.prepare(`SELECT ${totals.join(', ')} FROM progress`);
       const selectCursor = this.#database.prepare<[], LogCursor>(
         'SELECT position, segment, "offset", crc FROM progress',
@@ -135,8 +135,8 @@ export class AnalyticsStore {
     return this.#inTransaction(() => this.#projectionState.findPayoutStates(keys));
   }
 
-  getTotals(): LedgerTotals {
-    return this.#selectTotals.get() ?? { ...zeroLedgerTotals };
+  getTotals(): LedgerCounts {
+    return this.#selectTotals.get() ?? { ...zeroLedgerCounts };
   }
 
   close(): void {

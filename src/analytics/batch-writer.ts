@@ -4,7 +4,7 @@ import type { LogCursor } from '../event-log/log-scanner.ts';
 import { columnIncrementsSql, encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
-import { ledgerTotalsColumns, ledgerTotalsNames } from './projection-state.ts';
+import { ledgerCountColumns, ledgerCountNames } from './projection-state.ts';
 
 /** Writes all changes of a batch of applied records to the store. The caller must open a transaction first. */
 export class AnalyticsBatchWriter {
@@ -46,10 +46,10 @@ export class AnalyticsBatchWriter {
       'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
     );
     this.#updateProgress = database.prepare(`
-      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${ledgerTotalsColumns.map(() => '?').join(', ')})
+      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${ledgerCountColumns.map(() => '?').join(', ')})
       ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
         crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms),
-        ${columnIncrementsSql(ledgerTotalsColumns)}`);
+        ${columnIncrementsSql(ledgerCountColumns)}`);
   }
 
   write(projection: LedgerProjection, cursor: LogCursor): void {
@@ -62,7 +62,7 @@ export class AnalyticsBatchWriter {
     for (const { micros, session, offer } of projection.revenue.clickDeltas.values())
       this.#addClickRevenue.run(micros, session, offer);
     const { position, segment, offset, crc } = cursor;
-    const totals = ledgerTotalsNames.map((name) => projection.totals[name]);
+    const totals = ledgerCountNames.map((name) => projection.totals[name]);
     this.#updateProgress.run(position, segment, offset, crc, projection.lastWallMs, ...totals);
   }
 }

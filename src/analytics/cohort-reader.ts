@@ -10,8 +10,8 @@ import type {
   SummaryResult,
   WidgetCounts,
 } from './analytics.ts';
-import { prepareRawStatement, prepareSingleValueQuery } from './analytics-database.ts';
-import { addWidgetCounts, lastMaturedCohortDay, payoutCentsSquared, zeroWidgetCounts } from './counting-rules.ts';
+import { prepareSingleValueQuery, prepareTupleQuery } from './analytics-database.ts';
+import { addWidgetCounts, lastMaturedCohortDay, revenueCentsSquared, zeroWidgetCounts } from './counting-rules.ts';
 import { isInDayRange, LenderRevenueTotals, type SessionReader } from './session-reader.ts';
 
 type DayWindow = Pick<CohortQuery, 'fromDay' | 'toDay'>;
@@ -41,7 +41,7 @@ class CounterReader {
         sum(attributed_micros) AS attributedMicros, sum(confirmed_micros) AS confirmedMicros
       FROM day_counter ${inWindow}`);
     const counts = widgetEventTypes.map((type) => `sum(${type})`).join(', ');
-    this.#selectWidgetCounts = prepareRawStatement(
+    this.#selectWidgetCounts = prepareTupleQuery(
       database,
       `SELECT ${group}, ${counts} FROM widget_counter ${inWindow}`,
     );
@@ -102,7 +102,7 @@ export class CohortReader {
     const { devices, matured, topLenders, subsOutsideDates } =
       query.subs === null
         ? this.#summarizeReferrerTag(query, maturedWindow)
-        : this.#summarizeSessionsBySubIds(query, query.subs, maturedWindow);
+        : this.#summarizeSubIds(query, query.subs, maturedWindow);
     const total = createZeroSum();
     const byDevice = [...devices]
       .sort(([a], [b]) => a - b)
@@ -129,7 +129,7 @@ export class CohortReader {
     const { fromDay, toDay, today, subs } = query;
     let groups = new MetricsByGroup();
     if (subs === null) {
-      const experiment = this.#sessions.findExperiment(query);
+      const experiment = this.#sessions.findExperimentNumber(query);
       if (experiment !== undefined) groups = this.#days.read(experiment, query);
     } else {
       for (const session of this.#sessions.findListedSessions(query, subs)) {
@@ -151,7 +151,7 @@ export class CohortReader {
 
   #summarizeReferrerTag(query: SummaryQuery, maturedWindow: DayWindow): SummaryParts {
     const { fromDay, toDay } = query;
-    const experiment = this.#sessions.findExperiment(query);
+    const experiment = this.#sessions.findExperimentNumber(query);
     if (experiment === undefined) {
       return { devices: new MetricsByGroup(), matured: zeroMatured, topLenders: [], subsOutsideDates: 0 };
     }
@@ -163,7 +163,7 @@ export class CohortReader {
     };
   }
 
-  #summarizeSessionsBySubIds(query: SummaryQuery, subs: readonly Uint8Array[], maturedWindow: DayWindow): SummaryParts {
+  #summarizeSubIds(query: SummaryQuery, subs: readonly Uint8Array[], maturedWindow: DayWindow): SummaryParts {
     const devices = new MetricsByGroup();
     const lenders = new LenderRevenueTotals();
     const matured = { ...zeroMatured };
@@ -177,7 +177,7 @@ export class CohortReader {
       if (isMatured) {
         matured.sessions++;
         matured.confirmedMicros += revenue.confirmedMicros;
-        matured.centsSquared += payoutCentsSquared(revenue.confirmedMicros);
+        matured.centsSquared += revenueCentsSquared(revenue.confirmedMicros);
       }
       if (inWindow) devices.add(session.device, { ...session, sessions: 1, ...revenue }, session.widgetEvents);
     }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { fileSystemLogFiles } from '../event-log/log-files.ts';
+import { nodeFileSystem } from '../event-log/log-files.ts';
 import { parseSegmentFileNames } from '../event-log/log-format.ts';
 import { LogScanner } from '../event-log/log-scanner.ts';
 import { writeSegment } from '../event-log/segment-files.ts';
@@ -15,7 +15,7 @@ import { LogDamagedError } from '../event-log/segment-reader.ts';
  */
 export type ArchiveRecord =
   | ArchiveHeader
-  | ArchivedExperimentCounters
+  | ArchivedExperimentKey
   | ArchivedDay
   | ArchivedLenderCounters
   | ArchiveFooter;
@@ -33,7 +33,7 @@ type ArchiveHeader = readonly [
 ];
 
 /** Experiment of the day counters and lender counters that follow this record, up to the next experiment record. */
-export type ArchivedExperimentCounters = readonly [
+export type ArchivedExperimentKey = readonly [
   kind: 12,
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
 ];
@@ -95,7 +95,7 @@ function isInt64(digits: string): boolean {
 }
 
 /** Counters of a range of days, grouped by experiment. The counters of each experiment follow a record that names the experiment. */
-export type ArchivedCounters = Iterable<ArchivedExperimentCounters | ArchivedDay | ArchivedLenderCounters>;
+export type ArchivedCounters = Iterable<ArchivedExperimentKey | ArchivedDay | ArchivedLenderCounters>;
 
 /**
  * Archive of the daily counters of days whose sessions and ledger records have been deleted. All figures can be computed from the archive
@@ -116,7 +116,7 @@ export class CounterArchive {
   constructor(folder: string) {
     this.#folder = folder;
     if (!existsSync(folder)) return;
-    const firsts = parseSegmentFileNames(fileSystemLogFiles.listFiles(folder));
+    const firsts = parseSegmentFileNames(nodeFileSystem.listFiles(folder));
     // The last file of the archive is normally an empty end segment. After a crash, or in an archive that an older release wrote, there is
     // no end segment.
     const last = firsts.at(-2) ?? firsts.at(-1);
@@ -158,8 +158,8 @@ export class CounterArchive {
   }
 
   /**
-   * Archives the counters of the days from `firstRetainedDay` (inclusive) to `untilDay` (exclusive). `untilDay` must be greater than
-   * `firstRetainedDay`. When `append` returns, the segment is durable. Throws `ArchiveWriteError` if the segment cannot be written, and
+   * Archives the counters of the days from `computeFirstRetainedDay` (inclusive) to `untilDay` (exclusive). `untilDay` must be greater than
+   * `computeFirstRetainedDay`. When `append` returns, the segment is durable. Throws `ArchiveWriteError` if the segment cannot be written, and
    * passes on the errors of `counters`. If `append` throws, the caller must treat the days as not archived. If the segment is complete
    * despite the error, the next start finds the days in the archive.
    */
@@ -168,7 +168,7 @@ export class CounterArchive {
     const firstRecord: ArchiveHeader = [archiveRecordKind.header, wallMs, fromDay, untilDay, ledgerStartPosition];
     const header = { firstSequence: this.#position + 1, previousCrc: this.#crc };
     try {
-      fileSystemLogFiles.createFolder(this.#folder);
+      nodeFileSystem.createFolder(this.#folder);
       writeSegment(this.#folder, header, archiveSegmentRecords(firstRecord, counters));
     } catch (error) {
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
@@ -193,7 +193,7 @@ export class CounterArchive {
 
   /** Yields the records of a segment and all later segments, then stores the position and the CRC for the header of the next segment. */
   *#readFrom(segment: number): Generator<ArchiveRecord, void> {
-    const scanner = new LogScanner(fileSystemLogFiles, this.#folder, { segment, decode: true });
+    const scanner = new LogScanner(nodeFileSystem, this.#folder, { segment, decode: true });
     const damaged = (reason: string): LogDamagedError => {
       const { file, offset } = scanner.end ?? { file: this.#folder, offset: 0 };
       return new LogDamagedError(file, offset, reason);

@@ -15,7 +15,7 @@ export function lastMaturedCohortDay(today: number): number {
  * Returns the square of a session's confirmed revenue, rounded to whole cents, because integer sums do not depend on the order of addition.
  * The rounding to whole cents affects only the confidence interval.
  */
-export function payoutCentsSquared(confirmedMicros: number): number {
+export function revenueCentsSquared(confirmedMicros: number): number {
   return Math.round(confirmedMicros / (microsPerUsd / 100)) ** 2;
 }
 

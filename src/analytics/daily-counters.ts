@@ -1,11 +1,11 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { WidgetCounts } from './analytics.ts';
-import { columnIncrementsSql, prepareRawStatement, RowWriter } from './analytics-database.ts';
+import { columnIncrementsSql, prepareTupleQuery, RowWriter } from './analytics-database.ts';
 import {
   type ArchivedCounters,
   type ArchivedDay,
-  type ArchivedExperimentCounters,
+  type ArchivedExperimentKey,
   type ArchivedLenderCounters,
   type ArchiveRecord,
   archiveRecordKind,
@@ -13,7 +13,7 @@ import {
 import type { LedgerProjection } from './ledger-projection.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
-type ExperimentRow = [number: number, ...experiment: ArchivedExperimentCounters[1]];
+type ExperimentRow = [number: number, ...experiment: ArchivedExperimentKey[1]];
 /**
  * Database row of one day: the counters of an archive record, then the widget counts. Without widget events, the widget counts are null.
  */
@@ -49,17 +49,17 @@ export class DailyCounters {
       ['experiment', 'day', 'lender'],
       ['clicks', 'confirmed_micros'],
     );
-    this.#selectExperiments = prepareRawStatement(
+    this.#selectExperiments = prepareTupleQuery(
       database,
       'SELECT number, account, vertical, test, tag FROM experiment ORDER BY number',
     );
-    this.#selectDays = prepareRawStatement(
+    this.#selectDays = prepareTupleQuery(
       database,
       `SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros,
           CAST(confirmed_cents_squared AS TEXT), ${widgetEventTypes.join(', ')}
         FROM day_counter LEFT JOIN widget_counter USING (experiment, day, device) WHERE experiment = ? AND day >= ? AND day < ?`,
     );
-    this.#selectLenders = prepareRawStatement(
+    this.#selectLenders = prepareTupleQuery(
       database,
       `SELECT day, name, clicks, confirmed_micros
         FROM lender_counter JOIN lender ON number = lender WHERE experiment = ? AND day >= ? AND day < ?`,
@@ -95,7 +95,7 @@ export class DailyCounters {
   }
 
   /** Replaces the counters of all days before `untilDay` with the archived counters. The caller must open a transaction first. */
-  replaceCountersOfDaysBefore(
+  restoreArchivedDays(
     untilDay: number,
     archived: Iterable<ArchiveRecord>,
     numbers: Pick<SqliteProjectionState, 'assignExperimentNumber' | 'lenders'>,

@@ -1,15 +1,15 @@
 import { renameSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
-import { fileSystemLogFiles } from '../event-log/log-files.ts';
+import { nodeFileSystem } from '../event-log/log-files.ts';
 import { parseSegmentFileNames } from '../event-log/log-format.ts';
 import { CursorBeyondLogError, LogReader } from '../event-log/log-reader.ts';
 import type { DataPaths } from '../files/data-paths.ts';
 import type { AggregatorQuery, AnalyticsQueryName, QueryExecutors, QueryResults } from './aggregator-protocol.ts';
-import { deleteAnalyticsDatabase, isDatabaseCorruptError, StoreVersionMismatchError } from './analytics-database.ts';
+import { deleteAnalyticsDatabase, isCorruptDatabaseError, StoreVersionMismatchError } from './analytics-database.ts';
 import { AnalyticsStore } from './analytics-store.ts';
 import { CounterArchive } from './counter-archive.ts';
-import type { LedgerTotals } from './projection-state.ts';
+import type { LedgerCounts } from './projection-state.ts';
 import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
 /**
@@ -38,7 +38,7 @@ export class LedgerFollower {
     try {
       store = new AnalyticsStore(analyticsStoreFile);
     } catch (error) {
-      if (!(error instanceof StoreVersionMismatchError || isDatabaseCorruptError(error))) throw error;
+      if (!(error instanceof StoreVersionMismatchError || isCorruptDatabaseError(error))) throw error;
       onRebuild(error.message);
       this.#deleteAnalyticsStore();
       store = new AnalyticsStore(analyticsStoreFile);
@@ -75,7 +75,7 @@ export class LedgerFollower {
     this.#closeOnError(() =>
       this.#store.applyBatch((projection) => {
         this.#reader.readRecords(upToPosition, bounds.projectionBatchRecordsMax, (position, record, segment) =>
-          projection.apply(position, record, segment),
+          projection.applyRecord(position, record, segment),
         );
         return this.#reader.cursor;
       }),
@@ -119,7 +119,7 @@ export class LedgerFollower {
       return action();
     } catch (error) {
       this.close();
-      if (isDatabaseCorruptError(error)) this.#deleteAnalyticsStore();
+      if (isCorruptDatabaseError(error)) this.#deleteAnalyticsStore();
       throw error;
     }
   }
@@ -139,7 +139,7 @@ export class LedgerFollower {
  * the first position in a ledger segment.
  */
 function describeMissingRecords(ledgerFolder: string, ledgerStartPosition: number): string | null {
-  const firsts = parseSegmentFileNames(fileSystemLogFiles.listFiles(ledgerFolder));
+  const firsts = parseSegmentFileNames(nodeFileSystem.listFiles(ledgerFolder));
   const [first] = firsts;
   if (first === undefined ? ledgerStartPosition === 1 : firsts.includes(ledgerStartPosition)) return null;
   return first !== undefined && first > ledgerStartPosition
@@ -162,12 +162,12 @@ interface RebuildOptions {
  * store is either the old store or the new store, or does not exist. If the store does not exist, the next start of the service rebuilds
  * it. The rebuild blocks the event loop for at most one batch at a time.
  */
-export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<LedgerTotals> {
+export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<LedgerCounts> {
   const { files, upToPosition, onProgress, onMissingRecords, signal } = options;
   const { analyticsStoreFile } = files;
   const temporaryFile = `${analyticsStoreFile}.rebuilt`;
   deleteAnalyticsDatabase(temporaryFile);
-  let totals: LedgerTotals;
+  let totals: LedgerCounts;
   try {
     const follower = new LedgerFollower({ ...files, analyticsStoreFile: temporaryFile }, onMissingRecords);
     try {

@@ -1,7 +1,7 @@
 import { classifyClick } from '../clicks/click-rules.ts';
 import type { Confirmation } from '../confirmations/confirmation.ts';
 import { checkConfirmation } from '../confirmations/confirmation.ts';
-import { toDayNumber } from '../domain/calendar.ts';
+import { daysSinceEpoch } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type {
   OfferClickedRecord,
@@ -17,12 +17,12 @@ import {
   type CohortDelta,
   type CountedClick,
   type DailyCounterDelta,
-  type LedgerTotals,
+  type LedgerCounts,
   type LenderCounterDelta,
   type SessionState,
   type SubIdSortKey,
-  toSubIdKey,
-  zeroLedgerTotals,
+  toSubIdSortKey,
+  zeroLedgerCounts,
 } from './projection-state.ts';
 import { RevenueChanges } from './revenue-projection.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
@@ -47,7 +47,7 @@ export class LedgerProjection {
   /** Index of the first `#indexedClicks` elements of `newClicks`. When a confirmation looks up a click, all new clicks are indexed. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
-  readonly totals: LedgerTotals = { ...zeroLedgerTotals };
+  readonly totals: LedgerCounts = { ...zeroLedgerCounts };
   /** Wall time of the last valid record, in Unix milliseconds. */
   lastWallMs: number | null = null;
 
@@ -62,7 +62,7 @@ export class LedgerProjection {
    *
    * @param segment first sequence number of the ledger segment that contains the record
    */
-  apply(position: number, value: unknown, segment: number): void {
+  applyRecord(position: number, value: unknown, segment: number): void {
     this.totals.records++;
     const record = parseLedgerRecord(value);
     if (record === null) {
@@ -70,7 +70,7 @@ export class LedgerProjection {
       return;
     }
     this.lastWallMs = record[1];
-    const key = toSubIdKey(record[2]);
+    const key = toSubIdSortKey(record[2]);
     if (key < this.#state.firstRetainedSubId) {
       this.totals.sealedSession++;
       return;
@@ -123,11 +123,11 @@ export class LedgerProjection {
     };
     this.changedSessions.set(key, session);
     if (metadata !== null) this.#state.addSessionMetadata(position, metadata);
-    const day = toDayNumber(createdMs);
+    const day = daysSinceEpoch(createdMs);
     const delta = this.#findOrAddDayDelta(experiment, day, device);
     delta.sessions++;
     this.lastCohortDayBySegment.set(segment, Math.max(day, this.lastCohortDayBySegment.get(segment) ?? 0));
-    this.#createdSessionsOfCohort(delta).push(session);
+    this.#findOrAddCohortDelta(delta).push(session);
   }
 
   #applyOffersViewed(session: SessionState, [, wallMs, sub, , offerIds, , isRefresh]: OffersViewedRecord): void {
@@ -140,14 +140,18 @@ export class LedgerProjection {
     // When a widget shows more offers during a view, clicks on these offers count, but the view is not counted again.
     if (isRefresh === true) return;
     session.views++;
-    this.#findOrAddDayDelta(session.experiment, toDayNumber(decodeSubId(sub).createdMs), session.device).views++;
+    this.#findOrAddDayDelta(session.experiment, daysSinceEpoch(decodeSubId(sub).createdMs), session.device).views++;
   }
 
   /** Counts widget events. The ledger contains no repeated events, because the main thread removes them before it appends a record. */
   #applyWidgetEvents(session: SessionState, [, wallMs, sub, , , types]: WidgetEventsReportedRecord): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);
-    const delta = this.#findOrAddDayDelta(session.experiment, toDayNumber(decodeSubId(sub).createdMs), session.device);
+    const delta = this.#findOrAddDayDelta(
+      session.experiment,
+      daysSinceEpoch(decodeSubId(sub).createdMs),
+      session.device,
+    );
     for (const type of types) {
       if (type >= widgetEventTypes.length) continue;
       countWidgetEvent(session, type);
@@ -204,7 +208,7 @@ export class LedgerProjection {
       offer,
       confirmation,
     );
-    const day = toDayNumber(decodeSubId(sub).createdMs);
+    const day = daysSinceEpoch(decodeSubId(sub).createdMs);
     const delta = this.#findOrAddDayDelta(session.experiment, day, session.device);
     delta.confirmedMicros += confirmedMicros;
     delta.confirmedCentsSquared += BigInt(confirmedCentsSquared);
@@ -226,7 +230,7 @@ export class LedgerProjection {
     // A sandbox click has no revenue (docs/contract.md#test-keys-and-the-sandbox), even if its ledger record contains an amount.
     const attributedMicros = mode === 'test' ? 0 : valueMicros;
     const lender = this.#state.lenders.findOrInsertRow(lenderName);
-    const day = toDayNumber(createdMs);
+    const day = daysSinceEpoch(createdMs);
     session.clickedOffers.push(offer);
     this.newClicks.push({ session: session.position, offer, lender, clickedMs, attributedMicros });
     const delta = this.#findOrAddDayDelta(session.experiment, day, session.device);
@@ -261,7 +265,7 @@ export class LedgerProjection {
     return delta;
   }
 
-  #createdSessionsOfCohort({ experiment, day }: DailyCounterDelta): SessionState[] {
+  #findOrAddCohortDelta({ experiment, day }: DailyCounterDelta): SessionState[] {
     const key = experiment * 2 ** 22 + day;
     let cohort = this.cohortDeltas.get(key);
     if (cohort === undefined) {

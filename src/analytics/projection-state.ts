@@ -1,11 +1,11 @@
-import type { OfferPayout } from '../confirmations/confirmation.ts';
+import type { ConfirmedPayout } from '../confirmations/confirmation.ts';
 import { dayMs } from '../domain/calendar.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 
 /** The 32 bytes of a sub_id as a latin1 string. A sub_id starts with the creation time, so these strings sort by creation time. */
 export type SubIdSortKey = string;
 
-export function toSubIdKey(sub: Uint8Array): SubIdSortKey {
+export function toSubIdSortKey(sub: Uint8Array): SubIdSortKey {
   return Buffer.from(sub.buffer, sub.byteOffset, subIdByteLength).toString('latin1');
 }
 
@@ -71,7 +71,7 @@ export interface CountedClick {
   readonly attributedMicros: number;
 }
 
-export interface ChangedPayout extends OfferPayout {
+export interface ChangedPayout extends ConfirmedPayout {
   readonly session: number;
   readonly offer: number;
   readonly txid: string;
@@ -84,7 +84,7 @@ export interface ClickRevenueDelta {
 }
 
 /** Number of applied records, and number of ignored records by reason. */
-export const zeroLedgerTotals = {
+export const zeroLedgerCounts = {
   records: 0,
   /** Number of records that were ignored because their session was created on an archived day. */
   sealedSession: 0,
@@ -104,10 +104,10 @@ export const zeroLedgerTotals = {
   /** Number of ignored confirmations that violate docs/contract.md#confirmation-rules. */
   unsoundConfirmations: 0,
 };
-export type LedgerTotals = typeof zeroLedgerTotals;
+export type LedgerCounts = typeof zeroLedgerCounts;
 
 /** Names of the record totals. The columns of the table `progress` store the record totals in the same order. */
-export const ledgerTotalsNames = Object.keys(zeroLedgerTotals) as (keyof LedgerTotals)[];
-export const ledgerTotalsColumns = ledgerTotalsNames.map((name) =>
+export const ledgerCountNames = Object.keys(zeroLedgerCounts) as (keyof LedgerCounts)[];
+export const ledgerCountColumns = ledgerCountNames.map((name) =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 );

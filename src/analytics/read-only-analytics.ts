@@ -7,11 +7,11 @@ import type {
   SummaryQuery,
   SummaryResult,
 } from './analytics.ts';
-import { openAnalyticsDatabaseReadOnly, prepareRawStatement, prepareSingleValueQuery } from './analytics-database.ts';
+import { openAnalyticsDatabaseReadOnly, prepareSingleValueQuery, prepareTupleQuery } from './analytics-database.ts';
 import { CohortReader } from './cohort-reader.ts';
 import { SessionRowsReader } from './rows-reader.ts';
 import { SessionReader } from './session-reader.ts';
-import { RetainedSessionDays } from './store-retention.ts';
+import { RetentionCutoff } from './store-retention.ts';
 
 type ReferrerTagCount = readonly [account: number, vertical: number, test: 0 | 1, tags: number];
 
@@ -49,7 +49,7 @@ export class ReadOnlyAnalytics implements Analytics {
   countReferrerTags(): ReferrerTagCount[] {
     const sql = `SELECT account, vertical, test, count(*) AS tags FROM experiment
       GROUP BY account, vertical, test ORDER BY tags DESC, account, vertical, test`;
-    return this.#inTransaction(() => prepareRawStatement<[], ReferrerTagCount>(this.#database, sql).all());
+    return this.#inTransaction(() => prepareTupleQuery<[], ReferrerTagCount>(this.#database, sql).all());
   }
 
   /** Closes the file. Repeated calls have no effect. */
@@ -61,7 +61,7 @@ export class ReadOnlyAnalytics implements Analytics {
   #inTransaction<Result>(read: (sessions: SessionReader) => Result): Result {
     return this.#database.transaction(() => {
       this.#lastPosition = this.#selectPosition.get() ?? 0;
-      return read(new SessionReader(this.#database, new RetainedSessionDays(this.#database)));
+      return read(new SessionReader(this.#database, new RetentionCutoff(this.#database)));
     })();
   }
 }

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { toDayNumber } from '../domain/calendar.ts';
+import { daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ThreadAnalytics } from './thread-analytics.ts';
 
@@ -10,7 +10,7 @@ interface RetentionTaskOptions {
   readonly analytics: Pick<ThreadAnalytics, 'applyRetention'>;
   /** Deletes all ledger segments whose records all precede `beforePosition`. Resolves with the number of deleted segments. */
   readonly deleteLedgerBefore: (beforePosition: number) => Promise<number>;
-  /** Called after a run that deleted ledger segments, or sessions created before the day `firstRetainedDay`. */
+  /** Called after a run that deleted ledger segments, or sessions created before the day `computeFirstRetainedDay`. */
   readonly onDeleted: (deleted: { readonly retainedFromDay: number; readonly segments: number }) => void;
   /** Called when a run fails; the task retries the run later. */
   readonly onError: (error: unknown) => void;
@@ -50,7 +50,7 @@ export class RetentionTask {
   async #run(): Promise<void> {
     let delayMs: number = bounds.retentionCheckIntervalMs;
     try {
-      await this.#deleteExpiredRows();
+      await this.#deleteExpiredData();
       if (this.#isFailing && !this.#closed) this.#options.onRecovered();
       this.#isFailing = false;
     } catch (error) {
@@ -64,11 +64,11 @@ export class RetentionTask {
     }, delayMs);
   }
 
-  async #deleteExpiredRows(): Promise<void> {
+  async #deleteExpiredData(): Promise<void> {
     const { retentionDays, clock, analytics, deleteLedgerBefore, onDeleted } = this.#options;
     const wallMs = clock.wallMs();
     const outcome = await Promise.race([
-      analytics.applyRetention({ today: toDayNumber(wallMs), retentionDays, wallMs }),
+      analytics.applyRetention({ today: daysSinceEpoch(wallMs), retentionDays, wallMs }),
       this.#closing.promise,
     ]);
     if (outcome === null) return;

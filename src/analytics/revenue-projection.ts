@@ -1,6 +1,6 @@
-import type { Confirmation, OfferPayout } from '../confirmations/confirmation.ts';
+import type { Confirmation, ConfirmedPayout } from '../confirmations/confirmation.ts';
 import { applyConfirmationToPayout, revenueDeltaMicros } from '../confirmations/confirmation.ts';
-import { payoutCentsSquared } from './counting-rules.ts';
+import { revenueCentsSquared } from './counting-rules.ts';
 import type { ChangedPayout, ClickRevenueDelta } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
@@ -25,7 +25,7 @@ export class RevenueChanges {
     return this.#revenueBySession.get(session) ?? this.#state.sessionRevenueMicros(session);
   }
 
-  findPayout(session: number, offer: number, txid: string): OfferPayout | null {
+  findPayout(session: number, offer: number, txid: string): ConfirmedPayout | null {
     return this.changedPayouts.get(`${session} ${offer} ${txid}`) ?? this.#state.findPayout(session, offer, txid);
   }
 
@@ -46,6 +46,6 @@ export class RevenueChanges {
       this.clickDeltas.set(key, click);
     }
     click.micros += confirmedMicros;
-    return { confirmedMicros, confirmedCentsSquared: payoutCentsSquared(after) - payoutCentsSquared(before) };
+    return { confirmedMicros, confirmedCentsSquared: revenueCentsSquared(after) - revenueCentsSquared(before) };
   }
 }

@@ -1,10 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { toDayNumber } from '../domain/calendar.ts';
+import { daysSinceEpoch } from '../domain/calendar.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type { CohortMetrics, CohortQuery, LenderMetrics, WidgetCounts } from './analytics.ts';
-import { decodeVarints, prepareRawStatement, prepareSingleValueQuery } from './analytics-database.ts';
+import { decodeVarints, prepareSingleValueQuery, prepareTupleQuery } from './analytics-database.ts';
 import { zeroWidgetCounts } from './counting-rules.ts';
-import type { RetainedSessionDays } from './store-retention.ts';
+import type { RetentionCutoff } from './store-retention.ts';
 
 export class LenderRevenueTotals {
   readonly #lenders = new Map<number, { clicks: number; confirmedMicros: number }>();
@@ -56,29 +56,29 @@ type SessionRevenue = Pick<CohortMetrics, 'attributedMicros' | 'confirmedMicros'
 
 /** Finds experiments, sessions and their revenue in the store. */
 export class SessionReader {
-  readonly #retainedSessions: RetainedSessionDays;
+  readonly #retainedSessions: RetentionCutoff;
   readonly #selectExperimentNumber: Statement<[number, number, number, string], number>;
   readonly #selectExperiment: Statement<[number], ExperimentColumns>;
   readonly #selectSession: Statement<[Uint8Array], SessionColumns>;
   readonly #selectClicks: Statement<[number], ClickRow>;
   readonly #selectLenderName: Statement<[number], string>;
 
-  constructor(database: Database, retainedSessions: RetainedSessionDays) {
+  constructor(database: Database, retainedSessions: RetentionCutoff) {
     this.#retainedSessions = retainedSessions;
     this.#selectExperimentNumber = prepareSingleValueQuery(
       database,
       'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
     );
-    this.#selectExperiment = prepareRawStatement(
+    this.#selectExperiment = prepareTupleQuery(
       database,
       'SELECT account, vertical, test, tag FROM experiment WHERE number = ?',
     );
     // In a benchmark, two queries that return rows as arrays were four times as fast as one join that returns objects.
-    this.#selectSession = prepareRawStatement(
+    this.#selectSession = prepareTupleQuery(
       database,
       'SELECT experiment, position, device, views, clicks, last_event_ms, widget_events FROM session WHERE sub = ?',
     );
-    this.#selectClicks = prepareRawStatement(
+    this.#selectClicks = prepareTupleQuery(
       database,
       'SELECT lender, attributed_micros, confirmed_micros FROM click WHERE session = ?',
     );
@@ -86,7 +86,7 @@ export class SessionReader {
   }
 
   /** Returns the experiment number of the query's referrer tag; undefined if the query has no tag or the tag has no sessions. */
-  findExperiment({ account, vertical, mode, referrerTag }: CohortQuery): number | undefined {
+  findExperimentNumber({ account, vertical, mode, referrerTag }: CohortQuery): number | undefined {
     if (referrerTag === null) return undefined;
     return this.#selectExperimentNumber.get(account, vertical, mode === 'test' ? 1 : 0, referrerTag);
   }
@@ -102,7 +102,7 @@ export class SessionReader {
 
   /** Finds a session. Returns undefined if the session does not exist or is no longer retained. */
   findSession(sub: Uint8Array): StoredSession | undefined {
-    const day = toDayNumber(decodeSubId(sub).createdMs);
+    const day = daysSinceEpoch(decodeSubId(sub).createdMs);
     if (day < this.#retainedSessions.firstRetainedDay) return undefined;
     const columns = this.#selectSession.get(sub);
     if (columns === undefined) return undefined;

@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
  * Memory shared by the main thread and the aggregator thread: the durable and the applied ledger position, and whether the aggregator is
  * awake. While the aggregator is awake, it reads the durable position regularly and needs no `wake` message.
  */
-export class ThreadProgress {
+export class AggregatorProgress {
   readonly buffer: SharedArrayBuffer;
   readonly #cells: BigInt64Array;
 
@@ -30,13 +30,13 @@ export class ThreadProgress {
   }
 
   /** Marks the aggregator as awake. Returns true if the aggregator was sleeping; the caller must then send a `wake` message. */
-  tryWakeAggregator(): boolean {
+  markAggregatorAwake(): boolean {
     return Atomics.exchange(this.#cells, awakeCell, 1n) === 0n;
   }
 
   /**
    * If all durable records are applied, marks the aggregator as sleeping and returns true; otherwise returns false. The main thread must
-   * store the durable position before it calls `tryWakeAggregator`; otherwise the aggregator could miss new records.
+   * store the durable position before it calls `markAggregatorAwake`; otherwise the aggregator could miss new records.
    */
   tryMarkAggregatorAsleep(): boolean {
     Atomics.store(this.#cells, awakeCell, 0n);
@@ -63,7 +63,7 @@ export class AnalyticsLag {
   #sampleIntervalMs: number = bounds.analyticsLagSampleIntervalMs;
 
   /** Stores a sample of the durable position. The arguments must not decrease from one call to the next. */
-  publishDurablePosition(durablePosition: number, appliedPosition: number, nowMs: number): void {
+  addPositionSample(durablePosition: number, appliedPosition: number, nowMs: number): void {
     const last = this.#samples.at(-1);
     if (last !== undefined && nowMs - last.atMs < this.#sampleIntervalMs) return;
     this.#dropAppliedLagSamples(appliedPosition);
@@ -79,7 +79,7 @@ export class AnalyticsLag {
   measureLagMs(durablePosition: number, appliedPosition: number, nowMs: number): number {
     this.#dropAppliedLagSamples(appliedPosition);
     if (durablePosition <= appliedPosition) return 0;
-    if (this.#samples.length === 0) this.publishDurablePosition(durablePosition, appliedPosition, nowMs);
+    if (this.#samples.length === 0) this.addPositionSample(durablePosition, appliedPosition, nowMs);
     return nowMs - this.#samples[0]!.atMs;
   }
 

@@ -1,18 +1,18 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
-import type { OfferPayout } from '../confirmations/confirmation.ts';
+import type { ConfirmedPayout } from '../confirmations/confirmation.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import {
   decodeVarints,
-  prepareRawStatement,
   prepareSingleValueQuery,
+  prepareTupleQuery,
   RowWriter,
   type SqlValue,
 } from './analytics-database.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
-import { type SessionState, type SubIdSortKey, toSubIdKey } from './projection-state.ts';
-import type { RetainedSessionDays } from './store-retention.ts';
+import { type SessionState, type SubIdSortKey, toSubIdSortKey } from './projection-state.ts';
+import type { RetentionCutoff } from './store-retention.ts';
 
 type PayoutRow = [fundedMicros: number, fundedMs: number, reversedMicros: number | null, reversedMs: number | null];
 
@@ -70,7 +70,7 @@ class NumberTable {
 
 /** Reads the stored state that `LedgerProjection` needs. Caches have a fixed size, so that memory use does not grow with the ledger. */
 export class SqliteProjectionState {
-  readonly #retainedSessions: RetainedSessionDays;
+  readonly #retainedSessions: RetentionCutoff;
   readonly #sessionCache = new LRUCache<SubIdSortKey, SessionState>({
     max: bounds.projectionSessionCacheEntriesMax,
   });
@@ -90,15 +90,15 @@ export class SqliteProjectionState {
    */
   #newestKey: SubIdSortKey;
 
-  constructor(database: Database, retainedSessions: RetainedSessionDays) {
+  constructor(database: Database, retainedSessions: RetentionCutoff) {
     this.#retainedSessions = retainedSessions;
-    this.#findSession = prepareRawStatement(
+    this.#findSession = prepareTupleQuery(
       database,
       `SELECT experiment, position, device, views, clicks, shown, last_event_ms, widget_events
         FROM session WHERE sub = ?`,
     );
     this.#findClicks = prepareSingleValueQuery(database, 'SELECT offer FROM click WHERE session = ?');
-    this.#selectClick = prepareRawStatement(
+    this.#selectClick = prepareTupleQuery(
       database,
       'SELECT lender, clicked_ms FROM click WHERE session = ? AND offer = ?',
     );
@@ -107,7 +107,7 @@ export class SqliteProjectionState {
       database,
       'SELECT coalesce(sum(confirmed_micros), 0) FROM click WHERE session = ?',
     );
-    this.#selectPayout = prepareRawStatement(
+    this.#selectPayout = prepareTupleQuery(
       database,
       `SELECT funded_micros, funded_ms, reversed_micros, reversed_ms FROM payout
       WHERE session = ? AND offer = ? AND txid = ?`,
@@ -160,7 +160,7 @@ export class SqliteProjectionState {
     return this.#selectSessionRevenue.get(session)!;
   }
 
-  findPayout(session: number, offer: number, txid: string): OfferPayout | null {
+  findPayout(session: number, offer: number, txid: string): ConfirmedPayout | null {
     const row = this.#selectPayout.get(session, offer, txid);
     if (row === undefined) return null;
     const [fundedMicros, fundedMs, reversedMicros, reversedMs] = row;
@@ -175,7 +175,7 @@ export class SqliteProjectionState {
   }
 
   #findPayoutState({ sub, offerId, txid }: PayoutKey): PayoutStateWithLender {
-    const key = toSubIdKey(sub);
+    const key = toSubIdSortKey(sub);
     const session = key < this.firstRetainedSubId ? null : this.findSession(key);
     if (session === null) return emptyPayoutState;
     const { position, shownOffers } = session;

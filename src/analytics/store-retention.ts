@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
-import { prepareRawStatement, prepareSingleValueQuery } from './analytics-database.ts';
+import { prepareSingleValueQuery, prepareTupleQuery } from './analytics-database.ts';
 import { ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import { firstSubIdOfDay, type SubIdSortKey } from './projection-state.ts';
@@ -11,7 +11,7 @@ import type { SqliteProjectionState } from './sqlite-projection-state.ts';
  * First day whose sessions are retained. The counters of all days before the first retained day are archived. Queries and updates ignore
  * sessions created before the first retained day, even if the rows of these sessions are not deleted yet.
  */
-export class RetainedSessionDays {
+export class RetentionCutoff {
   readonly #updateFromDay: Statement<[number]>;
   #firstDay: number;
   #firstKey: SubIdSortKey;
@@ -50,7 +50,7 @@ function firstRetainedKey(day: number): SubIdSortKey {
 
 /** Deletes the rows of sessions that are no longer retained. Uses small transactions, so that queries do not wait long. */
 export class SessionPruner {
-  readonly #retainedSessions: RetainedSessionDays;
+  readonly #retainedSessions: RetentionCutoff;
   readonly #selectPrunable: Statement<[Buffer, number], [sub: Buffer, position: number, clicks: number]>;
   readonly #deleteSessions: Statement<[Buffer]>;
   readonly #deleteCohortPieces: Statement<[number, number]>;
@@ -63,9 +63,9 @@ export class SessionPruner {
    */
   #prunedUntilDay = 0;
 
-  constructor(database: Database, retainedSessions: RetainedSessionDays) {
+  constructor(database: Database, retainedSessions: RetentionCutoff) {
     this.#retainedSessions = retainedSessions;
-    this.#selectPrunable = prepareRawStatement(
+    this.#selectPrunable = prepareTupleQuery(
       database,
       'SELECT sub, position, clicks FROM session WHERE sub < ? ORDER BY sub LIMIT ?',
     );
@@ -76,7 +76,7 @@ export class SessionPruner {
     this.#deleteMetadata = database.prepare('DELETE FROM session_metadata WHERE session = ?');
     this.#deleteClicks = database.prepare('DELETE FROM click WHERE session = ?');
     this.#deletePayouts = database.prepare('DELETE FROM payout WHERE session = ?');
-    this.#pruneBatch = database.transaction(() => this.#deleteRowBatch()).immediate;
+    this.#pruneBatch = database.transaction(() => this.#deleteOldRows()).immediate;
   }
 
   /** Whether the store may contain rows of sessions that are not retained. */
@@ -90,7 +90,7 @@ export class SessionPruner {
   }
 
   /** Returns true if there may be more rows to delete. */
-  #deleteRowBatch(): boolean {
+  #deleteOldRows(): boolean {
     const limit = bounds.sessionsPrunedPerTransaction;
     const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.firstRetainedSubId, 'latin1'), limit);
     for (const [, position, clicks] of sessions) {
@@ -121,7 +121,7 @@ export type RetentionResult =
       readonly archived: true;
       /** First day (day number) whose sessions are retained. */
       readonly retainedFromDay: number;
-      /** Whether this call increased `firstRetainedDay`. */
+      /** Whether this call increased `computeFirstRetainedDay`. */
       readonly isNew: boolean;
       /** Ledger records before this position can be deleted, because a rebuild of the store does not need these records. */
       readonly ledgerStartPosition: number;
@@ -131,14 +131,14 @@ export type RetentionResult =
 /** Decides which days to delete from the analytics store, and keeps the analytics store and the archive consistent. */
 export class AnalyticsRetention {
   readonly #database: Database;
-  readonly #retainedSessions: RetainedSessionDays;
+  readonly #retainedSessions: RetentionCutoff;
   readonly #counters: DailyCounters;
   readonly #selectFirstSegmentSince: Statement<[number], number | null>;
   readonly #deleteSegmentsBefore: Statement<[number]>;
   readonly #selectNewestDayBefore: Statement<[number], number | null>;
   readonly #selectOldestDayFrom: Statement<[number], number | null>;
 
-  constructor(database: Database, retainedSessions: RetainedSessionDays, counters: DailyCounters) {
+  constructor(database: Database, retainedSessions: RetentionCutoff, counters: DailyCounters) {
     this.#database = database;
     this.#retainedSessions = retainedSessions;
     this.#counters = counters;
@@ -174,7 +174,7 @@ export class AnalyticsRetention {
 
   #archiveDays(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
     // If archive segments were lost, their counters are archived again, because the store still has the counters.
-    const untilDay = Math.max(this.#firstRetainedDay(request), this.#retainedSessions.firstRetainedDay);
+    const untilDay = Math.max(this.#computeFirstRetainedDay(request), this.#retainedSessions.firstRetainedDay);
     if (untilDay <= archive.retainedFromDay) return;
     const { wallMs } = request;
     const ledgerStartPosition = this.#firstSegmentSinceDay(untilDay, cursor);
@@ -189,7 +189,7 @@ export class AnalyticsRetention {
     if (retainedFromDay <= this.#retainedSessions.firstRetainedDay) return;
     this.#database
       .transaction(() => {
-        this.#counters.replaceCountersOfDaysBefore(retainedFromDay, archive.readAll(), numbers);
+        this.#counters.restoreArchivedDays(retainedFromDay, archive.readAll(), numbers);
         this.#setFirstRetainedDay(retainedFromDay);
       })
       .immediate();
@@ -200,7 +200,7 @@ export class AnalyticsRetention {
    * day after the second newest cohort day if this day is before today. Cohort days are used because a single start with a clock that is
    * months ahead must not delete all sessions.
    */
-  #firstRetainedDay({ today, retentionDays }: RetentionRequest): number {
+  #computeFirstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;
     const beforeNewest = newest === null ? null : (this.#selectNewestDayBefore.get(newest) ?? null);
     const oldest = this.#selectOldestDayFrom.get(this.#retainedSessions.firstRetainedDay) ?? null;

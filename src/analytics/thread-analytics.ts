@@ -23,8 +23,8 @@ import {
   type SummaryResult,
 } from './analytics.ts';
 import type { ExperimentRow } from './analytics-store.ts';
-import type { LedgerTotals } from './projection-state.ts';
-import { AnalyticsLag, ThreadProgress } from './shared-progress.ts';
+import type { LedgerCounts } from './projection-state.ts';
+import { AggregatorProgress, AnalyticsLag } from './shared-progress.ts';
 import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
 export interface AnalyticsThreadOptions {
@@ -63,7 +63,7 @@ interface PendingQuery {
 export class ThreadAnalytics implements Analytics, PayoutStateReader {
   readonly #started: Promise<void>;
   readonly #options: AnalyticsThreadOptions;
-  readonly #progress = new ThreadProgress();
+  readonly #progress = new AggregatorProgress();
   readonly #lag = new AnalyticsLag();
   #state: 'starting' | 'running' | 'restarting' | 'closed' = 'starting';
   #worker!: Worker;
@@ -111,8 +111,8 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   /** Wakes the aggregator. Call this method whenever the durable position of the ledger increases. */
   onLedgerDurable(position: number): void {
     this.#progress.durablePosition = position;
-    this.#lag.publishDurablePosition(position, this.#progress.appliedPosition, performance.now());
-    if (this.#progress.tryWakeAggregator()) this.#postToThread({ kind: 'wake' });
+    this.#lag.addPositionSample(position, this.#progress.appliedPosition, performance.now());
+    if (this.#progress.markAggregatorAwake()) this.#postMessage({ kind: 'wake' });
     this.#sendQueuedQueries();
   }
 
@@ -143,7 +143,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   }
 
   /** Returns the totals of all records that have been applied. Does not wait for appended records that are not applied yet. */
-  getLedgerTotals(): Promise<LedgerTotals> {
+  getLedgerTotals(): Promise<LedgerCounts> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
@@ -218,10 +218,10 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
 
   #send(id: number, pending: PendingQuery): void {
     this.#sentQueries.set(id, pending);
-    this.#postToThread({ kind: 'query', id, position: pending.position, query: pending.query });
+    this.#postMessage({ kind: 'query', id, position: pending.position, query: pending.query });
   }
 
-  #postToThread(message: MessageToAggregator): void {
+  #postMessage(message: MessageToAggregator): void {
     this.#worker.postMessage(message);
   }
 
@@ -300,7 +300,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
     this.#rejectAllQueries('analytics is closed');
     if (!isRunning) return;
-    this.#postToThread({ kind: 'close' });
+    this.#postMessage({ kind: 'close' });
     const worker = this.#worker;
     const closeTimer = setTimeout(() => worker.terminate(), bounds.aggregatorCloseTimeoutMs);
     await this.#exited;

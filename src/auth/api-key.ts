@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { bounds } from '../bounds.ts';
 import { dayStartMs, parseIsoDate, parseIsoTimestamp } from '../domain/calendar.ts';
-import type { RequestParam } from '../domain/errors.ts';
+import type { RequestParamName } from '../domain/errors.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { isValidLimitOverride, type KeyLimitOverrides } from './rate-limits.ts';
 
@@ -34,7 +34,7 @@ export interface IssuedKey {
 export type RevokeKeyResult = 'revoked' | 'already_revoked' | 'unknown';
 
 /** Names of the rate limits of a key: first in the code, then in the operations API. */
-export const rateLimitParameters = [
+export const keyLimitNames = [
   ['requestsPerMinute', 'requests_per_minute'],
   ['analyticsPerMinute', 'analytics_per_minute'],
   ['sessionsPerDay', 'sessions_per_day'],
@@ -44,10 +44,10 @@ export const rateLimitParameters = [
  * Returns the operations API's name for the first invalid member of `newKey`, or null if all members are valid. `newKey` may come from
  * untyped code, so its members can have any type.
  */
-export function findInvalidApiKeyMember(
+export function validateNewKey(
   newKey: { readonly [Name in keyof NewKey]: unknown },
   nowMs: number,
-): RequestParam | null {
+): RequestParamName | null {
   const { accountName, vertical, mode, expiresAtMs } = newKey;
   if (typeof accountName !== 'string' || !isValidAccountName(accountName)) return 'account';
   if (vertical === undefined) return 'vertical';
@@ -56,7 +56,7 @@ export function findInvalidApiKeyMember(
   const expires = Number.isInteger(expiresAtMs) ? (expiresAtMs as number) : Number.NaN;
   if (expiresAtMs !== null && !(expires > nowMs && expires <= bounds.timestampMsMax)) return 'expires';
   const limits = newKey.limits as Record<string, unknown>;
-  return rateLimitParameters.find(([name]) => !isValidLimitOverride(name, limits[name]))?.[1] ?? null;
+  return keyLimitNames.find(([name]) => !isValidLimitOverride(name, limits[name]))?.[1] ?? null;
 }
 
 /** Whether a text is a valid account name: 1 to 64 printable characters without leading or trailing spaces. */

@@ -1,20 +1,20 @@
 import { bounds } from '../bounds.ts';
-import { toDayNumber } from '../domain/calendar.ts';
+import { daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiError, Failure } from '../domain/outcome.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { ApiKey, KeyDirectory } from './api-key.ts';
 import { hashApiKey, parseBearerKey } from './api-key.ts';
 import type { Caller } from './key-usage.ts';
-import { DailyCounter, KeyUsage, type Operation, type QuotaReservation } from './key-usage.ts';
+import { DailyCounter, KeyUsage, type OperationName, type QuotaReservation } from './key-usage.ts';
 import {
+  applyLimitOverrides,
   createRateLimitPolicies,
   hasLimitOverrides,
   type KeyLimits,
-  type LimitName,
+  type RateLimitName,
   type RateLimitPolicies,
   type RateLimitStatus,
-  resolveRateLimits,
 } from './rate-limits.ts';
 
 export interface AdmittedCaller {
@@ -42,7 +42,7 @@ interface AuthenticatorOptions {
   readonly clock: Clock;
   /** Default rate limits, for keys without limits of their own. */
   readonly defaultLimits: KeyLimits;
-  readonly onRejected?: (reason: 'unauthorized' | 'vertical_mismatch' | LimitName) => void;
+  readonly onRejected?: (reason: 'unauthorized' | 'vertical_mismatch' | RateLimitName) => void;
 }
 
 const unauthorizedRejection: AuthRejection = {
@@ -90,7 +90,7 @@ export class Authenticator {
   admit(
     authorization: string,
     vertical: Vertical,
-    operation: Operation,
+    operation: OperationName,
     isRepeat?: (caller: Caller) => boolean,
   ): AdmittedCaller | AuthRejection {
     const keyText = parseBearerKey(authorization);
@@ -101,7 +101,7 @@ export class Authenticator {
     if (key === undefined || wallMs >= key.expiresAtMs) return this.#rejectUnauthorized();
 
     const nowMs = clock.monotonicMs();
-    if (nowMs >= this.#nextCleanupMs) this.#cleanUpIdleKeys(nowMs, wallMs);
+    if (nowMs >= this.#nextCleanupMs) this.#deleteIdleKeyUsage(nowMs, wallMs);
     const usage = this.#usageByKey.get(key.number) ?? this.#createKeyUsage(key);
 
     if (key.vertical !== vertical.segment) {
@@ -139,12 +139,12 @@ export class Authenticator {
    * Sets the number of sessions that a key created on a UTC day, according to the ledger (docs/contract.md#sessions-per-day). Throws if
    * `admit` has already checked a request with the key.
    */
-  restoreDailySessionCount(keyNumber: number, day: number, count: number): void {
+  restoreSessionCount(keyNumber: number, day: number, count: number): void {
     if (this.#usageByKey.has(keyNumber)) {
       throw new Error("session count cannot be restored after the key's first request");
     }
     const counter = this.#restoredCounters.get(keyNumber) ?? new DailyCounter();
-    counter.restore(day, count);
+    counter.restoreSessionCount(day, count);
     this.#lastRestoredDay = Math.max(this.#lastRestoredDay, day);
     this.#restoredCounters.set(keyNumber, counter);
   }
@@ -157,16 +157,16 @@ export class Authenticator {
   #createKeyUsage(key: ApiKey): KeyUsage {
     const counter = this.#restoredCounters.get(key.number) ?? new DailyCounter();
     this.#restoredCounters.delete(key.number);
-    const limits = resolveRateLimits(key.limits, this.#options.defaultLimits);
+    const limits = applyLimitOverrides(key.limits, this.#options.defaultLimits);
     const policies = hasLimitOverrides(key.limits) ? createRateLimitPolicies(limits) : this.#defaultPolicies;
     const usage = new KeyUsage(limits, policies, counter);
     this.#usageByKey.set(key.number, usage);
     return usage;
   }
 
-  #cleanUpIdleKeys(nowMs: number, wallMs: number): void {
+  #deleteIdleKeyUsage(nowMs: number, wallMs: number): void {
     // Session counts restored from the ledger are kept for one more day, because the wall clock may be set back past midnight.
-    if (toDayNumber(wallMs) > this.#lastRestoredDay + 1) this.#restoredCounters.clear();
+    if (daysSinceEpoch(wallMs) > this.#lastRestoredDay + 1) this.#restoredCounters.clear();
     for (let i = 0; i < bounds.keyUsagesFreedPerRequest; i++) {
       const next = this.#cleanupIterator.next();
       if (next.done === true) {
@@ -175,7 +175,7 @@ export class Authenticator {
         return;
       }
       const [keyNumber, usage] = next.value;
-      if (usage.deleteEmptyWindows(nowMs, wallMs)) this.#usageByKey.delete(keyNumber);
+      if (usage.deleteEmptyBuffers(nowMs, wallMs)) this.#usageByKey.delete(keyNumber);
     }
   }
 }

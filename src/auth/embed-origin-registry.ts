@@ -21,7 +21,7 @@ export class EmbedOriginError extends RangeError {
 /** Reads and changes the web origins that may embed an account's widgets. The origins are stored in the key file. */
 export class EmbedOriginRegistry extends KeyFileWriter {
   /** Allows origins. Returns one result for each origin, in the given order. Adds no origin if an `EmbedOriginError` is thrown. */
-  allow(accountName: string, origins: readonly string[]): AllowOriginResult[] {
+  allowOrigins(accountName: string, origins: readonly string[]): AllowOriginResult[] {
     assertOrigins(origins);
     return this.#inTransaction(accountName, (account) => {
       const insert = this.database.prepare<[number, string]>(
@@ -42,7 +42,7 @@ export class EmbedOriginRegistry extends KeyFileWriter {
   }
 
   /** Removes origins. Returns one result for each origin, in the given order. Throws `EmbedOriginError` for an invalid argument. */
-  remove(accountName: string, origins: readonly string[]): RemoveOriginResult[] {
+  removeOrigins(accountName: string, origins: readonly string[]): RemoveOriginResult[] {
     assertOrigins(origins);
     return this.#inTransaction(accountName, (account) => {
       const remove = this.database.prepare<[number, string]>(
@@ -55,7 +55,7 @@ export class EmbedOriginRegistry extends KeyFileWriter {
   /**
    * Lists the origins of all accounts or of one account, sorted by account and origin. Throws `EmbedOriginError` for an unknown account.
    */
-  list(accountName?: string): AllowedOrigin[] {
+  listOrigins(accountName?: string): AllowedOrigin[] {
     const select = `
       SELECT accounts.number AS account, accounts.name AS accountName, origin
       FROM embed_origins JOIN accounts ON accounts.number = embed_origins.account`;

@@ -154,10 +154,10 @@ export class KeyFileWriter {
 type WriterClass<Writer> = new (path: string, mustExist: boolean, waitMs?: number) => Writer;
 
 /** SQL columns of the limits of a key, with the property names of `KeyLimitOverrides`. */
-export const selectLimitColumnsSql = `requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
+export const limitColumnsSql = `requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
   sessions_per_day AS sessionsPerDay`;
 
-export function extractLimitOverrides<Row extends KeyLimitOverrides>(row: Row) {
+export function extractLimits<Row extends KeyLimitOverrides>(row: Row) {
   const { requestsPerMinute, analyticsPerMinute, sessionsPerDay, ...others } = row;
   return { limits: { requestsPerMinute, analyticsPerMinute, sessionsPerDay }, ...others };
 }

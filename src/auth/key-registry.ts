@@ -5,16 +5,16 @@ import { requestParamRules } from '../domain/errors.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
 import {
-  findInvalidApiKeyMember,
   generateApiKey,
   hashApiKey,
   type IssuedKey,
+  keyLimitNames,
   type NewKey,
   parseKeyExpiry,
   type RevokeKeyResult,
-  rateLimitParameters,
+  validateNewKey,
 } from './api-key.ts';
-import { extractLimitOverrides, KeyFileWriter, selectLimitColumnsSql } from './key-file.ts';
+import { extractLimits, KeyFileWriter, limitColumnsSql } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /** Issues, lists and revokes API keys in the key file (docs/contract.md#api-keys). */
@@ -23,7 +23,7 @@ export class KeyRegistry extends KeyFileWriter {
    * Issues a key and returns the text of the key, which cannot be read again later. Throws a RangeError if a member of `newKey` is invalid.
    */
   create(newKey: NewKey, nowMs: number): { readonly key: string; readonly issued: IssuedKey } {
-    const invalid = findInvalidApiKeyMember(newKey, nowMs);
+    const invalid = validateNewKey(newKey, nowMs);
     if (invalid !== null) throw new RangeError(`${invalid} ${requestParamRules[invalid]}`);
     const key = generateApiKey(newKey.vertical.keyPrefix, newKey.mode);
     const id = `key_${randomBytes(6).toString('hex')}`;
@@ -37,7 +37,7 @@ export class KeyRegistry extends KeyFileWriter {
           )
           .run(
             id,
-            this.#findAccountNumber(newKey.accountName),
+            this.#findOrCreateAccount(newKey.accountName),
             newKey.vertical.segment,
             newKey.mode,
             Buffer.from(hashApiKey(key), 'latin1'),
@@ -74,7 +74,7 @@ export class KeyRegistry extends KeyFileWriter {
     return this.find(id) === undefined ? 'unknown' : 'already_revoked';
   }
 
-  #findAccountNumber(name: string): number {
+  #findOrCreateAccount(name: string): number {
     return (
       this.findAccountNumberByName(name) ??
       Number(this.database.prepare('INSERT INTO accounts (name) VALUES (?)').run(name).lastInsertRowid)
@@ -84,11 +84,11 @@ export class KeyRegistry extends KeyFileWriter {
 
 const selectKeysSql = `
   SELECT keys.number, id, account, accounts.name AS accountName, vertical, mode, created, expires, revoked,
-    ${selectLimitColumnsSql}
+    ${limitColumnsSql}
   FROM keys JOIN accounts ON accounts.number = keys.account`;
 
 function toIssuedKey(row: KeyRow): IssuedKey {
-  const { created, expires, revoked, ...same } = extractLimitOverrides(row);
+  const { created, expires, revoked, ...same } = extractLimits(row);
   return { ...same, createdAtMs: created, expiresAtMs: expires, revokedAtMs: revoked };
 }
 
@@ -110,7 +110,7 @@ export type KeyVertical = NewKey['vertical'];
  * Parses the body of `POST /keys`. `account`, `vertical` and `mode` are required; the expiry and the limits are optional. Rejects unknown
  * members, so that a misspelt optional member is not ignored.
  */
-export function parseKeyRequest(body: unknown, verticals: readonly KeyVertical[], nowMs: number): Outcome<NewKey> {
+export function parseNewKey(body: unknown, verticals: readonly KeyVertical[], nowMs: number): Outcome<NewKey> {
   if (!isJsonObject(body)) return invalidRequest('body');
   if (Object.keys(body).some((name) => !memberNames.includes(name))) {
     return invalidRequest('body', `must be an object with no other members than ${memberNames.join(', ')}`);
@@ -120,9 +120,9 @@ export function parseKeyRequest(body: unknown, verticals: readonly KeyVertical[]
     vertical: verticals.find(({ segment }) => segment === body.vertical),
     mode: body.mode,
     expiresAtMs: parseExpiryMember(body.expires),
-    limits: Object.fromEntries(rateLimitParameters.map(([name, param]) => [name, body[param] ?? null])),
+    limits: Object.fromEntries(keyLimitNames.map(([name, param]) => [name, body[param] ?? null])),
   };
-  const invalid = findInvalidApiKeyMember(newKey, nowMs);
+  const invalid = validateNewKey(newKey, nowMs);
   return invalid === null ? successOutcome(newKey as unknown as NewKey) : invalidRequest(invalid);
 }
 
@@ -131,7 +131,7 @@ const memberNames: readonly string[] = [
   'vertical',
   'mode',
   'expires',
-  ...rateLimitParameters.map(([, param]) => param),
+  ...keyLimitNames.map(([, param]) => param),
 ];
 
 /** Parses `expires` in the body of `POST /keys`. Returns null if the key never expires, and NaN for an invalid value. */
@@ -147,7 +147,7 @@ export function toIssuedKeyJson(issued: IssuedKey, nowMs: number) {
     account: issued.accountName,
     vertical: issued.vertical,
     mode: issued.mode,
-    state: apiKeyState(issued, nowMs),
+    state: getKeyState(issued, nowMs),
     created_at: formatIsoTimestampOrNull(issued.createdAtMs),
     expires_at: formatIsoTimestampOrNull(issued.expiresAtMs),
     revoked_at: formatIsoTimestampOrNull(issued.revokedAtMs),
@@ -157,7 +157,7 @@ export function toIssuedKeyJson(issued: IssuedKey, nowMs: number) {
   };
 }
 
-export function apiKeyState(issued: IssuedKey, nowMs: number): 'active' | 'expired' | 'revoked' {
+export function getKeyState(issued: IssuedKey, nowMs: number): 'active' | 'expired' | 'revoked' {
   if (issued.revokedAtMs !== null) return 'revoked';
   return issued.expiresAtMs !== null && nowMs >= issued.expiresAtMs ? 'expired' : 'active';
 }

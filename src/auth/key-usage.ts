@@ -1,4 +1,4 @@
-import { dayStartMs, toDayNumber } from '../domain/calendar.ts';
+import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import {
   createRateLimitStatus,
@@ -36,21 +36,21 @@ export class DailyCounter {
   }
 
   /** Counts one more session. The caller must first check that the count of the day is below the daily limit. */
-  reserveDailySession(day: number): QuotaReservation {
-    this.#setDailySessionCount(day, this.count(day) + 1);
+  reserveQuota(day: number): QuotaReservation {
+    this.#setSessionCount(day, this.count(day) + 1);
     return new DailyReservation(this, day);
   }
 
   release(day: number): void {
     const count = this.count(day);
-    if (count > 0) this.#setDailySessionCount(day, count - 1);
+    if (count > 0) this.#setSessionCount(day, count - 1);
   }
 
-  restore(day: number, count: number): void {
-    this.#setDailySessionCount(day, count);
+  restoreSessionCount(day: number, count: number): void {
+    this.#setSessionCount(day, count);
   }
 
-  #setDailySessionCount(day: number, count: number): void {
+  #setSessionCount(day: number, count: number): void {
     this.#days[day & 1] = day;
     this.#counts[day & 1] = count;
   }
@@ -72,13 +72,13 @@ class DailyReservation implements QuotaReservation {
 }
 
 /** Operations of the API that have rate limits (docs/contract.md#rate-limits). */
-export type Operation = 'create_session' | 'submit_inputs' | 'get_marketplace' | 'query_analytics';
+export type OperationName = 'create_session' | 'submit_inputs' | 'get_marketplace' | 'query_analytics';
 
 /**
  * Operation that determines which rate limits count a request. `repeat_session` is a `create_session` request with an Idempotency-Key that
  * was used before; a `repeat_session` request does not count as a new session.
  */
-type ChargedOperation = Operation | 'repeat_session';
+type ChargedOperation = OperationName | 'repeat_session';
 
 /**
  * Counts the requests and sessions of one API key and compares the counts with the key's limits (docs/contract.md#rate-limits). All
@@ -116,16 +116,16 @@ export class KeyUsage {
    * null for other operations.
    */
   countRequest(operation: ChargedOperation, nowMs: number, wallMs: number): QuotaReservation | null {
-    this.#requestWindow.admit(nowMs);
-    if (operation === 'query_analytics') this.#analyticsWindow.admit(nowMs);
-    return operation === 'create_session' ? this.#sessionCounter.reserveDailySession(toDayNumber(wallMs)) : null;
+    this.#requestWindow.addRequest(nowMs);
+    if (operation === 'query_analytics') this.#analyticsWindow.addRequest(nowMs);
+    return operation === 'create_session' ? this.#sessionCounter.reserveQuota(daysSinceEpoch(wallMs)) : null;
   }
 
   /**
    * Of the limits of the operation, returns the status of the limit with the fewest remaining requests. At the reset time, all requests of
    * the limit are available again.
    */
-  rateLimitStatus(operation: Operation, nowMs: number, wallMs: number): RateLimitStatus {
+  rateLimitStatus(operation: OperationName, nowMs: number, wallMs: number): RateLimitStatus {
     const requestsLeft = this.#requestWindow.remainingRequests(nowMs);
     if (operation === 'query_analytics') {
       const left = this.#analyticsWindow.remainingRequests(nowMs);
@@ -166,10 +166,10 @@ export class KeyUsage {
   }
 
   /** Deletes the buffers of empty windows. Returns true if all counts are zero, so that the caller can delete this `KeyUsage`. */
-  deleteEmptyWindows(nowMs: number, wallMs: number): boolean {
-    const requestsIdle = this.#requestWindow.removeWindowIfEmpty(nowMs);
-    const analyticsIdle = this.#analyticsWindow.removeWindowIfEmpty(nowMs);
-    const today = toDayNumber(wallMs);
+  deleteEmptyBuffers(nowMs: number, wallMs: number): boolean {
+    const requestsIdle = this.#requestWindow.deleteBufferIfEmpty(nowMs);
+    const analyticsIdle = this.#analyticsWindow.deleteBufferIfEmpty(nowMs);
+    const today = daysSinceEpoch(wallMs);
     return (
       requestsIdle &&
       analyticsIdle &&
@@ -180,7 +180,7 @@ export class KeyUsage {
 
   #remainingSessions(wallMs: number): number {
     // The count can exceed the daily limit, because the operator may have lowered the limit during the day.
-    return Math.max(0, this.#sessionsPerDay - this.#sessionCounter.count(toDayNumber(wallMs)));
+    return Math.max(0, this.#sessionsPerDay - this.#sessionCounter.count(daysSinceEpoch(wallMs)));
   }
 
   #requestRatePolicy(operation: ChargedOperation): RateLimitPolicy {
@@ -191,5 +191,5 @@ export class KeyUsage {
 }
 
 function timeToMidnightMs(wallMs: number): number {
-  return dayStartMs(toDayNumber(wallMs) + 1) - wallMs;
+  return dayStartMs(daysSinceEpoch(wallMs) + 1) - wallMs;
 }

@@ -38,7 +38,7 @@ export function hasLimitOverrides(own: KeyLimitOverrides): boolean {
   return own.requestsPerMinute !== null || own.analyticsPerMinute !== null || own.sessionsPerDay !== null;
 }
 
-export function resolveRateLimits(own: KeyLimitOverrides, defaults: KeyLimits): KeyLimits {
+export function applyLimitOverrides(own: KeyLimitOverrides, defaults: KeyLimits): KeyLimits {
   return {
     requestsPerMinute: own.requestsPerMinute ?? defaults.requestsPerMinute,
     analyticsPerMinute: own.analyticsPerMinute ?? defaults.analyticsPerMinute,
@@ -62,11 +62,11 @@ export function assertRateLimits(limits: { readonly [Name in keyof KeyLimits]?: 
 }
 
 /** Names of the rate limits in headers and metrics: requests per minute, analytics queries per minute, sessions per day. */
-export type LimitName = 'minute' | 'analytics' | 'day';
+export type RateLimitName = 'minute' | 'analytics' | 'day';
 
 /** One rate limit of an operation, with the constant parts of the response headers for this limit. */
 export interface RateLimitPolicy {
-  readonly name: LimitName;
+  readonly name: RateLimitName;
   /** Value of the `RateLimit-Policy` header, which lists all limits of the operation, such as `"minute";q=500;w=60`. */
   readonly policyHeaderValue: string;
   /** Text before the value of `X-RateLimit-Remaining` in the rate limit headers; this text is the same in all responses. */
@@ -117,7 +117,7 @@ export function createRateLimitPolicies(limits: KeyLimits): RateLimitPolicies {
 }
 
 interface NamedLimit {
-  readonly name: LimitName;
+  readonly name: RateLimitName;
   readonly limit: number;
   readonly windowSeconds: number;
 }
@@ -196,9 +196,9 @@ export class SlidingWindow {
   }
 
   /** Counts a request that is admitted. Throws a RangeError if the sliding window already contains `limit` requests. */
-  admit(nowMs: number): void {
+  addRequest(nowMs: number): void {
     let times = this.#admittedMs;
-    if (times === null || this.#count === times.length) times = this.#grow(times);
+    if (times === null || this.#count === times.length) times = this.#growBuffer(times);
     const index = this.#oldestIndex + this.#count;
     times[index < times.length ? index : index - times.length] = nowMs;
     this.#count++;
@@ -217,7 +217,7 @@ export class SlidingWindow {
   }
 
   /** Deletes the ring buffer and returns true if the sliding window contains no requests; otherwise returns false. */
-  removeWindowIfEmpty(nowMs: number): boolean {
+  deleteBufferIfEmpty(nowMs: number): boolean {
     if (this.remainingRequests(nowMs) < this.limit) return false;
     this.#admittedMs = null;
     this.#oldestIndex = 0;
@@ -233,7 +233,7 @@ export class SlidingWindow {
     return times[index < times.length ? index : index - times.length] as number;
   }
 
-  #grow(times: Float64Array | null): Float64Array {
+  #growBuffer(times: Float64Array | null): Float64Array {
     if (this.#count >= this.limit)
       throw new RangeError('the sliding window already contains the maximum number of requests');
     const grown = new Float64Array(Math.min(this.limit, times === null ? initialCapacity : times.length * 2));

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { ApiKey, KeyDirectory } from './api-key.ts';
-import { extractLimitOverrides, openKeyFile, selectLimitColumnsSql } from './key-file.ts';
+import { extractLimits, limitColumnsSql, openKeyFile } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 interface SqliteKeyDirectoryOptions {
@@ -59,7 +59,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
       this.#selectDataVersion = this.#database.prepare<[], number>('PRAGMA data_version').pluck();
       this.#selectChanges = this.#database.prepare<[number], ChangeRow>(
         `SELECT changes.number AS change, changes.hash, changes.account AS originsAccount,
-           keys.number, keys.account, vertical, mode, expires, ${selectLimitColumnsSql}
+           keys.number, keys.account, vertical, mode, expires, ${limitColumnsSql}
          FROM changes LEFT JOIN keys ON keys.hash = changes.hash AND revoked IS NULL
          WHERE changes.number > ? ORDER BY changes.number LIMIT ${bounds.apiKeyChangesPerTurn}`,
       );
@@ -89,7 +89,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
    * Returns a key ID and an account name for the process log. Reads the key file only for names that are not cached. The key ID or account
    * name is undefined if it is unknown or the key file cannot be read.
    */
-  findNamesForLog({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
+  findCallerNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
     return {
       key: keyNumber === undefined ? undefined : cachedName(keyNumber, this.#keyIdCache, this.#selectKeyId),
       account: cachedName(account, this.#accountNameCache, this.#selectAccountName),
@@ -97,7 +97,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 
   /** Reads all new changes of the key file immediately. Call this method after this process has changed the key file. */
-  refresh(): void {
+  reloadKeyFile(): void {
     this.#tryReadingKeyFile(() => this.#loadAllChanges());
   }
 
@@ -186,7 +186,7 @@ function cachedName(
 const noOrigins: readonly string[] = Object.freeze([]);
 
 function toApiKey(row: KeyRow): ApiKey {
-  const { number, account, vertical, mode, expires, limits } = extractLimitOverrides(row);
+  const { number, account, vertical, mode, expires, limits } = extractLimits(row);
   return { number, account, vertical, mode, expiresAtMs: expires ?? Number.POSITIVE_INFINITY, limits };
 }
 

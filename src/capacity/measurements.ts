@@ -63,7 +63,7 @@ export interface MemoryPerSession {
  * The server sustains an offered rate if the achieved rate is at least this share of the offered rate. If the achieved rate is below this
  * share, many requests were refused, failed, or were still waiting at the end of the load.
  */
-export const minAchievedShareOfRate = 0.98;
+export const minShareOfOfferedRate = 0.98;
 
 /** Highest request rate at which the p99 latency is within a target. */
 export interface SustainedRate {
@@ -96,12 +96,12 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
  * time under full load, which is also the load at which the route costs were measured. If requests were refused, the returned CPU time can
  * be too low; the plan then has more servers than necessary.
  */
-export function cpuMicrosecondsAtFullLoad({ points }: LoadCurve): number {
+export function findMinCpuMicros({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));
 }
 
 /** Interpolates a metric between the measured rates. Beyond the measured rates, returns the metric at the nearest measured rate. */
-export function interpolateMetricAtRate(
+export function interpolateMetric(
   points: LoadCurve['points'],
   perSecond: number,
   metric: 'p99Ms' | 'cpuMicros',
@@ -122,7 +122,7 @@ export function wasClientSaturated({ points }: LoadCurve, perSecond: number): bo
 }
 
 function reachedOfferedRate({ offeredPerSecond, achievedPerSecond }: LoadCurvePoint): boolean {
-  return achievedPerSecond >= minAchievedShareOfRate * offeredPerSecond;
+  return achievedPerSecond >= minShareOfOfferedRate * offeredPerSecond;
 }
 
 type PointMetric = Exclude<keyof LoadCurvePoint, 'clientSaturated'>;

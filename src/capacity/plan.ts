@@ -1,21 +1,21 @@
 import {
   type CapacityMeasurements,
-  cpuMicrosecondsAtFullLoad,
+  findMinCpuMicros,
   findSustainedRate,
-  interpolateMetricAtRate,
+  interpolateMetric,
   type MeasuredMachine,
-  minAchievedShareOfRate,
+  minShareOfOfferedRate,
   type SustainedRate,
   wasClientSaturated,
 } from './measurements.ts';
 import {
   CapacityPlanError,
   calculateLoadPerKey,
-  mapRouteNames,
-  type RequestRatesPerKey,
+  mapRoutesToNumbers,
   type RouteName,
   routeNames,
   type TrafficMix,
+  type TrafficPerKey,
 } from './traffic-mix.ts';
 
 /** A machine counts as idle before a benchmark run if its load average is at most this number of cores. */
@@ -45,7 +45,7 @@ export interface ServerResource {
 export interface CapacityPlan {
   readonly request: CapacityPlanRequest;
   readonly box: MeasuredMachine;
-  readonly key: RequestRatesPerKey;
+  readonly key: TrafficPerKey;
   /** Resources of one server, in a fixed order. */
   readonly resources: readonly ServerResource[];
   /** Resource that limits the number of API keys the most. */
@@ -128,7 +128,7 @@ interface MixCost {
 
 function computeMixCost(
   { costs, curve }: CapacityMeasurements,
-  { ratesPerSecond, requestsPerSecond }: RequestRatesPerKey,
+  { ratesPerSecond, requestsPerSecond }: TrafficPerKey,
 ): MixCost {
   let socketThread = 0;
   let allThreads = 0;
@@ -144,7 +144,7 @@ function computeMixCost(
   return {
     socketThreadMicros: socketThread / requestsPerSecond,
     allThreadsMicros,
-    curveRequests: allThreadsMicros / cpuMicrosecondsAtFullLoad(curve),
+    curveRequests: allThreadsMicros / findMinCpuMicros(curve),
   };
 }
 
@@ -161,7 +161,7 @@ function assertLatencyTargetReachable(
 }
 
 interface PlanInputs {
-  readonly key: RequestRatesPerKey;
+  readonly key: TrafficPerKey;
   readonly cost: MixCost;
   readonly sustained: SustainedRate;
   readonly request: CapacityPlanRequest;
@@ -185,11 +185,11 @@ function computeResources(
   ];
 }
 
-function computeServerLoad(key: RequestRatesPerKey, keys: number): ServerLoad {
+function computeServerLoad(key: TrafficPerKey, keys: number): ServerLoad {
   return {
     keys,
     requestsPerSecond: keys * key.requestsPerSecond,
-    ratesPerSecond: mapRouteNames((name) => keys * key.ratesPerSecond[name]),
+    ratesPerSecond: mapRoutesToNumbers((name) => keys * key.ratesPerSecond[name]),
     sessionsPerDay: keys * key.sessionsPerDay,
     liveSessions: keys * key.liveSessions,
   };
@@ -203,10 +203,10 @@ function predictServer(
   const curveRate = load.requestsPerSecond * cost.curveRequests;
   // Below full load, a server handles requests in smaller batches, so each request costs more CPU time. The latency curve contains the CPU
   // time per request at each rate.
-  const costFactor = interpolateMetricAtRate(curve.points, curveRate, 'cpuMicros') / cpuMicrosecondsAtFullLoad(curve);
+  const costFactor = interpolateMetric(curve.points, curveRate, 'cpuMicros') / findMinCpuMicros(curve);
   const cores = (micros: number) => (load.requestsPerSecond * micros * costFactor) / 1e6;
   return {
-    p99Ms: interpolateMetricAtRate(curve.points, curveRate, 'p99Ms'),
+    p99Ms: interpolateMetric(curve.points, curveRate, 'p99Ms'),
     socketThreadCores: cores(cost.socketThreadMicros),
     allThreadsCores: cores(cost.allThreadsMicros),
     baseMemoryMiB: memory.baseResidentMiB,
@@ -343,7 +343,7 @@ export function compareMeasurementWithPlan(
       refused === 0 &&
       failed === 0 &&
       p99Ms <= request.sloP99Ms &&
-      achievedPerSecond >= minAchievedShareOfRate * offeredPerSecond,
+      achievedPerSecond >= minShareOfOfferedRate * offeredPerSecond,
   };
 }
 

@@ -17,7 +17,7 @@ export const routeNames = [
 export type RouteName = (typeof routeNames)[number];
 
 /** Returns an object with one number per route, computed by `numberOf`. */
-export function mapRouteNames(numberOf: (name: RouteName) => number): Record<RouteName, number> {
+export function mapRoutesToNumbers(numberOf: (name: RouteName) => number): Record<RouteName, number> {
   return Object.fromEntries(routeNames.map((name) => [name, numberOf(name)])) as Record<RouteName, number>;
 }
 
@@ -92,7 +92,7 @@ export const defaultTrafficMixFile: TrafficMixFile = {
 /** Parses the text of a traffic mix file. Throws `CapacityPlanError` if the text is invalid. */
 export function parseTrafficMix(text: string): TrafficMix {
   const value = parseJsonText(text);
-  assertKnownTrafficMixProperties(value);
+  assertPropertyNames(value);
   if (!trafficMixValidator.Check(value))
     throw new CapacityPlanError(`is not a traffic mix: ${firstSchemaError(trafficMixValidator, value)}`);
   return toTrafficMix(value);
@@ -102,7 +102,7 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   const shares = file.per_100_sessions;
   const perSession = (name: RouteName) => (name === 'session' ? 1 : (shares[name] ?? 0) / 100);
   return {
-    perSession: mapRouteNames(perSession),
+    perSession: mapRoutesToNumbers(perSession),
     busyShare: file.busy_share ?? 1,
     minutePeakFactor: file.minute_peak ?? null,
     livePeakFactor: file.live_peak ?? 1,
@@ -116,7 +116,7 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
 }
 
 /** Throws `CapacityPlanError` for an unknown member. The error message suggests a valid name. */
-function assertKnownTrafficMixProperties(value: unknown): void {
+function assertPropertyNames(value: unknown): void {
   if (!isJsonObject(value)) return;
   assertKnownProperties(value, Object.keys(TrafficMixSchema.properties), 'the mix');
   const { per_100_sessions: shares, limits } = value;
@@ -146,7 +146,7 @@ const secondsOfHour = 3_600;
 const secondsOfDay = 24 * secondsOfHour;
 
 /** Average load per API key. Idle keys are included in the average. */
-export interface RequestRatesPerKey {
+export interface TrafficPerKey {
   /** Limit that the API key reaches first. */
   readonly boundBy: 'requests a minute' | 'analytics queries a minute' | 'sessions a day';
   /** Requests per second in the busiest minute, by route and in total. Clicks have no API key and count towards no limit. */
@@ -158,7 +158,7 @@ export interface RequestRatesPerKey {
 }
 
 /** Computes the maximum load per API key: the load at which a key reaches one of its three limits. */
-export function calculateLoadPerKey(mix: TrafficMix): RequestRatesPerKey {
+export function calculateLoadPerKey(mix: TrafficMix): TrafficPerKey {
   const { perSession, limits, busyShare } = mix;
   const total = routeNames.reduce((sum, name) => sum + perSession[name], 0);
   const limited = total - perSession.click;
@@ -180,7 +180,7 @@ export function calculateLoadPerKey(mix: TrafficMix): RequestRatesPerKey {
   const busy = sessionsPerSecond * busyShare;
   return {
     boundBy,
-    ratesPerSecond: mapRouteNames((name) => busy * perSession[name]),
+    ratesPerSecond: mapRoutesToNumbers((name) => busy * perSession[name]),
     requestsPerSecond: busy * total,
     sessionsPerDay: perDay * busyShare,
     liveSessions: live * busyShare,

@@ -12,7 +12,7 @@ import { offerIdPattern } from './identifiers.ts';
 export const strictObject = { additionalProperties: false } as const;
 
 /** Schema of an object with any member names. Without `strictObject`, TypeBox ignores members whose names contain a line break. */
-export const dictionarySchema = <Value extends TSchema>(value: Value) =>
+export const createDictionarySchema = <Value extends TSchema>(value: Value) =>
   Type.Record(Type.String(), value, strictObject);
 
 export const ageYearsSchema = Type.Integer({ minimum: 1, maximum: 120 });

@@ -45,7 +45,7 @@ export class InvalidCatalogError extends Error {
   }
 }
 
-export interface RecentlyReplacedCatalog {
+export interface ReplacedCatalog {
   readonly compiled: CompiledCatalog;
   /** Unix time at which the catalog was replaced, in milliseconds. */
   readonly replacedMs: number;
@@ -64,7 +64,7 @@ export class CatalogStore {
   readonly archive: CatalogArchive;
   readonly #options: CatalogStoreOptions;
   readonly #served: ServedCatalog[] = [];
-  readonly #replaced = new Map<string, RecentlyReplacedCatalog>();
+  readonly #replaced = new Map<string, ReplacedCatalog>();
   readonly #beforeActivateHooks: PrepareCatalog[] = [];
   readonly #activateHooks: ((compiled: CompiledCatalog) => void)[] = [];
   readonly #abortController = new AbortController();
@@ -108,7 +108,7 @@ export class CatalogStore {
   }
 
   /** Returns the catalogs of a vertical and mode that were replaced in the last 28 hours, oldest replacement first. */
-  recentlyReplacedCatalogs(vertical: number, mode: ApiKeyMode): RecentlyReplacedCatalog[] {
+  listReplacedCatalogs(vertical: number, mode: ApiKeyMode): ReplacedCatalog[] {
     return [...this.#replaced.values()]
       .filter(({ compiled }) => compiled.vertical.number === vertical && compiled.mode === mode)
       .sort((one, other) => one.replacedMs - other.replacedMs);
@@ -139,8 +139,8 @@ export class CatalogStore {
    * Reloads the catalog of a vertical and mode from its source. The old catalog stays in use until the new catalog is ready in all threads.
    * If the reload fails, the old catalog stays in use. Reloads run one after the other.
    */
-  reloadAllCatalogs(vertical: number, mode: ApiKeyMode): Promise<CatalogReloadResult> {
-    return this.#runSerially(() => this.#reloadCatalog(this.#findServedCatalog(vertical, mode)));
+  reloadCatalog(vertical: number, mode: ApiKeyMode): Promise<CatalogReloadResult> {
+    return this.#enqueueReload(() => this.#compileAndActivate(this.#findServedCatalog(vertical, mode)));
   }
 
   /** Aborts the current reload, if any. All later reloads fail. */
@@ -157,7 +157,7 @@ export class CatalogStore {
   }
 
   /** Runs reloads one after the other. If a reload throws an exception, the reload fails and the service continues. */
-  #runSerially(change: () => Promise<CatalogReloadResult>): Promise<CatalogReloadResult> {
+  #enqueueReload(change: () => Promise<CatalogReloadResult>): Promise<CatalogReloadResult> {
     const turn = this.#lastChange.then(change).catch((error: unknown): CatalogReloadResult => {
       const reason = error instanceof Error ? error.message : String(error);
       return { ok: false, errors: [`catalog: cannot be activated: ${reason}`] };
@@ -166,7 +166,7 @@ export class CatalogStore {
     return turn;
   }
 
-  async #reloadCatalog(served: ServedCatalog): Promise<CatalogReloadResult> {
+  async #compileAndActivate(served: ServedCatalog): Promise<CatalogReloadResult> {
     const { source, current: old } = served;
     const { vertical, mode } = source;
     const { compile = compileCatalogInThread } = this.#options;
@@ -182,11 +182,11 @@ export class CatalogStore {
     );
     if (compiled.kind === 'invalid') return { ok: false, errors: compiled.errors };
     if (compiled.kind === 'unchanged') return { ok: true, version: old.version, changed: false };
-    return await this.#activate(served, new CompiledCatalog(compiled.parts, vertical, { mode }));
+    return await this.#activateCatalog(served, new CompiledCatalog(compiled.parts, vertical, { mode }));
   }
 
   /** Activates a catalog that is already in the archive. If the activation fails, removes the new catalog from the archive. */
-  async #activate(served: ServedCatalog, compiled: CompiledCatalog): Promise<CatalogReloadResult> {
+  async #activateCatalog(served: ServedCatalog, compiled: CompiledCatalog): Promise<CatalogReloadResult> {
     const { version } = compiled;
     const old = served.current;
     const replacedMs = this.#options.clock.wallMs();
@@ -200,7 +200,7 @@ export class CatalogStore {
       this.archive.markCatalogReplaced(old.version, replacedMs);
       this.archive.markCurrent(version);
     } catch (error) {
-      if (!this.#replaced.has(version) && !this.#isCurrentCatalog(version)) this.archive.removeCatalog(version);
+      if (!this.#replaced.has(version) && !this.#isCurrentVersion(version)) this.archive.removeCatalog(version);
       throw error;
     }
     served.current = compiled;
@@ -214,7 +214,7 @@ export class CatalogStore {
     return compileCatalog(catalog, vertical, { mode });
   }
 
-  #isCurrentCatalog(version: string): boolean {
+  #isCurrentVersion(version: string): boolean {
     return this.#served.some(({ current }) => current.version === version);
   }
 
@@ -234,7 +234,7 @@ export class CatalogStore {
   #restoreReplacedCatalogs(): void {
     const nowMs = this.#options.clock.wallMs();
     for (const { version, replacedMs: markedMs } of this.archive.listCatalogVersions()) {
-      if (this.#isCurrentCatalog(version)) continue;
+      if (this.#isCurrentVersion(version)) continue;
       // If an archived version has no replacement time, it was in use when the service last stopped. The configured catalog replaces this
       // version now.
       const replacedMs = markedMs ?? nowMs;

@@ -1,6 +1,6 @@
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { listOffersById } from '../matching/match-tables.ts';
-import { type CompiledOffer, type OfferRenderer, type ProductTables, productOf } from '../verticals/products.ts';
+import { type CatalogTables, type CompiledOffer, getProduct, type OfferRenderer } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { computeCatalogVersion } from './identifiers.ts';
@@ -43,7 +43,7 @@ export interface CompiledCatalogData {
   readonly disclosure: string;
   /** Offers, sorted by id. A ranking refers to each offer by its index in this array. */
   readonly offers: readonly CompiledOffer[];
-  readonly tables: ProductTables;
+  readonly tables: CatalogTables;
 }
 
 /** One version of a catalog, compiled for matching, responses and clicks. A compiled catalog is immutable except for its logo hashes. */
@@ -53,7 +53,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly mode: ApiKeyMode;
   readonly disclosure: string;
   readonly offers: readonly CompiledOffer[];
-  readonly tables: ProductTables;
+  readonly tables: CatalogTables;
   /** Daily caps (in clicks) by offer id, for the offers that have a daily cap (docs/contract.md#daily-caps). */
   readonly dailyCaps: ReadonlyMap<string, number>;
   #logoHashes: ReadonlyMap<string, string> = new Map();
@@ -77,7 +77,7 @@ export class CompiledCatalog implements CompiledCatalogData {
 
   /** Returns the renderer of the offers. `logosUrl` is the base URL of the logos and must be the same in every call. */
   offerRenderer(logosUrl: string): OfferRenderer {
-    this.#offerRenderer ??= productOf(this.vertical).createOfferRenderer(this, logosUrl, this.#logoHashes);
+    this.#offerRenderer ??= getProduct(this.vertical).createOfferRenderer(this, logosUrl, this.#logoHashes);
     return this.#offerRenderer;
   }
 
@@ -119,12 +119,12 @@ export function compileCatalog(
 }
 
 export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mode: ApiKeyMode): CompiledCatalogData {
-  const product = productOf(vertical);
+  const product = getProduct(vertical);
   return {
     version: computeCatalogVersion(catalog, mode),
     disclosure: catalog.disclosure,
     offers: listOffersById(catalog).map(({ lender, offer }) => product.compileOffer(lender, offer)),
     // All matching threads share the memory of the tables, so a new thread needs no copy of the tables.
-    tables: copyToSharedMemory(product.compileTables(catalog, vertical)),
+    tables: copyToSharedMemory(product.compileCatalogTables(catalog, vertical)),
   };
 }

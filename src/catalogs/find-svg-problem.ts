@@ -26,7 +26,7 @@ interface OpenElement {
  */
 export function findSvgProblem(text: string): string | null {
   const scan = new SvgParser(text);
-  const problem = scan.parse();
+  const problem = scan.parseDocument();
   return problem === null ? null : `${problem} (line ${text.slice(0, scan.offset).split('\n').length})`;
 }
 
@@ -42,21 +42,21 @@ class SvgParser {
     if (text.startsWith('\ufeff')) this.offset = 1;
   }
 
-  parse(): string | null {
+  parseDocument(): string | null {
     const invalidIndex = this.#text.search(invalidXmlCharacter);
     if (invalidIndex >= 0) {
       this.offset = invalidIndex;
       return 'contains a character that XML does not allow';
     }
     while (this.offset < this.#text.length) {
-      const problem = this.#parseNextTag();
+      const problem = this.#parseNextNode();
       if (problem !== null) return problem;
     }
     if (!this.#hasRoot) return 'has no svg element';
     return this.#open.length === 0 ? null : 'has an element without an end tag';
   }
 
-  #parseNextTag(): string | null {
+  #parseNextNode(): string | null {
     const at = (start: string): boolean => this.#text.startsWith(start, this.offset);
     if (!at('<')) return this.#parseText();
     if (at('<!--')) return this.#parseComment();

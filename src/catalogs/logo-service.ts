@@ -39,9 +39,9 @@ export class LogoService {
   }
 
   /** Loads the logos of a replaced catalog that are not in the cache yet, up to `bounds.unusedLogoNamesMax` logos. */
-  async loadPreviousLogos({ folder }: LogoSource, { lenders }: CatalogWithLogos): Promise<void> {
+  async loadOldLogos({ folder }: LogoSource, { lenders }: CatalogWithLogos): Promise<void> {
     const missing = lenders.filter(({ logo }) => !this.cache.has(logo)).slice(0, bounds.unusedLogoNamesMax);
-    if (missing.length > 0) this.cache.addPreviousLogos((await readLogos(folder, missing)).logos.values());
+    if (missing.length > 0) this.cache.addOldLogos((await readLogos(folder, missing)).logos.values());
   }
 
   /** Reads the logo files of an active catalog again. Calls are executed one after the other, and the returned promise never rejects. */
@@ -115,7 +115,7 @@ export class LogoCache {
   }
 
   /** Adds logos of a replaced catalog to the cache. Skips logos whose file names are already in the cache. */
-  addPreviousLogos(logos: Iterable<Logo>): void {
+  addOldLogos(logos: Iterable<Logo>): void {
     for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retainLogos(file, retained);
   }
 

@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { choiceValues, enumValues } from '../verticals/field-vector.ts';
-import { productOf, type VerticalProduct } from '../verticals/products.ts';
+import { choiceValues, listAllowedValues } from '../verticals/field-vector.ts';
+import { getProduct, type VerticalProduct } from '../verticals/products.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { type CatalogErrors, type CatalogValuePath, formatCatalogValuePath } from './catalog-errors.ts';
 import {
@@ -33,7 +33,7 @@ const validatorsByProduct = new Map<VerticalProduct, ReturnType<typeof compileVa
 
 /** Returns the validators of the vertical's product. The first call for a product compiles its validators. */
 export function catalogValidators(vertical: Vertical): ReturnType<typeof compileValidators> {
-  const product = productOf(vertical);
+  const product = getProduct(vertical);
   let validators = validatorsByProduct.get(product);
   if (validators === undefined) {
     validators = compileValidators(product);
@@ -56,10 +56,10 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
     errors.add(['vertical'], `must be "${vertical.segment}"`);
   }
   checkWellFormedText(catalog.disclosure, ['disclosure'], errors);
-  validateStateRules(catalog.state_rules, ['state_rules'], vertical, errors);
+  validateUsStateRules(catalog.state_rules, ['state_rules'], vertical, errors);
   if (!Array.isArray(catalog.lenders)) return;
 
-  const product = productOf(vertical);
+  const product = getProduct(vertical);
   const { offerValidator } = catalogValidators(vertical);
   const ids = new Map<string, CatalogValuePath>();
   const names = new Map<string, CatalogValuePath>();
@@ -73,7 +73,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
       if (/\p{Cc}/u.test(lender.name)) errors.add(path, 'must not contain control characters');
       checkWellFormedText(lender.name, path, errors);
     }
-    validateStateRules(lender.state_rules, [...lenderPath, 'state_rules'], vertical, errors);
+    validateUsStateRules(lender.state_rules, [...lenderPath, 'state_rules'], vertical, errors);
     if (!Array.isArray(lender.offers)) continue;
     for (const [offerIndex, offer] of lender.offers.entries()) {
       // The offer is checked against the schema again, because `errors` does not list all schema errors if there are too many.
@@ -94,7 +94,7 @@ function checkWellFormedText(text: unknown, path: CatalogValuePath, errors: Cata
 }
 
 /** Reports rules for unknown US states, and age rules in a vertical without a birthdate field. `rules` need not match the schema. */
-function validateStateRules(rules: unknown, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors): void {
+function validateUsStateRules(rules: unknown, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors): void {
   if (typeof rules !== 'object' || rules === null || Array.isArray(rules)) return;
   const states = choiceValues(vertical, vertical.roles.state);
   for (const [state, rule] of Object.entries(rules)) {
@@ -127,7 +127,7 @@ function checkOffer(
   if (urlProblem !== null) errors.add([...path, 'landing_url'], urlProblem);
   if (new Set(offer.features).size < offer.features.length)
     errors.add([...path, 'features'], 'must not repeat a value');
-  validateStateRules(offer.state_rules, [...path, 'state_rules'], vertical, errors);
+  validateUsStateRules(offer.state_rules, [...path, 'state_rules'], vertical, errors);
   for (const [index, criterion] of offer.criteria.entries()) {
     checkCriterion(criterion, [...path, 'criteria', index], vertical, errors);
   }
@@ -155,7 +155,7 @@ function checkCriterion(
   }
   for (const member of ['in', 'not_in'] as const) {
     if (!allowed.includes(member)) continue;
-    const values = enumValues(field);
+    const values = listAllowedValues(field);
     for (const [index, value] of (criterion[member] ?? []).entries()) {
       if (!values.includes(value)) errors.add([...path, member, index], `is not a value of ${field.name}`);
     }

@@ -2,7 +2,7 @@ import process from 'node:process';
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/env.ts';
 import { OperatorError } from '../domain/operator-error.ts';
-import { serviceVersion } from '../server/version.ts';
+import { packageVersion } from '../server/version.ts';
 import { CommandLineError, exitCodes } from './command.ts';
 import { printNotice } from './output.ts';
 import { createProgram, formatUsageError, normalizeArguments } from './program.ts';
@@ -25,7 +25,7 @@ const wantsJson = (optionsEnd < 0 ? args : args.slice(0, optionsEnd)).includes('
 
 // `process.exit` is not called, because the process could end before a slow reader has received all output.
 try {
-  const root = await createProgram(serviceVersion, { quiet: wantsJson, args });
+  const root = await createProgram(packageVersion, { quiet: wantsJson, args });
   await root.parseAsync(normalizeArguments(root, args), { from: 'user' });
 } catch (error) {
   process.exitCode = exitCodeOf(error);

@@ -69,12 +69,12 @@ export function createCommandGroup(name: string, description: string, commands: 
   for (const command of commands) group.addCommand(command);
   const codes = commands.flatMap(exitCodesOf).filter(([code]) => code !== exitCodes.success);
   return attachHelp(group, {
-    examples: commands.map((command) => commandHelp(command).examples[0]!),
+    examples: commands.map((command) => getCommandHelp(command).examples[0]!),
     exitCodes: Object.fromEntries(codes.map(([code]) => [code, null])),
   });
 }
 
-export function commandHelp(command: Command): CommandHelp {
+export function getCommandHelp(command: Command): CommandHelp {
   const help = helpByCommand.get(command);
   if (help === undefined) throw new Error(`the command ${command.name()} has no help`);
   return help;
@@ -82,7 +82,7 @@ export function commandHelp(command: Command): CommandHelp {
 
 /** Returns the exit codes of a command with their meanings, sorted by code. */
 export function exitCodesOf(command: Command): (readonly [code: number, meaning: string])[] {
-  const own = commandHelp(command).exitCodes ?? {};
+  const own = getCommandHelp(command).exitCodes ?? {};
   const codes = { [exitCodes.success]: null, [exitCodes.failure]: null, [exitCodes.usage]: null, ...own };
   return Object.entries(codes).map(([code, meaning]) => [
     Number(code),
@@ -94,7 +94,7 @@ const helpColumns = 100;
 
 /** Formats the last part of the help, after the list of options: JSON output, examples and exit codes. */
 export function formatHelp(command: Command): string {
-  const { json, examples } = commandHelp(command);
+  const { json, examples } = getCommandHelp(command);
   const parts: string[] = [];
   if (json !== undefined) {
     const lines = new Help().boxWrap(json, helpColumns - 2);

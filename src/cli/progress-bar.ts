@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../domain/clock.ts';
 import type { ServiceOptions } from '../server/service.ts';
 
 /** Stream on which a progress bar is drawn: standard error, or a substitute in tests. */
-export interface ProgressOutput {
+export interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;
@@ -31,7 +31,7 @@ interface ProgressBar {
  * terminal, and only if the work takes longer than about a second.
  */
 export function createProgressBar(
-  stream: ProgressOutput,
+  stream: ProgressStream,
   { total, unit, clock = systemClock }: ProgressBarOptions,
 ): ProgressBar {
   if (stream.isTTY !== true) return { advance() {}, clear() {} };
@@ -88,13 +88,13 @@ function formatDuration(ms: number): string {
 }
 
 /** Returns the stream for a command's progress bar. With --json nothing is drawn, because standard error must contain only errors. */
-export function progressStreamFor({ json }: { readonly json?: true }): ProgressOutput {
+export function progressStreamFor({ json }: { readonly json?: true }): ProgressStream {
   return json ? { write() {} } : process.stderr;
 }
 
 /** Reports the progress of log recovery at the start of a server: as a bar on a terminal, otherwise as a log line every few seconds. */
 export function createRecoveryProgress(
-  stream: ProgressOutput,
+  stream: ProgressStream,
   logger: Pick<Logger, 'info'>,
   clock: Clock = systemClock,
 ): { readonly onProgress: NonNullable<ServiceOptions['onRestoreProgress']> } & Pick<ProgressBar, 'clear'> {

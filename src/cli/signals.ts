@@ -7,18 +7,18 @@ interface ServeSignals {
   /** Promise that resolves when the process receives the first SIGINT or SIGTERM. The promise value is the signal name. */
   readonly stopRequested: Promise<NodeJS.Signals>;
   /** Sets the function to call at the second SIGINT or SIGTERM. A third SIGINT or SIGTERM ends the process immediately with code 1. */
-  onRepeatedSignal(end: (signal: NodeJS.Signals) => void): void;
+  onSecondStopSignal(end: (signal: NodeJS.Signals) => void): void;
   /** Sets the function to call at each SIGHUP. If a SIGHUP has already arrived, calls the function immediately and returns true. */
-  onReload(handle: () => void): boolean;
+  onReloadSignal(handle: () => void): boolean;
 }
 
 let installedSignals: ServeSignals | null = null;
 
 /**
- * Installs the signal handlers of a server. The handlers remain installed until the process ends. Until `onRepeatedSignal` sets a handler,
+ * Installs the signal handlers of a server. The handlers remain installed until the process ends. Until `onSecondStopSignal` sets a handler,
  * a second SIGINT or SIGTERM ends the process immediately with exit code 1.
  */
-export function installServeSignalHandlers(): ServeSignals {
+export function installSignalHandlers(): ServeSignals {
   installedSignals ??= createServeSignals();
   return installedSignals;
 }
@@ -48,10 +48,10 @@ function createServeSignals(): ServeSignals {
   return {
     stopSignal: controller.signal,
     stopRequested,
-    onRepeatedSignal: (handle) => {
+    onSecondStopSignal: (handle) => {
       end = handle;
     },
-    onReload: (handle) => {
+    onReloadSignal: (handle) => {
       handleReload = handle;
       if (reloadRequested) handle();
       return reloadRequested;

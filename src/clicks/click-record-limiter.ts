@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { bounds } from '../bounds.ts';
-import { toDayNumber } from '../domain/calendar.ts';
+import { daysSinceEpoch } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
@@ -38,7 +38,7 @@ class SessionClickSketch {
   /** Counts a click of a session and returns true. If the session has already reached the maximum number of clicks, returns false. */
   tryCountClick(sub: Uint8Array): boolean {
     const cells = this.#cells;
-    const sketch = this.#sketchForSessionDay(sub);
+    const sketch = this.#selectSketch(sub);
     let count = this.#max;
     for (let row = 0; row < cells.length; row++) {
       const offset = rowOffsets[row]!;
@@ -52,8 +52,8 @@ class SessionClickSketch {
     return true;
   }
 
-  #sketchForSessionDay(sub: Uint8Array): Uint8Array {
-    const day = toDayNumber(decodeSubId(sub).createdMs);
+  #selectSketch(sub: Uint8Array): Uint8Array {
+    const day = daysSinceEpoch(decodeSubId(sub).createdMs);
     const index = day & 1;
     // A sketch is replaced only for a later day, so that setting back the clock does not reset the counts.
     if (day > this.#days[index]!) {

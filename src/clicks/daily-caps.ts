@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
-import type { RecentlyReplacedCatalog } from '../catalogs/catalog-store.ts';
+import type { ReplacedCatalog } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
-import { dayStartMs, toDayNumber } from '../domain/calendar.ts';
+import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind, type OfferClickedRecord } from '../ledger/ledger-record.ts';
 import { noUnavailableOffers, type UnavailableOffers } from '../matching/matcher.ts';
 import { classifyClick } from './click-rules.ts';
-import { type CompactOfferId, SessionOfferPairs } from './session-offer-pairs.ts';
+import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts';
 
 /**
  * Daily cap of an offer, and the number of clicks that booked revenue on each of the last two days (docs/contract.md#daily-caps). The count
@@ -20,7 +20,7 @@ class OfferCapState {
   dailyCap: number | null = null;
   /** Time at which the offer was removed from the active catalog, or null. The daily cap still applies to links that were shown earlier. */
   removedMs: number | null = null;
-  readonly randomId: CompactOfferId;
+  readonly randomId: RandomOfferId;
   readonly #days = [-1, -1];
   readonly #counts = [0, 0];
 
@@ -60,7 +60,7 @@ function applyRecord(
         if (offer !== undefined) pairs.markShown(sub, offer.randomId);
       }
       // Evicts the session-offer pairs of old sessions, whose clicks no longer count.
-      pairs.evictPairsOfSessionsBefore(wallMs - bounds.clickAttributionMs - bounds.clockSetBackMsMax);
+      pairs.evictOldPairs(wallMs - bounds.clickAttributionMs - bounds.clockSetBackMsMax);
       return false;
     }
     case ledgerRecordKind.offerClicked: {
@@ -90,7 +90,7 @@ function applyClick(
   if (withinDailyCap === undefined && !isCountedClick(sub, clickedMs, offer, pairs)) return false;
   pairs.markClicked(sub, offer.randomId);
   if (withinDailyCap === false) return false;
-  const day = toDayNumber(clickedMs);
+  const day = daysSinceEpoch(clickedMs);
   offer.addBookedClick(day);
   return offer.removedMs === null && offer.hasReachedCap(day);
 }
@@ -107,7 +107,7 @@ function isCountedClick(
 ): boolean {
   const { createdMs } = decodeSubId(sub);
   const state = pairs.pairState(sub, randomId);
-  const wasShown = state !== 'none' || !pairs.containsAllPairsSince(createdMs);
+  const wasShown = state !== 'none' || !pairs.coversSessionsSince(createdMs);
   return classifyClick({ wasShown, wasClicked: state === 'clicked', createdMs }, clickedMs) === 'counted';
 }
 
@@ -119,7 +119,7 @@ interface CapDecision {
 }
 
 /** Passes the ledger records since `sinceMs` to `visit`, in order. Records that the ledger accepts during the call may be missing. */
-export type ReadLedgerRecords = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
+export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
  * Enforces daily caps (docs/contract.md#daily-caps): counts the clicks that book revenue, per capped offer and UTC day, and lists the
@@ -130,13 +130,13 @@ export type ReadLedgerRecords = (sinceMs: number, visit: (record: LedgerRecord) 
  * recorded and counted in one turn of the event loop, so that concurrent clicks cannot exceed a cap. The click's record states whether the
  * click is within the daily cap. Analytics read this decision from the click's record and do not check the cap again.
  *
- * If an offer gets its first cap while the service runs, `loadRecordedClicks` counts the offer's earlier clicks from the ledger.
+ * If an offer gets its first cap while the service runs, `countPastClicks` counts the offer's earlier clicks from the ledger.
  */
 export class DailyCaps implements LedgerSubscriber {
   readonly #states = new Map<number, CatalogCapState>();
   readonly #pairsMax: number;
   readonly #pairs: SessionOfferPairs;
-  /** New ledger records, buffered until `loadRecordedClicks` has read the older records; null if `loadRecordedClicks` is not running. */
+  /** New ledger records, buffered until `countPastClicks` has read the older records; null if `countPastClicks` is not running. */
   #bufferedRecords: LedgerRecord[] | null = null;
   #cappedOfferCount = 0;
   readonly #completeSinceMs: number;
@@ -170,7 +170,7 @@ export class DailyCaps implements LedgerSubscriber {
     if (catalog.dailyCaps.size === 0) return noUnavailableOffers;
     const state = this.#capStateOf(catalog);
     if (state.catalog !== catalog) throw new Error('catalog is not active');
-    const day = toDayNumber(nowMs);
+    const day = daysSinceEpoch(nowMs);
     if (state.unavailableDay !== day) {
       state.unavailable = computeUnavailableOffers(day, state.offers, catalog);
       state.unavailableDay = day;
@@ -182,7 +182,7 @@ export class DailyCaps implements LedgerSubscriber {
     if (this.#cappedOfferCount === 0) return noCapDecision;
     const offer = this.#states.get(stateKeyOfSub(sub))?.offers.get(offerId);
     if (offer === undefined || offer.dailyCap === null) return noCapDecision;
-    const atCap = offer.hasReachedCap(toDayNumber(clickedMs));
+    const atCap = offer.hasReachedCap(daysSinceEpoch(clickedMs));
     return { atCap, withinDailyCap: isCountedClick(sub, clickedMs, offer, this.#pairs) ? !atCap : null };
   }
 
@@ -195,7 +195,7 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /** Reads the ledger to count earlier clicks on those offers of a new catalog that had no daily cap before. */
-  async loadRecordedClicks(catalog: CompiledCatalog, nowMs: number, readHistory: ReadLedgerRecords): Promise<void> {
+  async countPastClicks(catalog: CompiledCatalog, nowMs: number, readHistory: LedgerReader): Promise<void> {
     const state = this.#capStateOf(catalog);
     const offers = new Map<string, OfferCapState>();
     for (const id of catalog.dailyCaps.keys()) if (!state.offers.has(id)) offers.set(id, new OfferCapState());
@@ -220,10 +220,10 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /**
-   * Activates the daily caps of a catalog; `nowMs` is the current time. Call `loadRecordedClicks` first. The cap of an offer that was
+   * Activates the daily caps of a catalog; `nowMs` is the current time. Call `countPastClicks` first. The cap of an offer that was
    * removed from the catalog applies for another 28 hours (docs/contract.md#daily-caps).
    */
-  activateCatalog(catalog: CompiledCatalog, nowMs: number): void {
+  activateCaps(catalog: CompiledCatalog, nowMs: number): void {
     const state = this.#capStateOf(catalog);
     const offers = new Map<string, OfferCapState>();
     for (const [id, cap] of catalog.dailyCaps) {
@@ -241,20 +241,20 @@ export class DailyCaps implements LedgerSubscriber {
     state.offers = offers;
     state.catalog = catalog;
     state.unavailableDay = null;
-    this.#deleteExpiredOfferCounters(nowMs);
+    this.#deleteExpiredCaps(nowMs);
   }
 
   /** Restores the daily caps after a restart: activates the replaced catalogs, oldest first, and then the current catalog. */
-  restoreCatalogCaps(catalog: CompiledCatalog, replaced: readonly RecentlyReplacedCatalog[]): void {
+  restoreCaps(catalog: CompiledCatalog, replaced: readonly ReplacedCatalog[]): void {
     let sinceMs = 0;
     for (const { compiled, replacedMs } of replaced) {
-      this.activateCatalog(compiled, sinceMs);
+      this.activateCaps(compiled, sinceMs);
       sinceMs = replacedMs;
     }
-    this.activateCatalog(catalog, sinceMs);
+    this.activateCaps(catalog, sinceMs);
   }
 
-  #deleteExpiredOfferCounters(nowMs: number): void {
+  #deleteExpiredCaps(nowMs: number): void {
     this.#cappedOfferCount = 0;
     for (const { offers } of this.#states.values()) {
       for (const [id, { removedMs }] of offers) {
@@ -289,7 +289,7 @@ const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
 
 /** Subtracts the 24 hours in which the clicks of a session count, and one more hour in case the wall clock was set back. */
 function replayStartMs(nowMs: number): number {
-  return dayStartMs(toDayNumber(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
+  return dayStartMs(daysSinceEpoch(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }
 
 /** Encodes the vertical and the mode of a catalog as one number. */

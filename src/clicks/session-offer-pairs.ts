@@ -3,7 +3,7 @@ import { decodeSubId } from '../ids/sub-id.ts';
 type PairState = 'none' | 'shown' | 'clicked';
 
 /** 64 random bits that identify an offer. */
-export interface CompactOfferId {
+export interface RandomOfferId {
   readonly high: number;
   readonly low: number;
 }
@@ -14,7 +14,7 @@ const minuteMs = 60 * 1000;
  * Set of (session, offer) pairs: the offers that were shown to each session, with one bit for a counted click. Pairs are stored compactly
  * (eight bytes each, outside the JavaScript heap), because there can be millions of pairs.
  *
- * A pair is identified by a 63-bit number computed from the sub_id and `CompactOfferId`. In a set of four million pairs, the probability that
+ * A pair is identified by a 63-bit number computed from the sub_id and `RandomOfferId`. In a set of four million pairs, the probability that
  * two pairs have the same number is one in a million. Each hash table contains the sessions created in one minute. The tables are small, so
  * that growing a table is fast. The oldest table is evicted when clicks of its sessions no longer count, or when the set contains too many
  * pairs.
@@ -35,19 +35,19 @@ export class SessionOfferPairs {
   }
 
   /** Returns true if the set contains all session-offer pairs of the sessions created at `createdMs` or later. */
-  containsAllPairsSince(createdMs: number): boolean {
+  coversSessionsSince(createdMs: number): boolean {
     return createdMs >= this.#completeSinceMs;
   }
 
-  pairState(sub: Uint8Array, offerId: CompactOfferId): PairState {
+  pairState(sub: Uint8Array, offerId: RandomOfferId): PairState {
     return this.#tablesByMinute.get(minuteOf(sub))?.pairState(sub, offerId) ?? 'none';
   }
 
-  markShown(sub: Uint8Array, offerId: CompactOfferId): void {
+  markShown(sub: Uint8Array, offerId: RandomOfferId): void {
     this.#addPair(sub, offerId, false);
   }
 
-  markClicked(sub: Uint8Array, offerId: CompactOfferId): void {
+  markClicked(sub: Uint8Array, offerId: RandomOfferId): void {
     this.#addPair(sub, offerId, true);
   }
 
@@ -55,28 +55,32 @@ export class SessionOfferPairs {
   *addAllPairs(others: SessionOfferPairs): Generator<void> {
     this.#completeSinceMs = Math.max(this.#completeSinceMs, others.#completeSinceMs);
     for (const [minute, table] of others.#tablesByMinute) {
-      this.#size += this.#pairsOfMinute(minute).addAllPairs(table);
+      this.#size += this.#findOrCreateTable(minute).addAllPairs(table);
       this.#evictExcessPairs();
       yield;
     }
   }
 
   /** Evicts the session-offer pairs of all sessions created before the minute that contains `createdMs`. */
-  evictPairsOfSessionsBefore(createdMs: number): void {
+  evictOldPairs(createdMs: number): void {
     if (createdMs <= this.#completeSinceMs) return;
     const minuteBefore = Math.floor(this.#completeSinceMs / minuteMs);
     this.#completeSinceMs = createdMs;
     if (Math.floor(createdMs / minuteMs) === minuteBefore) return;
     for (const minute of this.#tablesByMinute.keys())
-      if ((minute + 1) * minuteMs <= createdMs) this.#evictPairsOfMinute(minute);
+      if ((minute + 1) * minuteMs <= createdMs) this.#evictTable(minute);
   }
 
-  #addPair(sub: Uint8Array, offerId: CompactOfferId, clicked: boolean): void {
-    this.#size += this.#pairsOfMinute(minuteOf(sub)).add(highWordOf(sub, offerId), lowWordOf(sub, offerId), clicked);
+  #addPair(sub: Uint8Array, offerId: RandomOfferId, clicked: boolean): void {
+    this.#size += this.#findOrCreateTable(minuteOf(sub)).add(
+      highWordOf(sub, offerId),
+      lowWordOf(sub, offerId),
+      clicked,
+    );
     if (this.#size > this.#pairsMax) this.#evictExcessPairs();
   }
 
-  #pairsOfMinute(minute: number): PairTable {
+  #findOrCreateTable(minute: number): PairTable {
     let table = this.#tablesByMinute.get(minute);
     if (table === undefined) {
       table = new PairTable();
@@ -89,12 +93,12 @@ export class SessionOfferPairs {
     while (this.#size > this.#pairsMax) {
       const oldest = Math.min(...this.#tablesByMinute.keys());
       this.#completeSinceMs = Math.max(this.#completeSinceMs, (oldest + 1) * minuteMs);
-      this.#evictPairsOfMinute(oldest);
+      this.#evictTable(oldest);
     }
   }
 
-  #evictPairsOfMinute(minute: number): void {
-    this.#size -= this.#pairsOfMinute(minute).size;
+  #evictTable(minute: number): void {
+    this.#size -= this.#findOrCreateTable(minute).size;
     this.#tablesByMinute.delete(minute);
   }
 }
@@ -112,7 +116,7 @@ class PairTable {
   size = 0;
   #words = new Uint32Array(2 * initialSlots);
 
-  pairState(sub: Uint8Array, offerId: CompactOfferId): PairState {
+  pairState(sub: Uint8Array, offerId: RandomOfferId): PairState {
     const index = this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId));
     if (this.#isEmpty(index)) return 'none';
     return (this.#words[index + 1]! & 1) === 1 ? 'clicked' : 'shown';
@@ -174,11 +178,11 @@ class PairTable {
 }
 
 /** Returns the first 32-bit word of a session-offer pair. The value 0 is replaced by 1, because 0 marks an empty slot of the hash table. */
-function highWordOf(sub: Uint8Array, { high }: CompactOfferId): number {
+function highWordOf(sub: Uint8Array, { high }: RandomOfferId): number {
   return (readWord(sub, randomOffset) ^ high) >>> 0 || 1;
 }
 
-function lowWordOf(sub: Uint8Array, { low }: CompactOfferId): number {
+function lowWordOf(sub: Uint8Array, { low }: RandomOfferId): number {
   return ((readWord(sub, randomOffset + 4) ^ low) & ~1) >>> 0;
 }
 

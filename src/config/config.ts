@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { getHeapStatistics } from 'node:v8';
-import { defaultKeyLimits, type KeyLimits, resolveRateLimits } from '../auth/rate-limits.ts';
+import { applyLimitOverrides, defaultKeyLimits, type KeyLimits } from '../auth/rate-limits.ts';
 import { bounds } from '../bounds.ts';
 import { escapeInvisibleCharacters, truncateText } from '../domain/text.ts';
 import { type CertificateFiles, type TlsVersion, tlsMinVersionDefault, tlsVersions } from '../tls/certificate.ts';
@@ -48,7 +48,7 @@ export interface Config {
   readonly secretFile: string;
   readonly catalog: CatalogChoice;
   readonly matcher: MatcherConfig;
-  readonly durability: Durability;
+  readonly durability: DurabilityMode;
   /** Number of days after which sessions and ledger records are deleted; null for never. */
   readonly retentionDays: number | null;
   readonly sessions: {
@@ -91,7 +91,7 @@ export type HttpEngineSetting = (typeof httpEngineChoices)[number];
 
 /** Protection of acknowledged records: `fsync` protects against a power failure, `write` only against a crash of the process. */
 export const durabilityModes = ['fsync', 'write'] as const;
-export type Durability = (typeof durabilityModes)[number];
+export type DurabilityMode = (typeof durabilityModes)[number];
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 type LogLevel = (typeof logLevels)[number];
@@ -180,7 +180,7 @@ export function loadConfig(
         parseIntegerSetting(env, 'SVC_LIMIT_REFERRER_TAGS', 1, bounds.referrerTagLimitMax) ??
         bounds.referrerTagLimitDefault,
     },
-    limits: resolveRateLimits(
+    limits: applyLimitOverrides(
       {
         requestsPerMinute: perMinute('SVC_LIMIT_REQUESTS_PER_MINUTE'),
         analyticsPerMinute: perMinute('SVC_LIMIT_ANALYTICS_PER_MINUTE'),

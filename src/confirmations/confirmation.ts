@@ -14,12 +14,12 @@ export interface Confirmation {
   readonly amountMicros: number;
   readonly occurredMs: number;
   /** Click data from the click_id, used if the click has no record (docs/contract.md#clicks-without-a-record); null without a click_id. */
-  readonly click: RecordedClick | null;
+  readonly click: ClickDetails | null;
 }
 
 export type ConfirmationStatus = 'funded' | 'reversed';
 
-export interface RecordedClick {
+export interface ClickDetails {
   readonly clickedMs: number;
   readonly valueMicros: number;
 }
@@ -33,12 +33,12 @@ export const confirmationFieldNames = [
   'amount',
   'occurred_at',
 ] as const;
-export type ConfirmationField = (typeof confirmationFieldNames)[number];
+export type ConfirmationFieldName = (typeof confirmationFieldNames)[number];
 
 /** Reasons for rejecting a confirmation row, documented in docs/confirmations.md. */
 export type RejectionReason =
   | 'not_an_object'
-  | `${ConfirmationField}_repeated`
+  | `${ConfirmationFieldName}_repeated`
   | 'status_invalid'
   | 'txid_invalid'
   | 'amount_invalid'
@@ -66,7 +66,7 @@ export interface PayoutTransaction {
   readonly occurredMs: number;
 }
 
-export interface OfferPayout {
+export interface ConfirmedPayout {
   readonly funded: PayoutTransaction;
   readonly reversed: PayoutTransaction | null;
 }
@@ -79,7 +79,7 @@ export interface PayoutState {
   readonly clickedMs: number | null;
   /** Confirmed revenue of the whole session, in micro-dollars. */
   readonly sessionRevenueMicros: number;
-  readonly payout: OfferPayout | null;
+  readonly payout: ConfirmedPayout | null;
 }
 
 type ConfirmationDecision = 'accepted' | 'repeated' | RejectionReason;
@@ -121,8 +121,8 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
 /** Applies an accepted confirmation to a payout and returns the new payout. */
 export function applyConfirmationToPayout(
   { status, amountMicros, occurredMs }: Omit<Confirmation, 'click'>,
-  payout: OfferPayout | null,
-): OfferPayout {
+  payout: ConfirmedPayout | null,
+): ConfirmedPayout {
   const booking = { amountMicros, occurredMs };
   if (status === 'funded') return { funded: booking, reversed: null };
   if (payout === null) throw new Error('only a funded payout can be reversed');

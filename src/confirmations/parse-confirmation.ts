@@ -6,10 +6,10 @@ import { isVisibleAscii } from '../domain/text.ts';
 import type { ClickIds } from '../ids/click-tokens.ts';
 import { formatSubId, type SubIds } from '../ids/sub-id.ts';
 import {
+  type ClickDetails,
   type Confirmation,
-  type ConfirmationField,
+  type ConfirmationFieldName,
   confirmationFieldNames,
-  type RecordedClick,
   type RejectionReason,
 } from './confirmation.ts';
 
@@ -19,8 +19,8 @@ import {
  * @param text valid JSON: one row or an array of rows
  * @returns map from the index of a row to the first repeated member of the row
  */
-export function findRepeatedMembers(text: string): ReadonlyMap<number, ConfirmationField> {
-  const duplicates = new Map<number, ConfirmationField>();
+export function findDuplicateFields(text: string): ReadonlyMap<number, ConfirmationFieldName> {
+  const duplicates = new Map<number, ConfirmationFieldName>();
   const scanner = createScanner(text, true);
   let rowDepth = 1;
   let depth = 0;
@@ -61,7 +61,7 @@ interface ParseConfirmationDeps {
 }
 
 /** A confirmation row before validation. Members with unknown names are ignored. */
-type UnparsedRow = { readonly [Member in ConfirmationField]?: unknown };
+type UnparsedRow = { readonly [Member in ConfirmationFieldName]?: unknown };
 
 /** Validates the format of one confirmation row (docs/contract.md#confirmation-rows). Does not check the row against the ledger. */
 export function parseConfirmation(ids: ParseConfirmationDeps, row: unknown): Confirmation | RejectionReason {
@@ -82,7 +82,7 @@ export function parseConfirmation(ids: ParseConfirmationDeps, row: unknown): Con
 interface ReferencedClick {
   readonly sub: Uint8Array;
   readonly offerId: string;
-  readonly click: RecordedClick | null;
+  readonly click: ClickDetails | null;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { CancelSignal } from '../domain/async.ts';
-import type { Confirmation, OfferPayout } from './confirmation.ts';
+import type { Confirmation, ConfirmedPayout } from './confirmation.ts';
 import { applyConfirmationToPayout, type PayoutState, revenueDeltaMicros } from './confirmation.ts';
 
 export interface PayoutKey {
@@ -27,7 +27,7 @@ type PendingClick = Pick<PayoutStateWithLender, 'offerShown' | 'clickedMs' | 'le
 export class PendingPayoutStates {
   readonly #revenueBySession = new Map<string, number>();
   readonly #clicks = new Map<string, PendingClick>();
-  readonly #payouts = new Map<string, OfferPayout | null>();
+  readonly #payouts = new Map<string, ConfirmedPayout | null>();
 
   /** @param states initial states of `keys`, in the same order */
   constructor(keys: readonly PayoutKey[], states: readonly PayoutStateWithLender[]) {

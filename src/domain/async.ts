@@ -53,7 +53,7 @@ export class SharedTimeout {
 
   /** Returns the result of the promise, or `'timeout'` if the promise does not settle in time. A timeout may be up to `tickMs` late. */
   wait<Value>(promise: Promise<Value>): Promise<Value | 'timeout'> {
-    return Promise.race([promise, this.#sharedTimeoutPromise()]);
+    return Promise.race([promise, this.#getTimeoutPromise()]);
   }
 
   close(): void {
@@ -62,7 +62,7 @@ export class SharedTimeout {
     this.#current = null;
   }
 
-  #sharedTimeoutPromise(): Promise<'timeout'> {
+  #getTimeoutPromise(): Promise<'timeout'> {
     if (this.#current === null) {
       this.#current = new Promise((resolve) => {
         this.#startTimer(this.#waitMs + this.#tickMs, () => resolve('timeout'));

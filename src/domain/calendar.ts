@@ -1,7 +1,7 @@
 /** Milliseconds per day. In this file, a `day` is the number of days since 1970-01-01 UTC. */
 export const dayMs = 86_400_000;
 
-export function toDayNumber(wallMs: number): number {
+export function daysSinceEpoch(wallMs: number): number {
   return Math.floor(wallMs / dayMs);
 }
 

@@ -51,7 +51,7 @@ export const requestParamRules = {
   origins: `must be an array of web origins such as https://www.example.com; an account may have ${bounds.embedOriginsPerAccountMax}`,
 } as const satisfies Record<string, string>;
 
-export type RequestParam = keyof typeof requestParamRules;
+export type RequestParamName = keyof typeof requestParamRules;
 
 /** Part of an error message: how every query parameter must be encoded. */
 export const queryEncodingRule = 'must be given only once, as valid percent-encoded UTF-8';

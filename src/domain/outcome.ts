@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable, type RequestParam, requestParamRules } from './errors.ts';
+import { type ErrorCode, errorTable, type RequestParamName, requestParamRules } from './errors.ts';
 
 /** An element of `fields_invalid` in a response (docs/contract.md#submitting-fields). */
 export interface InvalidField {
@@ -49,12 +49,12 @@ export function failureOutcomeWithCode(code: ErrorCode): Failure {
   return failureOutcome({ code });
 }
 
-export function invalidRequest(param: RequestParam, rule: string = requestParamRules[param]): Failure {
+export function invalidRequest(param: RequestParamName, rule: string = requestParamRules[param]): Failure {
   return failureOutcome({ code: 'INVALID_REQUEST', param, rule });
 }
 
 /** Creates the error for a record that is not known to be stored. If `taken` is true, the log has accepted the record and may store it. */
-export function notDurableFailure(retryAfterSeconds: number, taken: boolean): Failure {
+export function durabilityFailure(retryAfterSeconds: number, taken: boolean): Failure {
   return failureOutcome({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
 }
 

@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 import { assertCatalogSources } from '../catalogs/assert-catalog-sources.ts';
 import type { CatalogSource } from '../catalogs/catalog-store.ts';
 import {
-  type Durability,
+  type DurabilityMode,
   durabilityModes,
   type HttpEngineSetting,
   httpEngineChoices,
@@ -57,7 +57,7 @@ export interface MarketplaceOptions {
   /**
    * Durability of acknowledged records: `fsync` (default) protects against a power failure, `write` only against a crash of the process.
    */
-  readonly durability?: Durability;
+  readonly durability?: DurabilityMode;
   /** Number of days, at least 140, after which sessions and ledger records are deleted. Default: never. Daily totals are never deleted. */
   readonly retentionDays?: number;
   /** Maximum number of live sessions. Default: 100,000. Above the maximum, a new session is rejected with 503. */
@@ -159,8 +159,8 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   assertObject('the argument of createMarketplace', argument);
   assertKnownOptionNames('', argument, marketplaceOptionNames);
   const { listen, ...options } = argument;
-  assertFilePath('dataDir', options.dataDir);
-  if (options.secretFile !== undefined) assertFilePath('secretFile', options.secretFile);
+  assertPathOption('dataDir', options.dataDir);
+  if (options.secretFile !== undefined) assertPathOption('secretFile', options.secretFile);
   if (options.urls) {
     assertObject('urls', options.urls);
     assertKnownOptionNames('urls', options.urls, ['public', 'click', 'widget', 'cdn']);
@@ -177,7 +177,7 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   assertIntegerOption('retentionDays', options.retentionDays ?? retentionDaysMin, retentionDaysMin, retentionDaysMax);
   if (options.limits) assertObject('limits', options.limits);
   assertRateLimits(options.limits ?? {});
-  assertChoice('durability', options.durability, durabilityModes);
+  assertOneOf('durability', options.durability, durabilityModes);
   if (options.catalogs !== undefined) assertCatalogSources(options.catalogs);
   const { corsOrigins = [] } = options;
   if (!Array.isArray(corsOrigins) || corsOrigins.length > bounds.corsOriginsMax || !corsOrigins.every(isHttpOrigin)) {
@@ -195,13 +195,13 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   if (!Array.isArray(hosts) || hosts.length > opsAllowedHostsMax || !hosts.every(isHostName)) {
     throw new RangeError(`listen.operationsAllowedHosts must be up to ${opsAllowedHostsMax} ${hostNamesRule}`);
   }
-  assertChoice('listen.engine', listen.engine, httpEngineChoices);
+  assertOneOf('listen.engine', listen.engine, httpEngineChoices);
   if (!listen.tls) return;
   assertObject('listen.tls', listen.tls);
   assertKnownOptionNames('listen.tls', listen.tls, ['certificateFile', 'keyFile', 'minVersion']);
-  assertFilePath('listen.tls.certificateFile', listen.tls.certificateFile);
-  assertFilePath('listen.tls.keyFile', listen.tls.keyFile);
-  assertChoice('listen.tls.minVersion', listen.tls.minVersion, tlsVersions);
+  assertPathOption('listen.tls.certificateFile', listen.tls.certificateFile);
+  assertPathOption('listen.tls.keyFile', listen.tls.keyFile);
+  assertOneOf('listen.tls.minVersion', listen.tls.minVersion, tlsVersions);
 }
 
 /** Returns a base URL without its trailing slash, or null for an absent or invalid URL. */
@@ -209,11 +209,11 @@ export function normalizeBaseUrl(url: string | undefined): string | null {
   return typeof url === 'string' ? parseBaseUrl(url) : null;
 }
 
-function assertFilePath(name: string, value: unknown): void {
+function assertPathOption(name: string, value: unknown): void {
   if (typeof value !== 'string' || value === '') throw new RangeError(`${name} must be the path of a file or folder`);
 }
 
-function assertChoice(name: string, value: string | undefined, choices: readonly string[]): void {
+function assertOneOf(name: string, value: string | undefined, choices: readonly string[]): void {
   if (value !== undefined && !choices.includes(value))
     throw new RangeError(`${name} must be one of ${choices.join(', ')}`);
 }

@@ -1,9 +1,9 @@
 import type { AdmittedCaller, Authenticator } from '../auth/authenticator.ts';
-import type { Caller, Operation } from '../auth/key-usage.ts';
+import type { Caller, OperationName } from '../auth/key-usage.ts';
 import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
 import { assertKnownOptionNames } from '../domain/assert-options.ts';
-import { errorTable, type RequestParam } from '../domain/errors.ts';
+import { errorTable, type RequestParamName } from '../domain/errors.ts';
 import {
   type ApiError,
   createErrorBody,
@@ -23,10 +23,10 @@ import type { WidgetEmbedView } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import { type MarketplaceView, toMarketplaceView } from '../operations/get-marketplace.ts';
 import {
-  addIgnoredParameters,
   collectUnknownParameters,
   type IgnoredParameters,
   knownRequestParameters,
+  reportIgnoredParameters,
 } from '../operations/ignored-names.ts';
 import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analytics.ts';
 import type { InputsView } from '../operations/submit-inputs.ts';
@@ -130,7 +130,7 @@ export class PartnerApi {
     const outcome = await operations.createSession(admission, pickKnownSessionMembers(body), idempotencyKey);
     if (!outcome.ok) return toErrorResult(outcome.error);
     const ignored = ignoredMembers(admission, 'create_session', body);
-    return { ok: true, value: addIgnoredParameters(outcome.value.session, ignored) };
+    return { ok: true, value: reportIgnoredParameters(outcome.value.session, ignored) };
   }
 
   /** POST /inputs (docs/contract.md#submitting-fields). */
@@ -179,7 +179,7 @@ export class PartnerApi {
 
   /** Checks the API key and rate limits, and runs an operation. With a test key, the result lists unknown members of `argument`. */
   async #run<View extends object>(
-    operation: Operation,
+    operation: OperationName,
     argument: object,
     run: (admission: AdmittedCaller) => Outcome<View> | Promise<Outcome<View>>,
   ): Promise<PartnerApiResult<View & IgnoredParameters>> {
@@ -187,10 +187,10 @@ export class PartnerApi {
     if (!admission.ok) return toErrorResult(admission.error);
     const outcome = await run(admission);
     if (!outcome.ok) return toErrorResult(outcome.error);
-    return { ok: true, value: addIgnoredParameters(outcome.value, ignoredMembers(admission, operation, argument)) };
+    return { ok: true, value: reportIgnoredParameters(outcome.value, ignoredMembers(admission, operation, argument)) };
   }
 
-  #admitCaller(operation: Operation, isRepeat?: (caller: Caller) => boolean) {
+  #admitCaller(operation: OperationName, isRepeat?: (caller: Caller) => boolean) {
     if (this.#deps.isStopping()) return serviceUnavailable(bounds.retryAfterSeconds);
     return this.#deps.authenticator.admit(this.#authorization, this.#vertical, operation, isRepeat);
   }
@@ -213,7 +213,7 @@ function toErrorResult(error: ApiError): { readonly ok: false; readonly error: P
 }
 
 /** Returns the names of unknown members of an argument. Returns an empty list for a live key, because only test keys get these names. */
-function ignoredMembers({ caller }: AdmittedCaller, operation: Operation, argument: object): readonly string[] {
+function ignoredMembers({ caller }: AdmittedCaller, operation: OperationName, argument: object): readonly string[] {
   return caller.mode === 'live'
     ? []
     : collectUnknownParameters(Object.keys(argument), knownRequestParameters[operation]);
@@ -252,7 +252,7 @@ function toAnalyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
 }
 
 /** Checks the types of the query members, and converts their values to text as in a query string. An absent member becomes undefined. */
-function toQueryText<Name extends RequestParam>(
+function toQueryText<Name extends RequestParamName>(
   query: unknown,
   types: Readonly<Record<Name, 'string' | 'number' | 'boolean' | 'strings'>>,
 ): Outcome<Readonly<Record<Name, string | undefined>>> {

@@ -1,8 +1,8 @@
 import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { AppendedRecord, EventLog } from './event-log.ts';
-import { fileSystemLogFiles, type LogFiles } from './log-files.ts';
-import { extendedFrameHeaderLength, frameHeaderLength } from './log-format.ts';
+import { type LogFiles, nodeFileSystem } from './log-files.ts';
+import { frameHeaderLength, headerExtensionLength } from './log-format.ts';
 import {
   type ReadProgressListener,
   type RecordVisitor,
@@ -66,7 +66,7 @@ export type EventLogIncident =
 export async function openEventLog<Item extends readonly unknown[]>(
   options: FileEventLogOptions<Item>,
 ): Promise<FileEventLog<Item>> {
-  const { folder, files = fileSystemLogFiles, onRecord, readSince, onProgress } = options;
+  const { folder, files = nodeFileSystem, onRecord, readSince, onProgress } = options;
   files.createFolder(folder);
   const recovered = await recoverLog(files, folder, onRecord, readSince, onProgress);
   if (recovered.removedTail !== null) options.onIncident?.({ kind: 'torn-tail-removed', ...recovered.removedTail });
@@ -77,7 +77,7 @@ export async function openEventLog<Item extends readonly unknown[]>(
 export function createEventLog<Item extends readonly unknown[]>(
   options: FileEventLogOptions<Item>,
 ): FileEventLog<Item> {
-  return new FileEventLog<Item>(options, options.files ?? fileSystemLogFiles, {
+  return new FileEventLog<Item>(options, options.files ?? nodeFileSystem, {
     position: 0,
     crc: 0,
     hasEndMark: true,
@@ -159,15 +159,15 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   }
 
   append(record: Item): AppendedRecord | null {
-    if (!this.#healthy || !this.#addToPendingCommitGroup(record)) return null;
+    if (!this.#healthy || !this.#addPendingRecord(record)) return null;
     this.#scheduleWrite();
     return { position: this.#lastAppendedPosition, durable: this.#pendingGroup.whenDurable() };
   }
 
   appendWithoutWaiting(record: Item): number | null {
-    if (!this.#addToPendingCommitGroup(record)) return null;
+    if (!this.#addPendingRecord(record)) return null;
     if (this.#pendingGroup.length >= bounds.logGroupInitialBytes) this.#scheduleWrite();
-    else if (this.#writeLoop === null) this.#scheduleWriteAfterDelay();
+    else if (this.#writeLoop === null) this.#scheduleDelayedWrite();
     return this.#lastAppendedPosition;
   }
 
@@ -176,12 +176,12 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     return this.#closePromise;
   }
 
-  #addToPendingCommitGroup(record: Item): boolean {
+  #addPendingRecord(record: Item): boolean {
     if (this.#closing) return false;
     const payload = this.#encoder.encodeSharedRef(record);
     if (payload.length > bounds.logRecordBytesMax) throw new RangeError('record is larger than logRecordBytesMax');
     const group = this.#pendingGroup;
-    const frameBytesMax = payload.length + frameHeaderLength + extendedFrameHeaderLength;
+    const frameBytesMax = payload.length + frameHeaderLength + headerExtensionLength;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
     // A sync mark in a frame proves that all earlier frames are synced (see log-format.ts). Each group is written only after all earlier
     // groups were synced, so its first frame gets a sync mark.
@@ -201,7 +201,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
   }
 
   /** Schedules a delayed write, because writing many views at once costs as much as writing one view. */
-  #scheduleWriteAfterDelay(): void {
+  #scheduleDelayedWrite(): void {
     this.#writeDelayTimer ??= setTimeout(() => {
       this.#writeDelayTimer = null;
       this.#scheduleWrite();
@@ -214,24 +214,24 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       const group = this.#pendingGroup;
       this.#pendingGroup = this.#writingGroup;
       this.#writingGroup = group;
-      if (!(await this.#writeGroupWithRetries(group))) break;
+      if (!(await this.#writeFramesWithRetries(group))) break;
       this.#durablePosition = group.firstSequence + group.records - 1;
       group.clear();
       this.#durableListener(this.#durablePosition);
       // The callers of resolved promises continue only after the next write has started.
-      group.resolveWaitingPromises();
+      group.resolveAppendPromises();
     }
     this.#writeLoop = null;
-    if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleWriteAfterDelay();
+    if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleDelayedWrite();
   }
 
   /** Writes a group of records and retries until they are durable. While the log is closing, returns false after one failed retry. */
-  async #writeGroupWithRetries(group: FrameGroup): Promise<boolean> {
+  async #writeFramesWithRetries(group: FrameGroup): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       const isLastAttempt = this.#closing;
       try {
         const startedMs = performance.now();
-        await this.#writer.writeFrameGroup(group);
+        await this.#writer.writeFrames(group);
         this.#hasEndMark = false;
         this.#options.onGroupStored?.(group.records, group.length, Math.round((performance.now() - startedMs) * 1000));
         if (!this.#healthy) {
@@ -249,8 +249,8 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
           this.#healthy = false;
           this.#options.onIncident?.({ kind: 'unavailable', error });
         }
-        group.rejectWaitingPromises(error);
-        this.#pendingGroup.rejectWaitingPromises(error);
+        group.rejectAppendPromises(error);
+        this.#pendingGroup.rejectAppendPromises(error);
         if (isLastAttempt) return false;
         if (!this.#closing) await this.#waitBeforeRetry();
       }

@@ -13,7 +13,7 @@ export interface LogFiles {
   listFiles(folder: string): string[];
   openForReading(path: string): ReadableLogFile;
   /** Creates a file for writing, or empties an existing file. */
-  create(path: string): Promise<WritableLogFile>;
+  createFile(path: string): Promise<WritableLogFile>;
   /** Opens an existing file for writing without changing its content. */
   openForWriting(path: string): Promise<WritableLogFile>;
   /** Renames a file and replaces an existing file `to`. The new name of the file is durable only after `syncFolder`. */
@@ -48,11 +48,11 @@ export interface WritableLogFile {
  * Creates the operations on the real file system. If `syncsWrites` is true, `writeAndSync` uses a second file descriptor, opened with
  * `O_DSYNC`. One system call then writes and syncs the bytes, instead of two system calls (docs/contributing/decisions/durable-log.md).
  */
-export const createFileSystemLogFiles = (syncsWrites: boolean): LogFiles => ({
+export const createNodeFileSystem = (syncsWrites: boolean): LogFiles => ({
   createFolder: createFolderDurably,
   listFiles: (folder) => fs.readdirSync(folder),
   openForReading,
-  create: (path) => createFile(path, syncsWrites),
+  createFile: (path) => createFile(path, syncsWrites),
   openForWriting: async (path) => new NodeWritableLogFile(await openFile(path, 'r+'), null),
   rename: (from, to) => fs.promises.rename(from, to),
   remove: (path) => fs.promises.unlink(path),
@@ -67,7 +67,7 @@ export const createFileSystemLogFiles = (syncsWrites: boolean): LogFiles => ({
 });
 
 /** File operations for this platform. Only on Linux, a synchronized write has the same guarantee as a write followed by `fdatasync`. */
-export const fileSystemLogFiles = createFileSystemLogFiles(process.platform === 'linux');
+export const nodeFileSystem = createNodeFileSystem(process.platform === 'linux');
 
 function openForReading(path: string): ReadableLogFile {
   const descriptor = fs.openSync(path, 'r');

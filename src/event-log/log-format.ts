@@ -33,7 +33,7 @@ import { bounds } from '../bounds.ts';
  */
 export const segmentHeaderLength = 32;
 export const frameHeaderLength = 8;
-export const extendedFrameHeaderLength = 12;
+export const headerExtensionLength = 12;
 export const syncFlagBit = 0x8000_0000;
 
 const magic = Buffer.from('svc-log\n', 'latin1');
@@ -115,21 +115,21 @@ export function parseSegmentFileNames(names: readonly string[]): number[] {
     .sort((a, b) => a - b);
 }
 
-const sequenceFieldsScratch = Buffer.alloc(extendedFrameHeaderLength);
+const sequenceFieldsScratch = Buffer.alloc(headerExtensionLength);
 
 export function computeFrameCrc(sequence: number, previousCrc: number, payload: Uint8Array): number {
-  writeExtendedFrameHeader(sequenceFieldsScratch, 0, sequence, previousCrc);
+  writeHeaderExtension(sequenceFieldsScratch, 0, sequence, previousCrc);
   return crc32(payload, crc32(sequenceFieldsScratch));
 }
 
 /** Writes the two fields that only a frame with a sync mark contains: sequence number (u64) and previous CRC (u32). */
-export function writeExtendedFrameHeader(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
+export function writeHeaderExtension(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
   target.writeUInt32BE(Math.floor(sequence / 2 ** 32), offset);
   target.writeUInt32BE(sequence >>> 0, offset + 4);
   target.writeUInt32BE(previousCrc, offset + 8);
 }
 
-export function readRecordSequenceNumber(bytes: Buffer, offset: number): number {
+export function readSequenceNumber(bytes: Buffer, offset: number): number {
   return bytes.readUInt32BE(offset) * 2 ** 32 + bytes.readUInt32BE(offset + 4);
 }
 
@@ -152,7 +152,7 @@ export class RecordDecoder {
   }
 
   /** Decodes a payload. Byte arrays in the record share the memory of `payload`. Throws an `Error` if the payload is not a record. */
-  decode(payload: Uint8Array): unknown[] {
+  decodeRecord(payload: Uint8Array): unknown[] {
     const record = this.#decoder.decode(payload);
     if (!Array.isArray(record)) throw new Error('a record must be an array');
     for (const item of record) {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { type EventLog, LogUnavailableError } from './event-log.ts';
-import { fileSystemLogFiles, type LogFiles } from './log-files.ts';
+import { type LogFiles, nodeFileSystem } from './log-files.ts';
 import { decodeSegmentHeader, parseSegmentFileNames, segmentFileName, segmentHeaderLength } from './log-format.ts';
 import { findNewestSegmentBefore, type ReplayStart } from './log-recovery.ts';
 import { type LogCursor, LogScanner } from './log-scanner.ts';
@@ -27,7 +27,7 @@ export class LogReader {
    * @throws CursorBeyondLogError if the cursor does not match the log. Open the log before you create a reader, because opening the log
    * recovers it.
    */
-  constructor(folder: string, start: LogCursor | number | null, files: LogFiles = fileSystemLogFiles) {
+  constructor(folder: string, start: LogCursor | number | null, files: LogFiles = nodeFileSystem) {
     this.#folder = folder;
     const cursor = typeof start === 'number' ? null : start;
     this.#scanner = new LogScanner(files, folder, {
@@ -56,7 +56,7 @@ export class LogReader {
     const scanner = this.#scanner;
     if (upToPosition <= scanner.position) return 0;
     // All segments up to `upToPosition` are already in the folder, because a segment gets its file name before its first record is durable.
-    scanner.refreshEndOfLog();
+    scanner.refreshSegments();
     if (scanner.segment === null) scanner.enterNextSegment();
     let visited = 0;
     for (; visited < maxRecords && scanner.position < upToPosition; visited++) {
@@ -114,7 +114,7 @@ function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
  *
  * @throws LogUnavailableError if the log cannot be written at present, LogDamagedError if a record cannot be read
  */
-export async function readActiveLog(
+export async function readRecentRecords(
   files: LogFiles,
   folder: string,
   log: Pick<EventLog<unknown>, 'lastAppendedPosition' | 'durablePosition' | 'healthy'>,

@@ -106,7 +106,7 @@ function readFirstRecord(files: LogFiles, path: string, first: number): unknown[
   try {
     return withSegmentReader(files, path, (segment) => {
       const isComplete = segment.readFrame(first, segment.readHeader().previousCrc);
-      return isComplete ? new RecordDecoder().decode(segment.payload) : null;
+      return isComplete ? new RecordDecoder().decodeRecord(segment.payload) : null;
     });
   } catch {
     return null;

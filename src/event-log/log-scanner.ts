@@ -94,7 +94,7 @@ export class LogScanner {
   }
 
   /** Discards buffered bytes and lists the segments again, so that the next read also finds new records. */
-  refreshEndOfLog(): void {
+  refreshSegments(): void {
     this.#listLaterSegments();
     this.segment?.discardReadAhead();
   }
@@ -104,7 +104,7 @@ export class LogScanner {
     if (this.segment !== null && this.#laterSegments[0] !== this.position + 1) return this.segment;
     if (this.#laterSegments.length === 0) this.#listLaterSegments();
     const first = this.#laterSegments.shift();
-    return first === undefined ? null : this.#startSegment(first);
+    return first === undefined ? null : this.#switchToSegment(first);
   }
 
   /**
@@ -119,14 +119,14 @@ export class LogScanner {
       if (segment === null) return false;
       const { offset } = segment;
       if (segment.readFrame(this.position + 1, this.crc)) {
-        this.#acceptValidRecord(segment, offset);
+        this.#setCurrentRecord(segment, offset);
         return true;
       }
       if (this.#laterSegments.length > 0) {
         throw new LogDamagedError(segment.path, offset, `record ${this.position + 1} is missing or incomplete`);
       }
       if (attempt === 1) {
-        this.refreshEndOfLog();
+        this.refreshSegments();
         continue;
       }
       const { tornBytes, markOffset } = segment.inspectSegmentTail(this.position + 1);
@@ -144,7 +144,7 @@ export class LogScanner {
   }
 
   /** The current record as msgpack bytes, which share memory with the reader's file buffer. */
-  get payloadOfRecord(): Uint8Array {
+  get currentPayload(): Uint8Array {
     if (this.segment === null) throw new Error('no record has been read yet');
     return this.segment.payload;
   }
@@ -160,10 +160,10 @@ export class LogScanner {
     this.segment = null;
   }
 
-  #acceptValidRecord(segment: SegmentReader, offset: number): void {
+  #setCurrentRecord(segment: SegmentReader, offset: number): void {
     if (this.#decoder !== null) {
       try {
-        this.record = this.#decoder.decode(segment.payload);
+        this.record = this.#decoder.decodeRecord(segment.payload);
       } catch (error) {
         throw new LogDamagedError(
           segment.path,
@@ -179,7 +179,7 @@ export class LogScanner {
     if (segment.hasSyncMark) this.lastSyncedGroupOffset = offset;
   }
 
-  #startSegment(segmentFirst: number): SegmentReader {
+  #switchToSegment(segmentFirst: number): SegmentReader {
     const segment = openSegment(this.#files, this.#folder, segmentFirst);
     try {
       const header = segment.readHeader();

@@ -1,11 +1,11 @@
 import { basename, join } from 'node:path';
 import type { LogFiles } from './log-files.ts';
 import {
-  extendedFrameHeaderLength,
   frameHeaderLength,
+  headerExtensionLength,
   parseSegmentFileNames,
   RecordDecoder,
-  readRecordSequenceNumber,
+  readSequenceNumber,
   segmentFileName,
 } from './log-format.ts';
 import type { LogLocation } from './log-scanner.ts';
@@ -108,7 +108,7 @@ export function countTruncatedRecords(
     found.records++;
     found.position = at;
     try {
-      onRecord(decoder.decode(segment.payload));
+      onRecord(decoder.decodeRecord(segment.payload));
     } catch {
       // A record with a valid CRC is counted even if it cannot be decoded, because the truncation also removes this record.
     }
@@ -151,8 +151,8 @@ function readRemainingFrames(
     }
     const { markOffset } = segment.inspectSegmentTail(sequence);
     if (markOffset === null) return;
-    const chain = segment.readBytes(markOffset + frameHeaderLength, extendedFrameHeaderLength);
-    sequence = readRecordSequenceNumber(chain, 0);
+    const chain = segment.readBytes(markOffset + frameHeaderLength, headerExtensionLength);
+    sequence = readSequenceNumber(chain, 0);
     crc = chain.readUInt32BE(8);
     segment.offset = markOffset;
   }

@@ -33,10 +33,10 @@ function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknow
     group.add(encoder.encodeSharedRef(record), sequence++, previousCrc, true);
     previousCrc = group.lastCrc;
     if (group.length < bounds.logGroupInitialBytes) continue;
-    yield group.bufferedBytes.subarray(0, group.length);
+    yield group.frameBuffer.subarray(0, group.length);
     group.clear();
   }
-  yield group.bufferedBytes.subarray(0, group.length);
+  yield group.frameBuffer.subarray(0, group.length);
 }
 
 /**
@@ -51,7 +51,7 @@ export async function copySegmentRange(
   path: string,
   onChunk: (bytes: number) => void = () => {},
 ): Promise<void> {
-  const copy = await files.create(`${path}.new`);
+  const copy = await files.createFile(`${path}.new`);
   try {
     let offset = 0;
     for (const chunk of segment.readChunks(from, to)) {

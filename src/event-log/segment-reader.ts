@@ -5,9 +5,9 @@ import type { SegmentHeader } from './log-format.ts';
 import {
   computeFrameCrc,
   decodeSegmentHeader,
-  extendedFrameHeaderLength,
   frameHeaderLength,
-  readRecordSequenceNumber,
+  headerExtensionLength,
+  readSequenceNumber,
   segmentHeaderLength,
   syncFlagBit,
 } from './log-format.ts';
@@ -67,15 +67,15 @@ export class SegmentReader {
 
   /** Reads the frame at `offset` and advances `offset`. Returns false, with `offset` unchanged, if the frame is incomplete or invalid. */
   readFrame(sequence: number, previousCrc: number): boolean {
-    const head = this.readBytes(this.offset, frameHeaderLength + extendedFrameHeaderLength);
+    const head = this.readBytes(this.offset, frameHeaderLength + headerExtensionLength);
     if (head.length < frameHeaderLength) return false;
     const lengthWord = head.readUInt32BE(0);
     const hasSyncMark = lengthWord >= syncFlagBit;
     const length = hasSyncMark ? lengthWord - syncFlagBit : lengthWord;
     if (length === 0 || length > bounds.logRecordBytesMax) return false;
-    const start = hasSyncMark ? frameHeaderLength + extendedFrameHeaderLength : frameHeaderLength;
+    const start = hasSyncMark ? frameHeaderLength + headerExtensionLength : frameHeaderLength;
     if (hasSyncMark) {
-      if (head.length < start || readRecordSequenceNumber(head, frameHeaderLength) !== sequence) return false;
+      if (head.length < start || readSequenceNumber(head, frameHeaderLength) !== sequence) return false;
       if (head.readUInt32BE(frameHeaderLength + 8) !== previousCrc) return false;
     }
     const frame = this.readBytes(this.offset, start + length);
@@ -97,7 +97,7 @@ export class SegmentReader {
    */
   inspectSegmentTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
-    const markedHead = frameHeaderLength + extendedFrameHeaderLength;
+    const markedHead = frameHeaderLength + headerExtensionLength;
     let tornBytes = 0;
     for (let at = this.offset; at < size; ) {
       const chunk = this.readBytes(at, Math.min(bounds.logReadChunkBytes, size - at));
@@ -110,7 +110,7 @@ export class SegmentReader {
         // The first byte of a frame with a sync mark is always `syncFlagBit >>> 24`, because payloads are shorter than 2^24 bytes.
         if (chunk[i] !== syncFlagBit >>> 24 || i + markedHead > chunk.length) continue;
         const length = chunk.readUInt32BE(i) - syncFlagBit;
-        const found = readRecordSequenceNumber(chunk, i + frameHeaderLength);
+        const found = readSequenceNumber(chunk, i + frameHeaderLength);
         if (length === 0 || length > bounds.logRecordBytesMax || found <= sequence || found > sequence + size) continue;
         const frame = this.readBytes(at + i, markedHead + length);
         if (frame.length < markedHead + length) continue;

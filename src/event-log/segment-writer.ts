@@ -5,13 +5,13 @@ import type { LogFiles, WritableLogFile } from './log-files.ts';
 import {
   computeFrameCrc,
   encodeSegmentHeader,
-  extendedFrameHeaderLength,
   frameHeaderLength,
+  headerExtensionLength,
   segmentFileName,
   segmentHeaderLength,
   syncFlagBit,
   temporaryFileName,
-  writeExtendedFrameHeader,
+  writeHeaderExtension,
 } from './log-format.ts';
 
 /** Group of encoded records (frames) that are written and synced together. The frames are contiguous in a buffer, which is reused. */
@@ -27,19 +27,19 @@ export class FrameGroup {
   #durableLater: PromiseWithResolvers<void> | null = null;
 
   /** Buffer whose first `length` bytes are the encoded records of the group. */
-  get bufferedBytes(): Buffer {
+  get frameBuffer(): Buffer {
     return this.#buffer;
   }
 
   add(payload: Uint8Array, sequence: number, previousCrc: number, hasSyncMark: boolean): void {
-    const start = this.length + frameHeaderLength + (hasSyncMark ? extendedFrameHeaderLength : 0);
+    const start = this.length + frameHeaderLength + (hasSyncMark ? headerExtensionLength : 0);
     const end = start + payload.length;
     if (end > this.#buffer.length) this.#growBuffer(end);
     const buffer = this.#buffer;
     const crc = computeFrameCrc(sequence, previousCrc, payload);
     buffer.writeUInt32BE(hasSyncMark ? syncFlagBit + payload.length : payload.length, this.length);
     buffer.writeUInt32BE(crc, this.length + 4);
-    if (hasSyncMark) writeExtendedFrameHeader(buffer, this.length + frameHeaderLength, sequence, previousCrc);
+    if (hasSyncMark) writeHeaderExtension(buffer, this.length + frameHeaderLength, sequence, previousCrc);
     buffer.set(payload, start);
     if (this.records === 0) {
       this.firstSequence = sequence;
@@ -56,7 +56,7 @@ export class FrameGroup {
     return this.#durable.promise;
   }
 
-  resolveWaitingPromises(): void {
+  resolveAppendPromises(): void {
     // Promises resolve in the order of their records. `durableLater` belongs to older records than `durable`, so `durableLater` is resolved
     // first.
     this.#durableLater?.resolve();
@@ -66,7 +66,7 @@ export class FrameGroup {
   }
 
   /** Rejects the promise of the records, but keeps the frames of the group, which can be written later. */
-  rejectWaitingPromises(cause: unknown): void {
+  rejectAppendPromises(cause: unknown): void {
     if (this.#durable === null) return;
     this.#durableLater ??= Promise.withResolvers();
     this.#durable.reject(new LogUnavailableError('the log cannot be written', this.#durableLater.promise, { cause }));
@@ -109,7 +109,7 @@ export class SegmentWriter {
     this.#options = options;
   }
 
-  async writeFrameGroup(group: FrameGroup): Promise<void> {
+  async writeFrames(group: FrameGroup): Promise<void> {
     const { syncsGroups, segmentBytesMax } = this.#options;
     let segment = this.#segment;
     if (segment === null || segment.offset + group.length > segmentBytesMax) segment = await this.#createSegment(group);
@@ -118,9 +118,9 @@ export class SegmentWriter {
     const growsFile = end > segment.preallocatedBytes;
     if (growsFile) await this.#preallocateSegment(segment, end);
     if (syncsGroups && !growsFile) {
-      await file.writeAndSync(group.bufferedBytes, group.length, offset);
+      await file.writeAndSync(group.frameBuffer, group.length, offset);
     } else {
-      await file.write(group.bufferedBytes, group.length, offset);
+      await file.write(group.frameBuffer, group.length, offset);
       // `datasync` also syncs the preallocated zeros, so that later writes do not change the file size on disk.
       if (syncsGroups) await file.datasync();
     }
@@ -164,7 +164,7 @@ export class SegmentWriter {
     const { files, folder } = this.#options;
     const name = segmentFileName(first.firstSequence);
     const temporary = join(folder, temporaryFileName(name));
-    const file = await files.create(temporary);
+    const file = await files.createFile(temporary);
     try {
       await file.write(encodeSegmentHeader(first), segmentHeaderLength, 0);
       await file.datasync();

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { createFolderDurably, fsyncPath } from '../files/durable-files.ts';
-import { fileSystemLogFiles, type LogFiles } from './log-files.ts';
+import { type LogFiles, nodeFileSystem } from './log-files.ts';
 import { parseSegmentFileNames, segmentFileName, segmentHeaderLength } from './log-format.ts';
 import { type LogLocation, LogScanner, openSegment } from './log-scanner.ts';
 import { copySegmentRange, writeSegment } from './segment-files.ts';
@@ -110,20 +110,20 @@ export async function copyLog(
   target: string,
   options: Pick<VerifyLogOptions, 'onBytesRead' | 'signal'> = {},
 ): Promise<LogVerification> {
-  const { position, crc, end, damage } = await verifyLog(fileSystemLogFiles, folder, options);
+  const { position, crc, end, damage } = await verifyLog(nodeFileSystem, folder, options);
   if (damage !== null) throw damage;
   const { onBytesRead, signal } = options;
   createFolderDurably(target);
   if (end !== null) {
     const last = basename(end.file);
-    for (const first of parseSegmentFileNames(fileSystemLogFiles.listFiles(folder))) {
+    for (const first of parseSegmentFileNames(nodeFileSystem.listFiles(folder))) {
       const name = segmentFileName(first);
       // Segments with greater names contain only later records, because file names ascend with record positions.
       if (name > last) break;
       const bytes = name === last ? end.offset : Number.POSITIVE_INFINITY;
-      const segment = openSegment(fileSystemLogFiles, folder, first);
+      const segment = openSegment(nodeFileSystem, folder, first);
       try {
-        await copySegmentRange(fileSystemLogFiles, segment, 0, bytes, join(target, name), (copied) => {
+        await copySegmentRange(nodeFileSystem, segment, 0, bytes, join(target, name), (copied) => {
           onBytesRead?.(copied);
           signal?.throwIfAborted();
         });
@@ -137,7 +137,7 @@ export async function copyLog(
     }
   }
   fsyncPath(dirname(target));
-  const copied = await verifyLog(fileSystemLogFiles, target, options);
+  const copied = await verifyLog(nodeFileSystem, target, options);
   if (copied.damage !== null) throw copied.damage;
   return copied;
 }

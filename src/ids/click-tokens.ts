@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { RandomBytesPool } from '../secrets/random-pool.ts';
-import type { SecretRing } from '../secrets/secret-ring.ts';
+import type { SecretSet } from '../secrets/secret-set.ts';
 import { decodeCanonicalBase64url, TokenCipher, TokenSigner } from './signed-token.ts';
 import { subIdByteLength } from './sub-id.ts';
 
@@ -52,7 +52,7 @@ export class ClickIds {
   readonly #cipher: TokenCipher;
   readonly #signer: TokenSigner;
 
-  constructor(secrets: SecretRing, random: RandomBytesPool) {
+  constructor(secrets: SecretSet, random: RandomBytesPool) {
     this.#signer = new TokenSigner(secrets, {
       purpose: 'click-id',
       secretNumberOffset: 0,
@@ -126,7 +126,7 @@ const plaintextBytesMax = 32;
 export class ClickTokenCipher {
   readonly #cipher: TokenCipher;
 
-  constructor(secrets: SecretRing, random: RandomBytesPool) {
+  constructor(secrets: SecretSet, random: RandomBytesPool) {
     this.#cipher = new TokenCipher(secrets, random, {
       encryptionPurpose: 'offer-value-pad',
       macPurpose: 'offer-value',

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ApiKeyMode } from '../domain/mode.ts';
-import type { SecretRing } from '../secrets/secret-ring.ts';
+import type { SecretSet } from '../secrets/secret-set.ts';
 import { decodeCanonicalBase64url, TokenSigner } from './signed-token.ts';
 
 type PagedGranularity = 'daily' | 'row';
@@ -55,7 +55,7 @@ export class PageCursors {
   readonly #signer: TokenSigner;
   readonly #message = Buffer.alloc(messageBytesMax);
 
-  constructor(secrets: SecretRing) {
+  constructor(secrets: SecretSet) {
     this.#signer = new TokenSigner(secrets, { purpose: 'cursor', secretNumberOffset: 0, macBytes, messageBytesMax });
   }
 

@@ -1,6 +1,6 @@
 import { Hmac } from '../secrets/hmac.ts';
 import type { RandomBytesPool } from '../secrets/random-pool.ts';
-import type { KeyPurpose, SecretRing } from '../secrets/secret-ring.ts';
+import type { KeyPurpose, SecretSet } from '../secrets/secret-set.ts';
 
 /** Decodes base64url text. Returns null for a text that `toString('base64url')` does not produce. */
 export function decodeCanonicalBase64url(text: string): Buffer | null {
@@ -9,9 +9,9 @@ export function decodeCanonicalBase64url(text: string): Buffer | null {
 }
 
 /** Creates an `Hmac` for each secret in `secrets`. The index of an `Hmac` in the returned array is the number of its secret. */
-function deriveHmacs(secrets: SecretRing, purpose: KeyPurpose, messageBytesMax: number): readonly (Hmac | undefined)[] {
+function deriveHmacs(secrets: SecretSet, purpose: KeyPurpose, messageBytesMax: number): readonly (Hmac | undefined)[] {
   const hmacs: (Hmac | undefined)[] = [];
-  for (const number of secrets.secretVersions)
+  for (const number of secrets.secretNumbers)
     hmacs[number] = new Hmac(secrets.deriveKey(number, purpose)!, messageBytesMax);
   return hmacs;
 }
@@ -36,7 +36,7 @@ export class TokenSigner {
   readonly #secretNumberOffset: number;
   readonly #macBytes: number;
 
-  constructor(secrets: SecretRing, layout: SignedTokenLayout) {
+  constructor(secrets: SecretSet, layout: SignedTokenLayout) {
     this.newestSecretNumber = secrets.newest.number;
     this.#hmacs = deriveHmacs(secrets, layout.purpose, layout.messageBytesMax);
     this.#secretNumberOffset = layout.secretNumberOffset;
@@ -48,7 +48,7 @@ export class TokenSigner {
     this.#hmacs[this.newestSecretNumber]!.sign(message, messageBytes, token, macOffset, this.#macBytes);
   }
 
-  /** Verifies the MAC of a token. Returns false if the secret ring has no secret with the number that the token contains. */
+  /** Verifies the MAC of a token. Returns false if the secret set has no secret with the number that the token contains. */
   verify(token: Buffer, macOffset: number, message = token, messageBytes = macOffset): boolean {
     const hmac = this.#hmacs[token[this.#secretNumberOffset]!];
     return hmac?.verify(message, messageBytes, token, macOffset, this.#macBytes) ?? false;
@@ -97,7 +97,7 @@ export class TokenCipher {
   readonly #keystreamInput = Buffer.alloc(nonceBytes + 1);
   readonly #keystreamBlock = Buffer.alloc(keystreamBlockBytes);
 
-  constructor(secrets: SecretRing, random: RandomBytesPool, layout: EncryptedTokenLayout) {
+  constructor(secrets: SecretSet, random: RandomBytesPool, layout: EncryptedTokenLayout) {
     const { encryptionPurpose, macPurpose, associatedDataBytes, plaintextBytesMax } = layout;
     if (plaintextBytesMax > keystreamBlocksMax * keystreamBlockBytes)
       throw new RangeError(`plaintextBytesMax is larger than ${keystreamBlocksMax} keystream blocks`);

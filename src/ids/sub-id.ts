@@ -1,6 +1,6 @@
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { RandomBytesPool } from '../secrets/random-pool.ts';
-import type { SecretRing } from '../secrets/secret-ring.ts';
+import type { SecretSet } from '../secrets/secret-set.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { TokenSigner } from './signed-token.ts';
 
@@ -22,7 +22,7 @@ import { TokenSigner } from './signed-token.ts';
  * In the source code, variables named `subId` contain the text of a sub_id, and variables named `sub` contain its 32 bytes.
  */
 export const subIdByteLength = 32;
-export const subIdLength = 4 + 2 * subIdByteLength;
+export const subIdTextLength = 4 + 2 * subIdByteLength;
 export const subIdPrefix = 'sub_';
 const accountOffset = 8;
 const verticalAndModeOffset = 12;
@@ -66,7 +66,7 @@ export class SubIds {
   readonly #conversionBuffer = Buffer.alloc(subIdByteLength);
   readonly #words = new Int32Array(subIdInt32Count);
 
-  constructor(secrets: SecretRing, random: RandomBytesPool) {
+  constructor(secrets: SecretSet, random: RandomBytesPool) {
     this.#random = random;
     this.#signer = new TokenSigner(secrets, {
       purpose: 'sub-id',
@@ -76,7 +76,7 @@ export class SubIds {
     });
   }
 
-  issue(createdMs: number, account: number, vertical: number, mode: ApiKeyMode): string {
+  issueSubId(createdMs: number, account: number, vertical: number, mode: ApiKeyMode): string {
     const sub = this.#issueBuffer;
     sub.writeUIntBE(createdMs, 0, 6);
     sub.writeUInt32BE(account, accountOffset);
@@ -92,7 +92,7 @@ export class SubIds {
    * until the next call of `verify`.
    */
   verify(text: string): Buffer | null {
-    if (!parseSubIdInt32s(text, this.#words)) return null;
+    if (!parseSubIdHex(text, this.#words)) return null;
     const sub = this.#verifyBuffer;
     for (let i = 0; i < subIdInt32Count; i++) sub.writeInt32BE(this.#words[i]!, 4 * i);
     return this.#signer.verify(sub, macOffset) ? sub : null;
@@ -115,14 +115,14 @@ const hexDigitValues = Int8Array.from({ length: 256 }, (_, byte) =>
 );
 
 /** Buffer for the UTF-8 bytes of a sub_id, with 4 spare bytes for an invalid text that contains multi-byte characters. */
-const textBuffer = Buffer.alloc(subIdLength + 4);
+const textBuffer = Buffer.alloc(subIdTextLength + 4);
 
 /**
  * Parses the text of a sub_id into 32-bit words. Returns false for an invalid text; `words` then contains arbitrary values. Does not verify
  * the MAC.
  */
-export function parseSubIdInt32s(text: string, words: Int32Array): boolean {
-  if (text.length !== subIdLength || !text.startsWith(subIdPrefix)) return false;
+export function parseSubIdHex(text: string, words: Int32Array): boolean {
+  if (text.length !== subIdTextLength || !text.startsWith(subIdPrefix)) return false;
   // Reading bytes from a buffer takes half the time of `charCodeAt`, including the copy to the buffer.
   textBuffer.write(text, 0, 'utf8');
   // The value of an invalid digit is -1, which makes `allDigits` negative.

@@ -1,4 +1,4 @@
-import type { SecretRing } from '../secrets/secret-ring.ts';
+import type { SecretSet } from '../secrets/secret-set.ts';
 import { decodeCanonicalBase64url, TokenSigner } from './signed-token.ts';
 import { subIdByteLength } from './sub-id.ts';
 
@@ -22,7 +22,7 @@ export class WidgetTokens {
   readonly #token = Buffer.alloc(tokenBytes);
   readonly #message = Buffer.alloc(messageBytes);
 
-  constructor(secrets: SecretRing) {
+  constructor(secrets: SecretSet) {
     this.#signer = new TokenSigner(secrets, {
       purpose: 'widget',
       secretNumberOffset: 0,

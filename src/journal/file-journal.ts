@@ -12,9 +12,9 @@ import {
   type FileEventLogOptions,
   openEventLog,
 } from '../event-log/file-event-log.ts';
-import { fileSystemLogFiles } from '../event-log/log-files.ts';
+import { nodeFileSystem } from '../event-log/log-files.ts';
 import { logSizeBytes } from '../event-log/verify-log.ts';
-import type { SecretRing } from '../secrets/secret-ring.ts';
+import type { SecretSet } from '../secrets/secret-set.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { Journal } from './journal.ts';
 import { JournalCipher, type JournalRecord, journalRecordKinds, saltLength } from './journal-format.ts';
@@ -26,7 +26,7 @@ export interface FileJournalOptions
     'folder' | 'durability' | 'onGroupStored' | 'onProgress' | 'files' | 'retryMs'
   > {
   readonly clock: Clock;
-  readonly secrets: SecretRing;
+  readonly secrets: SecretSet;
   readonly verticals: readonly Vertical[];
   /** Lifetime of a session in milliseconds. Field changes are deleted some time after their session has expired. */
   readonly sessionTtlMs: number;
@@ -98,7 +98,7 @@ export class FileJournal implements Journal {
    */
   static async open(options: FileJournalOptions): Promise<FileJournal> {
     const closedLogs: ClosedJournalLog[] = [];
-    const { onProgress, files = fileSystemLogFiles } = options;
+    const { onProgress, files = nodeFileSystem } = options;
     files.createFolder(options.folder);
     const names = await listJournalLogNames(options.folder);
     const sizes = onProgress === undefined ? [] : names.map((name) => logSizeBytes(files, join(options.folder, name)));
@@ -129,7 +129,7 @@ export class FileJournal implements Journal {
     this.#options = options;
     this.#closedLogs = closedLogs;
     this.#currentLog = currentLog;
-    this.#timer = setInterval(() => void this.scheduleLogRotation(), bounds.journalMaintenanceIntervalMs);
+    this.#timer = setInterval(() => void this.runMaintenance(), bounds.journalMaintenanceIntervalMs);
   }
 
   get healthy(): boolean {
@@ -138,15 +138,15 @@ export class FileJournal implements Journal {
 
   append(sub: Uint8Array, changes: readonly number[]): Promise<void> {
     if (this.#closing) return Promise.reject(new LogUnavailableError('the journal is closed', null));
-    this.#pendingBatch ??= this.#startWriteBatch();
+    this.#pendingBatch ??= this.#createPendingBatch();
     const { items, durable } = this.#pendingBatch;
     items.push(Uint8Array.from(sub), changes);
-    if (items.length >= bounds.logRecordItemsMax) this.#writePendingBatch();
+    if (items.length >= bounds.logRecordItemsMax) this.#flushPendingBatch();
     return durable.promise;
   }
 
   /** Creates a new journal log if the current log is too old, and deletes logs whose sessions have expired. */
-  scheduleLogRotation(): Promise<void> {
+  runMaintenance(): Promise<void> {
     this.#maintenance ??= this.#rotateLogs().finally(() => {
       this.#maintenance = null;
     });
@@ -157,28 +157,28 @@ export class FileJournal implements Journal {
     this.#closing = true;
     clearInterval(this.#timer);
     await this.#maintenance;
-    this.#writePendingBatch();
+    this.#flushPendingBatch();
     await this.#currentLog.log.close();
   }
 
   /** Creates a batch that is written at the end of this turn of the event loop. */
-  #startWriteBatch(): FieldChangesBatch {
+  #createPendingBatch(): FieldChangesBatch {
     const batch: FieldChangesBatch = { items: [], durable: Promise.withResolvers() };
     setImmediate(() => {
-      if (this.#pendingBatch === batch) this.#writePendingBatch();
+      if (this.#pendingBatch === batch) this.#flushPendingBatch();
     });
     return batch;
   }
 
-  #writePendingBatch(): void {
+  #flushPendingBatch(): void {
     const batch = this.#pendingBatch;
     if (batch === null) return;
     this.#pendingBatch = null;
-    if (this.#deferredBatches === null) this.#writeBatch(batch);
+    if (this.#deferredBatches === null) this.#appendEncryptedBatch(batch);
     else this.#deferredBatches.push(batch);
   }
 
-  #writeBatch(batch: FieldChangesBatch): void {
+  #appendEncryptedBatch(batch: FieldChangesBatch): void {
     const current = this.#currentLog;
     const wallMs = this.#options.clock.wallMs();
     const ciphertext = current.cipher.encryptBatch(current.batchCount, this.#encoder.encodeSharedRef(batch.items));
@@ -213,7 +213,7 @@ export class FileJournal implements Journal {
    */
   async #startNewLog(): Promise<void> {
     const { name, log } = this.#currentLog;
-    this.#writePendingBatch();
+    this.#flushPendingBatch();
     this.#deferredBatches = [];
     try {
       await this.#lastBatchDurable;
@@ -224,7 +224,7 @@ export class FileJournal implements Journal {
     } finally {
       const batches = this.#deferredBatches;
       this.#deferredBatches = null;
-      for (const batch of batches) this.#writeBatch(batch);
+      for (const batch of batches) this.#appendEncryptedBatch(batch);
     }
     await log.close();
   }
@@ -269,7 +269,7 @@ async function openJournalLog(
   options: FileJournalOptions,
   earlierLogs: readonly { readonly name: string }[],
 ): Promise<JournalLog> {
-  const { folder, clock, secrets, verticals, files = fileSystemLogFiles } = options;
+  const { folder, clock, secrets, verticals, files = nodeFileSystem } = options;
   const openedMs = clock.wallMs();
   // The name of a new journal log must be a higher number than all earlier names, even if the wall clock was set back.
   const name = String(Math.max(openedMs, Number(earlierLogs.at(-1)?.name ?? 0) + 1)).padStart(16, '0');

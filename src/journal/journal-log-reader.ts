@@ -4,8 +4,8 @@ import { bounds } from '../bounds.ts';
 import { RecordDecoder } from '../event-log/log-format.ts';
 import { LogDamagedError } from '../event-log/segment-reader.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
-import type { SecretRing } from '../secrets/secret-ring.ts';
-import { fieldPosition } from '../verticals/field-vector.ts';
+import type { SecretSet } from '../secrets/secret-set.ts';
+import { findFieldIndex } from '../verticals/field-vector.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { JournalCipher, journalRecordKinds } from './journal-format.ts';
 
@@ -29,7 +29,7 @@ const FieldEncodings = Compile(
   ),
 );
 
-export function journalFieldEncodings({ fields }: Vertical): FieldEncoding[] {
+export function listFieldEncodings({ fields }: Vertical): FieldEncoding[] {
   return fields.map(fieldEncoding);
 }
 
@@ -40,7 +40,7 @@ function fieldEncoding(field: PocketField): FieldEncoding {
 
 export function serializeFieldEncodings(verticals: readonly Vertical[]): string {
   return JSON.stringify(
-    Object.fromEntries(verticals.map((vertical) => [vertical.number, journalFieldEncodings(vertical)])),
+    Object.fromEntries(verticals.map((vertical) => [vertical.number, listFieldEncodings(vertical)])),
   );
 }
 
@@ -60,9 +60,9 @@ export function createFieldEncodingConverter(
   written: readonly FieldEncoding[],
   vertical: Vertical,
 ): ((changes: readonly number[]) => number[]) | null {
-  if (JSON.stringify(written) === JSON.stringify(journalFieldEncodings(vertical))) return null;
+  if (JSON.stringify(written) === JSON.stringify(listFieldEncodings(vertical))) return null;
   const currentIndexes = written.map(({ name, kind }) => {
-    const index = fieldPosition(vertical, name);
+    const index = findFieldIndex(vertical, name);
     return vertical.fields[index]?.kind === kind ? index : -1;
   });
   return (changes) => {
@@ -84,7 +84,7 @@ function convertValue(from: FieldEncoding, to: PocketField, value: number): numb
 }
 
 interface JournalLogReaderOptions {
-  readonly secrets: SecretRing;
+  readonly secrets: SecretSet;
   readonly verticals: readonly Vertical[];
   readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
 }
@@ -150,7 +150,7 @@ export class JournalLogReader {
       ciphertext instanceof Uint8Array ? (this.#cipher?.decryptBatch(number, ciphertext) ?? null) : null;
     if (plaintext === null)
       throw this.#createDamagedJournalError(`batch ${number} cannot be decrypted with the secrets in the secret file`);
-    const items = this.#decoder.decode(plaintext);
+    const items = this.#decoder.decodeRecord(plaintext);
     for (let i = 0; i < items.length; i += 2) {
       const [sub, changes] = [items[i], items[i + 1]];
       if (!(sub instanceof Uint8Array) || sub.length !== subIdByteLength || !isNumbers(changes)) {

@@ -140,7 +140,7 @@ export const deviceClasses = ['unknown', 'desktop', 'mobile', 'tablet', 'bot'] a
 export type DeviceClass = 0 | 1 | 2 | 3 | 4;
 
 /** Returns the time of a decoded log record in Unix milliseconds, or null if the record has no valid time. */
-export function ledgerRecordTimeMs(record: unknown): number | null {
+export function parseRecordTimeMs(record: unknown): number | null {
   const time: unknown = Array.isArray(record) ? record[1] : null;
   return isWallMs(time) ? time : null;
 }

@@ -1,8 +1,8 @@
 import type { EventLog } from '../event-log/event-log.ts';
 import { type FileEventLog, type FileEventLogOptions, openEventLog } from '../event-log/file-event-log.ts';
 import type { LogFiles } from '../event-log/log-files.ts';
-import { readActiveLog } from '../event-log/log-reader.ts';
-import { type LedgerRecord, ledgerRecordTimeMs, parseLedgerRecord } from './ledger-record.ts';
+import { readRecentRecords } from '../event-log/log-reader.ts';
+import { type LedgerRecord, parseLedgerRecord, parseRecordTimeMs } from './ledger-record.ts';
 
 /** Interface of the ledger: the event log of sessions, views, clicks, confirmations and widget events. */
 export type Ledger = EventLog<LedgerRecord>;
@@ -45,7 +45,7 @@ export function openLedger({
     ...options,
     readSince: {
       wallMs: Math.min(...all.map(({ replayStartMs }) => replayStartMs)),
-      timeMsOf: ledgerRecordTimeMs,
+      timeMsOf: parseRecordTimeMs,
     },
     onRecord: (_position, value) => {
       const record = parseLedgerRecord(value);
@@ -71,7 +71,7 @@ export function readLedgerSince(
   sinceMs: number,
   visit: (record: LedgerRecord) => void,
 ): Promise<void> {
-  return readActiveLog(files, folder, ledger, { wallMs: sinceMs, timeMsOf: ledgerRecordTimeMs }, (value) => {
+  return readRecentRecords(files, folder, ledger, { wallMs: sinceMs, timeMsOf: parseRecordTimeMs }, (value) => {
     const record = parseLedgerRecord(value);
     if (record !== null) visit(record);
   });

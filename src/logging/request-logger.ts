@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type ErrorCode, errorTable } from '../domain/errors.ts';
 import type { ApiError } from '../domain/outcome.ts';
-import type { LoggedRequest, LoggedRequestIds, Reply } from '../http/engines/listener.ts';
+import type { CallerIds, LoggedRequest, Reply } from '../http/engines/listener.ts';
 import { describeError } from './describe-error.ts';
 
 /** Rate limiter for the log lines of one kind: allows `burst` lines at once and `perSecond` lines on average. */
@@ -36,7 +36,7 @@ export interface RequestLoggerOptions {
   /** Route names by `RequestContext.routeIndex`. Log lines contain no path, because a path can contain submitted data. */
   readonly routeNames: readonly string[];
   /** Returns the key ID and account name of a caller, as `marketplace keys list` shows them. */
-  readonly callerNames: (caller: LoggedRequestIds) => {
+  readonly callerNames: (caller: CallerIds) => {
     readonly key?: string | undefined;
     readonly account?: string | undefined;
   };
@@ -67,7 +67,8 @@ export class RequestLogger {
     this.#options = options;
     const { logger } = options;
     if (logger.isLevelEnabled('debug')) {
-      this.logSuccess = (request, { status }) => logger.debug(this.#fields(request, status), 'request answered');
+      this.logSuccess = (request, { status }) =>
+        logger.debug(this.#createLogFields(request, status), 'request answered');
     }
   }
 
@@ -82,21 +83,21 @@ export class RequestLogger {
     // Lines are limited per error code, or per HTTP status if the reply has no error code.
     if (this.#isLogLineAllowed(level, code ?? `status ${status}`)) {
       const reason = code === undefined ? `status ${status}` : errorTable[code].phrase;
-      this.#options.logger[level](this.#fields(request, status, error), `request rejected: ${reason}`);
+      this.#options.logger[level](this.#createLogFields(request, status, error), `request rejected: ${reason}`);
     }
   };
 
   /** Logs an exception of a request handler. The client receives status 500 unless the service has already responded. */
   readonly logError = (error: unknown, request: LoggedRequest): void => {
     if (!this.#isLogLineAllowed('error', 'INTERNAL_ERROR')) return;
-    const line = this.#fields(request, 500, { code: 'INTERNAL_ERROR' });
+    const line = this.#createLogFields(request, 500, { code: 'INTERNAL_ERROR' });
     this.#options.logger.error({ ...line, err: describeError(error) }, 'request failed');
   };
 
   /** Logs the number of lines dropped since the last summary, and cancels further summaries. */
   close(): void {
     clearTimeout(this.#summaryTimer);
-    this.#logDroppedLineCount();
+    this.#warnAboutDroppedLines();
   }
 
   #isLogLineAllowed(level: Level, kind: string): boolean {
@@ -111,11 +112,15 @@ export class RequestLogger {
     }
     if (bucket.takeToken(nowMs)) return true;
     this.#droppedLines.set(kind, (this.#droppedLines.get(kind) ?? 0) + 1);
-    this.#summaryTimer ??= setTimeout(() => this.#logDroppedLinesSummary(), bounds.refusalLogSummaryIntervalMs);
+    this.#summaryTimer ??= setTimeout(() => this.#summarizeDroppedLines(), bounds.refusalLogSummaryIntervalMs);
     return false;
   }
 
-  #fields({ requestId, method, routeIndex, caller, elapsedMs }: LoggedRequest, status: number, error?: ApiError) {
+  #createLogFields(
+    { requestId, method, routeIndex, caller, elapsedMs }: LoggedRequest,
+    status: number,
+    error?: ApiError,
+  ) {
     const { routeNames, callerNames } = this.#options;
     const names = caller && callerNames(caller);
     return {
@@ -132,17 +137,17 @@ export class RequestLogger {
   }
 
   /** Logs the number of lines dropped since the last summary, and schedules further summaries until no more lines are dropped. */
-  #logDroppedLinesSummary(): void {
+  #summarizeDroppedLines(): void {
     if (this.#droppedLines.size === 0) {
       this.#summaryTimer = undefined;
       this.#options.logger.info('log lines no longer dropped');
       return;
     }
-    this.#logDroppedLineCount();
-    this.#summaryTimer = setTimeout(() => this.#logDroppedLinesSummary(), bounds.refusalLogSummaryIntervalMs);
+    this.#warnAboutDroppedLines();
+    this.#summaryTimer = setTimeout(() => this.#summarizeDroppedLines(), bounds.refusalLogSummaryIntervalMs);
   }
 
-  #logDroppedLineCount(): void {
+  #warnAboutDroppedLines(): void {
     if (this.#droppedLines.size === 0) return;
     const dropped = Object.fromEntries(this.#droppedLines);
     this.#droppedLines.clear();

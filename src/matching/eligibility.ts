@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
-import { productOf } from '../verticals/products.ts';
-import { hasMinAgeInUsState, type MatchTables } from './match-tables.ts';
+import { getProduct } from '../verticals/products.ts';
+import { type MatchTables, meetsStateMinimumAge } from './match-tables.ts';
 import type { Ranking, UnavailableOffers } from './matcher.ts';
 import { hasOffer, lowestBitIndex } from './offer-set.ts';
 
@@ -19,8 +19,8 @@ export function recountAvailableOffers(
   before: UnavailableOffers,
   now: UnavailableOffers,
 ): number | null {
-  const hasPrice = productOf(tables).createPriceFilter(tables, borrower);
-  if (hasPrice === null || !hasMinAgeInUsState(tables, borrower, today)) return total;
+  const hasPrice = getProduct(tables).createPriceFilter(tables, borrower);
+  if (hasPrice === null || !meetsStateMinimumAge(tables, borrower, today)) return total;
   let available = total;
   let changes = 0;
   for (let word = 0; word << 5 < tables.offerCount; word++) {

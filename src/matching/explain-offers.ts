@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
-import { productOf } from '../verticals/products.ts';
+import { getProduct } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import { hasMinAgeInUsState, type MatchTables } from './match-tables.ts';
+import { type MatchTables, meetsStateMinimumAge } from './match-tables.ts';
 import { hasOffer } from './offer-set.ts';
 
 /** Reasons why an offer is not shown to a borrower, with the names that the API returns (docs/api.md). */
@@ -61,9 +61,9 @@ export async function explainOffers(
   /** Bit set of the offers that are at their daily cap (`UnavailableOffers`); null if there are none. */
   unavailable: Int32Array | null,
 ): Promise<MatchExplanation> {
-  const findPriceMismatches = productOf(tables).createMismatchFinder(tables, borrower);
+  const findPriceMismatches = getProduct(tables).createMismatchFinder(tables, borrower);
   const counts = new Map<string, { -readonly [Name in keyof MismatchCount]: MismatchCount[Name] }>();
-  const isOfAge = hasMinAgeInUsState(tables, borrower, today);
+  const isOfAge = meetsStateMinimumAge(tables, borrower, today);
   let matched = 0;
   for (let offer = 0; offer < tables.offerCount; offer++) {
     if (offer > 0 && offer % bounds.explainedOffersPerTurn === 0) await setImmediate();

@@ -1,6 +1,6 @@
 import { Decoder, Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
-import { packedSortOrdersBytes, type RankedOffers, type Ranking, sortOrders } from './matcher.ts';
+import { packSortOrderBytes, type RankedOffers, type Ranking, sortOrders } from './matcher.ts';
 
 /**
  * Messages between the main thread and a matching thread, in msgpack. A message contains a batch of requests, or the results of a batch:
@@ -12,14 +12,14 @@ import { packedSortOrdersBytes, type RankedOffers, type Ranking, sortOrders } fr
  * `availableOnlyBit`) and its sort orders; a failed request is encoded as `failureMarker`. The batch lists each different set of
  * unavailable offers once. If all offers are available for every request, the second and the third list of `batch` may be empty.
  */
-export type MatchRequestMessage = readonly [catalogVersion: string, today: number, ...borrower: number[]];
+export type MatchRequestTuple = readonly [catalogVersion: string, today: number, ...borrower: number[]];
 
 /**
  * Requests of one batch, and for each request the set of unavailable offers, or null if all offers are available. The list `unavailable`
  * may be empty if all offers are available for every request.
  */
 export interface MatchBatch {
-  readonly requests: readonly MatchRequestMessage[];
+  readonly requests: readonly MatchRequestTuple[];
   readonly unavailable: readonly (Int32Array | null)[];
 }
 
@@ -57,7 +57,7 @@ export function encodeMatchBatch({ requests, unavailable }: MatchBatch): Uint8Ar
 }
 
 export function decodeMatchBatch(message: Uint8Array): MatchBatch {
-  const [requests, bytes, places] = decoder.decode(message) as [MatchRequestMessage[], Uint8Array[], number[]];
+  const [requests, bytes, places] = decoder.decode(message) as [MatchRequestTuple[], Uint8Array[], number[]];
   // `slice` copies the bytes of a set to a new buffer, because an Int32Array must start at a multiple of 4 bytes.
   const sets = bytes.map((set) => new Int32Array(set.slice().buffer));
   return { requests, unavailable: places.map((place) => sets[place] ?? null) };
@@ -95,7 +95,7 @@ export function decodeMatchResults(message: Uint8Array): MatchResult[] {
     const shape = bytes.readUInt16LE(at);
     at += uint16Bytes;
     const end = at + (shape & ~availableOnlyBit) * uint16Bytes;
-    results.push({ total, availableOnly: shape >= availableOnlyBit, orders: packedSortOrdersBytes(bytes, at, end) });
+    results.push({ total, availableOnly: shape >= availableOnlyBit, orders: packSortOrderBytes(bytes, at, end) });
     at = end;
   }
   return results;

@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { CatalogCriterion, CatalogLender, CatalogOffer } from '../catalogs/catalog-schema.ts';
 import { completedYearsBetween } from '../domain/calendar.ts';
-import { absentValue, enumValues, type FieldVector } from '../verticals/field-vector.ts';
+import { absentValue, type FieldVector, listAllowedValues } from '../verticals/field-vector.ts';
 import type { PocketField, ProductName, Vertical } from '../verticals/vertical.ts';
 import { addOffer, emptyOfferSet, type OfferSet } from './offer-set.ts';
 
@@ -63,7 +63,7 @@ export function listOffersById<Lender extends { readonly offers: readonly Catalo
     .sort((one, other) => (one.offer.id < other.offer.id ? -1 : 1));
 }
 
-export function countSortOrderEntries(offers: readonly CatalogOffer[]): number {
+export function computeSortOrderLength(offers: readonly CatalogOffer[]): number {
   return offers.some(({ daily_cap }) => daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax;
 }
 
@@ -101,14 +101,14 @@ function choiceFilter<Offer extends CatalogOffer>(
   const allowedOffers = (value: unknown) => {
     const allowed = emptyOfferSet(offers.length);
     for (const [index, offer] of offers.entries()) {
-      if (rules.every(({ admits }) => admits(offer, value, field)) && meetsAllowedValueCriteria(offer, field, value)) {
+      if (rules.every(({ admits }) => admits(offer, value, field)) && meetsOfferCriteria(offer, field, value)) {
         addOffer(allowed, index);
       }
     }
     return allowed;
   };
   const allowed = new Map(
-    enumValues(field).map((value, index) => [encodeChoiceValue(field, value, index), allowedOffers(value)]),
+    listAllowedValues(field).map((value, index) => [encodeChoiceValue(field, value, index), allowedOffers(value)]),
   );
   allowed.set(absentValue, allowedOffers(undefined));
   return { field: position, allowed };
@@ -118,7 +118,7 @@ function choiceFilter<Offer extends CatalogOffer>(
  * Whether a value of a choice field meets an offer's criteria on the field. A missing value meets no criterion
  * (docs/contract.md#eligibility).
  */
-export function meetsAllowedValueCriteria(offer: CatalogOffer, field: PocketField, value: unknown): boolean {
+export function meetsOfferCriteria(offer: CatalogOffer, field: PocketField, value: unknown): boolean {
   return offer.criteria.every(
     (criterion) =>
       criterion.field !== field.name ||
@@ -159,7 +159,7 @@ function ageFilter(field: number, criteria: readonly (readonly CatalogCriterion[
  * Whether a borrower is old enough for a contract in the borrower's state of residence. Returns true if the borrower's birthdate or state
  * is missing (docs/contributing/decisions/counting-rules.md). `today` is a compact date (YYYYMMDD).
  */
-export function hasMinAgeInUsState(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
+export function meetsStateMinimumAge(tables: MatchTables, borrower: Readonly<FieldVector>, today: number): boolean {
   const state = borrower[tables.roles.state]!;
   const born = tables.roles.birthdate < 0 ? absentValue : borrower[tables.roles.birthdate]!;
   if (state === absentValue || born === absentValue) return true;

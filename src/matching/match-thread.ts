@@ -79,11 +79,11 @@ export class MatchThread {
       workerData: this.#options.workerData,
     });
     this.#worker = worker;
-    worker.on('message', (reply: MatchThreadReply) => this.#resolveOldestCall(worker, reply));
+    worker.on('message', (reply: MatchThreadReply) => this.#handleReply(worker, reply));
     worker.on('error', (error) => this.#onWorkerExit(worker, error));
     worker.on('exit', () => this.#onWorkerExit(worker, new Error('a matching thread exited')));
     try {
-      await this.#sendMissingTables(worker);
+      await this.#sendRequiredTables(worker);
     } catch (error) {
       await this.#terminateWorker(worker, error);
       throw error;
@@ -124,10 +124,10 @@ export class MatchThread {
   }
 
   /**
-   * Sends the worker all catalogs that `tablesRequiredByBatch` returns. Calls `tablesRequiredByBatch` again after each sent catalog, because the list of
+   * Sends the worker all catalogs that `listRequiredTables` returns. Calls `listRequiredTables` again after each sent catalog, because the list of
    * required catalogs may have changed.
    */
-  async #sendMissingTables(worker: Worker): Promise<void> {
+  async #sendRequiredTables(worker: Worker): Promise<void> {
     const sent = new Set<string>();
     for (;;) {
       const next = this.#options.requiredTables().find(({ version }) => !sent.has(version));
@@ -147,7 +147,7 @@ export class MatchThread {
     return call.promise;
   }
 
-  #resolveOldestCall(worker: Worker, reply: MatchThreadReply): void {
+  #handleReply(worker: Worker, reply: MatchThreadReply): void {
     if (worker !== this.#worker) return;
     const call = this.#pending.shift()!;
     if (this.#pending.length === 0) worker.unref();

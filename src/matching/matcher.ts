@@ -16,12 +16,12 @@ export function packSortOrders(orders: Uint16Array): PackedOrders {
  * Packs the bytes from offset `start` to offset `end` (exclusive), which are 16-bit little-endian offer indexes, into a string. `start` may
  * be odd.
  */
-export function packedSortOrdersBytes(bytes: Buffer, start: number, end: number): PackedOrders {
+export function packSortOrderBytes(bytes: Buffer, start: number, end: number): PackedOrders {
   return bytes.toString('utf16le', start, end);
 }
 
 /** Returns the offer index at a position of packed sort orders. The first offer of the first sort order has the position 0. */
-export function packedOfferAt(orders: PackedOrders, place: number): number {
+export function unpackOfferIndex(orders: PackedOrders, place: number): number {
   return orders.charCodeAt(place);
 }
 

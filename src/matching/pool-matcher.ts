@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import type { MatchRequestMessage, MatchResult } from './match-batch.ts';
+import type { MatchRequestTuple, MatchResult } from './match-batch.ts';
 import { MatchThread, type VersionedMatchTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
@@ -29,7 +29,7 @@ export interface PoolMatcherOptions {
 }
 
 interface PendingRequest {
-  readonly request: MatchRequestMessage;
+  readonly request: MatchRequestTuple;
   readonly unavailable: Int32Array | null;
   readonly signal: CancelSignal | null;
   readonly resolve: (ranking: Ranking | null) => void;
@@ -79,7 +79,7 @@ export class PoolMatcher implements Matcher {
     this.#threads = Array.from({ length: threads }, () => ({
       thread: new MatchThread({
         workerData,
-        requiredTables: () => this.#tablesRequiredByBatch(),
+        requiredTables: () => this.#listRequiredTables(),
         onReady: (replaced) => {
           if (replaced) options.onThreadReplaced?.();
           this.#dispatchQueuedRequests();
@@ -122,7 +122,7 @@ export class PoolMatcher implements Matcher {
   match({ catalogVersion, borrower, today, unavailable = null, signal = null }: MatchRequest): Promise<Ranking | null> {
     if (this.#closing !== null || this.#isQueueFull()) return Promise.resolve(null);
     return new Promise((resolve, reject) => {
-      const request: MatchRequestMessage = [catalogVersion, today, ...borrower];
+      const request: MatchRequestTuple = [catalogVersion, today, ...borrower];
       this.#queue.push({ request, unavailable, signal, resolve, reject, retried: false });
       // Requests are dispatched at the end of this turn of the event loop, so that all requests of the turn can share a batch.
       this.#dispatchHandle ??= setImmediate(() => this.#dispatchQueuedRequests());
@@ -161,7 +161,7 @@ export class PoolMatcher implements Matcher {
     );
   }
 
-  #tablesRequiredByBatch(): readonly VersionedMatchTables[] {
+  #listRequiredTables(): readonly VersionedMatchTables[] {
     const current = this.#options.catalogs.currentCatalogs.map(({ version, tables }) => ({ version, tables }));
     return this.#activating === null ? current : [...current, this.#activating];
   }
@@ -206,12 +206,12 @@ export class PoolMatcher implements Matcher {
     const anyUnavailable = batch.some(({ unavailable }) => unavailable !== null);
     const unavailable = anyUnavailable ? batch.map((pending) => pending.unavailable) : [];
     target.settled = target.thread.match({ requests, unavailable }).then(
-      (results) => this.#resolvePendingRequests(target, batch, results),
+      (results) => this.#handleBatchResults(target, batch, results),
       () => this.#requeueBatch(target, batch), // The error is ignored here, because `MatchThread` passes the error to `onExit`.
     );
   }
 
-  #resolvePendingRequests(thread: PoolThread, batch: readonly PendingRequest[], results: readonly MatchResult[]): void {
+  #handleBatchResults(thread: PoolThread, batch: readonly PendingRequest[], results: readonly MatchResult[]): void {
     thread.batch = null;
     // The next batch is sent before the promises of this batch are resolved, so that the thread does not wait.
     this.#dispatchQueuedRequests();
@@ -228,7 +228,7 @@ export class PoolMatcher implements Matcher {
 
   #requeueBatch(thread: PoolThread, batch: readonly PendingRequest[]): void {
     thread.batch = null;
-    this.#queue.unshift(...this.#takeRetryableRequests(batch));
+    this.#queue.unshift(...this.#selectRequestsToRetry(batch));
     this.#dispatchQueuedRequests();
   }
 
@@ -236,12 +236,12 @@ export class PoolMatcher implements Matcher {
     this.#options.onThreadError?.(error);
     // If no thread is ready and the restart of a thread failed, each queued request is retried once and then resolved to null.
     if (!wasReady && this.#threads.every(({ thread }) => !thread.isReady)) {
-      this.#queue.push(...this.#takeRetryableRequests(this.#queue.splice(0)));
+      this.#queue.push(...this.#selectRequestsToRetry(this.#queue.splice(0)));
     }
   }
 
   /** Returns the failed requests that can be retried, and resolves all other failed requests to null. A request is retried once. */
-  #takeRetryableRequests(failed: readonly PendingRequest[]): PendingRequest[] {
+  #selectRequestsToRetry(failed: readonly PendingRequest[]): PendingRequest[] {
     const again: PendingRequest[] = [];
     for (const pending of failed) {
       if (pending.retried || this.#closing !== null) {

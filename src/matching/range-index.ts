@@ -36,7 +36,7 @@ export class RangeIndex {
   }
 
   /** Deletes all buckets. A deleted bucket is built again when it is next used. */
-  clear(): void {
+  clearBuckets(): void {
     this.#buckets.fill(undefined);
   }
 

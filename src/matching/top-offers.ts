@@ -17,7 +17,7 @@ export class TopOffers {
   }
 
   /** Largest sort key that `add` accepts. `Infinity` while the list is not full, otherwise the sort key of the last offer in the list. */
-  get maxAcceptedSortKey(): number {
+  get sortKeyLimit(): number {
     return this.#size < this.#capacity ? Number.POSITIVE_INFINITY : this.#keys[this.#capacity - 1]!;
   }
 
@@ -42,7 +42,7 @@ export class TopOffers {
     offers[index] = offer;
   }
 
-  copyRankedOffersTo(orders: Uint16Array, from: number): void {
+  copyOffers(orders: Uint16Array, from: number): void {
     for (let index = 0; index < this.#size; index++) orders[from + index] = this.#offers[index]!;
   }
 }

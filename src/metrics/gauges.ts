@@ -11,7 +11,7 @@ export type EventLogName = (typeof eventLogNames)[number];
  * Kinds of incidents that the event logs report. `maintenance-failed` means that a log of the journal could not be created or deleted. Only
  * the journal reports `maintenance-failed` and `maintenance-recovered`.
  */
-export const eventLogIncidentKinds = [
+export const incidentKinds = [
   'torn-tail-removed',
   'segment-abandoned',
   'unavailable',
@@ -20,7 +20,7 @@ export const eventLogIncidentKinds = [
   'maintenance-failed',
   'maintenance-recovered',
 ] as const;
-export type EventLogIncidentKind = (typeof eventLogIncidentKinds)[number];
+export type EventLogIncidentKind = (typeof incidentKinds)[number];
 
 export interface CatalogStatus {
   readonly vertical: string;

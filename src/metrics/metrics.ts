@@ -1,10 +1,10 @@
-import { type EventLogIncidentKind, type EventLogName, eventLogIncidentKinds, eventLogNames } from './gauges.ts';
+import { type EventLogIncidentKind, type EventLogName, eventLogNames, incidentKinds } from './gauges.ts';
 import {
   BucketHistogram,
-  bytesPerCommitBuckets,
+  byteCountBuckets,
   logWriteDurationBuckets,
   matchBatchSizeBuckets,
-  recordsPerCommitBuckets,
+  recordCountBuckets,
   requestDurationBuckets,
 } from './histogram.ts';
 import { MetricRegistry } from './metric-registry.ts';
@@ -58,8 +58,8 @@ export class Metrics {
     unauthorized: 0,
     vertical_mismatch: 0,
   };
-  readonly #groupRecords = new BucketHistogram(recordsPerCommitBuckets, eventLogNames.length);
-  readonly #groupBytes = new BucketHistogram(bytesPerCommitBuckets, eventLogNames.length);
+  readonly #groupRecords = new BucketHistogram(recordCountBuckets, eventLogNames.length);
+  readonly #groupBytes = new BucketHistogram(byteCountBuckets, eventLogNames.length);
   readonly #logWriteDurations = new BucketHistogram(logWriteDurationBuckets, eventLogNames.length);
   readonly #batchRequests = new BucketHistogram(matchBatchSizeBuckets);
   readonly #widgetEvents = this.registry.createCounter(
@@ -128,7 +128,7 @@ export class Metrics {
   }
 
   /** Returns the `onGroupStored` callback of a log. The callback records the size and the write duration of each group of log records. */
-  createGroupCommitObserver(log: EventLogName): (records: number, bytes: number, elapsedUs: number) => void {
+  createLogWriteObserver(log: EventLogName): (records: number, bytes: number, elapsedUs: number) => void {
     const series = eventLogNames.indexOf(log);
     return (records, bytes, elapsedUs) => {
       this.#groupRecords.observe(records, series);
@@ -186,6 +186,6 @@ export class Metrics {
       this.registry.registerHistogram(name, help, histogram, series);
     }
     // Every counter starts at 0, because Prometheus detects no increase if a counter first appears with its first event.
-    for (const log of eventLogNames) for (const kind of eventLogIncidentKinds) this.#logIncidents.inc({ log, kind }, 0);
+    for (const log of eventLogNames) for (const kind of incidentKinds) this.#logIncidents.inc({ log, kind }, 0);
   }
 }

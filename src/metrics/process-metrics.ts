@@ -17,7 +17,7 @@ export class EventLoopMonitor {
   #timer: NodeJS.Timeout;
 
   constructor() {
-    this.#timer = this.#scheduleProcessSample();
+    this.#timer = this.#startTimer();
   }
 
   /** Stops the measurement. Idempotent. */
@@ -25,11 +25,11 @@ export class EventLoopMonitor {
     clearTimeout(this.#timer);
   }
 
-  #scheduleProcessSample(): NodeJS.Timeout {
+  #startTimer(): NodeJS.Timeout {
     this.#dueMs = systemClock.monotonicMs() + bounds.loopDelaySampleIntervalMs;
     return setTimeout(() => {
       this.delays.observe(Math.max(0, Math.round((systemClock.monotonicMs() - this.#dueMs) * 1000)));
-      this.#timer = this.#scheduleProcessSample();
+      this.#timer = this.#startTimer();
     }, bounds.loopDelaySampleIntervalMs);
   }
 }

@@ -5,12 +5,12 @@ import type { DailyView, SessionRowsView, SummaryView } from '../operations/anal
 import {
   constantSchema,
   countSchema,
-  ignoredFieldNamesProperty,
+  defineSchema,
+  ignoredParametersProperty,
   isoDateSchema,
   metadataValueSchema,
   nullableSchema,
   referrerTagSchema,
-  schemaFor,
   subIdSchema,
   timestampSchema,
   usdSchema,
@@ -40,7 +40,7 @@ const lenderSchema = Type.Object(
   { title: 'LenderFigures' },
 );
 
-const widgetEventsSchema = schemaFor<Readonly<Record<WidgetEventType, number>>>()(
+const widgetEventsSchema = defineSchema<Readonly<Record<WidgetEventType, number>>>()(
   Type.Object(
     Object.fromEntries(widgetEventTypes.map((type) => [type, Type.Integer({ minimum: 0 })])) as Record<
       WidgetEventType,
@@ -66,7 +66,7 @@ const dateRangeProperties = {
 };
 const maturedPhrase = `older than ${bounds.maturedDays} days`;
 
-export const analyticsSummarySchema = schemaFor<SummaryView>()(
+export const analyticsSummarySchema = defineSchema<SummaryView>()(
   Type.Object(
     {
       referrer_tag: requestedTagSchema,
@@ -99,7 +99,7 @@ export const analyticsSummarySchema = schemaFor<SummaryView>()(
       widget_events: widgetEventsSchema,
       sessions_kept_from: retainedFromSchema,
       as_of: nullableSchema(timestampSchema('The time up to which the counters are complete')),
-      ...ignoredFieldNamesProperty,
+      ...ignoredParametersProperty,
     },
     { title: 'AnalyticsSummary' },
   ),
@@ -150,15 +150,15 @@ function analyticsPageSchema<const Granularity extends 'daily' | 'row', Item ext
       data: Type.Array(item, { maxItems: bounds.analyticsPageItemsMax, description }),
       has_more: Type.Boolean({ description: 'Whether there is a next page.' }),
       next_cursor: nullableSchema(Type.String({ description: 'The `cursor` of the next page; `null` at the end.' })),
-      ...ignoredFieldNamesProperty,
+      ...ignoredParametersProperty,
     },
     { title },
   );
 }
 
-export const dailyAnalyticsSchema = schemaFor<DailyView>()(
+export const dailyAnalyticsSchema = defineSchema<DailyView>()(
   analyticsPageSchema('AnalyticsDaily', 'daily', daySchema, 'All days in order, including those without sessions.'),
 );
-export const analyticsRowsSchema = schemaFor<SessionRowsView>()(
+export const analyticsRowsSchema = defineSchema<SessionRowsView>()(
   analyticsPageSchema('AnalyticsRows', 'row', rowSchema, 'Sessions in the order of creation.'),
 );

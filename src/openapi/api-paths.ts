@@ -19,7 +19,7 @@ import {
   type OpenApiResponse,
   type PathItem,
 } from './schema-parts.ts';
-import { inputsRequestSchema, sessionRequestSchema, sessionSchema, submitInputsSchema } from './session-schemas.ts';
+import { inputsRequestSchema, inputsResponseSchema, sessionRequestSchema, sessionSchema } from './session-schemas.ts';
 
 type Samples = RecordedExamples | null;
 
@@ -84,7 +84,7 @@ function submitInputs(vertical: Vertical, samples: Samples): PathItem {
       responses: {
         200: successResponse(
           'Accepted and missing fields.',
-          jsonContent(submitInputsSchema, samples && { inputs: { value: samples.inputs } }),
+          jsonContent(inputsResponseSchema, samples && { inputs: { value: samples.inputs } }),
         ),
         ...errorResponses([...keyErrors, ...bodyErrors, 'INVALID_FIELD_VALUE', 'SUB_ID_EXPIRED', 'SUB_ID_NOT_FOUND'], {
           invalidParam: 'fields',

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
-import type { ErrorCode, RequestParam } from '../domain/errors.ts';
+import type { ErrorCode, RequestParamName } from '../domain/errors.ts';
 import { clickPath } from '../operations/click-url.ts';
 import { widgetBeaconSchema, widgetOffersSchema } from './marketplace-schemas.ts';
 import {
@@ -153,7 +153,7 @@ const widgetStatuses: ErrorStatusDescriptions = {
 };
 
 /** Returns the OpenAPI descriptions of the paths that the widget script requests. */
-export function widgetOpenApiPaths(
+export function widgetPaths(
   urls: Pick<PublicUrls, 'widget'>,
   samples: RecordedExamples | null,
 ): Readonly<Record<string, PathItem>> {
@@ -218,7 +218,7 @@ const beaconTextSchema = Type.Unsafe({
   description: 'The same JSON as text, which needs no preflight request.',
 });
 
-function widgetErrorResponses(codes: readonly ErrorCode[], invalidParam: RequestParam): OpenApiResponses {
+function widgetErrorResponses(codes: readonly ErrorCode[], invalidParam: RequestParamName): OpenApiResponses {
   const commonErrors = ['ORIGIN_NOT_ALLOWED', 'SUB_ID_NOT_FOUND', 'RATE_LIMIT_EXCEEDED', 'INTERNAL_ERROR'] as const;
   return {
     ...errorResponses([...codes, ...commonErrors], { invalidParam }, widgetStatuses),

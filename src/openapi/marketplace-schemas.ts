@@ -11,9 +11,9 @@ import type { OfferView } from '../verticals/personal-loans/offer-view.ts';
 import { type WidgetBeaconBody, widgetEventIdPattern } from '../widgets/widget-beacon.ts';
 import {
   countSchema,
-  ignoredFieldNamesProperty,
+  defineSchema,
+  ignoredParametersProperty,
   nullableSchema,
-  schemaFor,
   stringEnum,
   subIdSchema,
   timestampSchema,
@@ -22,7 +22,7 @@ import {
   widgetLoadIdSchema,
 } from './schema-parts.ts';
 
-const offerSchema = schemaFor<OfferView>()(
+const offerSchema = defineSchema<OfferView>()(
   Type.Object(
     {
       svc_offer_id: Type.String({ pattern: offerIdPattern, description: 'The id of the offer.' }),
@@ -49,7 +49,7 @@ const offerSchema = schemaFor<OfferView>()(
   ),
 );
 
-const explanationSchema = schemaFor<MatchExplanation>()(
+const explanationSchema = defineSchema<MatchExplanation>()(
   Type.Object(
     {
       offers_in_catalog: countSchema('All offers of the catalog: `matched` plus `not_matched`.'),
@@ -83,14 +83,14 @@ const offersProperties = {
   disclosure: Type.String({ description: 'Show it next to the offers.' }),
 };
 
-export const marketplaceSchema = schemaFor<MarketplaceView>()(
+export const marketplaceSchema = defineSchema<MarketplaceView>()(
   Type.Object(
-    { ...offersProperties, explain: Type.Optional(explanationSchema), ...ignoredFieldNamesProperty },
+    { ...offersProperties, explain: Type.Optional(explanationSchema), ...ignoredParametersProperty },
     { title: 'Marketplace' },
   ),
 );
 
-export const widgetOffersSchema = schemaFor<WidgetOffersView>()(
+export const widgetOffersSchema = defineSchema<WidgetOffersView>()(
   Type.Object(
     {
       loan_amount: Type.Integer({ description: 'The requested amount in USD.' }),
@@ -101,7 +101,7 @@ export const widgetOffersSchema = schemaFor<WidgetOffersView>()(
   ),
 );
 
-export const widgetEmbedSchema = schemaFor<WidgetEmbedView>()(
+export const widgetEmbedSchema = defineSchema<WidgetEmbedView>()(
   Type.Object(
     {
       sub_id: subIdSchema,
@@ -110,13 +110,13 @@ export const widgetEmbedSchema = schemaFor<WidgetEmbedView>()(
       src: urlSchema('URL of the iframe page, or of the script.'),
       token: Type.String({ description: 'Gives access to the widget of this session only.' }),
       expires_at: timestampSchema('When session and token expire'),
-      ...ignoredFieldNamesProperty,
+      ...ignoredParametersProperty,
     },
     { title: 'WidgetEmbed' },
   ),
 );
 
-export const widgetBeaconSchema = schemaFor<WidgetBeaconBody>()(
+export const widgetBeaconSchema = defineSchema<WidgetBeaconBody>()(
   Type.Object(
     {
       load: widgetLoadIdSchema,

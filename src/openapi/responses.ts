@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
-import { type ErrorCode, errorTable, type RequestParam } from '../domain/errors.ts';
+import { type ErrorCode, errorTable, type RequestParamName } from '../domain/errors.ts';
 import {
   type ApiError,
   createErrorBody,
@@ -15,7 +15,7 @@ import type {
   OpenApiResponse,
   OpenApiResponses,
 } from './schema-parts.ts';
-import { constantSchema, schemaFor, stringEnum } from './schema-parts.ts';
+import { constantSchema, defineSchema, stringEnum } from './schema-parts.ts';
 
 function requiredHeader(description: string, schema: TSchema): OpenApiHeader {
   return { description, required: true, schema };
@@ -86,7 +86,7 @@ export const noStoreHeader: OpenApiHeaders = {
   'Cache-Control': requiredHeader('The response must not be cached.', constantSchema('no-store')),
 };
 
-const invalidFieldSchema = schemaFor<InvalidField>()(
+const invalidFieldSchema = defineSchema<InvalidField>()(
   Type.Object(
     {
       field: Type.String({ description: 'The pocket field.' }),
@@ -102,7 +102,7 @@ const invalidFieldSchema = schemaFor<InvalidField>()(
   ),
 );
 
-export const errorSchema = schemaFor<ErrorBody>()(
+export const errorSchema = defineSchema<ErrorBody>()(
   Type.Object(
     {
       error: stringEnum(Object.keys(errorTable) as ErrorCode[], { description: 'New codes may be added.' }),
@@ -145,7 +145,7 @@ const statuses: ErrorStatusDescriptions = {
 
 interface ErrorExamples {
   /** Value of `param` in the example response of an INVALID_REQUEST error. */
-  readonly invalidParam?: RequestParam;
+  readonly invalidParam?: RequestParamName;
   readonly missingRequired?: readonly string[];
   /** Recorded response body of an INVALID_FIELD_VALUE error. */
   readonly invalidFields?: unknown;

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema, type TUnsafe } from 'typebox';
 import { bounds } from '../bounds.ts';
-import { subIdLength } from '../ids/sub-id.ts';
+import { subIdTextLength } from '../ids/sub-id.ts';
 import { widgetLoadIdPattern } from '../widgets/widget-beacon.ts';
 
 /** Makes a type deeply read-only and merges intersections, so that equivalent types become identical. */
@@ -16,10 +16,10 @@ type IfSameType<One, Other> =
     : { 'schema does not match the type': One };
 
 /**
- * Checks at compile time that a schema describes a type. `schemaFor<SessionView>()(schema)` compiles only if the schema and the type have
+ * Checks at compile time that a schema describes a type. `defineSchema<SessionView>()(schema)` compiles only if the schema and the type have
  * the same members.
  */
-export function schemaFor<View>(): <Schema extends TSchema>(
+export function defineSchema<View>(): <Schema extends TSchema>(
   schema: Schema & IfSameType<NormalizedType<Static<Schema>>, NormalizedType<View>>,
 ) => Schema {
   return (schema) => schema;
@@ -47,7 +47,7 @@ export function nullableSchema<Schema extends TSchema>(schema: Schema): TUnsafe<
 }
 
 export const subIdSchema = Type.String({
-  pattern: `^sub_[0-9a-f]{${subIdLength - 'sub_'.length}}$`,
+  pattern: `^sub_[0-9a-f]{${subIdTextLength - 'sub_'.length}}$`,
   description: 'The id of a session.',
 });
 
@@ -64,7 +64,7 @@ export const referrerTagSchema = Type.String({
 
 export const metadataValueSchema = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
 
-export const ignoredFieldNamesProperty = {
+export const ignoredParametersProperty = {
   ignored: Type.Optional(
     Type.Array(Type.String({ maxLength: bounds.ignoredNameCharactersShown }), {
       maxItems: bounds.ignoredNamesShownMax,

@@ -4,10 +4,10 @@ import type { CreateSessionBody, SessionView } from '../operations/create-sessio
 import type { InputsView } from '../operations/submit-inputs.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import {
-  ignoredFieldNamesProperty,
+  defineSchema,
+  ignoredParametersProperty,
   nullableSchema,
   referrerTagSchema,
-  schemaFor,
   stringEnum,
   subIdSchema,
   timestampSchema,
@@ -15,7 +15,7 @@ import {
 
 const metadataCharactersMax = bounds.metadataCharactersMax;
 
-export const sessionRequestSchema = schemaFor<CreateSessionBody>()(
+export const sessionRequestSchema = defineSchema<CreateSessionBody>()(
   Type.Object(
     {
       referrer_tag: referrerTagSchema,
@@ -46,7 +46,7 @@ export const sessionRequestSchema = schemaFor<CreateSessionBody>()(
   ),
 );
 
-export const sessionSchema = schemaFor<SessionView>()(
+export const sessionSchema = defineSchema<SessionView>()(
   Type.Object(
     {
       sub_id: subIdSchema,
@@ -54,7 +54,7 @@ export const sessionSchema = schemaFor<SessionView>()(
       created_at: timestampSchema('When the session was created'),
       expires_at: timestampSchema('When the session expires, four hours later'),
       sandbox: Type.Boolean({ description: 'Whether a test key created it.' }),
-      ...ignoredFieldNamesProperty,
+      ...ignoredParametersProperty,
     },
     { title: 'Session' },
   ),
@@ -62,7 +62,7 @@ export const sessionSchema = schemaFor<SessionView>()(
 
 const nameListSchema = (description: string) => Type.Array(Type.String(), { description });
 
-export const submitInputsSchema = schemaFor<InputsView>()(
+export const inputsResponseSchema = defineSchema<InputsView>()(
   Type.Object(
     {
       sub_id: subIdSchema,
@@ -73,7 +73,7 @@ export const submitInputsSchema = schemaFor<InputsView>()(
       }),
       missing_required: nameListSchema('Missing fields that offers require.'),
       missing_conditional: nameListSchema('Missing fields that the submitted values make relevant.'),
-      ...ignoredFieldNamesProperty,
+      ...ignoredParametersProperty,
     },
     { title: 'Inputs' },
   ),

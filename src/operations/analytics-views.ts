@@ -114,7 +114,7 @@ export function toSummaryView(
     ...toMetricsView(figures),
     top_lenders: figures.topLenders.map(toLenderView),
     granularity: 'summary',
-    ...toDateRangeProperties(window, figures.retainedFromDay),
+    ...formatDateRange(window, figures.retainedFromDay),
     ids_outside_dates: figures.subsOutsideDates,
     matured_from: hasMaturedDay ? formatIsoDate(maturedWindow.fromDay) : null,
     matured_to: hasMaturedDay ? formatIsoDate(maturedWindow.toDay) : null,
@@ -155,8 +155,8 @@ export function toSessionRowView(row: SessionRow): SessionRowView {
   };
 }
 
-/** @param firstRetainedDay first day with retained sessions; 0 when every session is retained */
-export function toDateRangeProperties({ fromDay, toDay }: DayRange, retainedFromDay: number) {
+/** @param computeFirstRetainedDay first day with retained sessions; 0 when every session is retained */
+export function formatDateRange({ fromDay, toDay }: DayRange, retainedFromDay: number) {
   const sessionsKeptFrom = retainedFromDay === 0 ? null : formatIsoDate(retainedFromDay);
   return { date_from: formatIsoDate(fromDay), date_to: formatIsoDate(toDay), sessions_kept_from: sessionsKeptFrom };
 }

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { notDurableFailure, type Outcome, successOutcome } from '../domain/outcome.ts';
+import { durabilityFailure, type Outcome, successOutcome } from '../domain/outcome.ts';
 import { type AppendedRecord, LogUnavailableError } from '../event-log/event-log.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
@@ -15,7 +15,7 @@ export async function awaitDurable(
     await durable;
   } catch (error) {
     if (!(error instanceof LogUnavailableError)) throw error;
-    if (ledger.durablePosition < position) return notDurableFailure(bounds.retryAfterSeconds, true);
+    if (ledger.durablePosition < position) return durabilityFailure(bounds.retryAfterSeconds, true);
   }
   return successOutcome(null);
 }

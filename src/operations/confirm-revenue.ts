@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { Confirmation, RejectionReason } from '../confirmations/confirmation.ts';
 import { checkConfirmation } from '../confirmations/confirmation.ts';
-import { findRepeatedMembers, parseConfirmation } from '../confirmations/parse-confirmation.ts';
+import { findDuplicateFields, parseConfirmation } from '../confirmations/parse-confirmation.ts';
 import type { PayoutStateReader } from '../confirmations/payout-state.ts';
 import { PendingPayoutStates } from '../confirmations/payout-state.ts';
 import type { CancelSignal, SerialQueue } from '../domain/async.ts';
@@ -67,7 +67,7 @@ export async function confirmRevenue(
       `must be one confirmation or an array of at most ${bounds.confirmationRowsPerRequestMax}`,
     );
   }
-  const duplicateMembers = text === undefined ? null : findRepeatedMembers(text);
+  const duplicateMembers = text === undefined ? null : findDuplicateFields(text);
   const parsed = rows.map((row, index) => {
     const member = duplicateMembers?.get(index);
     return member === undefined ? parseConfirmation(deps, row) : (`${member}_repeated` as const);

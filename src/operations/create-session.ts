@@ -3,9 +3,9 @@ import { isJsonObject } from '../domain/assert-options.ts';
 import { formatIsoTimestamp } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import {
+  durabilityFailure,
   failureOutcomeWithCode,
   invalidRequest,
-  notDurableFailure,
   type Outcome,
   serviceUnavailable,
   successOutcome,
@@ -153,7 +153,7 @@ async function replaySession(
   if (durable !== null) {
     const written = await awaitDurable(ledger, { position, durable });
     if (!written.ok) return written;
-  } else if (ledger.durablePosition < position) return notDurableFailure(bounds.retryAfterSeconds, true);
+  } else if (ledger.durablePosition < position) return durabilityFailure(bounds.retryAfterSeconds, true);
   const session = toSessionView(formatSubId(sub), tenant, decodeSubId(sub).createdMs, referrerTag, sessionTtlMs);
   return successOutcome({ session, replayed: true });
 }
@@ -215,7 +215,7 @@ function addSession(
   digests: IdempotencyDigests | null,
 ): { readonly view: SessionView; readonly record: AppendedRecord } | null {
   const createdMs = clock.wallMs();
-  const subId = subIds.issue(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
+  const subId = subIds.issueSubId(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
   if (!sessions.add(subId, tenant)) return null;
   const device = devices.classifyDevice(userAgent);
   const record = [

@@ -8,7 +8,7 @@ import type { MatchExplanation } from '../matching/explain-offers.ts';
 import { type SortOrder, sortOrders } from '../matching/matcher.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
 import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
-import { type OfferUrls, type OfferView, productOf } from '../verticals/products.ts';
+import { getProduct, type OfferUrls, type OfferView } from '../verticals/products.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { IgnoredParameters, RequestParameters } from './ignored-names.ts';
 import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
@@ -60,7 +60,7 @@ export function validateMarketplaceRequest<Format extends ResponseFormat>(
   const found = findSession(deps, tenant, subId);
   if (!found.ok) return found;
   const session = found.value;
-  const { fieldsOfSession: borrower, fieldsRevision: revision } = session;
+  const { pocketFields: borrower, fieldsRevision: revision } = session;
   const readiness = computeMatchReadiness(tenant.vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
     return failureOutcome({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
@@ -134,7 +134,7 @@ export function toMarketplaceView(result: OffersResult, urls: OfferUrls): Market
   return {
     sub_id: result.subId,
     match_quality: result.matchQuality,
-    offers: productOf(catalog.vertical).toOfferViews(result, urls),
+    offers: getProduct(catalog.vertical).toOfferViews(result, urls),
     total_offers: result.totalOffers,
     generated_at: formatIsoTimestamp(result.generatedMs),
     sort: result.sort,

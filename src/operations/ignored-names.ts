@@ -40,7 +40,7 @@ export function collectUnknownParameters(names: Iterable<string>, known: readonl
 }
 
 /** Adds `ignored` to a response if the request contained unknown names. */
-export function addIgnoredParameters<View extends object>(
+export function reportIgnoredParameters<View extends object>(
   view: View,
   names: readonly string[],
 ): View & IgnoredParameters {

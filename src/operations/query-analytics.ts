@@ -3,7 +3,7 @@ import { AnalyticsUnavailableError } from '../analytics/analytics.ts';
 import { lastMaturedCohortDay } from '../analytics/counting-rules.ts';
 import { bounds } from '../bounds.ts';
 import type { CancelSignal } from '../domain/async.ts';
-import { parseIsoDate, toDayNumber } from '../domain/calendar.ts';
+import { daysSinceEpoch, parseIsoDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import {
   failureOutcomeWithCode,
@@ -21,11 +21,11 @@ import {
   type DailyView,
   type DayRange,
   type DayView,
+  formatDateRange,
   type PagedAnalyticsView,
   type SessionRowsView,
   type SessionRowView,
   type SummaryView,
-  toDateRangeProperties,
   toDayView,
   toSessionRowView,
   toSummaryView,
@@ -64,7 +64,7 @@ export async function queryAnalytics(
   }
   const dates = parseDates(request);
   if (typeof dates === 'string') return invalidRequest(dates);
-  const today = toDayNumber(deps.clock.wallMs());
+  const today = daysSinceEpoch(deps.clock.wallMs());
   const filter: CohortFilter = {
     account: tenant.account,
     vertical: tenant.vertical.number,
@@ -99,8 +99,8 @@ export async function queryAnalytics(
   const page = { filter, position, limit, signal };
   return refuseIfUnavailable(async () =>
     granularity === 'daily'
-      ? toSignedPageView(deps, page, granularity, await readDailyRows(deps.analytics, page, today))
-      : toSignedPageView(deps, page, granularity, await readSessionRowsPage(deps.analytics, page)),
+      ? toSignedPageView(deps, page, granularity, await readDailyFigures(deps.analytics, page, today))
+      : toSignedPageView(deps, page, granularity, await readSessionRows(deps.analytics, page)),
   );
 }
 
@@ -113,7 +113,7 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
   return {
     referrer_tag: filter.referrerTag,
     granularity,
-    ...toDateRangeProperties(position, retainedFromDay),
+    ...formatDateRange(position, retainedFromDay),
     data: items,
     has_more: nextAfter !== null,
     next_cursor: nextAfter === null ? null : pageCursors.issue(granularity, filter, { ...position, after: nextAfter }),
@@ -151,7 +151,7 @@ export interface AnalyticsPage<Item> {
 }
 
 /** Reads one page of days. The query covers only the days of the page, even if the requested range is longer. */
-export async function readDailyRows(
+export async function readDailyFigures(
   analytics: Pick<Analytics, 'listDailyAnalytics'>,
   { filter, position, limit, signal }: AnalyticsPageRequest,
   today: number,
@@ -164,7 +164,7 @@ export async function readDailyRows(
 }
 
 /** Reads one page of sessions. */
-export async function readSessionRowsPage(
+export async function readSessionRows(
   analytics: Pick<Analytics, 'listSessions'>,
   { filter, position, limit, signal }: AnalyticsPageRequest,
 ): Promise<AnalyticsPage<SessionRowView>> {

@@ -31,7 +31,7 @@ export async function recordWidgetEvents(
   if (!beacon.ok) return beacon;
   const usage = session.widgetUsage;
   // Event IDs are marked as used before the first `await`, so that only one of two simultaneous requests records an event.
-  const events = beacon.value.events.filter(({ digest }) => usage.tryUseEventId(digest));
+  const events = beacon.value.events.filter(({ digest }) => usage.tryMarkEventUsed(digest));
   const { ledger } = deps;
   // Records become durable in order, so all earlier events are durable once the last record of widget events is durable.
   if (events.length === 0)
@@ -47,7 +47,7 @@ export async function recordWidgetEvents(
     events.map(({ offerId }) => offerId),
   ]);
   if (report === null) {
-    for (const { digest } of events) usage.releaseEventId(digest);
+    for (const { digest } of events) usage.markEventUnused(digest);
     return serviceUnavailable(bounds.retryAfterSeconds);
   }
   usage.lastReport = report;

@@ -3,7 +3,7 @@ import type { CatalogStore } from '../catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import type { CancelSignal, SerialQueue } from '../domain/async.ts';
-import { toCompactDate, toDayNumber } from '../domain/calendar.ts';
+import { daysSinceEpoch, toCompactDate } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Outcome, serviceUnavailable, successOutcome } from '../domain/outcome.ts';
 import type { ClickTokenCipher } from '../ids/click-tokens.ts';
@@ -14,18 +14,18 @@ import { recountAvailableOffers } from '../matching/eligibility.ts';
 import { explainOffers, type MatchExplanation } from '../matching/explain-offers.ts';
 import {
   type Matcher,
-  packedOfferAt,
   type Ranking,
   type SortOrder,
   sortOrders,
   type UnavailableOffers,
+  unpackOfferIndex,
 } from '../matching/matcher.ts';
 import { hasOffer } from '../matching/offer-set.ts';
 import type { CachedRanking, Session } from '../sessions/session-store.ts';
 import type { WidgetUsage } from '../sessions/widget-usage.ts';
-import { type FieldVector, fieldPosition } from '../verticals/field-vector.ts';
+import { type FieldVector, findFieldIndex } from '../verticals/field-vector.ts';
 import type { MatchReadiness } from '../verticals/pocket-fields.ts';
-import { type OfferList, productOf } from '../verticals/products.ts';
+import { getProduct, type OfferList } from '../verticals/products.ts';
 
 /** Selected and priced offers of one response. HTTP routes render the result as JSON; the embedded API converts the result to objects. */
 export interface OffersResult extends OfferList {
@@ -109,7 +109,7 @@ type RankingContext = ReturnType<typeof currentContext>;
 function currentContext({ clock, catalogs, caps }: ShowOffersDeps, { tenant }: Session) {
   const nowMs = clock.wallMs();
   const catalog = catalogs.currentCatalog(tenant.vertical.number, tenant.mode);
-  const today = toCompactDate(toDayNumber(nowMs));
+  const today = toCompactDate(daysSinceEpoch(nowMs));
   return { nowMs, catalog, today, unavailableOffers: caps.unavailableOffers(catalog, nowMs) };
 }
 
@@ -124,7 +124,7 @@ function selectOffers(
   const start = sortOrders.indexOf(sort) * orderLength;
   const indexes: number[] = [];
   for (let rank = start; rank < start + orderLength && indexes.length < count; rank++) {
-    const offer = packedOfferAt(orders, rank);
+    const offer = unpackOfferIndex(orders, rank);
     if (bits === null || !hasOffer(bits, offer)) indexes.push(offer);
   }
   return indexes.length === count ? indexes : null;
@@ -161,7 +161,7 @@ function createResult(
   explanation: MatchExplanation | null,
 ): Outcome<OffersResult> {
   const { subId, sort } = request;
-  const offers = productOf(catalog.vertical).priceRankedOffers(catalog, indexes, request.borrower);
+  const offers = getProduct(catalog.vertical).calculateOfferPrices(catalog, indexes, request.borrower);
   if (request.countsAsView) recordView(deps, request, nowMs, catalog, indexes);
   return successOutcome({
     catalog,
@@ -236,7 +236,7 @@ function cacheAndAnswer(
   const changed = current.unavailableOffers !== unavailableOffers;
   let ranked: CachedRanking | null = null;
   if (!changed || (current.catalog === catalog && explanation === null)) {
-    const creditBand = borrower[fieldPosition(vertical, vertical.roles.creditBand)]!;
+    const creditBand = borrower[findFieldIndex(vertical, vertical.roles.creditBand)]!;
     const payload = { catalogVersion: catalog.version, creditBand };
     const clickToken = deps.clickTokens.encrypt(deps.subIds.toBytes(subId), payload);
     const made = { ranking, rankedOn, unavailableOffers, creditBand, clickToken };

@@ -11,7 +11,7 @@ import { decodeSubId } from '../ids/sub-id.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
 import { type FindSessionDeps, requireLiveSession, resolveSubId } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session-store.ts';
-import { fieldPosition } from '../verticals/field-vector.ts';
+import { findFieldIndex } from '../verticals/field-vector.ts';
 import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
 import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
 import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding.ts';
@@ -20,7 +20,7 @@ import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offer
 
 /** Counts every widget request, even a failed one, towards the rate limit of its session (docs/contract.md#widget-limits). */
 export function checkWidgetRateLimit({ clock }: { readonly clock: Clock }, session: Session): Outcome<null> {
-  const retryAfterSeconds = session.widgetUsage.admitRequest(clock.monotonicMs());
+  const retryAfterSeconds = session.widgetUsage.checkRequestLimit(clock.monotonicMs());
   return retryAfterSeconds === 0
     ? successOutcome(null)
     : failureOutcome({ code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds });
@@ -97,12 +97,12 @@ export function showWidgetOffers(
   const selection = parseOfferSelection(request);
   if (!selection.ok) return selection;
   const { vertical } = session.tenant;
-  const { fieldsOfSession: borrower, fieldsRevision: revision } = session;
+  const { pocketFields: borrower, fieldsRevision: revision } = session;
   const readiness = computeMatchReadiness(vertical, borrower);
   if (readiness.matchReadiness === 'insufficient') {
     return failureOutcome({ code: 'INSUFFICIENT_INPUTS', missingRequired: readiness.missingRequired });
   }
-  const loanAmount = borrower[fieldPosition(vertical, vertical.roles.amount)]!;
+  const loanAmount = borrower[findFieldIndex(vertical, vertical.roles.amount)]!;
   const addSessionMembers = (outcome: Outcome<OffersResult>): Outcome<WidgetOffers> =>
     outcome.ok ? successOutcome({ result: outcome.value, loanAmount, expiresMs }) : outcome;
   const outcome = showOffers(deps, session, {

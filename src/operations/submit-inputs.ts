@@ -1,11 +1,11 @@
 import { bounds } from '../bounds.ts';
 import { isJsonObject } from '../domain/assert-options.ts';
-import { toCompactDate, toDayNumber } from '../domain/calendar.ts';
+import { daysSinceEpoch, toCompactDate } from '../domain/calendar.ts';
 import {
+  durabilityFailure,
   failureOutcome,
   failureOutcomeWithCode,
   invalidRequest,
-  notDurableFailure,
   type Outcome,
   successOutcome,
 } from '../domain/outcome.ts';
@@ -50,7 +50,7 @@ export async function submitInputs(
   if (!found.ok) return found;
   const session = found.value;
 
-  const today = toCompactDate(toDayNumber(deps.clock.wallMs()));
+  const today = toCompactDate(daysSinceEpoch(deps.clock.wallMs()));
   const submission = validatePocketFields(tenant.vertical, fields, today);
   if (submission.invalid.length > 0) {
     return failureOutcome({ code: 'INVALID_FIELD_VALUE', fieldsInvalid: submission.invalid });
@@ -61,12 +61,12 @@ export async function submitInputs(
     } catch (error) {
       if (!(error instanceof LogUnavailableError)) throw error;
       error.durableLater?.then(() => session.mergeFields(submission.changes));
-      return notDurableFailure(bounds.retryAfterSeconds, error.isRecordAppended);
+      return durabilityFailure(bounds.retryAfterSeconds, error.isRecordAppended);
     }
   }
   // The changes are merged into the current fields, which may have changed since `findSession`. All field changes take effect in the order
   // in which the journal contains them.
-  const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.fieldsOfSession;
+  const merged = submission.changes.length > 0 ? session.mergeFields(submission.changes) : session.pocketFields;
   if (merged === null) return failureOutcomeWithCode('SUB_ID_EXPIRED');
   const readiness = computeMatchReadiness(tenant.vertical, merged);
   return successOutcome({

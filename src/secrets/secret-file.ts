@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { OperatorError } from '../domain/operator-error.ts';
 import { writeFileDurably } from '../files/durable-files.ts';
-import { type Secret, SecretRing } from './secret-ring.ts';
+import { type Secret, SecretSet } from './secret-set.ts';
 
 /** Largest number that a secret can have, because each token stores the number of its secret in one byte. */
 const secretNumberMax = 255;
@@ -30,7 +30,7 @@ export class SecretFileError extends OperatorError {
  * Reads the secrets from the secret file (docs/contract.md#secrets). If the file is missing, creates it with one new secret. If the file is
  * missing but the ledger is not empty, throws `SecretFileError`, because new secrets would invalidate the IDs in the ledger.
  */
-export function openOrCreateSecretFile(path: string, hasHistory: boolean): SecretRing {
+export function openOrCreateSecretFile(path: string, hasHistory: boolean): SecretSet {
   if (!existsSync(path)) {
     if (hasHistory) {
       throw new SecretFileError(
@@ -39,7 +39,7 @@ export function openOrCreateSecretFile(path: string, hasHistory: boolean): Secre
     }
     writeSecretFile(path, [generateSecret(1)]);
   }
-  return new SecretRing(parseSecretFile(path, readFileSync(path, 'utf8')));
+  return new SecretSet(parseSecretFile(path, readFileSync(path, 'utf8')));
 }
 
 /** Adds a new secret to an existing secret file atomically. Returns the number of the new secret. */

@@ -7,7 +7,7 @@ export class CleanupStack {
   readonly #callbacks: (() => unknown)[] = [];
   #closePromise: Promise<void> | null = null;
 
-  deferUntilClose(callback: () => unknown): void {
+  addCleanupCallback(callback: () => unknown): void {
     this.#callbacks.push(callback);
   }
 
@@ -98,7 +98,7 @@ export class ServiceLifecycle {
   }
 
   /** Stops the service without waiting for pending requests. Idempotent. */
-  stopNow(): Promise<void> {
+  stopImmediately(): Promise<void> {
     this.#drain = { delayMs: 0, deadlineMs: 0 };
     return this.stop();
   }

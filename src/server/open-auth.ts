@@ -12,16 +12,16 @@ import type { Service, ServiceOptions } from './service.ts';
 /**
  * Opens the key file. Requests are authenticated with keys in memory. Only the key registry and the origin registry write to the key file.
  */
-export function openAuthenticator(
+export function createAuthenticator(
   { dataDir, clock, logger, limits }: ServiceOptions,
   cleanup: CleanupStack,
   metrics: Metrics,
 ) {
   const path = keyFilePath(dataDir);
   const keyRegistry = KeyRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
-  cleanup.deferUntilClose(() => keyRegistry.close());
+  cleanup.addCleanupCallback(() => keyRegistry.close());
   const originRegistry = EmbedOriginRegistry.open(path, bounds.apiKeyServerLockTimeoutMs);
-  cleanup.deferUntilClose(() => originRegistry.close());
+  cleanup.addCleanupCallback(() => originRegistry.close());
   const keyDirectory = new SqliteKeyDirectory({
     path,
     clock,
@@ -29,10 +29,10 @@ export function openAuthenticator(
       logger.error({ err: describeError(error) }, 'key file unreadable; using the last loaded keys'),
     onRecovered: () => logger.info('key file readable again'),
   });
-  cleanup.deferUntilClose(() => keyDirectory.close());
+  cleanup.addCleanupCallback(() => keyDirectory.close());
   // Key changes by this process take effect immediately, and key changes by other processes at the next poll.
   const andRefresh = <Result>(result: Result): Result => {
-    keyDirectory.refresh();
+    keyDirectory.reloadKeyFile();
     return result;
   };
   const keys: Service['keys'] = {
@@ -42,9 +42,9 @@ export function openAuthenticator(
     revokeKey: (id, nowMs) => andRefresh(keyRegistry.revokeKey(id, nowMs)),
   };
   const embedOrigins: Service['embedOrigins'] = {
-    allow: (accountName, origins) => andRefresh(originRegistry.allow(accountName, origins)),
-    list: (accountName) => originRegistry.list(accountName),
-    remove: (accountName, origins) => andRefresh(originRegistry.remove(accountName, origins)),
+    allowOrigins: (accountName, origins) => andRefresh(originRegistry.allowOrigins(accountName, origins)),
+    listOrigins: (accountName) => originRegistry.listOrigins(accountName),
+    removeOrigins: (accountName, origins) => andRefresh(originRegistry.removeOrigins(accountName, origins)),
   };
   const authenticator = new Authenticator({
     keyDirectory,

@@ -3,9 +3,9 @@ import { type CatalogReloadResult, type CatalogSource, CatalogStore } from '../c
 import type { CompiledCatalog } from '../catalogs/compile-catalog.ts';
 import { LogoService, type LogoSource } from '../catalogs/logo-service.ts';
 import { logoFolder } from '../catalogs/read-logos.ts';
-import { DailyCaps, type ReadLedgerRecords } from '../clicks/daily-caps.ts';
+import { DailyCaps, type LedgerReader } from '../clicks/daily-caps.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
-import { fileSystemLogFiles } from '../event-log/log-files.ts';
+import { nodeFileSystem } from '../event-log/log-files.ts';
 import { dataPaths } from '../files/data-paths.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { readLedgerSince } from '../ledger/ledger.ts';
@@ -36,7 +36,7 @@ export class CatalogStatusTracker {
   }
 
   /** Records the result of a reload. Returns true if this reload succeeded and the previous reload of the same catalog source failed. */
-  recordCatalogReload(source: CatalogSource, { ok }: CatalogReloadResult): boolean {
+  trackReloadResult(source: CatalogSource, { ok }: CatalogReloadResult): boolean {
     if (ok) return this.#failedSources.delete(source);
     this.#failedSources.add(source);
     return false;
@@ -71,9 +71,9 @@ export function openCatalogStore({ dataDir, clock, logger, catalogs }: ServiceOp
 export function createDailyCaps({ clock, catalogs: sources }: ServiceOptions, catalogs: CatalogStore): DailyCaps {
   const caps = new DailyCaps(clock.wallMs());
   for (const { vertical, mode } of sources) {
-    caps.restoreCatalogCaps(
+    caps.restoreCaps(
       catalogs.currentCatalog(vertical.number, mode),
-      catalogs.recentlyReplacedCatalogs(vertical.number, mode),
+      catalogs.listReplacedCatalogs(vertical.number, mode),
     );
   }
   return caps;
@@ -86,15 +86,15 @@ export async function openLogoService(
   catalogs: CatalogStore,
 ): Promise<LogoService> {
   const logos = new LogoService();
-  cleanup.deferUntilClose(() => logos.close());
+  cleanup.addCleanupCallback(() => logos.close());
   const sourceOf = ({ vertical, mode }: CompiledCatalog) => logoSource(options, vertical.number, mode);
   for (const catalog of catalogs.currentCatalogs) {
     await logos.loadLogos(sourceOf(catalog), catalog);
     logos.publishLogos(sourceOf(catalog), catalog);
   }
   for (const { vertical, mode } of options.catalogs) {
-    for (const { compiled } of catalogs.recentlyReplacedCatalogs(vertical.number, mode))
-      await logos.loadPreviousLogos(sourceOf(compiled), compiled);
+    for (const { compiled } of catalogs.listReplacedCatalogs(vertical.number, mode))
+      await logos.loadOldLogos(sourceOf(compiled), compiled);
   }
   catalogs.onBeforeActivate((catalog) => logos.loadLogos(sourceOf(catalog), catalog));
   catalogs.onCatalogActivated((catalog) => logos.publishLogos(sourceOf(catalog), catalog));
@@ -115,8 +115,8 @@ export async function reloadCatalogs(
       .filter((source) => 'file' in source)
       .map(async (source) => {
         const { vertical, mode } = source;
-        const change = await catalogs.reloadAllCatalogs(vertical.number, mode);
-        if (statusTracker.recordCatalogReload(source, change)) {
+        const change = await catalogs.reloadCatalog(vertical.number, mode);
+        if (statusTracker.trackReloadResult(source, change)) {
           options.logger.info({ vertical: vertical.segment, mode }, 'catalog file is valid again');
         }
         // Logos are refreshed even if the catalog file is unchanged, because logo files can change separately.
@@ -136,10 +136,10 @@ export function subscribeCapsToLedger(
   ledger: Ledger,
 ): void {
   const { ledgerFolder } = dataPaths(dataDir);
-  const readHistory: ReadLedgerRecords = (sinceMs, visit) =>
-    readLedgerSince(fileSystemLogFiles, ledgerFolder, ledger, sinceMs, visit);
-  catalogs.onBeforeActivate((catalog) => caps.loadRecordedClicks(catalog, clock.wallMs(), readHistory));
-  catalogs.onCatalogActivated((catalog) => caps.activateCatalog(catalog, clock.wallMs()));
+  const readHistory: LedgerReader = (sinceMs, visit) =>
+    readLedgerSince(nodeFileSystem, ledgerFolder, ledger, sinceMs, visit);
+  catalogs.onBeforeActivate((catalog) => caps.countPastClicks(catalog, clock.wallMs(), readHistory));
+  catalogs.onCatalogActivated((catalog) => caps.activateCaps(catalog, clock.wallMs()));
 }
 
 function logoSource({ catalogs }: ServiceOptions, vertical: number, mode: ApiKeyMode): LogoSource {
@@ -182,6 +182,6 @@ export async function openMatcher(
     onThreadReplaced: () => logger.info('matcher thread replaced'),
     onBatchSent: metrics.observeMatchBatch,
   });
-  cleanup.deferUntilClose(() => matcher.close());
+  cleanup.addCleanupCallback(() => matcher.close());
   return matcher;
 }

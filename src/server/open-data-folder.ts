@@ -3,7 +3,7 @@ import { type DataPaths, dataPaths, FolderMissingError } from '../files/data-pat
 import { createPrivateFolder, restrictFolderToOwner } from '../files/durable-files.ts';
 import { lockFolder } from '../files/folder-lock.ts';
 import { openOrCreateSecretFile } from '../secrets/secret-file.ts';
-import type { SecretRing } from '../secrets/secret-ring.ts';
+import type { SecretSet } from '../secrets/secret-set.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import type { ServiceOptions } from './service.ts';
 
@@ -11,10 +11,10 @@ import type { ServiceOptions } from './service.ts';
  * Creates and locks the data folder, makes it accessible only to its owner, and loads the secrets. Throws `FolderInUseError` if
  * another process has locked the folder, and `FolderMissingError` if the ledger folder is missing although analytics exist.
  */
-export function openDataFolder({ dataDir, secretFile, logger }: ServiceOptions, cleanup: CleanupStack): SecretRing {
+export function openDataFolder({ dataDir, secretFile, logger }: ServiceOptions, cleanup: CleanupStack): SecretSet {
   createPrivateFolder(dataDir);
   const lock = lockFolder(dataDir);
-  cleanup.deferUntilClose(() => lock.release());
+  cleanup.addCleanupCallback(() => lock.release());
   // Every file in the folder is created with mode 0600, so a volume that rejects chmod causes a warning and not an error.
   if (!restrictFolderToOwner(dataDir)) {
     logger.warn({ dataDir }, 'data directory is accessible to other users; chmod failed');

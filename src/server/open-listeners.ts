@@ -26,7 +26,7 @@ export function openCertificateStore(
       else logger.error(fields, 'certificate has expired');
     },
   });
-  cleanup.deferUntilClose(() => certificates.close());
+  cleanup.addCleanupCallback(() => certificates.close());
   return certificates;
 }
 
@@ -51,7 +51,7 @@ export async function openListeners(
   { cleanup, metrics, certificate, lifecycle, callerNames }: ListenerDeps,
 ) {
   const requestLog = new RequestLogger({ logger, clock, routeNames: allRouteNames, callerNames });
-  cleanup.deferUntilClose(() => requestLog.close());
+  cleanup.addCleanupCallback(() => requestLog.close());
 
   const open = async (
     delaysDrain: boolean,
@@ -69,7 +69,7 @@ export async function openListeners(
       onDeadline: metrics.countRequestTimeout,
       deadlineMs: bounds.requestDeadlineMs,
     });
-    cleanup.deferUntilClose(async () => {
+    cleanup.addCleanupCallback(async () => {
       const requestsInFlight = await listener.close(
         lifecycle.remainingDrainMs,
         delaysDrain ? lifecycle.drainDelayMs : 0,

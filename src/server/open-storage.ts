@@ -9,7 +9,7 @@ import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import { formatIsoDate } from '../domain/calendar.ts';
 import type { EventLogIncident } from '../event-log/file-event-log.ts';
-import { fileSystemLogFiles } from '../event-log/log-files.ts';
+import { nodeFileSystem } from '../event-log/log-files.ts';
 import { deleteSegmentsBefore } from '../event-log/segment-files.ts';
 import { dataPaths } from '../files/data-paths.ts';
 import { FileJournal, type JournalIncident } from '../journal/file-journal.ts';
@@ -17,7 +17,7 @@ import { openLedger } from '../ledger/ledger.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { EventLogName } from '../metrics/gauges.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { SecretRing } from '../secrets/secret-ring.ts';
+import type { SecretSet } from '../secrets/secret-set.ts';
 import { IdempotencyKeys } from '../sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../sessions/memory-session-store.ts';
 import { isReferrerTag, ReferrerTags } from '../sessions/referrer-tags.ts';
@@ -37,7 +37,7 @@ function logIncident(logger: Logger, name: EventLogName, incident: EventLogIncid
 
 interface StorageDeps {
   readonly cleanup: CleanupStack;
-  readonly secrets: SecretRing;
+  readonly secrets: SecretSet;
   readonly authenticator: Authenticator;
   readonly caps: DailyCaps;
   readonly clickLimiter: ClickRecordLimiter;
@@ -60,7 +60,7 @@ export async function openStorage(
     shardCount: bounds.sessionStoreShards,
     sweepIntervalMs: bounds.sessionSweepIntervalMs,
   });
-  cleanup.deferUntilClose(() => sessions.close());
+  cleanup.addCleanupCallback(() => sessions.close());
 
   const idempotencyKeys = new IdempotencyKeys({
     clock,
@@ -83,9 +83,9 @@ export async function openStorage(
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('ledger', bytes, ofBytes)),
     ...logObservers('ledger', logger, metrics),
   });
-  cleanup.deferUntilClose(() => ledger.close());
+  cleanup.addCleanupCallback(() => ledger.close());
   for (const [keyNumber, count] of sessionRecovery.sessionCountsToday) {
-    authenticator.restoreDailySessionCount(keyNumber, sessionRecovery.today, count);
+    authenticator.restoreSessionCount(keyNumber, sessionRecovery.today, count);
   }
 
   assertJournalFolder(files.journalFolder, sessions.size);
@@ -100,7 +100,7 @@ export async function openStorage(
     onProgress: onRestoreProgress && ((bytes, ofBytes) => onRestoreProgress('journal', bytes, ofBytes)),
     ...logObservers('journal', logger, metrics),
   });
-  cleanup.deferUntilClose(() => journal.close());
+  cleanup.addCleanupCallback(() => journal.close());
 
   const analytics = await ThreadAnalytics.start({
     files,
@@ -116,7 +116,7 @@ export async function openStorage(
     },
     onRebuilt: () => logger.info('analytics store rebuilt'),
   });
-  cleanup.deferUntilClose(() => analytics.close());
+  cleanup.addCleanupCallback(() => analytics.close());
   ledger.setDurabilityListener((position) => analytics.onLedgerDurable(position));
   const referrerTags = new ReferrerTags(tagsMax);
   await restoreReferrerTags(analytics, ledger.lastAppendedPosition, referrerTags, cleanup);
@@ -126,8 +126,7 @@ export async function openStorage(
       retentionDays: options.retentionDays,
       clock,
       analytics,
-      deleteLedgerBefore: (beforePosition) =>
-        deleteSegmentsBefore(fileSystemLogFiles, files.ledgerFolder, beforePosition),
+      deleteLedgerBefore: (beforePosition) => deleteSegmentsBefore(nodeFileSystem, files.ledgerFolder, beforePosition),
       onDeleted: ({ retainedFromDay, segments }) =>
         logger.info(
           { retainedFrom: formatIsoDate(retainedFromDay), segments },
@@ -140,7 +139,7 @@ export async function openStorage(
         ),
       onRecovered: () => logger.info('deletion of data older than the retention period succeeded again'),
     });
-    cleanup.deferUntilClose(() => retention.close());
+    cleanup.addCleanupCallback(() => retention.close());
   }
   return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics };
 }
@@ -148,7 +147,7 @@ export async function openStorage(
 /** Creates two callbacks for a log. `onGroupStored` updates metrics. `onIncident` counts and logs an incident. */
 function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
   return {
-    onGroupStored: metrics.createGroupCommitObserver(name),
+    onGroupStored: metrics.createLogWriteObserver(name),
     onIncident: (incident: EventLogIncident | JournalIncident) => {
       metrics.countEventLogIncident(name, incident.kind);
       logIncident(logger, name, incident);
@@ -173,15 +172,15 @@ export async function restoreReferrerTags(
 ): Promise<void> {
   if (await tryRestoreTags(analytics, referrerTags)) return;
   const abortController = new AbortController();
-  cleanup.deferUntilClose(() => abortController.abort());
-  restoreReferrerTagsInBackground(analytics, upToPosition, referrerTags, abortController.signal);
+  cleanup.addCleanupCallback(() => abortController.abort());
+  restoreTagsWithRetries(analytics, upToPosition, referrerTags, abortController.signal);
 }
 
 /**
  * Restores the referrer tags once the aggregator has applied all ledger records. An earlier query would time out and delay other queries in
  * the queue of the aggregator.
  */
-async function restoreReferrerTagsInBackground(
+async function restoreTagsWithRetries(
   analytics: ExperimentSource,
   upToPosition: number,
   referrerTags: ReferrerTags,
@@ -211,6 +210,6 @@ async function tryRestoreTags(analytics: ExperimentSource, referrerTags: Referre
     if (!(error instanceof AnalyticsUnavailableError)) throw error;
     return false;
   }
-  referrerTags.enforceReferrerTagLimit();
+  referrerTags.enableTagLimit();
   return true;
 }

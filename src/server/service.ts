@@ -4,7 +4,7 @@ import type { EmbedOriginRegistry } from '../auth/embed-origin-registry.ts';
 import type { KeyRegistry } from '../auth/key-registry.ts';
 import type { KeyLimits } from '../auth/rate-limits.ts';
 import type { CatalogReloadResult, CatalogSource } from '../catalogs/catalog-store.ts';
-import type { Durability, HttpEngineSetting, ListenAddress, MatcherConfig, PublicUrls } from '../config/config.ts';
+import type { DurabilityMode, HttpEngineSetting, ListenAddress, MatcherConfig, PublicUrls } from '../config/config.ts';
 import type { CancelSignal } from '../domain/async.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Outcome } from '../domain/outcome.ts';
@@ -21,7 +21,7 @@ export interface ServiceOptions {
   readonly secretFile: string;
   /** Catalog sources: one live and one test catalog for each vertical. */
   readonly catalogs: readonly CatalogSource[];
-  readonly durability: Durability;
+  readonly durability: DurabilityMode;
   /** Number of days after which sessions and ledger records are deleted; null for never. */
   readonly retentionDays: number | null;
   readonly matcher: MatcherConfig;
@@ -55,7 +55,7 @@ export interface Service extends AsyncDisposable {
   readonly operations: ApiOperations;
   readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'listKeys' | 'revokeKey'>;
   /** Origins on which each account may embed widgets. */
-  readonly embedOrigins: Pick<EmbedOriginRegistry, 'allow' | 'list' | 'remove'>;
+  readonly embedOrigins: Pick<EmbedOriginRegistry, 'allowOrigins' | 'listOrigins' | 'removeOrigins'>;
   readonly urls: PublicUrls;
   /** Bound ports of the two listeners; null without listeners. */
   readonly ports: { readonly public: number; readonly operations: number } | null;
@@ -79,7 +79,7 @@ export interface Service extends AsyncDisposable {
   /** Stops accepting requests, completes pending requests, makes the logs durable and closes every part. Idempotent. */
   close(): Promise<void>;
   /** Closes every part without waiting for pending requests, for example after an uncaught exception. */
-  closeWithoutDraining(): Promise<void>;
+  closeImmediately(): Promise<void>;
 }
 
 export function servedVerticals({ catalogs }: ServiceOptions): Vertical[] {

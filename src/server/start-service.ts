@@ -5,7 +5,7 @@ import { SerialQueue, SharedTimeout } from '../domain/async.ts';
 import { adminRoutes } from '../http/routes/admin-routes.ts';
 import { apiRoutes } from '../http/routes/api-routes.ts';
 import { clickRoutes, sandboxLandingPath } from '../http/routes/click-routes.ts';
-import { Cors } from '../http/routes/cors.ts';
+import { CorsPolicy } from '../http/routes/cors.ts';
 import { publicRoutes } from '../http/routes/public-routes.ts';
 import { publicRouteNames } from '../http/routes/routing.ts';
 import { docsRoutes, logoRoute } from '../http/routes/static-routes.ts';
@@ -26,7 +26,7 @@ import { RandomBytesPool } from '../secrets/random-pool.ts';
 import { DeviceClassifier } from '../user-agents/device-classifier.ts';
 import { readWidgetScript } from '../widgets/widget-embedding.ts';
 import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
-import { openAuthenticator } from './open-auth.ts';
+import { createAuthenticator } from './open-auth.ts';
 import {
   CatalogStatusTracker,
   createDailyCaps,
@@ -41,7 +41,7 @@ import { openCertificateStore, openListeners } from './open-listeners.ts';
 import { openStorage } from './open-storage.ts';
 import type { Service, ServiceOptions } from './service.ts';
 import { servedVerticals } from './service.ts';
-import { serviceVersion } from './version.ts';
+import { packageVersion } from './version.ts';
 
 /**
  * Creates and connects all components of a service (composition root). Components are opened in the order of their dependencies, and closed
@@ -64,7 +64,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   // Files
   const secrets = openDataFolder(options, cleanup);
   const metrics = new Metrics(publicRouteNames);
-  const { authenticator, keyDirectory, keys, embedOrigins } = openAuthenticator(options, cleanup, metrics);
+  const { authenticator, keyDirectory, keys, embedOrigins } = createAuthenticator(options, cleanup, metrics);
   const catalogs = openCatalogStore(options);
   const caps = createDailyCaps(options, catalogs);
   const clickLimiter = new ClickRecordLimiter();
@@ -83,11 +83,11 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   subscribeCapsToLedger(options, caps, catalogs, ledger);
   const logos = await openLogoService(options, cleanup, catalogs);
   // The activation of a catalog reads the ledger, so the catalog store must close before the ledger closes.
-  cleanup.deferUntilClose(() => catalogs.close());
+  cleanup.addCleanupCallback(() => catalogs.close());
   const matcher = await openMatcher(options, cleanup, catalogs, metrics);
   startAbortSignal?.throwIfAborted();
   const clickTimeout = new SharedTimeout(bounds.clickDurabilityTimeoutMs, bounds.deadlineCheckIntervalMs);
-  cleanup.deferUntilClose(() => clickTimeout.close());
+  cleanup.addCleanupCallback(() => clickTimeout.close());
   const catalogStatus = new CatalogStatusTracker(options, catalogs);
 
   // Listeners
@@ -101,7 +101,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       metrics,
       certificate,
       lifecycle,
-      callerNames: (caller) => keyDirectory.findNamesForLog(caller),
+      callerNames: (caller) => keyDirectory.findCallerNames(caller),
     }));
   const urls = options.resolveUrls(listeners?.public.port ?? 0);
 
@@ -165,7 +165,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
           verticals,
           authenticator,
           operations,
-          cors: new Cors(options.corsOrigins),
+          cors: new CorsPolicy(options.corsOrigins),
           offerUrls,
           docsHandlers: docsRoutes(docsFiles(verticals, urls)),
         }),
@@ -196,9 +196,9 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     });
 
     const eventLoop = new EventLoopMonitor();
-    cleanup.deferUntilClose(() => eventLoop.close());
+    cleanup.addCleanupCallback(() => eventLoop.close());
     registerGauges(metrics.registry, {
-      build: { version: serviceVersion, engine: listeners.public.engine },
+      build: { version: packageVersion, engine: listeners.public.engine },
       dataDir: options.dataDir,
       eventLoopDelays: eventLoop.delays,
       certificateStatus: certificate,
@@ -245,7 +245,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
     isStopping: () => lifecycle.isStopping,
     requestsInFlight: () => (listeners ? listeners.public.inFlightCount + listeners.operations.inFlightCount : 0),
     close: () => lifecycle.stop(),
-    closeWithoutDraining: () => lifecycle.stopNow(),
+    closeImmediately: () => lifecycle.stopImmediately(),
     [Symbol.asyncDispose]: () => lifecycle.stop(),
   };
 }

@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { Hmac } from '../secrets/hmac.ts';
-import type { SecretRing } from '../secrets/secret-ring.ts';
+import type { SecretSet } from '../secrets/secret-set.ts';
 import { digestLength, type IdempotencyRecord, IdempotencyRecordRing } from './idempotency-record-ring.ts';
 
 /**
@@ -27,7 +27,7 @@ type IdempotencyLookup =
 
 interface IdempotencyKeysOptions {
   readonly clock: Clock;
-  readonly secrets: SecretRing;
+  readonly secrets: SecretSet;
   /** Lifetime of an Idempotency-Key in milliseconds, equal to the session lifetime (docs/contract.md#idempotency). */
   readonly retentionMs: number;
   readonly keysMax: number;
@@ -61,7 +61,7 @@ export class IdempotencyKeys {
     this.#clock = clock;
     this.#retentionMs = retentionMs;
     this.#keysMax = keysMax;
-    this.#hmacs = secrets.secretVersions
+    this.#hmacs = secrets.secretNumbers
       .toSorted((a, b) => b - a)
       .map((number) => new Hmac(secrets.deriveKey(number, 'idempotency')!, bounds.idempotencyPayloadBytesMax));
     this.#records = new IdempotencyRecordRing(keysMax);
@@ -69,7 +69,7 @@ export class IdempotencyKeys {
 
   /** @param key Idempotency-Key with its tenant, so that different tenants can use the same key */
   has(key: string): boolean {
-    return this.#hmacs.some((hmac) => this.#find(computeDigest(hmac, 'key', key)) !== undefined);
+    return this.#hmacs.some((hmac) => this.#findRequest(computeDigest(hmac, 'key', key)) !== undefined);
   }
 
   /** Finds the first request with an Idempotency-Key and compares its payload. */
@@ -78,7 +78,7 @@ export class IdempotencyKeys {
     for (const hmac of this.#hmacs) {
       const keyDigest = computeDigest(hmac, 'key', key);
       newestDigest ??= keyDigest;
-      const request = this.#find(keyDigest);
+      const request = this.#findRequest(keyDigest);
       if (request === undefined) continue;
       if (!computeDigest(hmac, 'payload', payload).equals(request.payload)) return { kind: 'mismatch' };
       const { sub, position, durable = null } = request;
@@ -122,7 +122,7 @@ export class IdempotencyKeys {
     if (this.tryMakeRoom()) this.#records.add(key, { payload, sub, position: 0 });
   }
 
-  #find(key: Uint8Array): (IdempotencyRecord & { readonly durable?: Promise<void> }) | undefined {
+  #findRequest(key: Uint8Array): (IdempotencyRecord & { readonly durable?: Promise<void> }) | undefined {
     const expiredMs = this.#clock.wallMs() - this.#retentionMs;
     return this.#pending.get(toLatin1(key)) ?? this.#records.findRecord(key, expiredMs);
   }

@@ -53,16 +53,16 @@ export class IdempotencyRecordRing {
 
   /** Creation time of the session of the oldest record, or `Infinity` if the ring is empty. */
   get oldestCreatedMs(): number {
-    return this.size === 0 ? Number.POSITIVE_INFINITY : this.#createdMsAt(this.#sequenceNumberAt(this.#oldestPosition));
+    return this.size === 0 ? Number.POSITIVE_INFINITY : this.#createdMsAt(this.#toRecordIndex(this.#oldestPosition));
   }
 
   /**
    * Returns the latest record with this key digest, or undefined. Ignores records of sessions that were created at `afterMs` or earlier.
    */
   findRecord(key: Uint8Array, afterMs: number): IdempotencyRecord | undefined {
-    const recordIndex = this.#index[this.#findIndexSlot(key)]! - 1;
+    const recordIndex = this.#index[this.#findHashSlot(key)]! - 1;
     if (recordIndex === noRecord || this.#createdMsAt(recordIndex) <= afterMs) return undefined;
-    const chunk = this.#chunkContaining(recordIndex);
+    const chunk = this.#findChunk(recordIndex);
     const offset = recordOffset(recordIndex);
     return {
       payload: chunk.subarray(offset + payloadOffset, offset + subIdOffset),
@@ -75,10 +75,10 @@ export class IdempotencyRecordRing {
   /** Adds a record and replaces an older record with the same key. Throws a RangeError if the ring is full. */
   add(key: Uint8Array, { payload, sub, position }: IdempotencyRecord): void {
     if (this.size === this.#capacity) throw new RangeError('idempotency record ring is full');
-    const recordIndex = this.#sequenceNumberAt(this.#nextPosition);
-    const slot = this.#findIndexSlot(key);
+    const recordIndex = this.#toRecordIndex(this.#nextPosition);
+    const slot = this.#findHashSlot(key);
     this.#chunks[recordIndex >>> chunkBits] ??= Buffer.allocUnsafeSlow(chunkRecords * recordBytes);
-    const chunk = this.#chunkContaining(recordIndex);
+    const chunk = this.#findChunk(recordIndex);
     const offset = recordOffset(recordIndex);
     chunk.set(key, offset);
     chunk.set(payload, offset + payloadOffset);
@@ -90,31 +90,31 @@ export class IdempotencyRecordRing {
 
   /** Removes the oldest record. The ring must not be empty. */
   removeOldestRecord(): void {
-    const recordIndex = this.#sequenceNumberAt(this.#oldestPosition);
+    const recordIndex = this.#toRecordIndex(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
-    const slot = this.#findIndexSlot(this.#chunkContaining(recordIndex).subarray(offset, offset + digestLength));
+    const slot = this.#findHashSlot(this.#findChunk(recordIndex).subarray(offset, offset + digestLength));
     // In the hash index, a key refers to its latest record. The slot is kept if a later record has the same key.
-    if (this.#index[slot] === recordIndex + 1) this.#removeIndexSlot(slot);
+    if (this.#index[slot] === recordIndex + 1) this.#clearHashSlot(slot);
     this.#oldestPosition++;
     // A chunk without records is freed. In an almost full ring, the chunk with the oldest records may also contain the newest records.
     const chunkIsEmpty = this.#nextPosition <= this.#oldestPosition - chunkRecords + this.#capacity;
     if (this.#oldestPosition % chunkRecords === 0 && chunkIsEmpty) this.#chunks[recordIndex >>> chunkBits] = undefined;
   }
 
-  #sequenceNumberAt(position: number): number {
+  #toRecordIndex(position: number): number {
     return position & (this.#capacity - 1);
   }
 
-  #chunkContaining(recordIndex: number): Buffer {
+  #findChunk(recordIndex: number): Buffer {
     return this.#chunks[recordIndex >>> chunkBits]!;
   }
 
   #createdMsAt(recordIndex: number): number {
-    return this.#chunkContaining(recordIndex).readUIntBE(recordOffset(recordIndex) + subIdOffset, 6);
+    return this.#findChunk(recordIndex).readUIntBE(recordOffset(recordIndex) + subIdOffset, 6);
   }
 
   /** Returns the index slot of a key, or the empty slot in which the key would be inserted. */
-  #findIndexSlot(key: Uint8Array): number {
+  #findHashSlot(key: Uint8Array): number {
     const index = this.#index;
     const mask = index.length - 1;
     let slot = readHash(key, 0) & mask;
@@ -124,17 +124,17 @@ export class IdempotencyRecordRing {
 
   #hasKeyAt(key: Uint8Array, recordIndex: number): boolean {
     const offset = recordOffset(recordIndex);
-    return this.#chunkContaining(recordIndex).compare(key, 0, digestLength, offset, offset + digestLength) === 0;
+    return this.#findChunk(recordIndex).compare(key, 0, digestLength, offset, offset + digestLength) === 0;
   }
 
   /** Clears a slot of the hash index. Moves entries from the following slots into the gap, because lookups stop at an empty slot. */
-  #removeIndexSlot(slot: number): void {
+  #clearHashSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
     let empty = slot;
     for (let next = (empty + 1) & mask; index[next] !== 0; next = (next + 1) & mask) {
       const recordIndex = index[next]! - 1;
-      const home = readHash(this.#chunkContaining(recordIndex), recordOffset(recordIndex)) & mask;
+      const home = readHash(this.#findChunk(recordIndex), recordOffset(recordIndex)) & mask;
       if (((next - home) & mask) < ((next - empty) & mask)) continue;
       index[empty] = index[next]!;
       empty = next;

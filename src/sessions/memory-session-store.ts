@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { parseSubIdInt32s, subIdInt32Count } from '../ids/sub-id.ts';
+import { parseSubIdHex, subIdInt32Count } from '../ids/sub-id.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { InternTable } from './intern-table.ts';
 import { RankingArena } from './ranking-arena.ts';
@@ -63,14 +63,14 @@ export class MemorySessionStore implements SessionStore {
   }
 
   get(subId: string): Session | undefined {
-    return parseSubIdInt32s(subId, this.#lookupId)
+    return parseSubIdHex(subId, this.#lookupId)
       ? this.#shardFor(this.#lookupId)?.get(this.#lookupId, subId)
       : undefined;
   }
 
   add(subId: string, tenant: Tenant): boolean {
-    if (this.#size >= this.#sessionsMax && !this.#removeExpiredUntilRoom()) return false;
-    if (!parseSubIdInt32s(subId, this.#lookupId)) throw new TypeError('invalid sub_id');
+    if (this.#size >= this.#sessionsMax && !this.#tryMakeRoom()) return false;
+    if (!parseSubIdHex(subId, this.#lookupId)) throw new TypeError('invalid sub_id');
     const shard = this.#shardFor(this.#lookupId);
     if (shard === undefined) return false;
     if (shard.add(this.#lookupId, tenant)) this.#size++;
@@ -78,7 +78,7 @@ export class MemorySessionStore implements SessionStore {
   }
 
   delete(subId: string): void {
-    if (parseSubIdInt32s(subId, this.#lookupId) && this.#shardFor(this.#lookupId)?.delete(this.#lookupId)) this.#size--;
+    if (parseSubIdHex(subId, this.#lookupId) && this.#shardFor(this.#lookupId)?.delete(this.#lookupId)) this.#size--;
   }
 
   /** Deletes the expired sessions of one shard. Successive calls handle successive shards. */
@@ -97,7 +97,7 @@ export class MemorySessionStore implements SessionStore {
   }
 
   /** Deletes expired sessions until the store has room for a session. If a recent attempt failed, returns false at once. */
-  #removeExpiredUntilRoom(): boolean {
+  #tryMakeRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lastFailedSweepMs < bounds.sessionStoreFullCheckIntervalMs) return false;
     for (let i = 0; i < this.#shards.length; i++) {

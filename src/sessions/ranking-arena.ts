@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { UnavailableOffers } from '../matching/matcher.ts';
-import { packedSortOrdersBytes, sortOrders } from '../matching/matcher.ts';
+import { packSortOrderBytes, sortOrders } from '../matching/matcher.ts';
 import { InternTable } from './intern-table.ts';
 import type { CachedRanking } from './session-store.ts';
 
@@ -60,7 +60,7 @@ export class RankingArena {
       throw new RangeError('ranking has the wrong length');
     }
     const index = this.#allocateRecord();
-    const { words, bytes } = this.#chunkContaining(index);
+    const { words, bytes } = this.#findChunk(index);
     const record = index & (chunkRecords - 1);
     const word = record * recordWords;
     words[word + versionWord] = this.#versions.internValue(catalogVersion);
@@ -77,7 +77,7 @@ export class RankingArena {
   }
 
   readRanking(index: number): CachedRanking {
-    const { words, bytes } = this.#chunkContaining(index);
+    const { words, bytes } = this.#findChunk(index);
     const record = index & (chunkRecords - 1);
     const word = record * recordWords;
     const byte = record * recordBytes;
@@ -90,7 +90,7 @@ export class RankingArena {
         catalogVersion: this.#versions.get(words[word + versionWord]!),
         total: words[word + totalWord]!,
         availableOnly: (shape & availableOnlyBit) !== 0,
-        orders: packedSortOrdersBytes(bytes, byte + ordersOffset, ordersEnd),
+        orders: packSortOrderBytes(bytes, byte + ordersOffset, ordersEnd),
       },
       rankedOn: words[word + dateWord]!,
       unavailableOffers: this.#unavailableOffers.get(words[word + unavailableWord]!),
@@ -100,7 +100,7 @@ export class RankingArena {
   }
 
   releaseRanking(index: number): void {
-    const { words } = this.#chunkContaining(index);
+    const { words } = this.#findChunk(index);
     const word = (index & (chunkRecords - 1)) * recordWords;
     this.#versions.releaseValue(words[word + versionWord]!);
     this.#unavailableOffers.releaseValue(words[word + unavailableWord]!);
@@ -113,7 +113,7 @@ export class RankingArena {
   #allocateRecord(): number {
     const index = this.#freeListHead;
     if (index !== noRecord) {
-      this.#freeListHead = this.#chunkContaining(index).words[(index & (chunkRecords - 1)) * recordWords]!;
+      this.#freeListHead = this.#findChunk(index).words[(index & (chunkRecords - 1)) * recordWords]!;
       return index;
     }
     if (this.#allocatedCount === this.#chunks.length * chunkRecords) {
@@ -123,7 +123,7 @@ export class RankingArena {
     return this.#allocatedCount++;
   }
 
-  #chunkContaining(index: number): Chunk {
+  #findChunk(index: number): Chunk {
     return this.#chunks[index >>> chunkBits]!;
   }
 }

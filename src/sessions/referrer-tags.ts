@@ -36,13 +36,13 @@ export class ReferrerTagSet {
   }
 
   has(tag: string): boolean {
-    return this.#index[this.#findIndexSlot(lookupBytes.write(tag, 'latin1'))] !== 0;
+    return this.#index[this.#findHashSlot(lookupBytes.write(tag, 'latin1'))] !== 0;
   }
 
   /** Adds a tag. Has no effect if the set already contains the tag. */
   add(tag: string): void {
     const length = lookupBytes.write(tag, 'latin1');
-    const slot = this.#findIndexSlot(length);
+    const slot = this.#findHashSlot(length);
     if (this.#index[slot] !== 0) return;
     if (this.#usedBytes + 1 + length > this.#bytes.length)
       this.#bytes = Buffer.concat([this.#bytes], this.#bytes.length * 2);
@@ -55,14 +55,14 @@ export class ReferrerTagSet {
   }
 
   /** Returns the index slot of the tag in `lookupBytes`, or the empty slot in which the tag would be inserted. */
-  #findIndexSlot(length: number): number {
+  #findHashSlot(length: number): number {
     const mask = this.#index.length - 1;
     let slot = fnv1a(lookupBytes, 0, length) & mask;
-    while (this.#index[slot] !== 0 && !this.#slotContainsTag(this.#index[slot]! - 1, length)) slot = (slot + 1) & mask;
+    while (this.#index[slot] !== 0 && !this.#matchesTag(this.#index[slot]! - 1, length)) slot = (slot + 1) & mask;
     return slot;
   }
 
-  #slotContainsTag(offset: number, length: number): boolean {
+  #matchesTag(offset: number, length: number): boolean {
     const bytes = this.#bytes;
     if (bytes[offset] !== length) return false;
     for (let i = 0; i < length; i++) if (bytes[offset + 1 + i] !== lookupBytes[i]) return false;
@@ -116,19 +116,19 @@ export class ReferrerTags {
   /** Reserves a tag for a new session. Returns null for a new tag if the limit is reached. */
   reserveReferrerTag({ account, vertical, mode }: Tenant, tag: string): ReferrerTagReservation | null {
     const limit = this.#isLimitEnabled ? this.#tagsMax : Number.POSITIVE_INFINITY;
-    return this.#referrerTagsOfTenant(account, vertical.number, mode).reserveReferrerTag(tag, limit);
+    return this.#getTenantTags(account, vertical.number, mode).reserveReferrerTag(tag, limit);
   }
 
   restoreReferrerTag(account: number, vertical: number, mode: ApiKeyMode, tag: string): void {
-    this.#referrerTagsOfTenant(account, vertical, mode).add(tag);
+    this.#getTenantTags(account, vertical, mode).add(tag);
   }
 
   /** Enforces the limit on the number of referrer tags from now on. Call this method when all stored tags are restored. */
-  enforceReferrerTagLimit(): void {
+  enableTagLimit(): void {
     this.#isLimitEnabled = true;
   }
 
-  #referrerTagsOfTenant(account: number, vertical: number, mode: ApiKeyMode): TenantTags {
+  #getTenantTags(account: number, vertical: number, mode: ApiKeyMode): TenantTags {
     // `vertical` is at most 127, so the keys of different tenants differ.
     const key = account * 256 + vertical * 2 + (mode === 'test' ? 1 : 0);
     let tags = this.#tenants.get(key);

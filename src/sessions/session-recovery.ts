@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { dayStartMs, toDayNumber } from '../domain/calendar.ts';
+import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { decodeSubId, formatSubId } from '../ids/sub-id.ts';
@@ -39,7 +39,7 @@ export class SessionRecovery implements LedgerSubscriber {
   constructor(options: SessionRecoveryOptions) {
     this.#options = options;
     this.#nowMs = options.clock.wallMs();
-    this.today = toDayNumber(this.#nowMs);
+    this.today = daysSinceEpoch(this.#nowMs);
   }
 
   /** Unix time in milliseconds from which ledger records are replayed. A margin allows for a wall clock that was set back. */
@@ -60,7 +60,7 @@ export class SessionRecovery implements LedgerSubscriber {
       }
       case ledgerRecordKind.widgetEventsReported: {
         const [, , sub, , digests] = record;
-        this.#markSessionEventsUsed(sub, digests);
+        this.#restoreUsedEventIds(sub, digests);
         break;
       }
     }
@@ -72,7 +72,7 @@ export class SessionRecovery implements LedgerSubscriber {
   }
 
   #applySessionCreated([, createdMs, sub, , keyNumber, , , key, payload]: SessionCreatedRecord): void {
-    if (toDayNumber(createdMs) === this.today) {
+    if (daysSinceEpoch(createdMs) === this.today) {
       this.sessionCountsToday.set(keyNumber, (this.sessionCountsToday.get(keyNumber) ?? 0) + 1);
     }
     if (this.#nowMs >= createdMs + this.#options.sessionTtlMs) return;
@@ -86,11 +86,11 @@ export class SessionRecovery implements LedgerSubscriber {
     if (digests !== null) onIdempotentSession(digests, sub);
   }
 
-  #markSessionEventsUsed(sub: Uint8Array, digests: Uint8Array): void {
+  #restoreUsedEventIds(sub: Uint8Array, digests: Uint8Array): void {
     const usage = this.#findSession(sub)?.widgetUsage;
     if (usage === undefined) return;
     for (let start = 0; start < digests.length; start += widgetIdLength) {
-      usage.tryUseEventId(digests.subarray(start, start + widgetIdLength));
+      usage.tryMarkEventUsed(digests.subarray(start, start + widgetIdLength));
     }
   }
 

@@ -1,4 +1,4 @@
-import { parseSubIdInt32s, subIdCreatedMs, subIdInt32Count } from '../ids/sub-id.ts';
+import { parseSubIdHex, subIdCreatedMs, subIdInt32Count } from '../ids/sub-id.ts';
 import { absentValue, emptyFieldVector, type FieldVector } from '../verticals/field-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { InternTable } from './intern-table.ts';
@@ -76,17 +76,17 @@ export class SessionShard {
   }
 
   findSessionPosition(id: Int32Array): number {
-    const recordIndex = this.#index[this.#findIndexEntry(id)]! - 1;
+    const recordIndex = this.#index[this.#findHashSlot(id)]! - 1;
     return recordIndex < 0
       ? noPosition
       : this.#oldestPosition + ((recordIndex - this.#oldestPosition) & (this.#capacity - 1));
   }
 
   add(id: Int32Array, tenant: Tenant): boolean {
-    if (this.#index[this.#findIndexEntry(id)] !== 0) return false;
+    if (this.#index[this.#findHashSlot(id)] !== 0) return false;
     if (this.#nextPosition - this.#oldestPosition === this.#capacity) {
       // If deleted sessions take less than a quarter of a full ring, the capacity doubles, because their space would soon be full again.
-      this.#resizeSessionRing(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
+      this.#resizeRingBuffer(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
     }
     const recordIndex = this.#nextPosition++ & (this.#capacity - 1);
     const offset = recordIndex * this.#recordWords;
@@ -97,13 +97,13 @@ export class SessionShard {
     records[offset + revisionWord] = 0;
     records[offset + rankingWord] = noRanking;
     records.fill(absentValue, offset + fieldsWord, offset + this.#recordWords);
-    this.#index[this.#findIndexEntry(id)] = recordIndex + 1;
+    this.#index[this.#findHashSlot(id)] = recordIndex + 1;
     this.#size++;
     return true;
   }
 
   delete(id: Int32Array): boolean {
-    const slot = this.#findIndexEntry(id);
+    const slot = this.#findHashSlot(id);
     const recordIndex = this.#index[slot]! - 1;
     if (recordIndex < 0) return false;
     this.#deleteRecord(slot, recordIndex * this.#recordWords);
@@ -114,19 +114,19 @@ export class SessionShard {
   deleteSessionsCreatedUntil(lastMs: number): number {
     const sizeBefore = this.#size;
     for (; this.#oldestPosition < this.#nextPosition; this.#oldestPosition++) {
-      const offset = this.#offsetOfRecord(this.#oldestPosition);
+      const offset = this.#recordOffset(this.#oldestPosition);
       const records = this.#records;
       if (records[offset + tenantWord] === deletedTenant) continue;
       if (subIdCreatedMs(records[offset]!, records[offset + 1]!) > lastMs) break;
-      this.#deleteRecord(this.#findIndexEntry(records.subarray(offset, offset + subIdInt32Count)), offset);
+      this.#deleteRecord(this.#findHashSlot(records.subarray(offset, offset + subIdInt32Count)), offset);
     }
     if (this.#capacity > capacityMin && this.#nextPosition - this.#oldestPosition < this.#capacity / 4) {
-      this.#resizeSessionRing(this.#capacity / 2);
+      this.#resizeRingBuffer(this.#capacity / 2);
     }
     return sizeBefore - this.#size;
   }
 
-  isSessionAt(position: number, serial: number): boolean {
+  hasSession(position: number, serial: number): boolean {
     return (
       position >= this.#oldestPosition && position < this.#nextPosition && this.sessionSerialNumber(position) === serial
     );
@@ -135,22 +135,22 @@ export class SessionShard {
   // The following public methods require the position of a stored session.
 
   sessionSerialNumber(position: number): number {
-    return this.#records[this.#offsetOfRecord(position) + serialWord]!;
+    return this.#records[this.#recordOffset(position) + serialWord]!;
   }
 
   tenantAt(position: number): Tenant {
-    return this.#resources.tenants.get(this.#records[this.#offsetOfRecord(position) + tenantWord]!);
+    return this.#resources.tenants.get(this.#records[this.#recordOffset(position) + tenantWord]!);
   }
 
   fieldsAt(position: number, count: number): FieldVector {
-    const start = this.#offsetOfRecord(position) + fieldsWord;
+    const start = this.#recordOffset(position) + fieldsWord;
     const fields: FieldVector = [];
     for (let field = 0; field < count; field++) fields.push(this.#records[start + field]!);
     return fields;
   }
 
-  sessionFieldsRevision(position: number): number {
-    return this.#records[this.#offsetOfRecord(position) + revisionWord]!;
+  getFieldsRevision(position: number): number {
+    return this.#records[this.#recordOffset(position) + revisionWord]!;
   }
 
   /** Merges field changes into the pocket fields. Throws a RangeError, without changing a field, if a field index is too large. */
@@ -160,7 +160,7 @@ export class SessionShard {
       if (changes[i]! >>> 0 !== changes[i] || changes[i]! >= fieldsMax)
         throw new RangeError('field index out of range');
     }
-    const offset = this.#offsetOfRecord(position);
+    const offset = this.#recordOffset(position);
     const records = this.#records;
     for (let i = 0; i < changes.length; i += 2) records[offset + fieldsWord + changes[i]!] = changes[i + 1]!;
     records[offset + revisionWord]!++;
@@ -168,12 +168,12 @@ export class SessionShard {
   }
 
   cachedRankingAt(position: number): CachedRanking | null {
-    const ranking = this.#records[this.#offsetOfRecord(position) + rankingWord]!;
+    const ranking = this.#records[this.#recordOffset(position) + rankingWord]!;
     return ranking === noRanking ? null : this.#resources.rankings.readRanking(ranking);
   }
 
-  storeSessionRanking(position: number, ranked: CachedRanking): void {
-    const offset = this.#offsetOfRecord(position);
+  setCachedRanking(position: number, ranked: CachedRanking): void {
+    const offset = this.#recordOffset(position);
     this.#releaseRanking(offset);
     this.#records[offset + rankingWord] = this.#resources.rankings.storeRanking(ranked);
   }
@@ -188,12 +188,12 @@ export class SessionShard {
     return usage;
   }
 
-  #offsetOfRecord(position: number): number {
+  #recordOffset(position: number): number {
     return (position & (this.#capacity - 1)) * this.#recordWords;
   }
 
   /** Returns the index slot of a sub_id, or the empty slot in which the sub_id would be inserted. */
-  #findIndexEntry(id: Int32Array): number {
+  #findHashSlot(id: Int32Array): number {
     const index = this.#index;
     const mask = index.length - 1;
     let slot = id[hashWord]! & mask;
@@ -215,7 +215,7 @@ export class SessionShard {
     records[offset + serialWord] = deletedSerial;
     // The pocket fields are cleared, because they are personal data.
     records.fill(absentValue, offset + fieldsWord, offset + this.#recordWords);
-    this.#clearIndexEntry(slot);
+    this.#clearHashSlot(slot);
     this.#size--;
   }
 
@@ -227,7 +227,7 @@ export class SessionShard {
   }
 
   /** Clears a slot of the hash index. Moves entries from the following slots into the gap, because lookups stop at an empty slot. */
-  #clearIndexEntry(slot: number): void {
+  #clearHashSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
     let empty = slot;
@@ -247,14 +247,14 @@ export class SessionShard {
   }
 
   /** Copies the live sessions into a new ring with this capacity, without the gaps of deleted sessions. */
-  #resizeSessionRing(capacity: number): void {
+  #resizeRingBuffer(capacity: number): void {
     const stride = this.#recordWords;
     const oldRecords = this.#records;
     const records = new Int32Array(capacity * stride);
     const index = new Int32Array(capacity * 2);
     let nextPosition = this.#oldestPosition;
     for (let position = this.#oldestPosition; position < this.#nextPosition; ) {
-      const offset = this.#offsetOfRecord(position);
+      const offset = this.#recordOffset(position);
       if (oldRecords[offset + tenantWord] === deletedTenant) {
         position++;
         continue;
@@ -299,40 +299,40 @@ class SessionHandle implements Session {
     this.createdMs = createdMs;
   }
 
-  get fieldsOfSession(): Readonly<FieldVector> {
+  get pocketFields(): Readonly<FieldVector> {
     const count = this.tenant.vertical.fields.length;
-    return this.#updateRecordPosition()
+    return this.#refreshPosition()
       ? this.#shard.fieldsAt(this.#position, count)
       : emptyFieldVector(this.tenant.vertical);
   }
 
   get fieldsRevision(): number {
-    return this.#updateRecordPosition() ? this.#shard.sessionFieldsRevision(this.#position) : 0;
+    return this.#refreshPosition() ? this.#shard.getFieldsRevision(this.#position) : 0;
   }
 
   get cachedRanking(): CachedRanking | null {
-    return this.#updateRecordPosition() ? this.#shard.cachedRankingAt(this.#position) : null;
+    return this.#refreshPosition() ? this.#shard.cachedRankingAt(this.#position) : null;
   }
 
   get widgetUsage(): WidgetUsage {
-    return this.#updateRecordPosition() ? this.#shard.sessionWidgetUsage(this.#position) : new WidgetUsage();
+    return this.#refreshPosition() ? this.#shard.sessionWidgetUsage(this.#position) : new WidgetUsage();
   }
 
   mergeFields(changes: readonly number[]): Readonly<FieldVector> | null {
-    if (!this.#updateRecordPosition()) return null;
+    if (!this.#refreshPosition()) return null;
     this.#shard.mergeFieldsAt(this.#position, changes);
-    return this.fieldsOfSession;
+    return this.pocketFields;
   }
 
   cacheRanking(ranked: CachedRanking, revision: number): void {
-    if (!this.#updateRecordPosition() || this.#shard.sessionFieldsRevision(this.#position) !== revision) return;
-    this.#shard.storeSessionRanking(this.#position, ranked);
+    if (!this.#refreshPosition() || this.#shard.getFieldsRevision(this.#position) !== revision) return;
+    this.#shard.setCachedRanking(this.#position, ranked);
   }
 
   /** Updates `#position` if the session's record has moved in the ring. Returns false if the session was deleted. */
-  #updateRecordPosition(): boolean {
-    if (this.#shard.isSessionAt(this.#position, this.#serial)) return true;
-    parseSubIdInt32s(this.#subId, handleLookupId);
+  #refreshPosition(): boolean {
+    if (this.#shard.hasSession(this.#position, this.#serial)) return true;
+    parseSubIdHex(this.#subId, handleLookupId);
     const position = this.#shard.findSessionPosition(handleLookupId);
     if (position === noPosition || this.#shard.sessionSerialNumber(position) !== this.#serial) return false;
     this.#position = position;

@@ -18,7 +18,7 @@ export interface Session {
   readonly tenant: Tenant;
   readonly createdMs: number;
   /** Copy of the current pocket fields. */
-  readonly fieldsOfSession: Readonly<FieldVector>;
+  readonly pocketFields: Readonly<FieldVector>;
   /** Number of times that field changes were merged into the pocket fields. */
   readonly fieldsRevision: number;
   /** Ranking for the current pocket fields, or null if there is no ranking for these fields. */

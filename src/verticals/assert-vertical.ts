@@ -20,7 +20,7 @@ const encodedValueRanges: {
   digits: ({ length }) => [0, 10 ** length - 1],
 };
 
-export function rangeOfEncodedValues(field: PocketField): readonly [least: number, largest: number] {
+export function getEncodedValueRange(field: PocketField): readonly [least: number, largest: number] {
   return encodedValueRanges[field.kind](field as never);
 }
 
@@ -92,7 +92,7 @@ export function assertValidVertical(vertical: Vertical): void {
       fail(`${field.name} must have at least one value, and no value twice`);
     if (field.kind === 'integer' && field.min > field.max)
       fail(`${field.name} must have a min that is at most its max`);
-    const range = rangeOfEncodedValues(field);
+    const range = getEncodedValueRange(field);
     if (!range.every((value) => Number.isInteger(value) && value >= 0 && value <= encodedMax)) {
       fail(`values of ${field.name} must be encoded as whole numbers from 0 to ${encodedMax}`);
     }

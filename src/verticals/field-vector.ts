@@ -8,7 +8,7 @@ export function choiceValues(vertical: Vertical, name: string): readonly string[
 }
 
 /** Returns the allowed values of a choice, integer choice or boolean field, as callers submit them; an empty list for other kinds. */
-export function enumValues(field: PocketField): readonly unknown[] {
+export function listAllowedValues(field: PocketField): readonly unknown[] {
   if (field.kind === 'boolean') return [false, true];
   return field.kind === 'choice' || field.kind === 'integer_choice' ? field.values : [];
 }
@@ -27,7 +27,7 @@ export function emptyFieldVector(vertical: Vertical): FieldVector {
 }
 
 /** Returns the position of a field in the vector, or -1 if the vertical has no field with this name. */
-export function fieldPosition(vertical: Vertical, name: string): number {
+export function findFieldIndex(vertical: Vertical, name: string): number {
   return fieldIndexes(vertical).get(name) ?? -1;
 }
 

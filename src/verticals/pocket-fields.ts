@@ -1,6 +1,6 @@
 import { completedYearsBetween, parseIsoDate, toCompactDate } from '../domain/calendar.ts';
 import type { InvalidField } from '../domain/outcome.ts';
-import { absentValue, choiceValues, type FieldVector, fieldPosition } from './field-vector.ts';
+import { absentValue, choiceValues, type FieldVector, findFieldIndex } from './field-vector.ts';
 import type { PocketField, Vertical } from './vertical.ts';
 
 /** Result of validating submitted pocket fields (docs/contract.md#submitting-fields). Each list has the order of the submitted fields. */
@@ -21,7 +21,7 @@ export function validatePocketFields(vertical: Vertical, submitted: object, toda
   const changes: number[] = [];
   const values = submitted as Readonly<Record<string, unknown>>;
   for (const name of Object.keys(submitted)) {
-    const position = fieldPosition(vertical, name);
+    const position = findFieldIndex(vertical, name);
     if (position < 0) {
       unknown.push(name);
       continue;
@@ -131,11 +131,11 @@ function readinessRuleFor(vertical: Vertical): ReadinessRule {
   let rule = rulesByVertical.get(vertical);
   if (rule === undefined) {
     rule = {
-      required: vertical.required.map((name) => ({ name, position: fieldPosition(vertical, name) })),
+      required: vertical.required.map((name) => ({ name, position: findFieldIndex(vertical, name) })),
       conditional: vertical.conditional.map(({ field, when }) => ({
         name: field,
-        position: fieldPosition(vertical, field),
-        whenPosition: fieldPosition(vertical, when.field),
+        position: findFieldIndex(vertical, field),
+        whenPosition: findFieldIndex(vertical, when.field),
         whenValue: choiceValues(vertical, when.field).indexOf(when.is),
       })),
     };

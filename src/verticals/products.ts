@@ -30,7 +30,7 @@ export interface ProductSchema {
  * Rules of one kind of product: the properties and prices of its offers, and their ranking. Several verticals may sell the same product. A
  * vertical contains the name of its product instead of the product's functions, because functions cannot be sent to threads.
  *
- * Catalogs and offers must match `schema`. Tables must come from `compileTables` of the same product.
+ * Catalogs and offers must match `schema`. Tables must come from `compileCatalogTables` of the same product.
  */
 export interface VerticalProduct {
   readonly schema: ProductSchema;
@@ -38,7 +38,7 @@ export interface VerticalProduct {
   validateOffer(offer: CatalogOffer, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors): void;
   /** Reports errors that depend on several offers of a catalog, such as too many different loan terms. */
   validateOffers(offers: readonly CatalogOffer[], errors: CatalogErrors): void;
-  compileTables(catalog: CatalogFile, vertical: Vertical): ProductTables;
+  compileCatalogTables(catalog: CatalogFile, vertical: Vertical): CatalogTables;
   compileOffer(lender: CatalogLender, offer: CatalogOffer): CompiledOffer;
   createOfferRenderer(...args: ConstructorParameters<typeof OfferRenderer>): OfferRenderer;
   /** Builds the slowest indexes in advance, so that the first requests are not slow. */
@@ -51,7 +51,7 @@ export interface VerticalProduct {
     unavailable: Int32Array | null,
   ): RankedOffers;
   /** Prices offers for a borrower. `indexes` must be a result of `rankOffers` for the same catalog version and borrower. */
-  priceRankedOffers(
+  calculateOfferPrices(
     catalog: CompiledCatalog,
     indexes: ArrayLike<number>,
     borrower: Readonly<FieldVector>,
@@ -74,9 +74,9 @@ export const productNames = Object.keys(products) as readonly ProductName[];
 export type { CompiledOffer, OfferList, OfferRenderer, OfferUrls, OfferView };
 
 /** Compiled tables of a catalog for any product. The property `product` names the product. */
-export type ProductTables = LoanTables;
+export type CatalogTables = LoanTables;
 
 /** Returns the functions of a product type. The argument is a vertical or the compiled tables of a catalog. */
-export function productOf({ product = 'installment_loan' }: { readonly product?: ProductName }): VerticalProduct {
+export function getProduct({ product = 'installment_loan' }: { readonly product?: ProductName }): VerticalProduct {
   return products[product];
 }

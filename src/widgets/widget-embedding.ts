@@ -107,7 +107,7 @@ export interface EmbedPolicy {
    * Returns the value of `Access-Control-Allow-Origin` for a page of this origin. Returns null if the origin is not allowed. Returns '' if
    * the request has no `Origin` header, because the response then needs no CORS header.
    */
-  corsOriginForRequest(origin: string): string | null;
+  getCorsOrigin(origin: string): string | null;
 }
 
 /**
@@ -123,7 +123,7 @@ export function createEmbedPolicy(mode: ApiKeyMode, origins: readonly string[], 
 
 const anyOriginPolicy: EmbedPolicy = {
   frameAncestors: '*',
-  corsOriginForRequest: (origin) => (origin === '' ? '' : '*'),
+  getCorsOrigin: (origin) => (origin === '' ? '' : '*'),
 };
 
 function listedOriginsPolicy(origins: readonly string[], ownOrigin: string): EmbedPolicy {
@@ -132,7 +132,7 @@ function listedOriginsPolicy(origins: readonly string[], ownOrigin: string): Emb
     get frameAncestors() {
       return origins.length === 0 ? "'none'" : origins.join(' ');
     },
-    corsOriginForRequest: (origin) => {
+    getCorsOrigin: (origin) => {
       if (origin === '') return '';
       return origin === ownOrigin || origins.includes(origin) ? origin : null;
     },

@@ -7,10 +7,10 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { AggregatorWorkerData } from '../../src/analytics/aggregator-protocol.ts';
-import { ThreadProgress } from '../../src/analytics/shared-progress.ts';
+import { AggregatorProgress } from '../../src/analytics/shared-progress.ts';
 import { ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
-import { toDayNumber } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { dataPaths } from '../../src/files/data-paths.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
@@ -18,7 +18,7 @@ import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord, subIdByte
 import { AnalyticsModel } from './analytics-model.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
-const today = toDayNumber(noon);
+const today = daysSinceEpoch(noon);
 const sessions = 9_000;
 
 /** Views and clicks follow thousands of records after the creation of their session, in another batch. */
@@ -53,7 +53,7 @@ test('counts every record once, even if the aggregator thread is terminated at a
   await log.close();
   assert(records > 3 * bounds.projectionBatchRecordsMax);
 
-  const progress = new ThreadProgress();
+  const progress = new AggregatorProgress();
   let terminations = 0;
   while (progress.appliedPosition < records) {
     // Limits the work, so that a fast thread cannot finish before it is terminated.

@@ -9,8 +9,8 @@ import type {
   SummaryResult,
 } from '../../src/analytics/analytics.ts';
 import type { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
-import { zeroLedgerTotals } from '../../src/analytics/projection-state.ts';
-import { dayMs, toDayNumber } from '../../src/domain/calendar.ts';
+import { zeroLedgerCounts } from '../../src/analytics/projection-state.ts';
+import { dayMs, daysSinceEpoch } from '../../src/domain/calendar.ts';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import {
   type LedgerRecord,
@@ -50,7 +50,7 @@ export class AnalyticsModel {
   readonly #sessions = new Map<string, ModelSession>();
   #asOfMs: number | null = null;
   #retainedFromDay = 0;
-  readonly totals = { ...zeroLedgerTotals };
+  readonly totals = { ...zeroLedgerCounts };
 
   /** Deletes the sessions created before a day. Their totals are final; queries for rows or sub_ids no longer include them. */
   retainFrom(retainedFromDay: number): void {
@@ -61,7 +61,7 @@ export class AnalyticsModel {
     const id = Buffer.from(record[2]).toString('hex');
     const session = this.#sessions.get(id);
     const tenant = decodeSubId(record[2]);
-    const day = toDayNumber(tenant.createdMs);
+    const day = daysSinceEpoch(tenant.createdMs);
     this.#asOfMs = record[1];
     this.totals.records++;
     if (day < this.#retainedFromDay) {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { SessionRowsQuery, SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
-import { zeroLedgerTotals } from '../../src/analytics/projection-state.ts';
+import { zeroLedgerCounts } from '../../src/analytics/projection-state.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayMs, toDayNumber } from '../../src/domain/calendar.ts';
+import { dayMs, daysSinceEpoch } from '../../src/domain/calendar.ts';
 import {
   offerClickedRecord,
   offersViewedRecord,
@@ -20,7 +20,7 @@ import { arbitraryRecords, arbitraryToday, everyQuery } from './arbitrary-ledger
 import { ProjectedStore } from './projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
-const today = toDayNumber(noon);
+const today = daysSinceEpoch(noon);
 const sub = subIdBytes({ createdMs: noon, serial: 1 });
 
 describe('AnalyticsStore', () => {
@@ -199,7 +199,7 @@ describe('AnalyticsStore', () => {
     ];
     apply(sessionCreatedRecord(sub), offersViewedRecord(sub, ['a'], noon + 5), ...malformed);
     const counted = { records: malformed.length + 2, malformed: malformed.length };
-    assert.deepEqual({ ...projected.store.getTotals() }, { ...zeroLedgerTotals, ...counted });
+    assert.deepEqual({ ...projected.store.getTotals() }, { ...zeroLedgerCounts, ...counted });
     const { sessions, views, asOfMs } = query();
     assert.deepEqual([sessions, views, asOfMs], [1, 1, noon + 5]);
   });
@@ -219,7 +219,7 @@ describe('AnalyticsStore', () => {
     apply(sessionCreatedRecord(sub));
     const failing = () =>
       projected.store.applyBatch((projection) => {
-        projection.apply(2, offersViewedRecord(sub, ['a']), 1);
+        projection.applyRecord(2, offersViewedRecord(sub, ['a']), 1);
         throw new Error('failed');
       });
     assert.throws(failing, /failed/);

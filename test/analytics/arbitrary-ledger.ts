@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { SummaryQuery } from '../../src/analytics/analytics.ts';
-import { dayMs, toDayNumber } from '../../src/domain/calendar.ts';
+import { dayMs, daysSinceEpoch } from '../../src/domain/calendar.ts';
 import { type DeviceClass, type LedgerRecord, widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import {
   offerClickedRecord,
@@ -15,7 +15,7 @@ import {
 
 const noon = Date.UTC(2026, 4, 20, 12);
 /** Creation day of the newest sessions. */
-export const arbitraryToday = toDayNumber(noon);
+export const arbitraryToday = daysSinceEpoch(noon);
 const offers = ['a', 'b', 'c', 'd'];
 
 /** Generates four sub_ids, because a payout requires a session, a view and a click of the same sub_id. */

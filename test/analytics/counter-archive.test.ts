@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { ArchiveRecord } from '../../src/analytics/counter-archive.ts';
 import { type ArchivedCounters, ArchiveWriteError, CounterArchive } from '../../src/analytics/counter-archive.ts';
-import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
+import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
 
@@ -96,7 +96,7 @@ describe('counter archive', () => {
     append(100, 7);
     const [file] = files();
     truncateSync(file!, statSync(file!).size - 1);
-    assert.equal((await verifyLog(fileSystemLogFiles, folder)).damage?.file, file);
+    assert.equal((await verifyLog(nodeFileSystem, folder)).damage?.file, file);
   });
 
   it('an archive without its last segment can be read and extended', () => {

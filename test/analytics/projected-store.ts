@@ -14,7 +14,7 @@ export class ProjectedStore {
   /** Applies the records as one batch. */
   apply(...records: readonly unknown[]): void {
     this.store.applyBatch((batch) => {
-      for (const record of records) batch.apply(++this.#position, record, 1);
+      for (const record of records) batch.applyRecord(++this.#position, record, 1);
       return { position: this.#position, segment: 1, offset: this.#position, crc: 0 };
     });
   }

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { RetentionTask } from '../../src/analytics/retention-task.ts';
 import type { RetentionRequest, RetentionResult } from '../../src/analytics/store-retention.ts';
 import { bounds } from '../../src/bounds.ts';
-import { toDayNumber } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch } from '../../src/domain/calendar.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 describe('RetentionTask', () => {
@@ -53,7 +53,7 @@ describe('RetentionTask', () => {
   it('the retention task runs at the start and every hour', async () => {
     const retention = start();
     await turn();
-    assert.deepEqual(requests, [{ today: toDayNumber(clock.wallMs()), retentionDays: 140, wallMs: clock.wallMs() }]);
+    assert.deepEqual(requests, [{ today: daysSinceEpoch(clock.wallMs()), retentionDays: 140, wallMs: clock.wallMs() }]);
     assert.deepEqual([deletedBefore, reported, errors], [[7], [], []]);
     await advance(bounds.retentionCheckIntervalMs - 1);
     assert.equal(requests.length, 1);

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import type { SessionRowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
 import { deleteAnalyticsDatabase } from '../../src/analytics/analytics-database.ts';
 import { LedgerFollower } from '../../src/analytics/ledger-follower.ts';
-import { toDayNumber } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch } from '../../src/domain/calendar.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import { type FileEventLog, openEventLog } from '../../src/event-log/file-event-log.ts';
 import { deleteSegmentsBefore } from '../../src/event-log/segment-files.ts';
@@ -184,7 +184,7 @@ function expectedFigures({ records, retentions }: Model, appliedPosition: number
   for (const [index, record] of records.slice(0, Math.max(appliedPosition, last.position)).entries()) {
     while (retentions[next] !== undefined && retentions[next]!.position <= index)
       figures.retainFrom(retentions[next++]!.retainedFromDay);
-    if (index < appliedPosition || toDayNumber(decodeSubId(record[2]).createdMs) < last.retainedFromDay)
+    if (index < appliedPosition || daysSinceEpoch(decodeSubId(record[2]).createdMs) < last.retainedFromDay)
       figures.record(record, index + 1);
   }
   figures.retainFrom(last.retainedFromDay);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { SessionRowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
 import type { CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayMs, toDayNumber } from '../../src/domain/calendar.ts';
+import { dayMs, daysSinceEpoch } from '../../src/domain/calendar.ts';
 import {
   offerClickedRecord,
   offersViewedRecord,
@@ -15,7 +15,7 @@ import {
 import { ProjectedStore } from './projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
-const today = toDayNumber(noon);
+const today = daysSinceEpoch(noon);
 const old = noon - 10 * dayMs;
 const retainedFrom = today - 9;
 
@@ -94,9 +94,9 @@ describe('retention of sessions in the analytics store', () => {
     assert.deepEqual(
       [...archive.readAll()].filter(([kind]) => kind === 13),
       [
-        [13, [toDayNumber(old), 1, 1, 0, 0, 0, 0, '0'], [1, 0, 2, 0, 0, 0, 0]],
-        [13, [toDayNumber(old), 2, 1, 0, 0, 0, 0, '0'], [0, 0, 0, 0, 0, 0, 1]],
-        [13, [toDayNumber(old), 3, 1, 0, 0, 0, 0, '0']],
+        [13, [daysSinceEpoch(old), 1, 1, 0, 0, 0, 0, '0'], [1, 0, 2, 0, 0, 0, 0]],
+        [13, [daysSinceEpoch(old), 2, 1, 0, 0, 0, 0, '0'], [0, 0, 0, 0, 0, 0, 1]],
+        [13, [daysSinceEpoch(old), 3, 1, 0, 0, 0, 0, '0']],
       ],
     );
   });
@@ -123,7 +123,7 @@ describe('retention of sessions in the analytics store', () => {
     let position = 0;
     const applyIn = (segment: number, ...records: readonly unknown[]) =>
       projected.store.applyBatch((projection) => {
-        for (const record of records) projection.apply(++position, record, segment);
+        for (const record of records) projection.applyRecord(++position, record, segment);
         return { position, segment, offset: position, crc: 0 };
       });
     applyIn(1, created(1, old));

@@ -8,7 +8,7 @@ import Database from 'better-sqlite3';
 import { AnalyticsUnavailableError, type SummaryQuery } from '../../src/analytics/analytics.ts';
 import { type AnalyticsThreadOptions, ThreadAnalytics } from '../../src/analytics/thread-analytics.ts';
 import { bounds } from '../../src/bounds.ts';
-import { toDayNumber } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch } from '../../src/domain/calendar.ts';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
 import { type DataPaths, dataPaths } from '../../src/files/data-paths.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
@@ -16,7 +16,7 @@ import { memoryBytes } from '../sessions/collect-garbage.ts';
 import { offersViewedRecord, sessionCreatedRecord, subIdBytes } from '../support/ledger-records.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
-const today = toDayNumber(noon);
+const today = daysSinceEpoch(noon);
 const byTag: SummaryQuery = {
   account: 1,
   vertical: 1,

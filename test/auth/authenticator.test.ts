@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { generateApiKey } from '../../src/auth/api-key.ts';
 import { type AdmittedCaller, Authenticator, type AuthRejection } from '../../src/auth/authenticator.ts';
-import type { Operation } from '../../src/auth/key-usage.ts';
+import type { OperationName } from '../../src/auth/key-usage.ts';
 import { defaultKeyLimits } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayMs, toDayNumber } from '../../src/domain/calendar.ts';
+import { dayMs, daysSinceEpoch } from '../../src/domain/calendar.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -19,7 +19,7 @@ const otherVertical: Vertical = { ...personalLoans, number: 99, segment: 'boat-l
 function openAuthWithKey(t: Parameters<typeof openAuth>[0], options: KeyOptions = {}, clock = new ManualClock()) {
   const auth = openAuth(t, { clock });
   const { key, issued } = issueKey(auth.folder, options);
-  const ask = (operation: Operation = 'get_marketplace', vertical = personalLoans) =>
+  const ask = (operation: OperationName = 'get_marketplace', vertical = personalLoans) =>
     auth.authenticator.admit(`Bearer ${key}`, vertical, operation);
   return { ...auth, key, issued, ask };
 }
@@ -134,7 +134,7 @@ test('if several rate limits apply, returns the status of the limit with the few
   const { ask, clock } = openAuthWithKey(t, {
     limits: { requestsPerMinute: 10, analyticsPerMinute: 3, sessionsPerDay: 8 },
   });
-  const statusOf = (operation: Operation) => {
+  const statusOf = (operation: OperationName) => {
     const { policy, remaining, resetEpochSeconds } = assertAdmitted(ask(operation)).limitStatus;
     return [policy.name, remaining, resetEpochSeconds - noonMs / 1000];
   };
@@ -148,7 +148,7 @@ test('if several rate limits apply, returns the status of the limit with the few
 
 test('returns only the rate limit policies that apply to the operation', (t) => {
   const { ask } = openAuthWithKey(t);
-  const policies = (operation: Operation) => assertAdmitted(ask(operation)).limitStatus.policy.policyHeaderValue;
+  const policies = (operation: OperationName) => assertAdmitted(ask(operation)).limitStatus.policy.policyHeaderValue;
   assert.equal(policies('get_marketplace'), '"minute";q=500;w=60');
   assert.equal(policies('submit_inputs'), '"minute";q=500;w=60');
   assert.equal(policies('query_analytics'), '"minute";q=500;w=60, "analytics";q=50;w=60');
@@ -168,15 +168,15 @@ test("releasing a session reservation reduces only the session count of the rese
 
 test('adds new sessions to the restored session count of the day', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 10 } });
-  authenticator.restoreDailySessionCount(issued.number, toDayNumber(noonMs) - 1, 10);
-  authenticator.restoreDailySessionCount(issued.number, toDayNumber(noonMs), 9);
+  authenticator.restoreSessionCount(issued.number, daysSinceEpoch(noonMs) - 1, 10);
+  authenticator.restoreSessionCount(issued.number, daysSinceEpoch(noonMs), 9);
   assert.equal(assertAdmitted(ask('create_session')).limitStatus.remaining, 0);
   assert.equal(errorCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
 });
 
 test('reports 0 remaining sessions if the restored count exceeds the daily limit', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 5 } });
-  authenticator.restoreDailySessionCount(issued.number, toDayNumber(noonMs), 9);
+  authenticator.restoreSessionCount(issued.number, daysSinceEpoch(noonMs), 9);
   assert.equal(assertRejected(ask('create_session')).limitStatus?.remaining, 0);
   assert.equal(assertRejected(ask('create_session', otherVertical)).limitStatus?.remaining, 0);
 });
@@ -198,7 +198,7 @@ test('deletes the request counts of idle API keys, but keeps their session count
 
 test('deletes the restored session counts of API keys after two days', (t) => {
   const { authenticator, clock, ask } = openAuthWithKey(t);
-  for (let number = 100; number < 105; number++) authenticator.restoreDailySessionCount(number, toDayNumber(noonMs), 1);
+  for (let number = 100; number < 105; number++) authenticator.restoreSessionCount(number, daysSinceEpoch(noonMs), 1);
   clock.advance(dayMs);
   assertAdmitted(ask());
   assert.equal(authenticator.trackedKeyCount, 6);
@@ -212,7 +212,7 @@ test('admits a random request if and only if all its rate limits allow the reque
   const limits = { requestsPerMinute: 7, analyticsPerMinute: 3, sessionsPerDay: 4 };
   const { key } = issueKey(folder, { limits });
   const event = fc.record({
-    operation: fc.constantFrom<Operation>('create_session', 'submit_inputs', 'get_marketplace', 'query_analytics'),
+    operation: fc.constantFrom<OperationName>('create_session', 'submit_inputs', 'get_marketplace', 'query_analytics'),
     monotonicStepMs: fc.constantFrom(0, 0, 0.5, 1, 5_000, 29_999.5, 59_999, 60_000, 90_000),
     // The clock crosses midnight in both directions and moves by at most a day.
     wallStepMs: fc.constantFrom(0, 0, 1, 30_000, 60_000, -45_000, dayMs / 4),
@@ -231,7 +231,7 @@ test('admits a random request if and only if all its rate limits allow the reque
         clock.setWall(wallMs);
         const nowMs = clock.monotonicMs();
         const inMinute = (times: readonly number[]) => times.filter((at) => nowMs - at < 60_000).length;
-        const today = toDayNumber(wallMs);
+        const today = daysSinceEpoch(wallMs);
         const fits =
           inMinute(requests) < limits.requestsPerMinute &&
           (operation !== 'query_analytics' || inMinute(queries) < limits.analyticsPerMinute) &&
@@ -255,7 +255,7 @@ test('a rejected request succeeds after the returned retry time, for random oper
   const limits = { requestsPerMinute: 5, analyticsPerMinute: 2, sessionsPerDay: 2 };
   const { key } = issueKey(folder, { limits });
   const event = fc.tuple(
-    fc.constantFrom<Operation>('create_session', 'submit_inputs', 'query_analytics'),
+    fc.constantFrom<OperationName>('create_session', 'submit_inputs', 'query_analytics'),
     fc.constantFrom(0, 0.25, 500, 12_345.75),
   );
   fc.assert(
@@ -286,7 +286,7 @@ test('calls onRejected with the reason for each rejected request', (t) => {
     onRejected: (reason) => reasons.push(reason),
   });
   const { key } = issueKey(folder, { limits: { requestsPerMinute: 3, analyticsPerMinute: 1, sessionsPerDay: 1 } });
-  const ask = (operation: Operation) => authenticator.admit(`Bearer ${key}`, personalLoans, operation);
+  const ask = (operation: OperationName) => authenticator.admit(`Bearer ${key}`, personalLoans, operation);
   authenticator.admit('', personalLoans, 'create_session');
   authenticator.admit('Bearer nobody', personalLoans, 'create_session');
   clock.advance(bounds.unknownApiKeyPollIntervalMs);

@@ -20,50 +20,50 @@ function openRegistry(t: TestContext): EmbedOriginRegistry {
 
 test('lists the origins of each account in alphabetical order', (t) => {
   const registry = openRegistry(t);
-  assert.deepEqual(registry.allow('acme', [shop, local]), ['allowed', 'allowed']);
-  assert.deepEqual(registry.allow('other', [shop]), ['allowed']);
+  assert.deepEqual(registry.allowOrigins('acme', [shop, local]), ['allowed', 'allowed']);
+  assert.deepEqual(registry.allowOrigins('other', [shop]), ['allowed']);
   const otherOrigins = [{ account: 1, accountName: 'other', origin: shop }];
   const acmeOrigins = [local, shop].map((origin) => ({ account: 2, accountName: 'acme', origin }));
-  assert.deepEqual(registry.list(), [...otherOrigins, ...acmeOrigins]);
-  assert.deepEqual(registry.list('acme'), acmeOrigins);
+  assert.deepEqual(registry.listOrigins(), [...otherOrigins, ...acmeOrigins]);
+  assert.deepEqual(registry.listOrigins('acme'), acmeOrigins);
 });
 
 test('reports whether an origin was already allowed or already removed', (t) => {
   const registry = openRegistry(t);
-  assert.deepEqual(registry.allow('acme', [shop, shop]), ['allowed', 'already_allowed']);
-  assert.deepEqual(registry.allow('acme', [local, shop]), ['allowed', 'already_allowed']);
-  assert.equal(registry.list().length, 2);
-  assert.deepEqual(registry.remove('acme', [shop, shop]), ['removed', 'not_allowed']);
-  assert.deepEqual(registry.remove('other', [local]), ['not_allowed']);
+  assert.deepEqual(registry.allowOrigins('acme', [shop, shop]), ['allowed', 'already_allowed']);
+  assert.deepEqual(registry.allowOrigins('acme', [local, shop]), ['allowed', 'already_allowed']);
+  assert.equal(registry.listOrigins().length, 2);
+  assert.deepEqual(registry.removeOrigins('acme', [shop, shop]), ['removed', 'not_allowed']);
+  assert.deepEqual(registry.removeOrigins('other', [local]), ['not_allowed']);
   assert.deepEqual(
-    registry.list().map(({ origin }) => origin),
+    registry.listOrigins().map(({ origin }) => origin),
     [local],
   );
 });
 
 test('the methods allow, remove and list reject an unknown account', (t) => {
   const registry = openRegistry(t);
-  assert.deepEqual(registry.list('acme'), []);
+  assert.deepEqual(registry.listOrigins('acme'), []);
   for (const call of [
-    () => registry.allow('acmee', [shop]),
-    () => registry.remove('acmee', [shop]),
-    () => registry.list('acmee'),
-    () => registry.list(2 as never),
+    () => registry.allowOrigins('acmee', [shop]),
+    () => registry.removeOrigins('acmee', [shop]),
+    () => registry.listOrigins('acmee'),
+    () => registry.listOrigins(2 as never),
   ]) {
     assert.throws(call, (error: unknown) => error instanceof EmbedOriginError && /unknown account/.test(error.message));
   }
-  assert.deepEqual(registry.list(), []);
+  assert.deepEqual(registry.listOrigins(), []);
 });
 
 test('changes no origins if one of the given origins is invalid', (t) => {
   const registry = openRegistry(t);
-  registry.allow('acme', [shop]);
+  registry.allowOrigins('acme', [shop]);
   for (const invalid of ['https://shop.example/', '*', '', 5 as never, undefined as never]) {
-    assert.throws(() => registry.allow('acme', [local, invalid]), EmbedOriginError);
-    assert.throws(() => registry.remove('acme', [shop, invalid]), EmbedOriginError);
+    assert.throws(() => registry.allowOrigins('acme', [local, invalid]), EmbedOriginError);
+    assert.throws(() => registry.removeOrigins('acme', [shop, invalid]), EmbedOriginError);
   }
   assert.deepEqual(
-    registry.list().map(({ origin }) => origin),
+    registry.listOrigins().map(({ origin }) => origin),
     [shop],
   );
 });
@@ -71,10 +71,10 @@ test('changes no origins if one of the given origins is invalid', (t) => {
 test('limits the number of origins of an account', (t) => {
   const registry = openRegistry(t);
   const origins = Array.from({ length: bounds.embedOriginsPerAccountMax }, (_, n) => `https://${n}.example.com`);
-  registry.allow('acme', origins.slice(1));
-  assert.throws(() => registry.allow('acme', [shop, origins[0]!]), /64 origins/);
-  assert.equal(registry.list('acme').length, bounds.embedOriginsPerAccountMax - 1);
-  assert.deepEqual(registry.allow('acme', [origins[0]!]), ['allowed']);
-  assert.deepEqual(registry.allow('acme', [origins[0]!]), ['already_allowed']);
-  assert.deepEqual(registry.allow('other', [shop]), ['allowed']);
+  registry.allowOrigins('acme', origins.slice(1));
+  assert.throws(() => registry.allowOrigins('acme', [shop, origins[0]!]), /64 origins/);
+  assert.equal(registry.listOrigins('acme').length, bounds.embedOriginsPerAccountMax - 1);
+  assert.deepEqual(registry.allowOrigins('acme', [origins[0]!]), ['allowed']);
+  assert.deepEqual(registry.allowOrigins('acme', [origins[0]!]), ['already_allowed']);
+  assert.deepEqual(registry.allowOrigins('other', [shop]), ['allowed']);
 });

@@ -152,7 +152,7 @@ test('migrates a key file of version 1 to the current schema and retains the key
 
   const origins = EmbedOriginRegistry.openExisting(keyFilePath(folder));
   t.after(() => origins.close());
-  assert.deepEqual(origins.allow('acme', ['https://shop.example']), ['allowed']);
+  assert.deepEqual(origins.allowOrigins('acme', ['https://shop.example']), ['allowed']);
 
   const fresh = temporaryFolder(t);
   openKeyFile(keyFilePath(fresh), 100).close();
@@ -169,7 +169,7 @@ test('migrates a key file of version 2, retains keys and origins, and tracks lat
   assert.deepEqual(directory.origins.findByAccount(1), ['https://a.example', 'https://b.example']);
   // The process that wrote the file still has it open.
   database.exec('UPDATE keys SET revoked = 1; DELETE FROM embed_origins');
-  directory.refresh();
+  directory.reloadKeyFile();
   assert.equal(directory.findKeyByHash(hashApiKey(key)), undefined);
   assert.deepEqual(directory.origins.findByAccount(1), []);
 });

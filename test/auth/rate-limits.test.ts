@@ -36,8 +36,8 @@ describe('DailyCounter', () => {
 
   test('releasing a reservation twice decrements the count once', () => {
     const counter = new DailyCounter();
-    counter.reserveDailySession(today);
-    const reservation = counter.reserveDailySession(today);
+    counter.reserveQuota(today);
+    const reservation = counter.reserveQuota(today);
     reservation.release();
     reservation.release();
     assert.equal(counter.count(today), 1);
@@ -45,8 +45,8 @@ describe('DailyCounter', () => {
 
   test('releasing a reservation of an earlier day does not change the current count', () => {
     const counter = new DailyCounter();
-    const reservation = counter.reserveDailySession(today);
-    counter.reserveDailySession(today + 2);
+    const reservation = counter.reserveQuota(today);
+    counter.reserveQuota(today + 2);
     reservation.release();
     assert.equal(counter.count(today + 2), 1);
   });
@@ -58,7 +58,7 @@ describe('SlidingWindow', () => {
   /** Admits a request if the window has room. */
   function tryTake(window: SlidingWindow, nowMs: number): boolean {
     if (window.remainingRequests(nowMs) === 0) return false;
-    window.admit(nowMs);
+    window.addRequest(nowMs);
     return true;
   }
 
@@ -96,7 +96,7 @@ describe('SlidingWindow', () => {
     const admitted: number[] = [];
     const take = (nowMs: number) => {
       assert.equal(window.remainingRequests(nowMs), 100 - admitted.filter((ms) => nowMs - ms < minuteMs).length);
-      window.admit(nowMs);
+      window.addRequest(nowMs);
       admitted.push(nowMs);
     };
     // With few requests, the ring buffer stays small and its start moves. With many requests, the buffer grows.
@@ -128,8 +128,8 @@ describe('SlidingWindow', () => {
   test('a sliding window is empty exactly one window length after its last admitted request', () => {
     const window = new SlidingWindow(3, minuteMs);
     assert.equal(window.timeToResetMs(0), 0);
-    window.admit(0);
-    window.admit(10_000);
+    window.addRequest(0);
+    window.addRequest(10_000);
     assert.equal(window.timeToResetMs(25_000), 45_000);
     assert.equal(window.remainingRequests(69_999), 2);
     assert.equal(window.remainingRequests(70_000), 3);
@@ -138,16 +138,16 @@ describe('SlidingWindow', () => {
 
   test('admit throws if the sliding window is full', () => {
     const window = new SlidingWindow(1, minuteMs);
-    window.admit(0);
-    assert.throws(() => window.admit(1), RangeError);
+    window.addRequest(0);
+    assert.throws(() => window.addRequest(1), RangeError);
   });
 
   test('an empty sliding window can free its memory and be used again', () => {
     const window = new SlidingWindow(2, minuteMs);
-    window.admit(0);
-    assert.equal(window.removeWindowIfEmpty(minuteMs - 1), false);
+    window.addRequest(0);
+    assert.equal(window.deleteBufferIfEmpty(minuteMs - 1), false);
     assert.equal(window.remainingRequests(minuteMs - 1), 1);
-    assert.equal(window.removeWindowIfEmpty(minuteMs), true);
+    assert.equal(window.deleteBufferIfEmpty(minuteMs), true);
     assert(tryTake(window, minuteMs));
     assert(tryTake(window, minuteMs));
     assert(!tryTake(window, minuteMs));

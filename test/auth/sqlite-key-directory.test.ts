@@ -53,7 +53,7 @@ test('uses cached keys and origins while the key file is unreadable, and reports
   for (const table of ['keys', 'embed_origins']) {
     const folder = temporaryFolder(t);
     const { key, issued } = issueKey(folder);
-    changeOrigins(folder, (registry) => registry.allow('acme', ['https://a.example']));
+    changeOrigins(folder, (registry) => registry.allowOrigins('acme', ['https://a.example']));
     const otherProgram = new Database(keyFilePath(folder));
     t.after(() => otherProgram.close());
     const errors: unknown[] = [];
@@ -87,14 +87,14 @@ test('returns sorted origins, and returns the same array until a poll finds a ch
     t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
   };
   assert.deepEqual([origins.findByAccount(acme!), origins.findByAccount(0)], [[], []]);
-  change((registry) => registry.allow('other', ['https://c.example']));
+  change((registry) => registry.allowOrigins('other', ['https://c.example']));
   const ofOther = origins.findByAccount(other!);
-  change((registry) => registry.allow('acme', ['https://b.example', 'https://a.example']));
+  change((registry) => registry.allowOrigins('acme', ['https://b.example', 'https://a.example']));
   const allowed = origins.findByAccount(acme!);
   assert.deepEqual(allowed, ['https://a.example', 'https://b.example']);
   t.mock.timers.tick(bounds.apiKeyPollIntervalMs);
   assert.equal(origins.findByAccount(acme!), allowed);
-  change((registry) => registry.remove('acme', ['https://a.example']));
+  change((registry) => registry.removeOrigins('acme', ['https://a.example']));
   assert.deepEqual(origins.findByAccount(acme!), ['https://b.example']);
   assert.equal(origins.findByAccount(other!), ofOther);
 });
@@ -119,13 +119,13 @@ test('returns key ids and account names for log lines, and uses the cache if the
   const directory = openDirectory(t, folder);
   revokeKey(folder, issued.id);
   const caller = { account: issued.account, keyNumber: issued.number };
-  assert.deepEqual(directory.findNamesForLog(caller), { key: issued.id, account: 'acme' });
-  assert.deepEqual(directory.findNamesForLog({ account: other.account }), { key: undefined, account: 'other' });
+  assert.deepEqual(directory.findCallerNames(caller), { key: issued.id, account: 'acme' });
+  assert.deepEqual(directory.findCallerNames({ account: other.account }), { key: undefined, account: 'other' });
   const otherProgram = new Database(keyFilePath(folder));
   otherProgram.exec('ALTER TABLE keys RENAME TO hidden');
   otherProgram.close();
-  assert.deepEqual(directory.findNamesForLog(caller), { key: issued.id, account: 'acme' });
-  assert.deepEqual(directory.findNamesForLog({ ...caller, keyNumber: other.number }), {
+  assert.deepEqual(directory.findCallerNames(caller), { key: issued.id, account: 'acme' });
+  assert.deepEqual(directory.findCallerNames({ ...caller, keyNumber: other.number }), {
     key: undefined,
     account: 'acme',
   });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  cpuMicrosecondsAtFullLoad,
+  findMinCpuMicros,
   findSustainedRate,
-  interpolateMetricAtRate,
+  interpolateMetric,
   type LoadCurvePoint,
   wasClientSaturated,
 } from '../../src/capacity/measurements.ts';
@@ -46,17 +46,17 @@ for (const [name, points, sloP99Ms, perSecond, isEndOfCurve] of [
   });
 }
 
-test('cpuMicrosecondsAtFullLoad returns the lowest CPU time per request on the curve', () => {
-  assert.equal(cpuMicrosecondsAtFullLoad(plain), 50);
+test('findMinCpuMicros returns the lowest CPU time per request on the curve', () => {
+  assert.equal(findMinCpuMicros(plain), 50);
   const busier = pointAt(3_000, 900, { achieved: 1_000, cpuMicros: 30 });
-  assert.equal(cpuMicrosecondsAtFullLoad(curve(pointAt(1_000, 2, { cpuMicros: 90 }), pointAt(2_000, 4), busier)), 30);
+  assert.equal(findMinCpuMicros(curve(pointAt(1_000, 2, { cpuMicros: 90 }), pointAt(2_000, 4), busier)), 30);
 });
 
-test('interpolateMetricAtRate interpolates between points; outside the curve, it returns the value of the nearest point', () => {
-  assert.equal(interpolateMetricAtRate(plain.points, 3_000, 'p99Ms'), 14);
-  assert.equal(interpolateMetricAtRate(plain.points, 2_000, 'p99Ms'), 4);
-  assert.equal(interpolateMetricAtRate(plain.points, 10, 'p99Ms'), 2);
-  assert.equal(interpolateMetricAtRate(plain.points, 1e6, 'p99Ms'), 900);
+test('interpolateMetric interpolates between points; outside the curve, it returns the value of the nearest point', () => {
+  assert.equal(interpolateMetric(plain.points, 3_000, 'p99Ms'), 14);
+  assert.equal(interpolateMetric(plain.points, 2_000, 'p99Ms'), 4);
+  assert.equal(interpolateMetric(plain.points, 10, 'p99Ms'), 2);
+  assert.equal(interpolateMetric(plain.points, 1e6, 'p99Ms'), 900);
 });
 
 test('wasClientSaturated ignores points beyond the first point above the given rate', () => {

@@ -45,7 +45,7 @@ function live(text: string): CatalogSource {
 }
 function change(store: CatalogStore, text: string): Promise<CatalogReloadResult> {
   writeFileSync(fileOfOffers(), text);
-  return store.reloadAllCatalogs(1, 'live');
+  return store.reloadCatalog(1, 'live');
 }
 const idsOf = (catalog: { offers: readonly { id: string }[] }) => catalog.offers.map(({ id }) => id);
 
@@ -128,9 +128,7 @@ test('lists replaced catalogs of a mode in the order of replacement, also after 
     await change(store, textWith(id));
   }
   const replaced = (of: CatalogStore) =>
-    of
-      .recentlyReplacedCatalogs(1, 'live')
-      .map(({ compiled, replacedMs }) => [...idsOf(compiled), replacedMs - startMs]);
+    of.listReplacedCatalogs(1, 'live').map(({ compiled, replacedMs }) => [...idsOf(compiled), replacedMs - startMs]);
   const expected = [
     ['b', 2],
     ['c', 3],
@@ -140,10 +138,10 @@ test('lists replaced catalogs of a mode in the order of replacement, also after 
     ['f', 7],
   ];
   assert.deepEqual(replaced(store), expected);
-  assert.deepEqual(store.recentlyReplacedCatalogs(1, 'test'), []);
+  assert.deepEqual(store.listReplacedCatalogs(1, 'test'), []);
   const again = open([live(textWith('g')), sandbox]);
   assert.deepEqual(replaced(again), expected);
-  assert.deepEqual(again.recentlyReplacedCatalogs(1, 'test'), []);
+  assert.deepEqual(again.listReplacedCatalogs(1, 'test'), []);
 });
 
 test('a reload of a catalog with unchanged content has no effect', async () => {
@@ -185,7 +183,7 @@ test('keeps the current catalog if the catalog file is invalid, missing, a folde
   ] as const) {
     rmSync(file, { recursive: true, force: true });
     create();
-    const changed = await store.reloadAllCatalogs(1, 'live');
+    const changed = await store.reloadCatalog(1, 'live');
     assert.match(changed.ok ? '' : changed.errors.join(), error);
     assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
   }
@@ -229,7 +227,7 @@ test('reports an unexpected failure of a reload as an error and can reload after
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['a']);
   rmSync(archiveFolder);
   store.archive.createFolder();
-  assert.ok((await store.reloadAllCatalogs(1, 'live')).ok);
+  assert.ok((await store.reloadCatalog(1, 'live')).ok);
   assert.deepEqual(idsOf(store.currentCatalog(1, 'live')), ['b']);
 });
 
@@ -370,8 +368,8 @@ test('runs concurrent reloads one after the other', async () => {
   });
   const changes = await Promise.all([
     change(store, textWith('b')),
-    store.reloadAllCatalogs(1, 'live'),
-    store.reloadAllCatalogs(1, 'live'),
+    store.reloadCatalog(1, 'live'),
+    store.reloadCatalog(1, 'live'),
   ]);
   assert.ok(changes.every((changed) => changed.ok && changed.changed));
   assert.deepEqual(

@@ -43,7 +43,7 @@ describe('the logo cache', () => {
     const cache = new LogoCache();
     const old = logo('old.svg', 'blue');
     cache.replaceCatalog('live', [red]);
-    cache.addPreviousLogos([blue, old]);
+    cache.addOldLogos([blue, old]);
     assert.equal(cache.find('a.svg', blue.hash), red);
     assert.equal(cache.find('old.svg', undefined), old);
     const current = logo('old.svg', 'green');

@@ -28,7 +28,7 @@ async function serverWith(t: TestContext, ...answers: readonly (readonly Outcome
 }
 
 const items = [{ txid: 'a' }, { txid: 'b' }, { txid: 'c' }];
-const outcomesOf = async (sender: ConfirmationClient) => (await sender.send(items)).map(({ outcome }) => outcome);
+const outcomesOf = async (sender: ConfirmationClient) => (await sender.sendRows(items)).map(({ outcome }) => outcome);
 
 test('retries only confirmations with an unknown outcome', async (t) => {
   const { requests, sender } = await serverWith(
@@ -52,25 +52,25 @@ test('stops after the maximum number of attempts', async (t) => {
   assert.deepEqual(await outcomesOf(undecided.sender), ['unknown', 'accepted', 'unknown']);
   assert.equal(undecided.requests.length, 5);
   const busy = await serverWith(t, 503);
-  await assert.rejects(busy.sender.send(items), CommandLineError);
+  await assert.rejects(busy.sender.sendRows(items), CommandLineError);
   assert.equal(busy.requests.length, 5);
 });
 
 test('fails without a retry if no server responds to the first batch', async (t) => {
   const { requests, sender } = await serverWith(t, 'cut');
-  await assert.rejects(sender.send(items), /CommandLineError: no server responds/);
+  await assert.rejects(sender.sendRows(items), /CommandLineError: no server responds/);
   assert.equal(requests.length, 1);
 });
 
 test('names the server setting to change if the server does not accept the host name', async (t) => {
   const { sender } = await serverWith(t, 421);
-  await assert.rejects(sender.send(items), /CommandLineError: .* add it to SVC_OPS_ALLOWED_HOSTS of the server/);
+  await assert.rejects(sender.sendRows(items), /CommandLineError: .* add it to SVC_OPS_ALLOWED_HOSTS of the server/);
 });
 
 test('throws without a retry after an unexpected response', async (t) => {
   for (const answer of [401, 404, 413, 'hello', '{}', '{"results":[]}', '{"results":[{"index":0,"outcome":"lost"}]}']) {
     const { requests, sender } = await serverWith(t, answer);
-    await assert.rejects(sender.send(items), CommandLineError);
+    await assert.rejects(sender.sendRows(items), CommandLineError);
     assert.equal(requests.length, 1);
   }
 });

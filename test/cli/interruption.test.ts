@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
+import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { verifyLog } from '../../src/event-log/verify-log.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
@@ -71,7 +71,7 @@ test('an interrupted log verification stops before the end of the log', async (t
     seen++;
     stop.abort(new Error('stopped'));
   };
-  const checking = verifyLog(fileSystemLogFiles, join(folder, 'ledger'), { onRecord, signal: stop.signal });
+  const checking = verifyLog(nodeFileSystem, join(folder, 'ledger'), { onRecord, signal: stop.signal });
   await assert.rejects(checking, /^Error: stopped$/);
   assert.ok(seen > 0 && seen < 457, `${seen} records`);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { commandHelp } from '../../src/cli/command.ts';
+import { getCommandHelp } from '../../src/cli/command.ts';
 import { createProgram, flattenCommands, fullCommandName } from '../../src/cli/program.ts';
 import { generateCatalog } from '../support/random-catalog.ts';
 import { createSampleData, ok } from './sample-data-folder.ts';
@@ -10,7 +10,7 @@ import { createSampleData, ok } from './sample-data-folder.ts';
 /** Names of the JSON members in the help of each command. */
 const documentedMembers = new Map<string, readonly string[]>();
 for (const command of flattenCommands(await createProgram('0.0.0'))) {
-  const { json } = commandHelp(command);
+  const { json } = getCommandHelp(command);
   if (json === undefined) continue;
   const members = json.slice(json.lastIndexOf(': ') + 2).split(', ');
   documentedMembers.set(fullCommandName(command).replace('marketplace ', ''), members);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { createProgressBar, createRecoveryProgress, type ProgressOutput } from '../../src/cli/progress-bar.ts';
+import { createProgressBar, createRecoveryProgress, type ProgressStream } from '../../src/cli/progress-bar.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 /** Terminal of one line that records what it shows and how often it is written to. */
-class OneLineTerminal implements ProgressOutput {
+class OneLineTerminal implements ProgressStream {
   readonly isTTY: boolean;
   readonly columns: number;
   shown = '';

@@ -5,7 +5,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
-import { dayMs, formatIsoDate, toDayNumber } from '../../src/domain/calendar.ts';
+import { dayMs, daysSinceEpoch, formatIsoDate } from '../../src/domain/calendar.ts';
 import { segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { createMarketplace, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
 import { ApiCaller } from '../support/api-caller.ts';
@@ -65,7 +65,7 @@ async function writeHistory(folder: string, startMs: number) {
 }
 
 /** Time of the first run: noon 170 days ago. The last run was therefore 20 days ago. */
-const firstDayMs = (toDayNumber(Date.now()) - 170) * dayMs + dayMs / 2;
+const firstDayMs = (daysSinceEpoch(Date.now()) - 170) * dayMs + dayMs / 2;
 let root = '';
 let history: Awaited<ReturnType<typeof writeHistory>>;
 before(async () => {
@@ -94,7 +94,7 @@ function copyHistory(t: TestContext) {
 /** Returns the analytics of all referrer tags for all dates. */
 async function figuresOf(marketplace: Marketplace) {
   const partner = marketplace.partner(history.key);
-  const [date_from, date_to] = [toDayNumber(history.endMs) - 200, toDayNumber(history.endMs)].map(formatIsoDate);
+  const [date_from, date_to] = [daysSinceEpoch(history.endMs) - 200, daysSinceEpoch(history.endMs)].map(formatIsoDate);
   const dates = { date_from: date_from!, date_to: date_to! };
   const byTag = [];
   const daily = [];
@@ -153,7 +153,7 @@ test('retention deletes old records and preserves all analytics by tag, also aft
   const { sessions_total, ids_outside_dates, sessions_kept_from } = after.byIds;
   assert.deepEqual(
     [sessions_total, ids_outside_dates, sessions_kept_from],
-    [18, 0, formatIsoDate(toDayNumber(firstDayMs) + 150 - retentionDays)],
+    [18, 0, formatIsoDate(daysSinceEpoch(firstDayMs) + 150 - retentionDays)],
   );
 
   // Confirmations of a deleted session are rejected as too late; a newer session is unchanged.
@@ -284,7 +284,7 @@ test('if the end of the ledger is missing, the service logs the gap and retentio
 
 test('paging through rows works without duplicates while retention deletes sessions', async (t) => {
   const { folder, clock, open, key, subIds } = copyHistory(t);
-  const date_from = formatIsoDate(toDayNumber(clock.wallMs()) - 200);
+  const date_from = formatIsoDate(daysSinceEpoch(clock.wallMs()) - 200);
   const query = { granularity: 'row', referrer_tag: tags[0]!, limit: 2, date_from } as const;
   const first = await open();
   const page = ok(await first.partner(key).queryAnalytics(query));
@@ -326,8 +326,8 @@ test('the server deletes sessions older than SVC_RETENTION_DAYS', async (t) => {
   await waitUntilDeleted(folder, 3);
   const caller = new ApiCaller(http, 'personal-loans', key);
   // The last sessions are 20 days old, so the ledger has no record of those 20 days.
-  const keptFrom = formatIsoDate(toDayNumber(firstDayMs) + 150 - 140);
-  const query = { referrer_tag: 'variant-a', date_from: formatIsoDate(toDayNumber(Date.now()) - 200) };
+  const keptFrom = formatIsoDate(daysSinceEpoch(firstDayMs) + 150 - 140);
+  const query = { referrer_tag: 'variant-a', date_from: formatIsoDate(daysSinceEpoch(Date.now()) - 200) };
   const summary = await caller.summary(query);
   const rows = await caller.rows(query);
   await server.stop();

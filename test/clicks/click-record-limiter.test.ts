@@ -3,12 +3,12 @@ import { describe, it } from 'node:test';
 import { ClickRecordLimiter } from '../../src/clicks/click-record-limiter.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
-import { secretRingOf } from '../support/identities.ts';
+import { secretSetOf } from '../support/identities.ts';
 import { offerClickedRecord } from '../support/ledger-records.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const noonMs = Date.UTC(2026, 4, 20, 12);
-const subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
+const subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
 
 interface Session {
   readonly subId: string;
@@ -16,7 +16,7 @@ interface Session {
 }
 
 function newSession(createdMs = noonMs): Session {
-  const subId = subIds.issue(createdMs, 42, 1, 'live');
+  const subId = subIds.issueSubId(createdMs, 42, 1, 'live');
   return { subId, sub: Uint8Array.from(subIds.toBytes(subId)) };
 }
 

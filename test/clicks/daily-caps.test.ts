@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import type { RecentlyReplacedCatalog } from '../../src/catalogs/catalog-store.ts';
+import type { ReplacedCatalog } from '../../src/catalogs/catalog-store.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
-import { dayMs, toDayNumber } from '../../src/domain/calendar.ts';
+import { dayMs, daysSinceEpoch } from '../../src/domain/calendar.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import type { LedgerRecord, OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
 import { noUnavailableOffers } from '../../src/matching/matcher.ts';
@@ -42,13 +42,13 @@ class Bench {
   nowMs = noon;
   readonly ledger: LedgerRecord[] = [];
   /** Replaced catalogs by version, as `CatalogStore` stores them. */
-  readonly #replaced = new Map<string, RecentlyReplacedCatalog>();
+  readonly #replaced = new Map<string, ReplacedCatalog>();
   #serial = 0;
 
   constructor(caps: Caps, mode: ApiKeyMode = 'live') {
     this.catalog = catalogWith(caps, mode);
     this.caps = new DailyCaps(this.nowMs);
-    this.caps.activateCatalog(this.catalog, this.nowMs);
+    this.caps.activateCaps(this.catalog, this.nowMs);
   }
 
   /** Creates a session with a view of these offers. Returns its sub_id. */
@@ -85,7 +85,7 @@ class Bench {
     if (caps !== null) this.#replace(catalogWith(caps));
     this.caps = new DailyCaps(this.nowMs);
     const replaced = [...this.#replaced.values()];
-    this.caps.restoreCatalogCaps(
+    this.caps.restoreCaps(
       this.catalog,
       replaced.filter(({ replacedMs }) => this.nowMs - replacedMs < bounds.replacedCatalogRetentionMs),
     );
@@ -95,13 +95,13 @@ class Bench {
   async reload(caps: Caps, during = () => {}): Promise<void> {
     const catalog = catalogWith(caps);
     if (catalog.version === this.catalog.version) return;
-    await this.caps.loadRecordedClicks(catalog, this.nowMs, async (sinceMs, visit) => {
+    await this.caps.countPastClicks(catalog, this.nowMs, async (sinceMs, visit) => {
       const history = [...this.ledger];
       during();
       for (const record of history) if (record[1] >= sinceMs) visit(record);
     });
     this.#replace(catalog);
-    this.caps.activateCatalog(catalog, this.nowMs);
+    this.caps.activateCaps(catalog, this.nowMs);
   }
 
   #replace(catalog: CompiledCatalog): void {
@@ -188,7 +188,7 @@ describe('DailyCaps', () => {
   it('counts sandbox clicks separately from live clicks', () => {
     const bench = new Bench({ a: 1 });
     const sandbox = catalogWith({ a: 1 }, 'test');
-    bench.caps.activateCatalog(sandbox, bench.nowMs);
+    bench.caps.activateCaps(sandbox, bench.nowMs);
     bench.click(bench.shown(ids, 'test'));
     assert.deepEqual(bench.closed(), []);
     assert.equal(bench.caps.unavailableOffers(sandbox, bench.nowMs).count, 1);
@@ -246,12 +246,12 @@ describe('DailyCaps', () => {
     await bench.reload({ a: 'gone', b: 'gone' });
     // An intermediate change does not extend the lifetime of the links.
     bench.nowMs += hourMs;
-    bench.caps.activateCatalog(bench.catalog, bench.nowMs);
+    bench.caps.activateCaps(bench.catalog, bench.nowMs);
     bench.nowMs += bounds.replacedCatalogRetentionMs - hourMs - 1;
-    bench.caps.activateCatalog(catalogWith({}, 'test'), bench.nowMs);
+    bench.caps.activateCaps(catalogWith({}, 'test'), bench.nowMs);
     assert.equal(bench.caps.hasNoCaps, false);
     bench.nowMs++;
-    bench.caps.activateCatalog(catalogWith({}, 'test'), bench.nowMs);
+    bench.caps.activateCaps(catalogWith({}, 'test'), bench.nowMs);
     assert.equal(bench.caps.hasNoCaps, true);
   });
 
@@ -286,7 +286,7 @@ describe('DailyCaps', () => {
     const bench = new Bench({ a: 1 });
     bench.click(bench.shown());
     const next = catalogWith({ a: 1, b: 1 });
-    await assert.rejects(bench.caps.loadRecordedClicks(next, bench.nowMs, () => Promise.reject(new Error('no'))));
+    await assert.rejects(bench.caps.countPastClicks(next, bench.nowMs, () => Promise.reject(new Error('no'))));
     assert.deepEqual(bench.closed(), ['a']);
     assert.equal(bench.click(bench.shown(), 'b'), undefined);
     await bench.reload({ a: 1, b: 1 });
@@ -296,7 +296,7 @@ describe('DailyCaps', () => {
   it('counts the first click of a session even if the session-offer pairs were evicted from memory', () => {
     const bench = new Bench({ a: 2 });
     bench.caps = new DailyCaps(bench.nowMs, 2);
-    bench.caps.activateCatalog(bench.catalog, bench.nowMs);
+    bench.caps.activateCaps(bench.catalog, bench.nowMs);
     const subs = Array.from({ length: 4 }, () => bench.shown(['a']));
     assert.deepEqual(
       subs.map((sub) => bench.click(sub)),
@@ -333,7 +333,7 @@ function bookedByDay(ledger: readonly LedgerRecord[]): Map<string, number> {
     const late = wallMs - Buffer.from(sub).readUIntBE(0, 6) > bounds.clickAttributionMs;
     if (late || !shown.has(pair) || clicked.has(pair)) continue;
     clicked.add(pair);
-    const day = `${offer} ${toDayNumber(wallMs)}`;
+    const day = `${offer} ${daysSinceEpoch(wallMs)}`;
     if (within !== false) booked.set(day, (booked.get(day) ?? 0) + 1);
   }
   return booked;
@@ -370,7 +370,7 @@ it('an offer is unavailable if and only if its counted clicks of the day reach t
             const { cap, leftMs } = last.get(one.offer)!;
             // All links to the offer have expired.
             if (leftMs !== null && bench.nowMs - leftMs >= bounds.replacedCatalogRetentionMs) continue;
-            const before = bookedByDay(bench.ledger).get(`${one.offer} ${toDayNumber(bench.nowMs)}`) ?? 0;
+            const before = bookedByDay(bench.ledger).get(`${one.offer} ${daysSinceEpoch(bench.nowMs)}`) ?? 0;
             const within = bench.click(sub, one.offer, one.taken);
             if (cap === null) assert.equal(within, undefined);
             else if (within !== null) assert.equal(within, before < cap);
@@ -382,7 +382,7 @@ it('an offer is unavailable if and only if its counted clicks of the day reach t
           took(one.caps);
         }
         const booked = bookedByDay(bench.ledger);
-        const today = toDayNumber(bench.nowMs);
+        const today = daysSinceEpoch(bench.nowMs);
         const full = ids.filter((id) => {
           const cap = caps[id] ?? null;
           return typeof cap === 'number' && (booked.get(`${id} ${today}`) ?? 0) >= cap;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type CompactOfferId, SessionOfferPairs } from '../../src/clicks/session-offer-pairs.ts';
+import { type RandomOfferId, SessionOfferPairs } from '../../src/clicks/session-offer-pairs.ts';
 import { subIdBytes } from '../support/ledger-records.ts';
 
 const minuteMs = 60 * 1000;
 const noon = Date.UTC(2026, 4, 20, 12);
-const marks: readonly CompactOfferId[] = [
+const marks: readonly RandomOfferId[] = [
   { high: 0, low: 0 },
   { high: 0xffff_ffff, low: 0xffff_ffff },
   { high: 0, low: 1_000 },
@@ -58,27 +58,27 @@ describe('SessionOfferPairs', () => {
   it('evicts all sessions that were created in the same minute together', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon - minuteMs);
     for (const serial of [0, 1]) pairs.markShown(session(serial), marks[0]!);
-    assert.ok(pairs.containsAllPairsSince(noon - minuteMs) && !pairs.containsAllPairsSince(noon - minuteMs - 1));
-    pairs.evictPairsOfSessionsBefore(noon + minuteMs - 1);
+    assert.ok(pairs.coversSessionsSince(noon - minuteMs) && !pairs.coversSessionsSince(noon - minuteMs - 1));
+    pairs.evictOldPairs(noon + minuteMs - 1);
     assert.equal(pairs.pairState(session(0), marks[0]!), 'shown');
-    assert.ok(!pairs.containsAllPairsSince(noon));
-    pairs.evictPairsOfSessionsBefore(noon + minuteMs);
+    assert.ok(!pairs.coversSessionsSince(noon));
+    pairs.evictOldPairs(noon + minuteMs);
     assert.deepEqual(
       [0, 1].map((serial) => pairs.pairState(session(serial), marks[0]!)),
       ['none', 'shown'],
     );
     assert.equal(pairs.size, 1);
-    pairs.evictPairsOfSessionsBefore(noon);
-    assert.ok(pairs.containsAllPairsSince(noon + minuteMs) && !pairs.containsAllPairsSince(noon + minuteMs - 1));
+    pairs.evictOldPairs(noon);
+    assert.ok(pairs.coversSessionsSince(noon + minuteMs) && !pairs.coversSessionsSince(noon + minuteMs - 1));
   });
 
   it('evicts the oldest sessions when there are too many pairs of session and offer', () => {
     const pairs = new SessionOfferPairs(100, noon);
     for (let serial = 0; serial < 100; serial++) pairs.markShown(session(serial), marks[0]!);
-    assert.ok(pairs.size === 100 && pairs.containsAllPairsSince(noon));
+    assert.ok(pairs.size === 100 && pairs.coversSessionsSince(noon));
     pairs.markShown(session(100), marks[1]!);
     assert.equal(Number(pairs.size), 80);
-    assert.ok(!pairs.containsAllPairsSince(noon + minuteMs - 1) && pairs.containsAllPairsSince(noon + minuteMs));
+    assert.ok(!pairs.coversSessionsSince(noon + minuteMs - 1) && pairs.coversSessionsSince(noon + minuteMs));
     assert.equal(pairs.pairState(session(0), marks[0]!), 'none');
     assert.equal(pairs.pairState(session(1), marks[0]!), 'shown');
   });
@@ -90,7 +90,7 @@ describe('SessionOfferPairs', () => {
     for (let serial = 0; serial < 300; serial += 2) others.markClicked(session(serial), marks[1]!);
     for (const _ of pairs.addAllPairs(others)) assert.ok(pairs.size <= 600);
     assert.equal(pairs.size, 600);
-    assert.ok(pairs.containsAllPairsSince(noon) && !pairs.containsAllPairsSince(noon - 1));
+    assert.ok(pairs.coversSessionsSince(noon) && !pairs.coversSessionsSince(noon - 1));
     for (let serial = 0; serial < 300; serial++) {
       assert.equal(pairs.pairState(session(serial), marks[0]!), 'shown');
       assert.equal(pairs.pairState(session(serial), marks[1]!), serial % 2 === 0 ? 'clicked' : 'shown');

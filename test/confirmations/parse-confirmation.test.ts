@@ -2,23 +2,23 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Confirmation, confirmationFieldNames } from '../../src/confirmations/confirmation.ts';
-import { findRepeatedMembers, parseConfirmation } from '../../src/confirmations/parse-confirmation.ts';
+import { findDuplicateFields, parseConfirmation } from '../../src/confirmations/parse-confirmation.ts';
 import { ClickIds } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
-import { secretRingOf } from '../support/identities.ts';
+import { secretSetOf } from '../support/identities.ts';
 
 const clickedMs = Date.UTC(2026, 4, 20, 12);
-const subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
+const subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
 const random = new RandomBytesPool();
-const clickIds = new ClickIds(secretRingOf('ours'), random);
+const clickIds = new ClickIds(secretSetOf('ours'), random);
 const ids = { subIds, clickIds };
-const subId = subIds.issue(clickedMs - 60_000, 42, 1, 'live');
+const subId = subIds.issueSubId(clickedMs - 60_000, 42, 1, 'live');
 const sub = Uint8Array.from(subIds.toBytes(subId));
-const otherSubId = subIds.issue(clickedMs - 60_000, 42, 1, 'live');
+const otherSubId = subIds.issueSubId(clickedMs - 60_000, 42, 1, 'live');
 const click = { sub, offerId: 'an-offer', clickedMs, valueMicros: 2_000_000, countable: true };
 const clickId = clickIds.issue(click);
-const foreignClickId = new ClickIds(secretRingOf('theirs'), random).issue(click);
+const foreignClickId = new ClickIds(secretSetOf('theirs'), random).issue(click);
 
 const byClick = {
   click_id: clickId,
@@ -117,7 +117,7 @@ describe('parseConfirmation', () => {
   });
 });
 
-describe('findRepeatedMembers', () => {
+describe('findDuplicateFields', () => {
   for (const [text, expected] of [
     ['{"amount":1,"amount":2}', [[0, 'amount']]],
     ['{"amount":1,"txid":"a","txid":"b","amount":2}', [[0, 'txid']]],
@@ -131,7 +131,7 @@ describe('findRepeatedMembers', () => {
     ['[]', []],
   ] as const) {
     it(`in ${text.trim()}, finds ${expected.length === 0 ? 'no duplicate member' : String(expected[0])}`, () => {
-      assert.deepEqual([...findRepeatedMembers(text)], expected);
+      assert.deepEqual([...findDuplicateFields(text)], expected);
     });
   }
 
@@ -148,13 +148,13 @@ describe('findRepeatedMembers', () => {
           const duplicate = names.find((name, position) => names.indexOf(name) < position);
           return duplicate === undefined ? [] : [[index, duplicate]];
         });
-        assert.deepEqual([...findRepeatedMembers(`[${texts.join(' ,\n')}]`)], expected);
+        assert.deepEqual([...findDuplicateFields(`[${texts.join(' ,\n')}]`)], expected);
       }),
     );
   });
 
-  it('findRepeatedMembers accepts the maximum nesting depth of a request body', () => {
+  it('findDuplicateFields accepts the maximum nesting depth of a request body', () => {
     const text = '['.repeat(250_000) + ']'.repeat(250_000);
-    assert.equal(findRepeatedMembers(text).size, 0);
+    assert.equal(findDuplicateFields(text).size, 0);
   });
 });

@@ -20,7 +20,7 @@ try {
 async function run(cycles: number, seed: number): Promise<void> {
   const progress = new ProgressPrinter();
   progress.printLine(`seed ${seed}`);
-  const tally = await runCrashes({ cycles, seed, onProgress: (text) => progress.showProgressStep(text) });
+  const tally = await runCrashes({ cycles, seed, onProgress: (text) => progress.printProgress(text) });
   progress.printLine(`${cycles} cycles, and nothing was lost, doubled or invented`);
   process.stdout.write(`${tally}\n`);
 }

@@ -5,7 +5,7 @@ import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { commandHelp } from '../../src/cli/command.ts';
+import { getCommandHelp } from '../../src/cli/command.ts';
 import { createProgram, flattenCommands, fullCommandName } from '../../src/cli/program.ts';
 import { createMarketplace } from '../../src/index.ts';
 import { ok } from '../cli/sample-data-folder.ts';
@@ -128,7 +128,7 @@ const program = await createProgram('');
 const commands = flattenCommands(program).filter((command) => command.commands.length === 0);
 
 test('the examples in the help of marketplace are valid commands', async () => {
-  for (const example of commandHelp(program).examples) assert.equal(await problemOf(example), null, example);
+  for (const example of getCommandHelp(program).examples) assert.equal(await problemOf(example), null, example);
 });
 
 test('docs/command-line.md lists every command', () => {
@@ -198,7 +198,7 @@ describe('the commands of the documentation', () => {
   for (const each of commands) {
     const command = fullCommandName(each);
     test(`the examples in the help of ${command} succeed`, async () => {
-      const lines = commandHelp(each).examples.join('\n').replaceAll('10.0.0.5:9090', '127.0.0.1:$SVC_OPS_PORT');
+      const lines = getCommandHelp(each).examples.join('\n').replaceAll('10.0.0.5:9090', '127.0.0.1:$SVC_OPS_PORT');
       const where = mkdtempSync(join(root, 'help-'));
       cpSync(readerFiles, where, { recursive: true, verbatimSymlinks: true });
       // The example confirms clicks in the copied data folder, so the test starts a server on that folder.

@@ -5,12 +5,12 @@ import {
   completedYearsBetween,
   dayMs,
   dayStartMs,
+  daysSinceEpoch,
   formatIsoDate,
   formatIsoTimestamp,
   parseIsoDate,
   parseIsoTimestamp,
   toCompactDate,
-  toDayNumber,
 } from '../../src/domain/calendar.ts';
 
 const firstDay = parseIsoDate('0001-01-01')!;
@@ -58,16 +58,16 @@ describe('parseIsoDate', () => {
   });
 });
 
-it('toDayNumber returns the UTC day that contains the time', () => {
+it('daysSinceEpoch returns the UTC day that contains the time', () => {
   fc.assert(
     fc.property(fc.integer({ min: -8e13, max: 8e13 }), (wallMs) => {
-      const day = toDayNumber(wallMs);
+      const day = daysSinceEpoch(wallMs);
       assert.ok(dayStartMs(day) <= wallMs && wallMs < dayStartMs(day + 1));
     }),
   );
   const midnight = Date.UTC(2026, 4, 21);
   assert.deepEqual(
-    [formatIsoDate(toDayNumber(midnight - 1)), formatIsoDate(toDayNumber(midnight))],
+    [formatIsoDate(daysSinceEpoch(midnight - 1)), formatIsoDate(daysSinceEpoch(midnight))],
     ['2026-05-20', '2026-05-21'],
   );
 });

@@ -1,5 +1,5 @@
 import type { LogFiles, WritableLogFile } from '../../src/event-log/log-files.ts';
-import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
+import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 
 export type WritingStep = 'create' | 'write' | 'datasync' | 'rename' | 'syncFolder' | 'truncate';
 
@@ -37,29 +37,29 @@ export class FailingLogFiles extends FailurePlan implements LogFiles {
   readonly steps: (WritingStep | 'store')[] = [];
   openFiles = 0;
 
-  createFolder = fileSystemLogFiles.createFolder;
-  listFiles = fileSystemLogFiles.listFiles;
-  openForReading = fileSystemLogFiles.openForReading;
-  remove = fileSystemLogFiles.remove;
+  createFolder = nodeFileSystem.createFolder;
+  listFiles = nodeFileSystem.listFiles;
+  openForReading = nodeFileSystem.openForReading;
+  remove = nodeFileSystem.remove;
 
-  async create(path: string): Promise<WritableLogFile> {
+  async createFile(path: string): Promise<WritableLogFile> {
     this.check('create');
-    return this.#wrap(await fileSystemLogFiles.create(path));
+    return this.#wrap(await nodeFileSystem.createFile(path));
   }
 
   async openForWriting(path: string): Promise<WritableLogFile> {
-    return this.#wrap(await fileSystemLogFiles.openForWriting(path));
+    return this.#wrap(await nodeFileSystem.openForWriting(path));
   }
 
   async rename(from: string, to: string): Promise<void> {
     this.check('rename');
-    await fileSystemLogFiles.rename(from, to);
+    await nodeFileSystem.rename(from, to);
     this.steps.push('rename');
   }
 
   async syncFolder(folder: string): Promise<void> {
     this.check('syncFolder');
-    await fileSystemLogFiles.syncFolder(folder);
+    await nodeFileSystem.syncFolder(folder);
     this.steps.push('syncFolder');
   }
 

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, type TestContext, test } from 'node:test';
-import { createFileSystemLogFiles } from '../../src/event-log/log-files.ts';
+import { createNodeFileSystem } from '../../src/event-log/log-files.ts';
 import { scratchFolder } from './log-fixture.ts';
 
 for (const [how, syncsWrites] of [
@@ -14,8 +14,8 @@ for (const [how, syncsWrites] of [
   describe(`log files that are written and synced ${how}`, () => {
     test('synced and unsynced writes to one file change exactly the requested bytes', async (t) => {
       const path = join(scratchFolder(t), 'file');
-      const files = createFileSystemLogFiles(syncsWrites);
-      const created = await files.create(path);
+      const files = createNodeFileSystem(syncsWrites);
+      const created = await files.createFile(path);
       await created.write(Buffer.from('abcdef'), 6, 0);
       await created.writeAndSync(Buffer.from('XYZ-'), 3, 2);
       await created.writeAndSync(Buffer.from('end'), 3, 8);
@@ -32,7 +32,7 @@ for (const [how, syncsWrites] of [
       const folder = scratchFolder(t);
       const open = () => readdirSync('/proc/self/fd').length;
       const before = open();
-      const file = await createFileSystemLogFiles(syncsWrites).create(join(folder, 'file'));
+      const file = await createNodeFileSystem(syncsWrites).createFile(join(folder, 'file'));
       assert.equal(open(), before + (syncsWrites ? 2 : 1));
       await file.close();
       assert.equal(open(), before);
@@ -79,14 +79,14 @@ for (const [syncsWrites, stored] of [
   const how = stored.join(' and ');
   test(`writeAndSync syncs data to the disk by ${how}`, { skip: process.platform !== 'linux' }, async (t) => {
     const path = join(scratchFolder(t), 'file');
-    const file = await createFileSystemLogFiles(syncsWrites).create(path);
+    const file = await createNodeFileSystem(syncsWrites).createFile(path);
     const calls = watchCalls(t);
     await file.writeAndSync(Buffer.from('stored'), 6, 0);
     assert.deepEqual(calls.splice(0), stored);
     await file.write(Buffer.from('written'), 7, 6);
     assert.deepEqual(calls.splice(0), ['write']);
     await file.close();
-    const again = await createFileSystemLogFiles(syncsWrites).openForWriting(path);
+    const again = await createNodeFileSystem(syncsWrites).openForWriting(path);
     await again.writeAndSync(Buffer.from('stored'), 6, 0);
     assert.deepEqual(calls, ['write', 'fdatasync']);
     await again.close();
@@ -94,7 +94,7 @@ for (const [syncsWrites, stored] of [
 }
 
 test('close closes both file descriptors, even after an error', { skip: process.platform !== 'linux' }, async (t) => {
-  const file = await createFileSystemLogFiles(true).create(join(scratchFolder(t), 'file'));
+  const file = await createNodeFileSystem(true).createFile(join(scratchFolder(t), 'file'));
   const { close } = fs;
   const closed: number[] = [];
   t.mock.method(fs, 'close', (descriptor: number, done: fs.NoParamCallback) => {

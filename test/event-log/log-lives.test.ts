@@ -219,10 +219,10 @@ function omitStep(files: SimulatedLogFiles, omitted: DurableStep): void {
       close: () => file.close(),
     };
   };
-  const create = files.create.bind(files);
+  const create = files.createFile.bind(files);
   const openForWriting = files.openForWriting.bind(files);
   const syncFolder = files.syncFolder.bind(files);
-  files.create = async (path) => wrap(await create(path), true);
+  files.createFile = async (path) => wrap(await create(path), true);
   files.openForWriting = async (path) => wrap(await openForWriting(path), false);
   files.syncFolder = async (folder) => {
     if (omitted !== 'sync of the folder after a new segment') await syncFolder(folder);

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
-import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
+import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { segmentFileName, segmentHeaderLength } from '../../src/event-log/log-format.ts';
-import { CursorBeyondLogError, LogReader, readActiveLog } from '../../src/event-log/log-reader.ts';
+import { CursorBeyondLogError, LogReader, readRecentRecords } from '../../src/event-log/log-reader.ts';
 import type { LogCursor } from '../../src/event-log/log-scanner.ts';
-import { ledgerRecordTimeMs } from '../../src/ledger/ledger-record.ts';
+import { parseRecordTimeMs } from '../../src/ledger/ledger-record.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { openTemporaryLedger } from '../support/temporary-logs.ts';
 import {
@@ -208,15 +208,15 @@ test('reports a segment that does not continue the previous segment', async (t) 
   assert.ok(reader.cursor.offset > segmentHeaderLength);
 });
 
-const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeMsOf: ledgerRecordTimeMs });
+const sinceRecord = (position: number) => ({ wallMs: recordAt(position)[1], timeMsOf: parseRecordTimeMs });
 
-test('readActiveLog reads the records that were appended to an open log before the call', async (t) => {
+test('readRecentRecords reads the records that were appended to an open log before the call', async (t) => {
   const { folder, log } = await openTestLog(t);
   for (const count of [0, 1, 2_500]) {
     for (let at = 0; at < count; at++) log.appendWithoutWaiting(recordAt(log.lastAppendedPosition + 1));
     const last = log.lastAppendedPosition;
     const positions: number[] = [];
-    const reading = readActiveLog(fileSystemLogFiles, folder, log, sinceRecord(0), (record) =>
+    const reading = readRecentRecords(nodeFileSystem, folder, log, sinceRecord(0), (record) =>
       positions.push(positionOf(record)),
     );
     log.appendWithoutWaiting(recordAt(last + 1));
@@ -225,21 +225,21 @@ test('readActiveLog reads the records that were appended to an open log before t
   }
 });
 
-test('readActiveLog starts at the last segment whose first record is older than the requested time', async (t) => {
+test('readRecentRecords starts at the last segment whose first record is older than the requested time', async (t) => {
   // A segment for each record.
   const { folder, log } = await openTestLog(t, { segmentBytesMax: 1 });
   await appendOneByOne(log, 20);
   const positions: number[] = [];
-  await readActiveLog(fileSystemLogFiles, folder, log, sinceRecord(15), (record) => positions.push(positionOf(record)));
+  await readRecentRecords(nodeFileSystem, folder, log, sinceRecord(15), (record) => positions.push(positionOf(record)));
   assert.deepEqual(positions, upTo(20, 14));
 });
 
-test('readActiveLog yields to the event loop between batches', async (t) => {
+test('readRecentRecords yields to the event loop between batches', async (t) => {
   const { folder, log } = await openTestLog(t);
   for (let at = 1; at < 3_000; at++) log.appendWithoutWaiting(recordAt(at));
   await log.append(recordAt(3_000))!.durable;
   let [visited, most] = [0, 0];
-  const reading = readActiveLog(fileSystemLogFiles, folder, log, sinceRecord(0), () => visited++);
+  const reading = readRecentRecords(nodeFileSystem, folder, log, sinceRecord(0), () => visited++);
   for (let before = visited; before < 3_000; before = visited) {
     most = Math.max(most, visited - before);
     await new Promise((resolve) => setImmediate(resolve));
@@ -249,13 +249,13 @@ test('readActiveLog yields to the event loop between batches', async (t) => {
   assert.ok(most > 0 && most <= bounds.logRecordsReadPerTurn, `${most}`);
 });
 
-test('readActiveLog fails while the log cannot be written', async (t) => {
+test('readRecentRecords fails while the log cannot be written', async (t) => {
   const { log, folder, breakFiles, repairFiles: repair } = await openTemporaryLedger(t);
   await log.append(recordAt(1))!.durable;
   breakFiles();
   await assert.rejects(log.append(recordAt(2))!.durable, LogUnavailableError);
   let visited = 0;
-  const read = () => readActiveLog(fileSystemLogFiles, folder, log, sinceRecord(0), () => visited++);
+  const read = () => readRecentRecords(nodeFileSystem, folder, log, sinceRecord(0), () => visited++);
   await assert.rejects(read(), LogUnavailableError);
   assert.equal(visited, 0);
   const healed = new Promise<void>((resolve) => log.setDurabilityListener(() => resolve()));

@@ -6,11 +6,11 @@ import { Encoder } from '@msgpack/msgpack';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import type { EventLogIncident } from '../../src/event-log/file-event-log.ts';
-import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
+import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import {
   computeFrameCrc,
   encodeSegmentHeader,
-  extendedFrameHeaderLength,
+  headerExtensionLength,
   segmentFileName,
   segmentHeaderLength,
   temporaryFileName,
@@ -226,7 +226,7 @@ test('recovery detects damage even if the next group of records begins near the 
     const log = await openLog(folder);
     const wanted = bounds.logReadChunkBytes - before;
     const records = Math.floor(wanted / frameBytes) - 1;
-    const last = 9_000 + ((wanted - extendedFrameHeaderLength) % frameBytes);
+    const last = 9_000 + ((wanted - headerExtensionLength) % frameBytes);
     const group = Array.from({ length: records }, () => log.append(filler(9_000))!.durable);
     await Promise.all([...group, log.append(filler(last))!.durable]);
     await log.append(filler(1))!.durable;
@@ -278,7 +278,7 @@ for (const [what, payload] of [
     writeFileSync(file, bytes);
     const expected = { name: 'LogDamagedError', file, offset: segmentHeaderLength };
     await assert.rejects(openLog(folder, { onRecord: () => {} }), expected);
-    const { damage, position } = await verifyLog(fileSystemLogFiles, folder);
+    const { damage, position } = await verifyLog(nodeFileSystem, folder);
     assert.match(damage!.reason, /cannot be decoded/);
     assert.deepEqual([damage!.file, damage!.offset, position], [file, segmentHeaderLength, 0]);
     assert.ok(readFileSync(file).equals(bytes), 'a rejected log is not changed');
@@ -297,11 +297,11 @@ const timeAt = (position: number): number => timeMsOf(recordAt(position));
 test('recovery from a given time reads every later record, and returns the same result as recovery of the whole log', async (t) => {
   const folder = scratchFolder(t);
   await fourSegments(folder);
-  const whole = await recoverLog(fileSystemLogFiles, folder, () => {});
+  const whole = await recoverLog(nodeFileSystem, folder, () => {});
   for (let since = 0; since <= 14; since++) {
     const visited: number[] = [];
     const visit = (position: number) => visited.push(position);
-    const recovered = await recoverLog(fileSystemLogFiles, folder, visit, { wallMs: timeAt(since), timeMsOf });
+    const recovered = await recoverLog(nodeFileSystem, folder, visit, { wallMs: timeAt(since), timeMsOf });
     assert.deepEqual(recovered, whole);
     // The segments begin with records 1, 4, 7 and 10.
     const from = [10, 7, 4].find((first) => first < since) ?? 1;
@@ -317,11 +317,11 @@ test('recovery starts at an earlier segment if the first record of a segment is 
   const visit = (position: number) => visited.push(position);
   const noTimeAtSeven = (record: unknown) => (timeMsOf(record) === timeAt(7) ? null : timeMsOf(record));
   const since = { wallMs: Number.POSITIVE_INFINITY, timeMsOf: noTimeAtSeven };
-  await recoverLog(fileSystemLogFiles, folder, visit, since);
+  await recoverLog(nodeFileSystem, folder, visit, since);
   assert.deepEqual(visited, [4, 5, 6, 7, 8, 9]);
 
   damageByte(third!, 3);
-  await assert.rejects(recoverLog(fileSystemLogFiles, folder, visit, since), {
+  await assert.rejects(recoverLog(nodeFileSystem, folder, visit, since), {
     name: 'LogDamagedError',
     file: third,
     offset: 0,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
+import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { segmentFileName, segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import type { LogLocation } from '../../src/event-log/log-scanner.ts';
 import {
@@ -87,7 +87,7 @@ async function createDamagedLog(t: TestContext, damage: Damage) {
 }
 
 async function validate(folder: string, location: LogLocation) {
-  return validateTruncation(fileSystemLogFiles, await verifyLog(fileSystemLogFiles, folder), location);
+  return validateTruncation(nodeFileSystem, await verifyLog(nodeFileSystem, folder), location);
 }
 
 async function planRepair(folder: string, location: LogLocation): Promise<RepairPlan> {
@@ -140,7 +140,7 @@ for (const [name, damage, recordsBefore, readable] of damages) {
       const { dataFolder, folder, location, before } = await createDamagedLog(t, damage);
       const plan = await planRepair(folder, location);
       assert.equal(plan.position, recordsBefore);
-      assert.deepEqual(countTruncatedRecords(fileSystemLogFiles, plan), { records: readable, position: 15 });
+      assert.deepEqual(countTruncatedRecords(nodeFileSystem, plan), { records: readable, position: 15 });
 
       const [first, second] = [join(dataFolder, 'first'), join(dataFolder, 'second')];
       isComplete = true;
@@ -149,7 +149,7 @@ for (const [name, damage, recordsBefore, readable] of damages) {
         isComplete = false;
       });
       const result = await validate(folder, location);
-      if (result.kind === 'damage' && !isComplete) await repairLog(fileSystemLogFiles, result.plan, second);
+      if (result.kind === 'damage' && !isComplete) await repairLog(nodeFileSystem, result.plan, second);
       else assert.equal(result.kind, 'done', `step ${stepsMax}`);
       assertNothingLost(before, folder, first, second);
       assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(recordsBefore)), `step ${stepsMax}`);
@@ -199,6 +199,6 @@ test('countTruncatedRecords calls its callback with each record after the damage
   const { folder, location } = await createDamagedLog(t, damageRecord(1, 1, 30));
   const positions: number[] = [];
   const plan = await planRepair(folder, location);
-  countTruncatedRecords(fileSystemLogFiles, plan, (record) => positions.push(positionOf(record)));
+  countTruncatedRecords(nodeFileSystem, plan, (record) => positions.push(positionOf(record)));
   assert.deepEqual(positions, upTo(15, 8));
 });

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { LogFiles } from '../../src/event-log/log-files.ts';
-import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
+import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { removedTailFileName, segmentFileName } from '../../src/event-log/log-format.ts';
 import { LogReader } from '../../src/event-log/log-reader.ts';
 import { LogRewrittenError, LogScanner } from '../../src/event-log/log-scanner.ts';
@@ -35,16 +35,16 @@ describe('deleteSegmentsBefore', () => {
       [5_000, 2, [7]],
       [5_000, 0, [7]],
     ] as const) {
-      assert.equal(await deleteSegmentsBefore(fileSystemLogFiles, folder, before), dropped);
+      assert.equal(await deleteSegmentsBefore(nodeFileSystem, folder, before), dropped);
       assert.deepEqual(firsts(folder), left);
     }
-    assert.equal(await deleteSegmentsBefore(fileSystemLogFiles, scratchFolder(t), 5_000), 0);
+    assert.equal(await deleteSegmentsBefore(nodeFileSystem, scratchFolder(t), 5_000), 0);
   });
 
   it('the remaining records keep their positions after a deletion', async (t) => {
     const folder = await sixRecords(t);
     writeFileSync(join(folder, 'somebody-elses.txt'), '');
-    await deleteSegmentsBefore(fileSystemLogFiles, folder, 4);
+    await deleteSegmentsBefore(nodeFileSystem, folder, 4);
     const seen: number[] = [];
     const log = await openLog(folder, { onRecord: (position) => seen.push(position) });
     await log.append(recordAt(7))!.durable;
@@ -62,7 +62,7 @@ describe('deleteSegmentsBefore', () => {
     const folder = await sixRecords(t);
     const steps: string[] = [];
     const files: LogFiles = {
-      ...fileSystemLogFiles,
+      ...nodeFileSystem,
       remove: async (path) => void steps.push(`remove ${Number.parseInt(path.slice(folder.length + 1), 10)}`),
       syncFolder: async () => void steps.push('sync'),
     };
@@ -78,7 +78,7 @@ describe('deleteSegmentsBefore', () => {
     const folder = await sixRecords(t);
     const cutTail = (first: number) => removedTailFileName(segmentFileName(first), 90, 5);
     for (const first of [1, 5]) writeFileSync(join(folder, cutTail(first)), 'torn');
-    await deleteSegmentsBefore(fileSystemLogFiles, folder, 3);
+    await deleteSegmentsBefore(nodeFileSystem, folder, 3);
     assert.deepEqual(
       readdirSync(folder).filter((name) => !name.endsWith('.log')),
       [cutTail(5)],
@@ -87,8 +87,8 @@ describe('deleteSegmentsBefore', () => {
 
   it('a reader of a deleted segment throws LogRewrittenError', async (t) => {
     const folder = await sixRecords(t);
-    const walk = new LogScanner(fileSystemLogFiles, folder, { decode: true });
-    await deleteSegmentsBefore(fileSystemLogFiles, folder, 5);
+    const walk = new LogScanner(nodeFileSystem, folder, { decode: true });
+    await deleteSegmentsBefore(nodeFileSystem, folder, 5);
     assert.throws(() => walk.nextRecord(), LogRewrittenError);
     walk.close();
   });

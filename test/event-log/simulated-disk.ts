@@ -317,7 +317,7 @@ export class SimulatedLogFiles extends FailurePlan implements LogFiles {
     };
   }
 
-  async create(path: string): Promise<WritableLogFile> {
+  async createFile(path: string): Promise<WritableLogFile> {
     this.#onStep(`create ${basename(path)}`);
     this.check('create');
     return this.#writable(path, this.disk.create(path));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { fileSystemLogFiles, type LogFiles } from '../../src/event-log/log-files.ts';
+import { type LogFiles, nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { encodeSegmentHeader, segmentFileName, segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { recoverLog } from '../../src/event-log/log-recovery.ts';
 import { LogRewrittenError, LogScanner } from '../../src/event-log/log-scanner.ts';
@@ -31,14 +31,14 @@ describe('verifyLog', () => {
     await threeSegments(folder);
     const records: unknown[] = [];
     let bytesRead = 0;
-    const { crc, ...verification } = await verifyLog(fileSystemLogFiles, folder, {
+    const { crc, ...verification } = await verifyLog(nodeFileSystem, folder, {
       onRecord: (position, record) => assert.equal(records.push(record), position),
       onBytesRead: (bytes) => {
         bytesRead += bytes;
       },
     });
     assert.deepEqual(plain(records), plain(recordsUpTo(12)));
-    assert.equal(crc, (await recoverLog(fileSystemLogFiles, folder, undefined)).crc);
+    assert.equal(crc, (await recoverLog(nodeFileSystem, folder, undefined)).crc);
     const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
     const end = { file: join(folder, segmentFileName(13)), offset: segmentHeaderLength };
     const counts = { segments: 4, bytes, records: 12, position: 12 };
@@ -47,7 +47,7 @@ describe('verifyLog', () => {
   });
 
   test('reports a folder without segments as a log without records', async (t) => {
-    const { segments, records, end, damage } = await verifyLog(fileSystemLogFiles, scratchFolder(t));
+    const { segments, records, end, damage } = await verifyLog(nodeFileSystem, scratchFolder(t));
     assert.deepEqual([segments, records, end, damage], [0, 0, null, null]);
   });
 
@@ -59,11 +59,11 @@ describe('verifyLog', () => {
         const damaged = Buffer.from(original);
         damaged[at]! ^= 0x55;
         writeFileSync(file, damaged);
-        const { damage, tornBytes } = await verifyLog(fileSystemLogFiles, folder);
+        const { damage, tornBytes } = await verifyLog(nodeFileSystem, folder);
         assert.ok(readFileSync(file).equals(damaged));
         let openError: unknown = null;
         try {
-          const { removedTail } = await recoverLog(fileSystemLogFiles, folder, () => {});
+          const { removedTail } = await recoverLog(nodeFileSystem, folder, () => {});
           assert.equal(tornBytes, removedTail?.bytes ?? 0);
         } catch (error) {
           openError = error;
@@ -80,7 +80,7 @@ describe('verifyLog', () => {
     for (let round = 0; round < 40; round++) {
       await appendOneByOne(log, 1);
       const pending = log.append([1, 1, new Uint8Array(32), 'a tag', 1, 0, null])!;
-      const { damage, position } = await verifyLog(fileSystemLogFiles, folder);
+      const { damage, position } = await verifyLog(nodeFileSystem, folder);
       assert.equal(damage, null);
       assert.ok(position >= log.durablePosition);
       await pending.durable;
@@ -96,14 +96,14 @@ describe('verifyLog', () => {
     // The second record is missing, but the third record proves that it was synced.
     const incomplete = Buffer.from(complete).fill(0, offset, offset + 20);
     writeFileSync(file!, incomplete);
-    const { damage } = await verifyLog(fileSystemLogFiles, folder);
+    const { damage } = await verifyLog(nodeFileSystem, folder);
     assert.deepEqual([damage?.file, damage?.offset], [file, offset]);
 
     let reads = 0;
     const files: LogFiles = {
-      ...fileSystemLogFiles,
+      ...nodeFileSystem,
       openForReading(path) {
-        const opened = fileSystemLogFiles.openForReading(path);
+        const opened = nodeFileSystem.openForReading(path);
         const read: typeof opened.read = (target, position) => {
           const count = opened.read(target, position);
           if (++reads === 2) writeFileSync(path, complete);
@@ -120,7 +120,7 @@ describe('verifyLog', () => {
   test('throws LogRewrittenError if a new segment repeats a record that was already verified', async (t) => {
     const { folder, log } = await openTestLog(t);
     await appendOneByOne(log, 3);
-    const scanner = new LogScanner(fileSystemLogFiles, folder, { decode: true });
+    const scanner = new LogScanner(nodeFileSystem, folder, { decode: true });
     for (let i = 0; i < 3; i++) scanner.nextRecord();
     writeFileSync(join(folder, segmentFileName(3)), encodeSegmentHeader({ firstSequence: 3, previousCrc: 0 }));
     assert.throws(() => scanner.nextRecord(), LogRewrittenError);
@@ -154,7 +154,7 @@ describe('copyLog', () => {
     const { size } = statSync(file!);
     assert.deepEqual([records, bytes], [5, size + segmentHeaderLength]);
     truncateSync(file!, size - 1);
-    assert.equal((await verifyLog(fileSystemLogFiles, target)).damage?.file, file);
+    assert.equal((await verifyLog(nodeFileSystem, target)).damage?.file, file);
   });
 
   test('does not copy a damaged log, and reports the location of the damage', async (t) => {

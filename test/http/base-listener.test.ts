@@ -60,18 +60,18 @@ test('an entry expires if and only if its timeout has passed (random additions a
 
 test('waitForAllRequests also waits for requests that arrive during the wait', async () => {
   const requests = new InFlightRequests();
-  requests.countRequestStart();
+  requests.addRequest();
   let drained = false;
   const drain = requests.waitForAllRequests(60_000).then(() => {
     drained = true;
   });
   // The next request arrives in the same turn of the event loop as the last reply.
-  requests.countRequestEnd();
-  requests.countRequestStart();
+  requests.removeRequest();
+  requests.addRequest();
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   assert.equal(drained, false);
   assert.equal(requests.count, 1);
-  requests.countRequestEnd();
+  requests.removeRequest();
   await drain;
 });
 

@@ -34,7 +34,7 @@ test('node:http accepts an absolute URL as request target; uWebSockets.js does n
   open,
   engine,
 }) => {
-  await start((x) => x.reply(text(JSON.stringify([x.path, x.query, x.requestHeader('host')]))));
+  await start((x) => x.reply(text(JSON.stringify([x.path, x.query, x.getRequestHeader('host')]))));
   const seen = async (target: string): Promise<unknown> => {
     const response = await ask(await open(), `GET ${target} HTTP/1.1\r\nHost: other\r\n\r\n`);
     return response.status === 200 ? JSON.parse(response.body.toString()) : response.status;
@@ -96,9 +96,9 @@ test('a reply to a HEAD request has no body, whether sent immediately or later',
   }
 });
 
-test('requestHeader returns the first value of a header, or an empty string', async ({ start, open }) => {
+test('getRequestHeader returns the first value of a header, or an empty string', async ({ start, open }) => {
   await start((x) =>
-    x.reply(text([x.requestHeader('x-some'), x.requestHeader('x-none'), x.requestHeader('x-twice')].join())),
+    x.reply(text([x.getRequestHeader('x-some'), x.getRequestHeader('x-none'), x.getRequestHeader('x-twice')].join())),
   );
   const response = await ask(await open(), get('/', 'X-SOME:  value \r\nX-Twice: 1\r\nX-Twice: 2\r\n'));
   assert.equal(response.body.toString(), 'value,,1');
@@ -108,7 +108,7 @@ test('throws if a request header is read after an await or after the handler ret
   const { connection } = await serve(async (x) => {
     if (x.path === '/awaited') await null;
     if (x.path === '/returned') await new Promise(setImmediate);
-    x.reply(text(x.requestHeader('host')));
+    x.reply(text(x.getRequestHeader('host')));
   });
   const statuses: number[] = [];
   for (const path of ['/', '/awaited', '/returned']) statuses.push((await ask(connection, get(path))).status);

@@ -5,7 +5,7 @@ import { bounds } from '../../src/bounds.ts';
 import { errorTable } from '../../src/domain/errors.ts';
 import type { RequestContext } from '../../src/http/engines/listener.ts';
 import { formatHeader, type HeaderText, splitHeaders } from '../../src/http/engines/response-head.ts';
-import { Cors } from '../../src/http/routes/cors.ts';
+import { CorsPolicy } from '../../src/http/routes/cors.ts';
 import { errorReply } from '../../src/http/routes/replies.ts';
 import {
   isJsonMediaType,
@@ -38,19 +38,19 @@ test('the details, Retry-After and extra headers of one errorReply do not appear
 
 /** Creates a request with this Origin header. */
 function from(origin: string): RequestContext {
-  return { requestHeader: (name: string) => (name === 'origin' ? origin : '') } as RequestContext;
+  return { getRequestHeader: (name: string) => (name === 'origin' ? origin : '') } as RequestContext;
 }
 
 const allowed = 'https://partner.example';
 
 test('Cors returns no headers if no origins are configured', () => {
-  const off = new Cors([]);
+  const off = new CorsPolicy([]);
   assert.equal(off.responseHeaders(from(allowed)), '');
   assert.equal(off.preflightHeaders(from(allowed), 'GET'), '');
 });
 
 test('for an origin that is not allowed, Cors returns only the Vary header', () => {
-  const cors = new Cors([allowed]);
+  const cors = new CorsPolicy([allowed]);
   const others = ['https://partner.example.evil.example', 'https://evil.example', 'http://partner.example'];
   const almost = ['https://partner.example:8443', 'https://PARTNER.example', `${allowed}/`];
   for (const origin of ['', 'null', '*', ...others, ...almost]) {

@@ -8,8 +8,8 @@ import { TokenSigner } from '../../src/ids/signed-token.ts';
 import { decodeSubId, SubIds } from '../../src/ids/sub-id.ts';
 import { WidgetTokens } from '../../src/ids/widget-token.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
-import type { SecretRing } from '../../src/secrets/secret-ring.ts';
-import { secretRingOf } from '../support/identities.ts';
+import type { SecretSet } from '../../src/secrets/secret-set.ts';
+import { secretSetOf } from '../support/identities.ts';
 
 const base64url = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const timeMs = 1_779_278_400_000;
@@ -33,7 +33,7 @@ const position: PagePosition = { fromDay: 20_000, toDay: 20_030, after: 123_456 
 interface TokenKind {
   readonly name: string;
   readonly create: (
-    secrets: SecretRing,
+    secrets: SecretSet,
     random: RandomBytesPool,
   ) => {
     readonly issue: () => string;
@@ -52,7 +52,7 @@ const kinds: readonly TokenKind[] = [
     create: (secrets, random) => {
       const subIds = new SubIds(secrets, random);
       return {
-        issue: () => subIds.issue(timeMs, 42, 1, 'test'),
+        issue: () => subIds.issueSubId(timeMs, 42, 1, 'test'),
         verify: (text) => {
           const bytes = subIds.verify(text);
           return bytes && decodeSubId(bytes);
@@ -150,7 +150,7 @@ const kinds: readonly TokenKind[] = [
 ];
 
 /** Issues a click_id in the layout of earlier versions, which was signed but not encrypted. */
-function issueSignedClickId(secrets: SecretRing): string {
+function issueSignedClickId(secrets: SecretSet): string {
   const signer = new TokenSigner(secrets, {
     purpose: 'click-id',
     secretNumberOffset: 0,
@@ -177,7 +177,7 @@ class FixedRandom extends RandomBytesPool {
 const random = new RandomBytesPool();
 
 for (const kind of kinds) {
-  const ours = kind.create(secretRingOf('ours'), random);
+  const ours = kind.create(secretSetOf('ours'), random);
   const token = ours.issue();
 
   describe(`a ${kind.name}`, () => {
@@ -186,7 +186,7 @@ for (const kind of kinds) {
     });
 
     it('a token has the same bytes as in earlier versions, and tokens of earlier versions are accepted', () => {
-      assert.equal(kind.create(secretRingOf('ours'), new FixedRandom()).issue(), kind.recorded);
+      assert.equal(kind.create(secretSetOf('ours'), new FixedRandom()).issue(), kind.recorded);
       assert.deepEqual(ours.verify(kind.recorded), kind.payload);
     });
 
@@ -218,12 +218,12 @@ for (const kind of kinds) {
     });
 
     it('a token that was issued with another secret is rejected, even if the secrets have the same number', () => {
-      assert.equal(ours.verify(kind.create(secretRingOf('theirs'), random).issue()), null);
+      assert.equal(ours.verify(kind.create(secretSetOf('theirs'), random).issue()), null);
     });
 
     it('a token is accepted as long as the service has the secret with which the token was issued', () => {
-      const before = kind.create(secretRingOf('first'), random);
-      const rotated = kind.create(secretRingOf('first', 'second'), random);
+      const before = kind.create(secretSetOf('first'), random);
+      const rotated = kind.create(secretSetOf('first', 'second'), random);
       assert.deepEqual(rotated.verify(before.issue()), kind.payload);
       assert.deepEqual(rotated.verify(rotated.issue()), kind.payload);
       assert.equal(before.verify(rotated.issue()), null);
@@ -237,7 +237,7 @@ for (const kind of kinds) {
       for (const other of kinds) {
         const haveSameClass = kind.name.startsWith('click_id') && other.name.startsWith('click_id');
         if (other === kind || haveSameClass) continue;
-        assert.equal(other.create(secretRingOf('ours'), random).verify(token), null, other.name);
+        assert.equal(other.create(secretSetOf('ours'), random).verify(token), null, other.name);
       }
     });
 
@@ -259,7 +259,7 @@ for (const kind of kinds) {
 const anySub = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
 describe('PageCursors', () => {
-  const cursors = new PageCursors(secretRingOf('ours'));
+  const cursors = new PageCursors(secretSetOf('ours'));
   const day = fc.integer({ min: -800_000, max: 3_000_000 });
   const anyPosition = fc.record(
     { fromDay: day, toDay: day, after: fc.integer({ min: 0, max: 2 ** 48 - 1 }) },
@@ -283,7 +283,7 @@ describe('PageCursors', () => {
 });
 
 describe('ClickIds', () => {
-  const clickIds = new ClickIds(secretRingOf('ours'), random);
+  const clickIds = new ClickIds(secretSetOf('ours'), random);
   const anyClick = fc.record<ClickIdPayload>({
     sub: anySub,
     offerId: fc.stringMatching(/^[a-z0-9_-]{1,64}$/),
@@ -326,14 +326,14 @@ describe('ClickIds', () => {
 
   it('rejects a click_id if its first byte, the layout number, is removed or added', () => {
     const encrypted = Buffer.from(clickIds.issue(click), 'base64url').subarray(1);
-    const signed = Buffer.from(issueSignedClickId(secretRingOf('ours')), 'base64url');
+    const signed = Buffer.from(issueSignedClickId(secretSetOf('ours')), 'base64url');
     for (const changed of [encrypted, Buffer.concat([Buffer.alloc(1), signed])])
       assert.equal(clickIds.verify(changed.toString('base64url')), null);
   });
 });
 
 describe('ClickTokenCipher', () => {
-  const cipher = new ClickTokenCipher(secretRingOf('ours'), random);
+  const cipher = new ClickTokenCipher(secretSetOf('ours'), random);
 
   it('a token does not contain its payload in plain text, and differs each time the payload is encrypted', () => {
     const anyPayload = fc.record({ creditBand: fc.nat(255), catalogVersion: fc.stringMatching(/^[0-9a-f]{4,31}$/) });

@@ -5,17 +5,17 @@ import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import {
   decodeSubId,
   formatSubId,
-  parseSubIdInt32s,
+  parseSubIdHex,
   SubIds,
   subIdCreatedMs,
   subIdInt32Count,
 } from '../../src/ids/sub-id.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
-import { secretRingOf, subIdAt } from '../support/identities.ts';
+import { secretSetOf, subIdAt } from '../support/identities.ts';
 
 const createdMs = Date.UTC(2026, 4, 20, 12);
-const subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
-const issue = () => subIds.issue(createdMs, 42, 1, 'live');
+const subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
+const issue = () => subIds.issueSubId(createdMs, 42, 1, 'live');
 
 describe('SubIds', () => {
   it('a sub_id contains creation time, account, vertical and mode', () => {
@@ -26,7 +26,7 @@ describe('SubIds', () => {
         fc.integer({ min: 1, max: 127 }),
         fc.constantFrom<ApiKeyMode>('live', 'test'),
         (time, account, vertical, mode) => {
-          const subId = subIds.issue(time, account, vertical, mode);
+          const subId = subIds.issueSubId(time, account, vertical, mode);
           assert.match(subId, /^sub_[0-9a-f]{64}$/);
           assert.deepEqual(decodeSubId(subIds.verify(subId)!), { createdMs: time, account, vertical, mode });
         },
@@ -41,8 +41,8 @@ describe('SubIds', () => {
   });
 
   it('sub_ids sort by creation time', () => {
-    const earlier = subIds.issue(createdMs - 1, 2 ** 32 - 1, 127, 'test');
-    assert(earlier < subIds.issue(createdMs, 0, 1, 'live'));
+    const earlier = subIds.issueSubId(createdMs - 1, 2 ** 32 - 1, 127, 'test');
+    assert(earlier < subIds.issueSubId(createdMs, 0, 1, 'live'));
   });
 
   it('formatSubId and decodeSubId accept bytes that are part of a larger buffer', () => {
@@ -57,13 +57,13 @@ describe('SubIds', () => {
 
 function parseWords(text: string): number[] | null {
   const words = new Int32Array(subIdInt32Count);
-  return parseSubIdInt32s(text, words) ? [...words] : null;
+  return parseSubIdHex(text, words) ? [...words] : null;
 }
 
-describe('parseSubIdInt32s', () => {
+describe('parseSubIdHex', () => {
   const validId = 'sub_00112233445566778899aabbccddeeffffeeddccbbaa99887766554433221100';
 
-  it('parseSubIdInt32s returns the same 32-bit integers as Buffer.readInt32BE', () => {
+  it('parseSubIdHex returns the same 32-bit integers as Buffer.readInt32BE', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (sub) => {
         const bytes = Buffer.from(sub);

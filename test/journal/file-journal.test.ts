@@ -11,12 +11,12 @@ import type { FileJournalOptions } from '../../src/journal/file-journal.ts';
 import { JournalCipher } from '../../src/journal/journal-format.ts';
 import {
   createFieldEncodingConverter,
-  journalFieldEncodings,
+  listFieldEncodings,
   parseFieldEncodings,
   serializeFieldEncodings,
 } from '../../src/journal/journal-log-reader.ts';
-import { SecretRing } from '../../src/secrets/secret-ring.ts';
-import { fieldPosition } from '../../src/verticals/field-vector.ts';
+import { SecretSet } from '../../src/secrets/secret-set.ts';
+import { findFieldIndex } from '../../src/verticals/field-vector.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { FailingLogFiles } from '../event-log/failing-log-files.ts';
@@ -117,14 +117,14 @@ test('encrypts equal field changes differently in each run', async (t) => {
 test('starts a new journal log after 15 minutes, but only if the current log contains changes', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   clock.advance(bounds.journalRotationIntervalMs);
-  await temporary.journal.scheduleLogRotation();
+  await temporary.journal.runMaintenance();
   assert.equal(journalLogs(temporary).length, 1);
   await append(temporary, 1);
-  await temporary.journal.scheduleLogRotation();
+  await temporary.journal.runMaintenance();
   assert.equal(journalLogs(temporary).length, 2);
   await append(temporary, 2);
   clock.advance(bounds.journalRotationIntervalMs - 1);
-  await temporary.journal.scheduleLogRotation();
+  await temporary.journal.runMaintenance();
   assert.equal(journalLogs(temporary).length, 2);
   assert.deepEqual(await restoredSerials(temporary), [1, 2]);
 });
@@ -134,8 +134,8 @@ test('stores field changes in order while a new journal log starts on a slow dis
   const files = new FailingLogFiles();
   const slow = Promise.withResolvers<void>();
   let isSlow = false;
-  const create = files.create.bind(files);
-  files.create = async (path) => {
+  const create = files.createFile.bind(files);
+  files.createFile = async (path) => {
     const file = await create(path);
     const slowed = journalLogs(temporary).length === 1;
     return {
@@ -153,7 +153,7 @@ test('stores field changes in order while a new journal log starts on a slow dis
   const merges = [append(temporary, 2).then(() => settled.push(2))];
   await new Promise(setImmediate);
   clock.advance(bounds.journalRotationIntervalMs);
-  const maintenance = temporary.journal.scheduleLogRotation();
+  const maintenance = temporary.journal.runMaintenance();
   // Appends more changes than fit into a batch, in many turns of the event loop.
   const serials = Array.from({ length: 100 }, (_, i) => i + 3);
   for (const serial of serials) {
@@ -181,13 +181,13 @@ test('if a write fails, the journal keeps the changes of that write, rejects lat
   assert.equal(temporary.journal.healthy, false);
   for (let i = 0; i < 3; i++) await assertRejected(3, false);
   clock.advance(bounds.journalRotationIntervalMs);
-  await temporary.journal.scheduleLogRotation();
+  await temporary.journal.runMaintenance();
   assert.equal(journalLogs(temporary).length, 1);
   temporary.repairFiles();
   while (!temporary.journal.healthy) await new Promise(setImmediate);
   // The next batch has the number of the rejected batches.
   await append(temporary, 4);
-  await temporary.journal.scheduleLogRotation();
+  await temporary.journal.runMaintenance();
   assert.equal(journalLogs(temporary).length, 2);
   await append(temporary, 5);
   assert.deepEqual(await restoredSerials(temporary), [1, 2, 4, 5]);
@@ -198,12 +198,12 @@ test('deletes a journal log as soon as all of its sessions have expired', async 
   const [first] = journalLogs(temporary);
   clock.advance(bounds.journalRotationIntervalMs);
   await append(temporary, 1);
-  await temporary.journal.scheduleLogRotation();
+  await temporary.journal.runMaintenance();
   clock.advance(ttlMs - 1);
-  await temporary.journal.scheduleLogRotation();
+  await temporary.journal.runMaintenance();
   assert(journalLogs(temporary).includes(first!));
   clock.advance(1);
-  await temporary.journal.scheduleLogRotation();
+  await temporary.journal.runMaintenance();
   assert(!journalLogs(temporary).includes(first!));
 });
 
@@ -213,7 +213,7 @@ test('starts and deletes journal logs without synchronous file system calls', as
   const [first] = journalLogs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalRotationIntervalMs);
-  await temporary.journal.scheduleLogRotation();
+  await temporary.journal.runMaintenance();
   clock.advance(ttlMs);
   await append(temporary, 2);
   const before = journalLogs(temporary);
@@ -222,7 +222,7 @@ test('starts and deletes journal logs without synchronous file system calls', as
   const synchronous = Object.keys(fs).filter(isSynchronous) as 'fsyncSync'[];
   const mocks = synchronous.map((name) => t.mock.method(fs, name));
   syncBuiltinESMExports();
-  await temporary.journal.scheduleLogRotation();
+  await temporary.journal.runMaintenance();
   await append(temporary, 3);
   const called = synchronous.filter((_, i) => mocks[i]!.mock.callCount() > 0);
   t.mock.restoreAll();
@@ -241,15 +241,15 @@ test('retries the failed deletion of a journal log, and reports both the failure
   const [first] = journalLogs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalRotationIntervalMs);
-  await temporary.journal.scheduleLogRotation();
+  await temporary.journal.runMaintenance();
   clock.advance(ttlMs);
   const rm = t.mock.method(fs.promises, 'rm', () => Promise.reject(new Error('an i/o error')));
   syncBuiltinESMExports();
-  await temporary.journal.scheduleLogRotation();
+  await temporary.journal.runMaintenance();
   rm.mock.restore();
   syncBuiltinESMExports();
   assert.deepEqual([rm.mock.callCount(), incidents], [1, ['maintenance-failed']]);
-  for (let again = 0; again < 2; again++) await temporary.journal.scheduleLogRotation();
+  for (let again = 0; again < 2; again++) await temporary.journal.runMaintenance();
   assert.deepEqual(incidents, ['maintenance-failed', 'maintenance-recovered']);
   assert(!journalLogs(temporary).some((name) => name.startsWith(first!)));
 });
@@ -318,13 +318,13 @@ test('opens a journal with rotated secrets, and reports a missing secret', async
   await append(temporary, 1);
   const first = { number: 1, bytes: temporary.options.secrets.newest.bytes };
   const other = { number: 2, bytes: Buffer.alloc(32, 2) };
-  assert.equal((await temporary.merges({ secrets: new SecretRing([first, other]) })).length, 1);
+  assert.equal((await temporary.merges({ secrets: new SecretSet([first, other]) })).length, 1);
   await append(temporary, 2);
   await temporary.journal.close();
-  await assert.rejects(temporary.merges({ secrets: new SecretRing([first]) }), /LogDamaged|secret 2.*does not list/);
-  const replaced = new SecretRing([{ number: 1, bytes: Buffer.alloc(32, 9) }, other]);
+  await assert.rejects(temporary.merges({ secrets: new SecretSet([first]) }), /LogDamaged|secret 2.*does not list/);
+  const replaced = new SecretSet([{ number: 1, bytes: Buffer.alloc(32, 9) }, other]);
   await assert.rejects(temporary.merges({ secrets: replaced }), /cannot be decrypted/);
-  assert.equal((await temporary.merges({ secrets: new SecretRing([first, other]) })).length, 2);
+  assert.equal((await temporary.merges({ secrets: new SecretSet([first, other]) })).length, 2);
 });
 
 test('close stores all queued changes, rejects later changes and is idempotent', async (t) => {
@@ -355,8 +355,8 @@ test('decryptBatch returns null for a wrong batch number, salt or secret, and fo
 });
 
 const { fields } = personalLoans;
-const state = fieldPosition(personalLoans, 'state');
-const amount = fieldPosition(personalLoans, 'loan_amount');
+const state = findFieldIndex(personalLoans, 'state');
+const amount = findFieldIndex(personalLoans, 'loan_amount');
 
 function withFields(changed: Vertical['fields']): Vertical {
   return { ...personalLoans, fields: changed };
@@ -366,7 +366,7 @@ test('no converter is created if the stored field encodings equal the current fi
   const parsed = parseFieldEncodings(serializeFieldEncodings([personalLoans, equipmentLeases]));
   for (const vertical of [personalLoans, equipmentLeases]) {
     const encodings = parsed.get(vertical.number)!;
-    assert.deepEqual(encodings, journalFieldEncodings(vertical));
+    assert.deepEqual(encodings, listFieldEncodings(vertical));
     assert.equal(createFieldEncodingConverter(encodings, vertical), null);
   }
 });
@@ -382,14 +382,14 @@ test('translates field changes correctly after the order of the fields has chang
     fc.property(fc.shuffledSubarray([...fields], { minLength: fields.length }), (shuffled) => {
       const today = withFields(shuffled);
       const translate =
-        createFieldEncodingConverter(journalFieldEncodings(personalLoans), today) ??
+        createFieldEncodingConverter(listFieldEncodings(personalLoans), today) ??
         ((changes: readonly number[]) => changes);
       const changes = fields.flatMap((_, position) => [position, -1]);
       changes[2 * state + 1] = 3;
       changes[2 * amount + 1] = 15_000;
       const translated = translate(changes);
       const kept = (name: string) => {
-        const at = translated.findIndex((each, i) => i % 2 === 0 && each === fieldPosition(today, name));
+        const at = translated.findIndex((each, i) => i % 2 === 0 && each === findFieldIndex(today, name));
         return translated[at + 1];
       };
       assert.deepEqual([kept('state'), kept('loan_amount'), kept('birthdate')], [3, 15_000, -1]);
@@ -403,7 +403,7 @@ test('if the allowed values of a field change, the converter renumbers stored va
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,
     ),
   );
-  const translate = createFieldEncodingConverter(journalFieldEncodings(personalLoans), moved)!;
+  const translate = createFieldEncodingConverter(listFieldEncodings(personalLoans), moved)!;
   const words = (fields[state] as { values: readonly string[] }).values;
   assert.deepEqual(translate([state, words.indexOf('CA'), amount, 5_000]), [state, 1, amount, 5_000]);
   assert.deepEqual(translate([state, words.indexOf('NY'), amount, 5_000]), [amount, 5_000]);
@@ -412,10 +412,10 @@ test('if the allowed values of a field change, the converter renumbers stored va
 
 test('a field encoding converter skips removed fields and fields whose kind has changed', () => {
   const gone = withFields(fields.filter(({ name }) => name !== 'state'));
-  assert.deepEqual(createFieldEncodingConverter(journalFieldEncodings(personalLoans), gone)!([state, 3]), []);
+  assert.deepEqual(createFieldEncodingConverter(listFieldEncodings(personalLoans), gone)!([state, 3]), []);
   const other = withFields(
     fields.map((field) => (field.name === 'state' ? { name: 'state', kind: 'boolean' } : field)),
   );
-  assert.deepEqual(createFieldEncodingConverter(journalFieldEncodings(personalLoans), other)!([state, 1]), []);
-  assert.deepEqual(createFieldEncodingConverter(journalFieldEncodings(personalLoans), other)!([99, 1]), []);
+  assert.deepEqual(createFieldEncodingConverter(listFieldEncodings(personalLoans), other)!([state, 1]), []);
+  assert.deepEqual(createFieldEncodingConverter(listFieldEncodings(personalLoans), other)!([99, 1]), []);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fileSystemLogFiles } from '../../src/event-log/log-files.ts';
+import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import type { LedgerSubscriber } from '../../src/ledger/ledger.ts';
 import { openLedger, readLedgerSince } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
@@ -92,7 +92,7 @@ test('opening the ledger skips segments whose records no subscriber requested', 
   const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [idle], recoveries: [recovery] });
   assert.deepEqual(recovery.kinds, [2]);
   const kinds: number[] = [];
-  await readLedgerSince(fileSystemLogFiles, folder, ledger, 0, ([kind]) => kinds.push(kind));
+  await readLedgerSince(nodeFileSystem, folder, ledger, 0, ([kind]) => kinds.push(kind));
   assert.deepEqual(kinds, [1, 2]);
   await ledger.close();
 });

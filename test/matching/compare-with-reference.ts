@@ -13,9 +13,9 @@ import {
   removeOffer,
 } from '../../src/matching/offer-set.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
-import { absentValue, fieldPosition } from '../../src/verticals/field-vector.ts';
+import { absentValue, findFieldIndex } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { priceRankedOffers, toOfferViews } from '../../src/verticals/personal-loans/offer-view.ts';
+import { calculateOfferPrices, toOfferViews } from '../../src/verticals/personal-loans/offer-view.ts';
 import type { LoanRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
@@ -114,7 +114,7 @@ function compareAnswers(
   const shown = [...new Set(orders)];
   for (let from = 0; from < shown.length; from += bounds.offersShownMax) {
     const some = Uint16Array.from(shown.slice(from, from + bounds.offersShownMax));
-    const offers = priceRankedOffers(compiled, some, borrower);
+    const offers = calculateOfferPrices(compiled, some, borrower);
     const answered = toOfferViews({ catalog: compiled, offers, subId: 'sub', clickToken: 'v' }, urls);
     for (const { svc_offer_id, apr_range, payment_term_months, monthly_payment_estimate, ...terms } of answered) {
       const { loan_amount_range, term_months } = terms;
@@ -217,9 +217,9 @@ function spendToTheLimit(borrower: number[], catalog: LoanCatalog, random: Rando
   const debt = Math.floor(random() * 2_000);
   // By fours, so that the amount is whole over 105 months, too.
   const incomes = 4 * Math.ceil((1_000 + random() * 8_000 + debt * 20) / quarters / 4);
-  borrower[fieldPosition(vertical, annualIncome)] = incomes * 240;
-  borrower[fieldPosition(vertical, monthlyDebt)] = debt;
-  borrower[fieldPosition(vertical, amount)] = ((incomes * quarters - debt * 20) * months) / 20;
+  borrower[findFieldIndex(vertical, annualIncome)] = incomes * 240;
+  borrower[findFieldIndex(vertical, monthlyDebt)] = debt;
+  borrower[findFieldIndex(vertical, amount)] = ((incomes * quarters - debt * 20) * months) / 20;
 }
 
 function changeBands(
@@ -250,9 +250,9 @@ function drawBorrower(random: Random, vertical: Vertical): number[] {
     borrower[at] = Math.min(field.max, Math.max(field.min, edge));
   }
   const { annualIncome, monthlyDebt } = vertical.roles;
-  const income = borrower[fieldPosition(vertical, annualIncome)]!;
+  const income = borrower[findFieldIndex(vertical, annualIncome)]!;
   if (monthlyDebt !== undefined && random() < 0.5) {
-    borrower[fieldPosition(vertical, monthlyDebt)] = Math.floor((Math.max(0, income) / 12) * random() * 0.4);
+    borrower[findFieldIndex(vertical, monthlyDebt)] = Math.floor((Math.max(0, income) / 12) * random() * 0.4);
   }
   return borrower;
 }

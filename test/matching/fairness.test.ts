@@ -7,12 +7,12 @@ import { explainOffers } from '../../src/matching/explain-offers.ts';
 import { sortOrders } from '../../src/matching/matcher.ts';
 import { addOffer, emptyOfferSet } from '../../src/matching/offer-set.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
-import { type FieldVector, fieldPosition } from '../../src/verticals/field-vector.ts';
+import { type FieldVector, findFieldIndex } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { priceRankedOffers, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
+import { calculateOfferPrices, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { createRanker, type LoanRanker, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
-import { type OfferScorer, recommendedScore } from '../../src/verticals/personal-loans/sort-keys.ts';
+import { computeRecommendationScore, type OfferScorer } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog, randomBorrower, randomFieldValue, seededRandom } from '../support/random-catalog.ts';
 import { compileLoans, scoresOf, today } from './loan-fixtures.ts';
 
@@ -86,7 +86,7 @@ function show(market: Market, drawn: Catalog, borrower: FieldVector): Shown {
   const idOf = (offer: number) => catalog.offers[offer]!.id;
   const orders = sortOrders.map((_sort, at) => completeOrder(market, catalog, borrower, at));
   const texts = orders[0]!.map((offer): [string, string] => {
-    const offers = priceRankedOffers(catalog, [offer], borrower);
+    const offers = calculateOfferPrices(catalog, [offer], borrower);
     return [
       idOf(offer),
       renderOffersJson(
@@ -136,7 +136,7 @@ function forEachPair(
   values: { readonly one?: number; readonly other?: number } = {},
 ): void {
   const random = seededRandom(20_260_801);
-  const position = fieldPosition(personalLoans, trait);
+  const position = findFieldIndex(personalLoans, trait);
   const value = () => randomFieldValue(random, personalLoans.fields[position]!);
   for (const [seed, catalog] of catalogsBySize[size].entries()) {
     for (let pair = 0; pair < 20; pair++) {
@@ -170,11 +170,11 @@ function assertFair(market: Market, trait: string, size: Size): number {
 
 /** Returns an unfair market: the score of each offer includes the trait, with a weight that differs from offer to offer. */
 function marketWithWeightFor(trait: string): Market {
-  const position = fieldPosition(personalLoans, trait);
+  const position = findFieldIndex(personalLoans, trait);
   let value = 0;
   const rank = createRanker(
     (tables, offer, applicant, price) =>
-      recommendedScore(tables, offer, applicant, price) + ((value * (offer + 1)) % 7) * 50_000,
+      computeRecommendationScore(tables, offer, applicant, price) + ((value * (offer + 1)) % 7) * 50_000,
   );
   return {
     ...fairMarket,
@@ -187,7 +187,7 @@ function marketWithWeightFor(trait: string): Market {
 
 /** Returns an unfair market, in which borrowers with every second value of a trait pay higher rates. */
 function marketWithSurchargeFor(trait: string): Market {
-  const position = fieldPosition(personalLoans, trait);
+  const position = findFieldIndex(personalLoans, trait);
   const surcharged = new Map<Catalog, CompiledCatalog>();
   const surcharge = (catalog: Catalog) => {
     const file = structuredClone(catalog.file);
@@ -224,7 +224,7 @@ for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'ed
 
 test('only rankings in a large market use the sort orders that the index stores for each loan term', () => {
   for (const size of sizes) {
-    const rank = createRanker(recommendedScore);
+    const rank = createRanker(computeRecommendationScore);
     let borrowers = 0;
     let truncated = 0;
     forEachPair('birthdate', size, ({ compiled }, borrower) => {
@@ -241,7 +241,7 @@ test('only rankings in a large market use the sort orders that the index stores 
 /** Asserts that two borrowers who differ only in one field get the same offers and explanations. */
 async function assertNoDifference(market: Market, trait: string, size: Size): Promise<void> {
   const random = seededRandom(7);
-  const position = fieldPosition(personalLoans, trait);
+  const position = findFieldIndex(personalLoans, trait);
   for (const catalog of catalogsBySize[size].slice(0, markets[size].catalogs / 2)) {
     for (let i = 0; i < 10; i++) {
       const one = randomBorrower(random);
@@ -262,8 +262,8 @@ for (const trait of ['education_level', 'address_zip']) {
       assertNoDifference(fairMarket, trait, size));
 
     selfCheck(`detects eligibility that depends on ${trait} in a ${size} market`, async () => {
-      const position = fieldPosition(personalLoans, trait);
-      const income = fieldPosition(personalLoans, 'annual_income');
+      const position = findFieldIndex(personalLoans, trait);
+      const income = findFieldIndex(personalLoans, 'annual_income');
       const selective: Market = {
         ...fairMarket,
         rank: (tables, borrower, ...rest) =>
@@ -275,7 +275,7 @@ for (const trait of ['education_level', 'address_zip']) {
 }
 
 describe('scores of retired borrowers', () => {
-  const field = personalLoans.fields[fieldPosition(personalLoans, 'employment_status')] as {
+  const field = personalLoans.fields[findFieldIndex(personalLoans, 'employment_status')] as {
     values: readonly string[];
   };
   const values = { one: field.values.indexOf('employed'), other: field.values.indexOf('retired') };
@@ -295,7 +295,7 @@ describe('scores of retired borrowers', () => {
   }
 
   test('no offer has a lower score for a retired borrower than for an employed borrower with the same income', () => {
-    const compared = assertNeverBelow(() => recommendedScore);
+    const compared = assertNeverBelow(() => computeRecommendationScore);
     assert.ok(compared > 50, `only ${compared} offers were compared`);
   });
 
@@ -303,7 +303,7 @@ describe('scores of retired borrowers', () => {
     const unfair =
       (employment: number): OfferScorer =>
       (...priced) =>
-        recommendedScore(...priced) + (employment === values.one ? 1 : 0);
+        computeRecommendationScore(...priced) + (employment === values.one ? 1 : 0);
     assert.throws(() => assertNeverBelow(unfair), /retired borrowers are scored below/);
   });
 });
@@ -343,7 +343,7 @@ describe('influence of payouts on rankings', () => {
     selfCheck(`the test detects a weight of the payout in a ${size} market`, () => {
       const paid = createRanker(
         (tables, offer, applicant, price) =>
-          recommendedScore(tables, offer, applicant, price) +
+          computeRecommendationScore(tables, offer, applicant, price) +
           Math.round(tables.expectedRevenueMicros[offer * tables.bandCount + applicant.creditBand]! / 1_000),
       );
       assert.throws(() => assertNoInfluence(paid, size), /an order depends on payouts/);

@@ -8,14 +8,14 @@ import {
   decodeMatchResults,
   encodeMatchBatch,
   encodeMatchResults,
-  type MatchRequestMessage,
+  type MatchRequestTuple,
   type WorkerMatchResult,
 } from '../../src/matching/match-batch.ts';
 import { packed } from './loan-fixtures.ts';
 
 const request = fc
   .tuple(fc.string(), fc.nat(), fc.array(fc.integer({ min: -1, max: 99_999_999 }), { maxLength: bounds.fieldsMax }))
-  .map(([version, today, borrower]): MatchRequestMessage => [version, today, ...borrower]);
+  .map(([version, today, borrower]): MatchRequestTuple => [version, today, ...borrower]);
 
 const ranking = fc.nat(bounds.catalogOffersMax).map((total): WorkerMatchResult => {
   const places = (total * 7) % (bounds.offersRankedMax + 1);
@@ -48,7 +48,7 @@ test('decodes an encoded batch', () => {
 test('encodes a repeated set of unavailable offers once per batch', () => {
   const requests = Array.from(
     { length: bounds.matchBatchRequestsMax },
-    (): MatchRequestMessage => ['version', 20_260_520, 1, 2],
+    (): MatchRequestTuple => ['version', 20_260_520, 1, 2],
   );
   const closed = new Int32Array(625).fill(-1);
   const open = encodeMatchBatch({ requests, unavailable: [] }).length;
@@ -67,7 +67,7 @@ test('decodes encoded rankings and failures', () => {
 });
 
 test('encoding a message does not overwrite an earlier message', () => {
-  const batch = { requests: [['one', 1, 2, 3] as MatchRequestMessage], unavailable: [] };
+  const batch = { requests: [['one', 1, 2, 3] as MatchRequestTuple], unavailable: [] };
   const first = encodeMatchBatch(batch);
   encodeMatchBatch({ requests: [['two', 4, 5, 6]], unavailable: [] });
   assert.deepEqual(decodeMatchBatch(first), batch);

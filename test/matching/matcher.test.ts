@@ -42,7 +42,7 @@ function openCatalogs() {
     /** Replaces the live catalog by a generated catalog. */
     change: (seed: number) => {
       writeFileSync(file, textOf(seed));
-      return catalogs.reloadAllCatalogs(1, 'live');
+      return catalogs.reloadCatalog(1, 'live');
     },
     /** Deletes the archived catalogs, so that a thread can only rank with catalogs that were sent to it. */
     deleteArchive: () => {

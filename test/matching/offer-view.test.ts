@@ -5,8 +5,8 @@ import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
 import {
+  calculateOfferPrices,
   type OfferList,
-  priceRankedOffers,
   renderOffersJson,
   toOfferViews,
 } from '../../src/verticals/personal-loans/offer-view.ts';
@@ -25,7 +25,7 @@ function compile(catalog: CatalogFile) {
 
 function offerList(file: CatalogFile, indexes: ArrayLike<number>, borrower: readonly number[]): OfferList {
   const catalog = compile(file);
-  return { catalog, offers: priceRankedOffers(catalog, indexes, borrower), subId, clickToken };
+  return { catalog, offers: calculateOfferPrices(catalog, indexes, borrower), subId, clickToken };
 }
 
 /** The members of an offer (docs/contract.md#offers), taken from the catalog file. */

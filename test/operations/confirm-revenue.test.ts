@@ -17,7 +17,7 @@ import {
   confirmRevenue,
 } from '../../src/operations/confirm-revenue.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
-import { secretRingOf } from '../support/identities.ts';
+import { secretSetOf } from '../support/identities.ts';
 import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
@@ -30,13 +30,13 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** Runs `confirmRevenue` with a real ledger and aggregator. The catalog contains the lender of the offer `shown` only. */
 class Bench {
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
-  readonly clickIds = new ClickIds(secretRingOf('ours'), new RandomBytesPool());
+  readonly subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
+  readonly clickIds = new ClickIds(secretSetOf('ours'), new RandomBytesPool());
   readonly ledger: TemporaryLedger;
   readonly history: PayoutStateReader;
   readonly createdMs = this.clock.wallMs();
   readonly clickedMs = this.createdMs + 2_000;
-  readonly subId = this.subIds.issue(this.createdMs, 42, 1, 'live');
+  readonly subId = this.subIds.issueSubId(this.createdMs, 42, 1, 'live');
   readonly sub = Buffer.from(this.subIds.toBytes(this.subId));
   readonly ports: ConfirmRevenueDeps;
 
@@ -209,8 +209,8 @@ describe('confirmRevenue', () => {
       lost(bench.clickId('never-shown')),
       lost(bench.clickId('shown', bench.createdMs + dayMs + 1)),
       lost(bench.clickId('withdrawn')),
-      bench.row({ sub_id: bench.subIds.issue(bench.createdMs, 42, 1, 'live') }),
-      bench.row({ sub_id: bench.subIds.issue(bench.createdMs, 42, 1, 'test') }),
+      bench.row({ sub_id: bench.subIds.issueSubId(bench.createdMs, 42, 1, 'live') }),
+      bench.row({ sub_id: bench.subIds.issueSubId(bench.createdMs, 42, 1, 'test') }),
     );
     assert.deepEqual(outcomes, ['click_unknown', 'click_late', 'lender_unknown', 'click_unknown', 'sandbox']);
     assert.deepEqual(await bench.booked(), []);

@@ -12,7 +12,7 @@ import { ReferrerTags } from '../../src/sessions/referrer-tags.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { equipmentLeases } from '../support/equipment-leases.ts';
-import { liveTenant, secretRingOf, testTenant } from '../support/identities.ts';
+import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { openTemporaryLedger, type TemporaryLedger } from '../support/temporary-logs.ts';
 import { openSessionStore, repairUntilDurable, sessionTtlMs, verdictOf } from './bench.ts';
@@ -23,7 +23,7 @@ const astral = '💶';
 
 class Bench {
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
+  readonly subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
   readonly sessions: MemorySessionStore;
   readonly ledger: TemporaryLedger;
   readonly deps: CreateSessionDeps;
@@ -34,8 +34,8 @@ class Bench {
     this.ledger = ledger;
     this.sessions = openSessionStore(t, clock, { sessionsMax, shardCount: 4 });
     const referrerTags = new ReferrerTags(tagsMax);
-    referrerTags.enforceReferrerTagLimit();
-    const secrets = secretRingOf('ours');
+    referrerTags.enableTagLimit();
+    const secrets = secretSetOf('ours');
     this.deps = {
       ...{ clock, subIds, sessions: this.sessions, referrerTags, ledger: ledger.log, sessionTtlMs },
       devices: new DeviceClassifier(100),
@@ -96,7 +96,7 @@ describe('createSession', () => {
     assert.equal(session.tenant, liveTenant);
     assert.equal(session.createdMs, createdMs);
     assert.deepEqual(
-      session.fieldsOfSession,
+      session.pocketFields,
       liveTenant.vertical.fields.map(() => -1),
     );
     assert.equal(session.cachedRanking, null);

@@ -17,7 +17,7 @@ import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { catalogOf, plainOffer } from '../matching/loan-fixtures.ts';
 import { browsers } from '../support/browsers.ts';
-import { liveTenant, secretRingOf, testTenant } from '../support/identities.ts';
+import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
 import { temporaryFolder } from '../support/running-marketplace.ts';
@@ -66,9 +66,9 @@ async function openBench(t: TestContext, isLive = true) {
       { vertical, mode: 'test', text: JSON.stringify(catalogWith({})) },
     ],
   });
-  const subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
-  const clickTokens = new ClickTokenCipher(secretRingOf('ours'), new RandomBytesPool());
-  const clickIds = new ClickIds(secretRingOf('ours'), new RandomBytesPool());
+  const subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
+  const clickTokens = new ClickTokenCipher(secretSetOf('ours'), new RandomBytesPool());
+  const clickIds = new ClickIds(secretSetOf('ours'), new RandomBytesPool());
   const clickTimeout = new SharedTimeout(60_000, 1_000);
   runAfterTest(t, () => clickTimeout.close());
   const deps = {
@@ -92,7 +92,7 @@ async function openBench(t: TestContext, isLive = true) {
 
     /** Creates a session. Returns the parameters of the click URL of an offer. */
     link({ account, vertical, mode }: Tenant = liveTenant): Link {
-      const sub = subIds.issue(clock.wallMs(), account, vertical.number, mode);
+      const sub = subIds.issueSubId(clock.wallMs(), account, vertical.number, mode);
       const catalogVersion = catalogs.currentCatalog(vertical.number, mode).version;
       const v = clickTokens.encrypt(subIds.toBytes(sub), { catalogVersion, creditBand });
       if (isLive) {
@@ -119,7 +119,7 @@ async function openBench(t: TestContext, isLive = true) {
 
     async reloadCatalog(changes: Partial<LoanOffer>): Promise<void> {
       writeCatalog(changes);
-      const changed = await catalogs.reloadAllCatalogs(vertical.number, 'live');
+      const changed = await catalogs.reloadCatalog(vertical.number, 'live');
       assert(changed.ok && changed.changed);
     },
   };
@@ -314,7 +314,7 @@ describe('followClick after a new ranking for the session', () => {
 describe('followClick for an offer with a daily cap', () => {
   async function capped(t: TestContext, cap: number): Promise<Bench> {
     const bench = await openBench(t);
-    bench.catalogs.onCatalogActivated((catalog) => bench.caps.activateCatalog(catalog, bench.clock.wallMs()));
+    bench.catalogs.onCatalogActivated((catalog) => bench.caps.activateCaps(catalog, bench.clock.wallMs()));
     await bench.reloadCatalog({ ...liveOffers, daily_cap: cap });
     return bench;
   }

@@ -13,9 +13,9 @@ import {
   type Matcher,
   type MatchRequest,
   noUnavailableOffers,
-  packedOfferAt,
   sortOrders,
   type UnavailableOffers,
+  unpackOfferIndex,
 } from '../../src/matching/matcher.ts';
 import { addOffer, countOffers, emptyOfferSet } from '../../src/matching/offer-set.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
@@ -27,14 +27,14 @@ import {
   type MarketplaceView,
   toMarketplaceView,
 } from '../../src/operations/get-marketplace.ts';
-import { addIgnoredParameters } from '../../src/operations/ignored-names.ts';
+import { reportIgnoredParameters } from '../../src/operations/ignored-names.ts';
 import type { OffersResult } from '../../src/operations/show-offers.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
-import { fieldPosition } from '../../src/verticals/field-vector.ts';
+import { findFieldIndex } from '../../src/verticals/field-vector.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import { enlargedCatalog, withDailyCap } from '../support/changeable-catalogs.ts';
-import { secretRingOf, testTenant } from '../support/identities.ts';
+import { secretSetOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/random-catalog.ts';
 import { runAfterTest } from '../support/run-after-test.ts';
@@ -68,7 +68,7 @@ async function setUp(
   const matcher = await startMatcher({ threads, inThreadOffersMax: 0, catalogs, verticals: [vertical] });
   runAfterTest(t, () => matcher.close());
   const sessions = openSessionStore(t, clock);
-  const subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
+  const subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
   /** The test changes `unavailable`; `rankings` counts calls of the matcher. */
   const state: { unavailable: UnavailableOffers; rankings: number } = { unavailable: noUnavailableOffers, rankings: 0 };
   const counting: Matcher = Object.create(matcher, {
@@ -81,13 +81,13 @@ async function setUp(
   });
   const deps: GetMarketplaceDeps = {
     ...{ clock, catalogs, matcher: counting, sessions, subIds, sessionTtlMs, ledger: ledger.log },
-    clickTokens: new ClickTokenCipher(secretRingOf('ours'), new RandomBytesPool()),
+    clickTokens: new ClickTokenCipher(secretSetOf('ours'), new RandomBytesPool()),
     caps: { unavailableOffers: () => state.unavailable },
     explanations: new SerialQueue(1),
     onViewLost: () => assert.fail('unexpected lost view'),
     onSessionMissing: () => assert.fail('unexpected missing session'),
   };
-  const subId = subIds.issue(clock.wallMs(), testTenant.account, vertical.number, testTenant.mode);
+  const subId = subIds.issueSubId(clock.wallMs(), testTenant.account, vertical.number, testTenant.mode);
   sessions.add(subId, testTenant);
   const session = sessions.get(subId)!;
   session.mergeFields(validatePocketFields(vertical, personalLoansFixture.complete, 2026_05_20).changes);
@@ -98,7 +98,7 @@ async function setUp(
   return { clock, ledger, sessions, session, catalog, state, ask, show };
 }
 
-const amount = fieldPosition(vertical, vertical.roles.amount);
+const amount = findFieldIndex(vertical, vertical.roles.amount);
 
 // A response waits for another event-loop turn if it needs an explanation or a matching thread.
 for (const { threads, explain, what } of [
@@ -129,7 +129,7 @@ for (const { threads, explain, what } of [
     it('if fields change during matching, returns the offers for the old fields and does not cache the ranking', async (t) => {
       const { session, show } = await setUp(t, threads);
       const before = viewOf(await show(explain));
-      session.mergeFields([amount, session.fieldsOfSession[amount]!]);
+      session.mergeFields([amount, session.pocketFields[amount]!]);
       const showing = show(explain);
       assert(showing instanceof Promise);
       session.mergeFields([amount, 100_000]);
@@ -182,7 +182,7 @@ describe('getMarketplace if the availability of offers changes', () => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     await ask({});
     const first = session.cachedRanking!.ranking.orders;
-    const best = Array.from({ length: 13 }, (_, place) => packedOfferAt(first, place));
+    const best = Array.from({ length: 13 }, (_, place) => unpackOfferIndex(first, place));
     const shown = async (closed: readonly number[], maxOffers: string) => {
       state.unavailable = unavailableFrom(closed, catalog);
       const { offers } = viewOf(await ask({ max_offers: maxOffers }));
@@ -231,7 +231,7 @@ describe('getMarketplace if the availability of offers changes', () => {
       const view = viewOf(await ask({ sort, max_offers: String(maxOffers) }));
       const plain = rankLoans(
         catalog.tables,
-        session.fieldsOfSession,
+        session.pocketFields,
         session.cachedRanking!.rankedOn,
         state.unavailable.bits,
       );
@@ -251,7 +251,7 @@ describe('getMarketplace if the availability of offers changes', () => {
   it('omits offers that become unavailable during matching', async (t) => {
     const { catalog, state, ask, session } = await setUpLarge(t, 1);
     const before = viewOf(await ask({}));
-    session.mergeFields([amount, session.fieldsOfSession[amount]!]);
+    session.mergeFields([amount, session.pocketFields[amount]!]);
     const asked = ask({});
     state.unavailable = unavailableFrom([catalog.findOfferIndex(before.offers[0]!.svc_offer_id)], catalog);
     const after = viewOf(await asked);
@@ -292,7 +292,7 @@ it('the rendered response text equals JSON.stringify of the response object', as
     assert(outcome.ok);
     assert.equal(
       renderMarketplaceJson(outcome.value, offerUrls, ignored),
-      JSON.stringify(addIgnoredParameters(viewOf(outcome), ignored)),
+      JSON.stringify(reportIgnoredParameters(viewOf(outcome), ignored)),
     );
   }
 });
@@ -301,11 +301,11 @@ it('returns the correct offers to each request if several results arrive at the 
   const { session, ask } = await setUp(t, 1);
   const alone = [];
   for (const sort of sortOrders) {
-    session.mergeFields([amount, session.fieldsOfSession[amount]!]);
+    session.mergeFields([amount, session.pocketFields[amount]!]);
     alone.push(viewOf(await ask({ sort, max_offers: '20' })).offers);
   }
   assert.equal(new Set(alone.map((offers) => JSON.stringify(offers))).size, sortOrders.length);
-  session.mergeFields([amount, session.fieldsOfSession[amount]!]);
+  session.mergeFields([amount, session.pocketFields[amount]!]);
   const outcomes = await Promise.all(sortOrders.map((sort) => ask({ sort, max_offers: '20' })));
   assert.deepEqual(
     outcomes.map((outcome) => viewOf(outcome).offers.map(({ click_url: _url, ...offer }) => offer)),

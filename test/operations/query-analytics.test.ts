@@ -16,7 +16,7 @@ import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/quer
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { CannedAnalytics, noFigures, noWidgetEvents } from '../support/canned-analytics.ts';
-import { liveTenant, secretRingOf, testTenant } from '../support/identities.ts';
+import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { verdictOf } from './bench.ts';
 
@@ -44,12 +44,12 @@ const zeroMetrics = {
 class Bench {
   /** Noon of 2026-05-20. */
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
-  readonly pageCursors = new PageCursors(secretRingOf('ours'));
+  readonly subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
+  readonly pageCursors = new PageCursors(secretSetOf('ours'));
   readonly analytics = new CannedAnalytics();
 
   issue(tenant: Tenant = liveTenant): string {
-    return this.subIds.issue(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
+    return this.subIds.issueSubId(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
   }
 
   bytesOf(...ids: readonly string[]): Uint8Array[] {

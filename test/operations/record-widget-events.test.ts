@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type AppendedRecord, LogUnavailableError } from '../../src/event-log/event-log.ts';
-import { parseSubIdInt32s, SubIds, subIdInt32Count } from '../../src/ids/sub-id.ts';
+import { parseSubIdHex, SubIds, subIdInt32Count } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord, WidgetEventsReportedRecord } from '../../src/ledger/ledger-record.ts';
 import { recordWidgetEvents } from '../../src/operations/record-widget-events.ts';
@@ -10,7 +10,7 @@ import { InternTable } from '../../src/sessions/intern-table.ts';
 import { RankingArena } from '../../src/sessions/ranking-arena.ts';
 import { SessionShard } from '../../src/sessions/session-shard.ts';
 import { widgetLoadId } from '../support/api-caller.ts';
-import { liveTenant, secretRingOf } from '../support/identities.ts';
+import { liveTenant, secretSetOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 /** A log whose failures a test controls. */
@@ -37,14 +37,14 @@ class FailingLog implements Pick<Ledger, 'append' | 'durablePosition'> {
 function setUp() {
   const clock = new ManualClock();
   const ledger = new FailingLog();
-  const subIds = new SubIds(secretRingOf('reports'), new RandomBytesPool());
-  const subId = subIds.issue(clock.wallMs(), 1, 1, 'live');
+  const subIds = new SubIds(secretSetOf('reports'), new RandomBytesPool());
+  const subId = subIds.issueSubId(clock.wallMs(), 1, 1, 'live');
   const part = new SessionShard({
     ...{ tenants: new InternTable(), rankings: new RankingArena() },
     fieldsMax: liveTenant.vertical.fields.length,
   });
   const id = new Int32Array(subIdInt32Count);
-  parseSubIdInt32s(subId, id);
+  parseSubIdHex(subId, id);
   part.add(id, liveTenant);
   const session = part.get(id, subId)!;
   const counted: string[] = [];

@@ -7,9 +7,9 @@ import { submitInputs } from '../../src/operations/submit-inputs.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import type { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import type { CachedRanking } from '../../src/sessions/session-store.ts';
-import { emptyFieldVector, fieldPosition } from '../../src/verticals/field-vector.ts';
+import { emptyFieldVector, findFieldIndex } from '../../src/verticals/field-vector.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
-import { liveTenant, secretRingOf } from '../support/identities.ts';
+import { liveTenant, secretSetOf } from '../support/identities.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { openTemporaryJournal, type TemporaryJournal } from '../support/temporary-logs.ts';
 import { openSessionStore, sessionTtlMs, verdictOf } from './bench.ts';
@@ -52,7 +52,7 @@ const submission = fc
 
 class Bench {
   readonly clock = new ManualClock();
-  readonly subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
+  readonly subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
   readonly sessions: MemorySessionStore;
   missing = 0;
 
@@ -68,7 +68,7 @@ class Bench {
   }
 
   newSession(tenant: Tenant = liveTenant): string {
-    const id = this.subIds.issue(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
+    const id = this.subIds.issueSubId(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
     this.sessions.add(id, tenant);
     return id;
   }
@@ -94,7 +94,7 @@ class Bench {
   }
 
   fieldsOf(sub_id: string): readonly number[] {
-    return this.sessions.get(sub_id)!.fieldsOfSession;
+    return this.sessions.get(sub_id)!.pocketFields;
   }
 }
 
@@ -220,9 +220,9 @@ describe('submitInputs', () => {
     assert.deepEqual(others, []);
     assert.deepEqual(merge!.sub, bench.subIds.toBytes(sub_id));
     assert.deepEqual(merge!.changes, [
-      fieldPosition(vertical, 'state'),
+      findFieldIndex(vertical, 'state'),
       4,
-      fieldPosition(vertical, 'loan_amount'),
+      findFieldIndex(vertical, 'loan_amount'),
       5_000,
     ]);
   });
@@ -243,7 +243,7 @@ describe('submitInputs', () => {
     assert.equal(first!.missing_required.includes('loan_amount'), true);
     assert.equal(second!.missing_required.includes('loan_amount'), false);
     const last = (await bench.journal.merges()).at(-1)!;
-    assert.equal(bench.fieldsOf(sub_id)[fieldPosition(vertical, 'state')], last.changes[1]);
+    assert.equal(bench.fieldsOf(sub_id)[findFieldIndex(vertical, 'state')], last.changes[1]);
   });
 
   it('returns SUB_ID_EXPIRED if the session expires before its field changes are durable', async (t) => {
@@ -287,7 +287,7 @@ describe('submitInputs', () => {
     assert.equal((await bench.submit(sub_id, { loan_amount: 6_000 })).match_readiness, 'high');
     const live = bench.fieldsOf(sub_id);
     assert.deepEqual(
-      ['state', 'loan_amount'].map((name) => live[fieldPosition(vertical, name)]),
+      ['state', 'loan_amount'].map((name) => live[findFieldIndex(vertical, name)]),
       [32, 6_000],
     );
     const restored = bench.newSession();

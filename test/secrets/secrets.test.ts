@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { openOrCreateSecretFile, SecretFileError } from '../../src/secrets/secret-file.ts';
-import { SecretRing } from '../../src/secrets/secret-ring.ts';
+import { SecretSet } from '../../src/secrets/secret-set.ts';
 
 const hex = (digit: string) => digit.repeat(64);
 
@@ -42,7 +42,7 @@ describe('openOrCreateSecretFile', () => {
   it('reads all secrets of the file', () => {
     writeFileSync(path, fileOf([2, hex('b')], [1, hex('a')]));
     const ring = openOrCreateSecretFile(path, true);
-    assert.deepEqual([...ring.secretVersions].sort(), [1, 2]);
+    assert.deepEqual([...ring.secretNumbers].sort(), [1, 2]);
     assert.deepEqual(ring.newest, { number: 2, bytes: Buffer.alloc(32, 0xbb) });
   });
 
@@ -74,14 +74,14 @@ describe('openOrCreateSecretFile', () => {
   });
 });
 
-describe('SecretRing', () => {
+describe('SecretSet', () => {
   const ringOf = (...numbers: number[]) =>
-    new SecretRing(numbers.map((number) => ({ number, bytes: Buffer.alloc(32, number) })));
+    new SecretSet(numbers.map((number) => ({ number, bytes: Buffer.alloc(32, number) })));
 
   it('the secret with the highest number is the newest', () => {
     const ring = ringOf(2, 9, 1);
     assert.equal(ring.newest.number, 9);
-    assert.deepEqual([...ring.secretVersions].sort(), [1, 2, 9]);
+    assert.deepEqual([...ring.secretNumbers].sort(), [1, 2, 9]);
   });
 
   it('derives a different key for each secret and purpose, and derives the same key each time', () => {
@@ -98,7 +98,7 @@ describe('SecretRing', () => {
     for (const fill of [1, 2]) assert(!keys.has(Buffer.alloc(32, fill).toString('hex')));
   });
 
-  it('throws for a secret ring without secrets, and derives no key for an unknown secret number', () => {
+  it('throws for a secret set without secrets, and derives no key for an unknown secret number', () => {
     assert.equal(ringOf(1).deriveKey(2, 'sub-id'), null);
     assert.throws(() => ringOf());
   });

@@ -5,7 +5,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 
 const healthy = { ledger: { healthy: true }, journal: { healthy: true }, analytics: { healthy: true } };
 
-test('the drain timeout begins after the drain delay, and stopNow sets the timeout and the delay to 0', async () => {
+test('the drain timeout begins after the drain delay, and stopImmediately sets the timeout and the delay to 0', async () => {
   const clock = new ManualClock();
   const drain = { delayMs: 3_000, deadlineMs: 5_000 };
   const lifecycle = new ServiceLifecycle({ clock, drain, cleanup: new CleanupStack(), ...healthy });
@@ -20,14 +20,14 @@ test('the drain timeout begins after the drain delay, and stopNow sets the timeo
   assert.equal(lifecycle.remainingDrainMs, 0);
 
   const stopped = new ServiceLifecycle({ clock, drain, cleanup: new CleanupStack(), ...healthy });
-  await stopped.stopNow();
+  await stopped.stopImmediately();
   assert.deepEqual([stopped.drainDelayMs, stopped.remainingDrainMs], [0, 0]);
 });
 
-test('reports why the service is not ready, and runs the cleanup once even if stop and stopNow are called', async () => {
+test('reports why the service is not ready, and runs the cleanup once even if stop and stopImmediately are called', async () => {
   const cleanup = new CleanupStack();
   let closed = 0;
-  cleanup.deferUntilClose(() => closed++);
+  cleanup.addCleanupCallback(() => closed++);
   const journal = { healthy: true };
   const lifecycle = new ServiceLifecycle({
     clock: new ManualClock(),
@@ -41,6 +41,6 @@ test('reports why the service is not ready, and runs the cleanup once even if st
   assert.deepEqual(lifecycle.notReadyReasons(), []);
   journal.healthy = false;
   assert.deepEqual(lifecycle.notReadyReasons(), ['the journal cannot be written']);
-  await Promise.all([lifecycle.stop(), lifecycle.stopNow()]);
+  await Promise.all([lifecycle.stop(), lifecycle.stopImmediately()]);
   assert.deepEqual([lifecycle.notReadyReasons(), lifecycle.isStopping, closed], [['the service is stopping'], true, 1]);
 });

@@ -5,17 +5,17 @@ import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { findSession } from '../../src/sessions/find-session.ts';
 import type { Session } from '../../src/sessions/session-store.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
-import { liveTenant, secretRingOf, testTenant } from '../support/identities.ts';
+import { liveTenant, secretSetOf, testTenant } from '../support/identities.ts';
 import { openSessionStore, sessionTtlMs } from './open-session-store.ts';
 
 function setUp(t: TestContext) {
   const { clock, sessions } = openSessionStore(t, { shardCount: 4 });
-  const subIds = new SubIds(secretRingOf('ours'), new RandomBytesPool());
+  const subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
   const onSessionMissing = t.mock.fn();
   /** Issues an id without a session in the store. */
   const issue = () => {
     const { account, vertical, mode } = liveTenant;
-    return subIds.issue(clock.wallMs(), account, vertical.number, mode);
+    return subIds.issueSubId(clock.wallMs(), account, vertical.number, mode);
   };
   /** Adds a session with unique fields. */
   const create = () => {
@@ -38,8 +38,8 @@ function assertFound(found: Session | string, session: Session): void {
   assert(typeof found !== 'string', String(found));
   assert.equal(found.tenant, session.tenant);
   assert.equal(found.createdMs, session.createdMs);
-  assert(found.fieldsOfSession[0]! > 0);
-  assert.deepEqual(found.fieldsOfSession, session.fieldsOfSession);
+  assert(found.pocketFields[0]! > 0);
+  assert.deepEqual(found.pocketFields, session.pocketFields);
 }
 
 const otherTenants: readonly (readonly [whose: string, tenant: Tenant])[] = [

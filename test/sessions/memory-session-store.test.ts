@@ -27,7 +27,7 @@ describe('MemorySessionStore', () => {
     store.get(id)!.mergeFields([0, 7]);
     assert(store.add(id, testTenant));
     assert.equal(store.get(id)!.tenant, liveTenant);
-    assert.equal(store.get(id)!.fieldsOfSession[0], 7);
+    assert.equal(store.get(id)!.pocketFields[0], 7);
     assert.equal(store.size, 1);
     assert(store.add(newId(), liveTenant));
   });

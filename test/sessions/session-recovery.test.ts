@@ -34,7 +34,7 @@ describe('SessionRecovery', () => {
     assert.deepEqual(session.tenant, { account: 9, vertical: personalLoans, mode: 'test' });
     assert.equal(session.createdMs, nowMs - 1_000);
     assert.deepEqual(
-      session.fieldsOfSession,
+      session.pocketFields,
       personalLoans.fields.map(() => -1),
     );
     assert.equal(session.cachedRanking, null);
@@ -67,7 +67,7 @@ describe('SessionRecovery', () => {
     const idOf = (number: number) => widgetEventsRecord(sub, ['widget_loaded'], { firstEvent: number })[4];
     assert.equal(widgetUsage.shouldCountView(view[5]!), false);
     assert.deepEqual(
-      [1, 2, 3].map((number) => widgetUsage.tryUseEventId(idOf(number))),
+      [1, 2, 3].map((number) => widgetUsage.tryMarkEventUsed(idOf(number))),
       [false, false, true],
     );
   });
@@ -79,7 +79,7 @@ describe('SessionRecovery', () => {
     recovery.applyFieldChanges(sub, [0, 7, 2, 3]);
     recovery.applyFieldChanges(sub, [0, 8]);
     recovery.applyFieldChanges(subIdBytes({ createdMs: nowMs - 1_000, serial: 2 }), [0, 9]);
-    assert.deepEqual(sessions.get(formatSubId(sub))!.fieldsOfSession.slice(0, 4), [8, -1, 3, -1]);
+    assert.deepEqual(sessions.get(formatSubId(sub))!.pocketFields.slice(0, 4), [8, -1, 3, -1]);
     assert.equal(sessions.size, 1);
   });
 

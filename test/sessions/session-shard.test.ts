@@ -84,7 +84,7 @@ interface Expected {
 function assertIs(session: Session, expected: Expected): void {
   assert.equal(session.tenant, expected.tenant);
   assert.equal(session.createdMs, expected.createdMs);
-  assert.deepEqual(session.fieldsOfSession, expected.fields);
+  assert.deepEqual(session.pocketFields, expected.fields);
   assert.equal(session.fieldsRevision, expected.revision);
   assert.deepEqual(session.cachedRanking, expected.ranked);
   if (expected.ranked !== null)
@@ -100,7 +100,7 @@ function assertDeleted({ handle, tenant, createdMs }: Expected): void {
   assert(handle.widgetUsage.shouldCountView(load));
   assert.equal(handle.tenant, tenant);
   assert.equal(handle.createdMs, createdMs);
-  assert.deepEqual(handle.fieldsOfSession, emptyFields(tenant));
+  assert.deepEqual(handle.pocketFields, emptyFields(tenant));
   assert.equal(handle.cachedRanking, null);
 }
 
@@ -176,7 +176,7 @@ class ModelComparison {
       for (const [field, value] of inFields) expected.fields[field] = value;
       expected.revision++;
       expected.ranked = null;
-      const before = session.fieldsOfSession;
+      const before = session.pocketFields;
       const copy = [...before];
       assert.deepEqual(session.mergeFields(inFields.flat()), expected.fields);
       assert.deepEqual(before, copy);
@@ -314,7 +314,7 @@ describe('SessionShard', () => {
       assert.equal(shard.size, held.length);
       for (const id of held) {
         const session = find(shard, id)!;
-        assert.equal(session.fieldsOfSession[0], id[5]);
+        assert.equal(session.pocketFields[0], id[5]);
         assert.equal(session.createdMs, id[5]);
       }
       for (const id of gone) assert.equal(find(shard, id), undefined);
@@ -392,9 +392,9 @@ describe('SessionShard', () => {
     assert.equal(shard.size, 3);
     assert((await memoryBesideHeap()) - before < 100_000);
     for (const [serial, session] of kept) {
-      assert.equal(session.fieldsOfSession[0], serial);
+      assert.equal(session.pocketFields[0], serial);
       assert.equal(session.mergeFields([0, serial + 1])![0], serial + 1);
-      assert.equal(find(shard, idOf(serial, serial, scattered(serial)))!.fieldsOfSession[0], serial + 1);
+      assert.equal(find(shard, idOf(serial, serial, scattered(serial)))!.pocketFields[0], serial + 1);
     }
     assert.equal(shard.deleteSessionsCreatedUntil(9_999), 3);
     for (const session of kept.values()) assert.equal(session.mergeFields([0, 1]), null);
@@ -407,7 +407,7 @@ describe('SessionShard', () => {
       assert.throws(() => first!.mergeFields([0, 7, position, 8]), RangeError, String(position));
     }
     for (const session of [first!, second!]) {
-      assert.deepEqual(session.fieldsOfSession, emptyFields(liveTenant));
+      assert.deepEqual(session.pocketFields, emptyFields(liveTenant));
       assert.equal(session.fieldsRevision, 0);
     }
   });

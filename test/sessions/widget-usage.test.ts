@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { EventDigestSet, WidgetUsage } from '../../src/sessions/widget-usage.ts';
+import { DigestSet, WidgetUsage } from '../../src/sessions/widget-usage.ts';
 
 const { widgetRequestsPerMinute: perMinute } = bounds;
 const idOf = (number: number): Buffer => {
@@ -20,12 +20,12 @@ describe('WidgetUsage', () => {
         const admitted: number[] = [];
         let nowMs = startMs;
         for (const wait of waits) {
-          const seconds = usage.admitRequest(nowMs);
+          const seconds = usage.checkRequestLimit(nowMs);
           if (seconds === 0) admitted.push(nowMs);
           else {
             assert.ok(Number.isInteger(seconds) && seconds >= 1);
             nowMs += seconds * 1000;
-            assert.equal(usage.admitRequest(nowMs), 0);
+            assert.equal(usage.checkRequestLimit(nowMs), 0);
             admitted.push(nowMs);
           }
           nowMs += wait;
@@ -41,10 +41,10 @@ describe('WidgetUsage', () => {
 
   it('admits a burst of all requests that are allowed per minute', () => {
     const usage = new WidgetUsage();
-    for (let i = 0; i < perMinute; i++) assert.equal(usage.admitRequest(5_000), 0);
-    assert.equal(usage.admitRequest(5_000), 1);
-    assert.equal(usage.admitRequest(5_000 + 60_000 / perMinute), 0);
-    assert.equal(usage.admitRequest(5_000 + 60_000 / perMinute), 1);
+    for (let i = 0; i < perMinute; i++) assert.equal(usage.checkRequestLimit(5_000), 0);
+    assert.equal(usage.checkRequestLimit(5_000), 1);
+    assert.equal(usage.checkRequestLimit(5_000 + 60_000 / perMinute), 0);
+    assert.equal(usage.checkRequestLimit(5_000 + 60_000 / perMinute), 1);
   });
 
   it('counts one view per widget load, up to the limit', () => {
@@ -61,12 +61,12 @@ describe('WidgetUsage', () => {
   it('accepts each widget event once, up to the limit', () => {
     const usage = new WidgetUsage();
     for (let number = 0; number < bounds.widgetEventsPerSessionMax; number++) {
-      assert.ok(usage.tryUseEventId(idOf(number)));
-      assert.ok(!usage.tryUseEventId(idOf(number)));
+      assert.ok(usage.tryMarkEventUsed(idOf(number)));
+      assert.ok(!usage.tryMarkEventUsed(idOf(number)));
     }
-    assert.ok(!usage.tryUseEventId(idOf(bounds.widgetEventsPerSessionMax)));
-    usage.releaseEventId(idOf(3));
-    assert.ok(usage.tryUseEventId(idOf(3)));
+    assert.ok(!usage.tryMarkEventUsed(idOf(bounds.widgetEventsPerSessionMax)));
+    usage.markEventUnused(idOf(3));
+    assert.ok(usage.tryMarkEventUsed(idOf(3)));
   });
 });
 
@@ -75,11 +75,11 @@ const digest = fc
   .tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 5 }))
   .map(([first, second]) => Buffer.from([first, 0, 0, 0, second, 0, 0, 0]));
 
-test('EventDigestSet behaves like a Set in random operations', () => {
+test('DigestSet behaves like a Set in random operations', () => {
   const command = fc.tuple(fc.constantFrom('add', 'delete', 'has'), digest);
   fc.assert(
     fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
-      const set = new EventDigestSet();
+      const set = new DigestSet();
       const model = new Set<string>();
       for (const [name, item] of commands) {
         const text = item.toString('hex');
@@ -98,8 +98,8 @@ test('EventDigestSet behaves like a Set in random operations', () => {
   );
 });
 
-test('EventDigestSet copies added digests, and throws for a digest of the wrong length', () => {
-  const set = new EventDigestSet();
+test('DigestSet copies added digests, and throws for a digest of the wrong length', () => {
+  const set = new DigestSet();
   const item = Buffer.alloc(8, 1);
   set.add(item);
   item.fill(2);

@@ -1,15 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { formatSubId, subIdByteLength } from '../../src/ids/sub-id.ts';
-import { SecretRing } from '../../src/secrets/secret-ring.ts';
+import { SecretSet } from '../../src/secrets/secret-set.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 
 export const liveTenant: Tenant = { account: 42, vertical: personalLoans, mode: 'live' };
 export const testTenant: Tenant = { ...liveTenant, mode: 'test' };
 
-/** Creates a secret ring that is the same for the same words. The secrets have the numbers 1, 2 and so on. */
-export function secretRingOf(...words: readonly string[]): SecretRing {
-  return new SecretRing(words.map((word, index) => ({ number: index + 1, bytes: sha256(word) })));
+/** Creates a secret set that is the same for the same words. The secrets have the numbers 1, 2 and so on. */
+export function secretSetOf(...words: readonly string[]): SecretSet {
+  return new SecretSet(words.map((word, index) => ({ number: index + 1, bytes: sha256(word) })));
 }
 
 function sha256(text: string): Buffer {

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openEventLog } from '../../src/event-log/file-event-log.ts';
-import { fileSystemLogFiles, type LogFiles } from '../../src/event-log/log-files.ts';
+import { type LogFiles, nodeFileSystem } from '../../src/event-log/log-files.ts';
 import { FileJournal, type FileJournalOptions } from '../../src/journal/file-journal.ts';
 import { type LedgerSubscriber, openLedger } from '../../src/ledger/ledger.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { FailingLogFiles, type WritingStep } from '../event-log/failing-log-files.ts';
-import { secretRingOf } from './identities.ts';
+import { secretSetOf } from './identities.ts';
 import { ManualClock } from './manual-clock.ts';
 
 export type TemporaryLedger = Awaited<ReturnType<typeof openTemporaryLedger>>;
@@ -19,8 +19,8 @@ export async function openTemporaryLedger(t: TestContext, ...subscribers: readon
   const options = { folder, durability: 'write' } as const;
   let broken = false;
   const files: LogFiles = {
-    ...fileSystemLogFiles,
-    create: (path) => (broken ? Promise.reject(new Error('no space left')) : fileSystemLogFiles.create(path)),
+    ...nodeFileSystem,
+    createFile: (path) => (broken ? Promise.reject(new Error('no space left')) : nodeFileSystem.createFile(path)),
   };
   // Each group is written to a new segment file, so the log reports broken files at once.
   const log = await openLedger({ ...options, subscribers, recoveries: [], files, segmentBytesMax: 1, retryMs: 1 });
@@ -67,7 +67,7 @@ export async function openTemporaryJournal(t: TestContext, overrides: Partial<Fi
     folder,
     durability: 'write',
     clock: new ManualClock(),
-    secrets: secretRingOf('ours'),
+    secrets: secretSetOf('ours'),
     verticals: [personalLoans],
     sessionTtlMs: 4 * 60 * 60 * 1000,
     files,

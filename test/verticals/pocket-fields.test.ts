@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { rangeOfEncodedValues } from '../../src/verticals/assert-vertical.ts';
-import { absentValue, fieldPosition } from '../../src/verticals/field-vector.ts';
+import { getEncodedValueRange } from '../../src/verticals/assert-vertical.ts';
+import { absentValue, findFieldIndex } from '../../src/verticals/field-vector.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { computeMatchReadiness, validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
@@ -27,7 +27,7 @@ function errorOf(field: string, value: unknown, day = today, vertical: Vertical 
 function encoded(field: string, value: unknown, day = today, vertical: Vertical = personalLoans): number {
   const { invalid, accepted, changes } = submit({ [field]: value }, day, vertical);
   assert.deepEqual([invalid, accepted, changes.length], [[], [field], 2]);
-  assert.equal(changes[0], fieldPosition(vertical, field));
+  assert.equal(changes[0], findFieldIndex(vertical, field));
   return changes[1]!;
 }
 
@@ -35,8 +35,8 @@ for (const { vertical, fields } of allFixtures) {
   describe(`validatePocketFields for ${vertical.segment}`, () => {
     for (const { name, valid, invalid, hints } of fields) {
       it(`encodes the valid values of ${name}, and rejects other values`, () => {
-        const field = vertical.fields[fieldPosition(vertical, name)]!;
-        const [least, largest] = rangeOfEncodedValues(field);
+        const field = vertical.fields[findFieldIndex(vertical, name)]!;
+        const [least, largest] = getEncodedValueRange(field);
         for (const value of valid) {
           const digits = typeof value === 'string' ? value.replaceAll('-', '') : value;
           const code = encoded(name, value, today, vertical);

@@ -3,7 +3,7 @@ import { escapeInvisibleCharacters } from '../../domain/text.ts';
 import type { DayView, SessionRowView, SummaryView } from '../../operations/analytics-views.ts';
 import { formatNameValuePairs, formatTable } from '../output.ts';
 
-export function formatDataAsOf(position: number): string {
+export function formatLedgerPosition(position: number): string {
   return position === 0 ? 'as of the start of the ledger' : `as of record ${position} of the ledger`;
 }
 
@@ -47,7 +47,7 @@ export function formatSummary(summary: SummaryView, position: number): string {
     ['days', `${summary.date_from} to ${summary.date_to}, UTC: days on which the sessions were created`],
     [
       'as of',
-      `${formatDataAsOf(position).slice('as of '.length)}${summary.as_of === null ? '' : `, ${summary.as_of}`}`,
+      `${formatLedgerPosition(position).slice('as of '.length)}${summary.as_of === null ? '' : `, ${summary.as_of}`}`,
     ],
     ['sessions', String(summary.sessions_total)],
     ['views', `${summary.marketplace_views} times that offers were shown to these sessions`],
@@ -103,7 +103,7 @@ function formatMatured({
 
 export function formatDailyTable(days: readonly DayView[], position: number): string {
   const rows = days.map((day) => [day.date, ...metricCells(day), day.matured ? 'yes' : 'no']);
-  return `${formatTable(['DATE', ...metricHeadings, 'MATURED'], rows)}\n\nFigures are ${formatDataAsOf(position)}. A day counts the sessions created on it, UTC; it is matured when it is older than ${bounds.maturedDays} days.`;
+  return `${formatTable(['DATE', ...metricHeadings, 'MATURED'], rows)}\n\nFigures are ${formatLedgerPosition(position)}. A day counts the sessions created on it, UTC; it is matured when it is older than ${bounds.maturedDays} days.`;
 }
 
 /** Formats sessions in columns of fixed width, because each page is printed separately and the columns must stay aligned. */

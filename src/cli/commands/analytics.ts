@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CohortFilter } from '../../analytics/analytics.ts';
-import { isDatabaseCorruptError, StoreVersionMismatchError } from '../../analytics/analytics-database.ts';
+import { isCorruptDatabaseError, StoreVersionMismatchError } from '../../analytics/analytics-database.ts';
 import { rebuildAnalyticsStore } from '../../analytics/ledger-follower.ts';
 import { ReadOnlyAnalytics } from '../../analytics/read-only-analytics.ts';
 import type { IssuedKey } from '../../auth/api-key.ts';
@@ -11,7 +11,7 @@ import { KeyRegistry } from '../../auth/key-registry.ts';
 import { bounds } from '../../bounds.ts';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
-import { parseIsoDate, toDayNumber } from '../../domain/calendar.ts';
+import { daysSinceEpoch, parseIsoDate } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { ApiKeyMode } from '../../domain/mode.ts';
 import { toEscapedJson } from '../../domain/text.ts';
@@ -21,8 +21,8 @@ import type { DayRange, DayView } from '../../operations/analytics-views.ts';
 import {
   type AnalyticsPage,
   type AnalyticsPageRequest,
-  readDailyRows,
-  readSessionRowsPage,
+  readDailyFigures,
+  readSessionRows,
   readSummary,
   resolveDayRange,
 } from '../../operations/query-analytics.ts';
@@ -42,7 +42,7 @@ import {
 import { formatTable, printChunk, printJson, printNotice, printResult } from '../output.ts';
 import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
 import { runInterruptible } from '../signals.ts';
-import { formatDailyTable, formatDataAsOf, formatSessions, formatSummary } from './analytics-text.ts';
+import { formatDailyTable, formatLedgerPosition, formatSessions, formatSummary } from './analytics-text.ts';
 import { withKeyRegistry } from './keys.ts';
 import { checkLogWithProgress, resolveLogFolder } from './log-folder.ts';
 
@@ -195,7 +195,7 @@ async function withStoredAnalytics(
       await analytics.close();
     }
   } catch (error) {
-    if (!(error instanceof StoreVersionMismatchError) && !isDatabaseCorruptError(error)) throw error;
+    if (!(error instanceof StoreVersionMismatchError) && !isCorruptDatabaseError(error)) throw error;
     const remedy = 'start the service, which rebuilds it, or run marketplace analytics rebuild';
     throw new CommandLineError(`${analyticsStoreFile} cannot be read (${error.message}): ${remedy}`, { cause: error });
   }
@@ -226,7 +226,7 @@ async function printAnalyticsReport(kind: AnalyticsReportKind, options: Analytic
     referrerTag: options.tag,
     subs: null,
   };
-  const today = toDayNumber(systemClock.wallMs());
+  const today = daysSinceEpoch(systemClock.wallMs());
   const range = resolveDayRange({ from: options.from, to: options.to }, today);
   if (range === null) throw new CommandLineError('--from must not be after --to', { exitCode: exitCodes.usage });
   const json = options.json ?? false;
@@ -248,7 +248,7 @@ async function printDailyReport(
   json: boolean,
 ): Promise<void> {
   const days: DayView[] = [];
-  for await (const items of readPages(filter, range, (page) => readDailyRows(analytics, page, today))) {
+  for await (const items of readPages(filter, range, (page) => readDailyFigures(analytics, page, today))) {
     if (!json) days.push(...items);
     else if (!(await printChunk(toJsonLines(items, analytics.appliedPosition)))) return;
   }
@@ -262,7 +262,7 @@ async function printSessionsReport(
   json: boolean,
 ): Promise<void> {
   let printed = 0;
-  for await (const items of readPages(filter, range, (page) => readSessionRowsPage(analytics, page))) {
+  for await (const items of readPages(filter, range, (page) => readSessionRows(analytics, page))) {
     if (items.length === 0) break;
     const lines = json ? toJsonLines(items, analytics.appliedPosition) : formatSessions(items, printed === 0);
     if (!(await printChunk(lines))) return;
@@ -270,7 +270,7 @@ async function printSessionsReport(
   }
   if (json) return;
   const count = printed === 0 ? 'No sessions found' : `${printed} sessions`;
-  printNotice(`${count}, ${formatDataAsOf(analytics.appliedPosition)}.`);
+  printNotice(`${count}, ${formatLedgerPosition(analytics.appliedPosition)}.`);
 }
 
 async function* readPages<Item>(
@@ -320,7 +320,7 @@ async function printTagCounts(options: { readonly json?: true }): Promise<void> 
       String(tags),
     ]);
     if (rows.length > 0) printResult(formatTable(['ACCOUNT', 'VERTICAL', 'MODE', 'TAGS'], rows));
-    const asOf = formatDataAsOf(analytics.appliedPosition);
+    const asOf = formatLedgerPosition(analytics.appliedPosition);
     printNotice(rows.length === 0 ? `No tags found, ${asOf}.` : `Counts are ${asOf}.`);
   });
 }

@@ -5,7 +5,7 @@ import { copyKeyFile, keyFilePath } from '../../auth/key-file.ts';
 import { operatorTokenPath } from '../../auth/operator-token.ts';
 import { loadConfig } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
-import { fileSystemLogFiles } from '../../event-log/log-files.ts';
+import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { bytesReadPerCopiedByte, copyLog, logSizeBytes, type VerifyLogOptions } from '../../event-log/verify-log.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
@@ -105,7 +105,7 @@ async function copyJournal(journal: string, target: string, options: CopyOptions
 /** Returns the size of a log in bytes, for the progress bar. Returns 0 if the log cannot be read; the later copy reports the error. */
 function logBytesOrZero(log: string): number {
   try {
-    return logSizeBytes(fileSystemLogFiles, log);
+    return logSizeBytes(nodeFileSystem, log);
   } catch {
     return 0;
   }

@@ -76,7 +76,7 @@ async function sendConfirmationFile(
   let bytesRead = 0;
 
   const flush = async (): Promise<void> => {
-    const outcomes = batch.length === 0 ? [] : await client.send(batch.map(({ item }) => item));
+    const outcomes = batch.length === 0 ? [] : await client.sendRows(batch.map(({ item }) => item));
     for (const [index, { outcome, reason }] of outcomes.entries()) {
       if (outcome === 'accepted' || outcome === 'repeated') counts[outcome]++;
       // The reason `unknown` means that the server may or may not have booked the row.
@@ -136,14 +136,14 @@ class RejectedRowsFile {
     this.#path = path;
     this.#temporaryPath = `${path}.unfinished`;
     this.#reader = reader;
-    this.#withFileErrorMessages(() => {
+    this.#wrapFileErrors(() => {
       for (const old of [path, this.#temporaryPath]) rmSync(old, { force: true });
     });
   }
 
   add(row: ConfirmationRow, reason: string): void {
     this.countByReason.set(reason, (this.countByReason.get(reason) ?? 0) + 1);
-    this.#withFileErrorMessages(() => {
+    this.#wrapFileErrors(() => {
       if (this.#file === null) {
         this.#file = openSync(this.#temporaryPath, 'wx');
         writeSync(this.#file, this.#reader.rejectedRowsHeader);
@@ -152,8 +152,8 @@ class RejectedRowsFile {
     });
   }
 
-  finish(): void {
-    if (this.#close()) this.#withFileErrorMessages(() => renameSync(this.#temporaryPath, this.#path));
+  closeAndRename(): void {
+    if (this.#close()) this.#wrapFileErrors(() => renameSync(this.#temporaryPath, this.#path));
   }
 
   /** Deletes the file after an error, because the file is incomplete. */
@@ -169,7 +169,7 @@ class RejectedRowsFile {
     return true;
   }
 
-  #withFileErrorMessages(write: () => void): void {
+  #wrapFileErrors(write: () => void): void {
     try {
       write();
     } catch (cause) {
@@ -229,7 +229,7 @@ async function sendFile(file: ConfirmationFile, rejectedPath: string, options: C
   };
   try {
     const counts = await sendConfirmationFile(path, reader, client, rejected, onProgress);
-    rejected.finish();
+    rejected.closeAndRename();
     return { ...counts, rejectedByReason: rejected.countByReason };
   } catch (error) {
     rejected.deleteIncompleteFile();

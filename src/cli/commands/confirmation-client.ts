@@ -5,7 +5,7 @@ import { bounds } from '../../bounds.ts';
 import { CommandLineError } from '../command.ts';
 
 /** Outcome of one row. The outcome `unknown` means that all retries failed. Only a rejected row has a `reason`. */
-export interface ConfirmationRowOutcome {
+interface ConfirmationRowOutcome {
   readonly outcome: 'accepted' | 'repeated' | 'rejected' | 'unknown';
   readonly reason?: string;
 }
@@ -65,7 +65,7 @@ export class ConfirmationClient {
    * Sends the items and returns their outcomes in the same order. Throws `CommandLineError` if the server cannot be reached or rejects the
    * whole request. Throws the reason of the abort signal when the signal is aborted.
    */
-  async send(items: readonly object[]): Promise<readonly ConfirmationRowOutcome[]> {
+  async sendRows(items: readonly object[]): Promise<readonly ConfirmationRowOutcome[]> {
     const outcomes: ConfirmationRowOutcome[] = items.map(() => ({ outcome: 'unknown' }));
     let pending = items.map((_, index) => index);
     for (let attempt = 1; ; attempt++) {

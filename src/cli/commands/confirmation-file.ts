@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { bounds } from '../../bounds.ts';
 import { confirmationFieldNames } from '../../confirmations/confirmation.ts';
-import { findRepeatedMembers } from '../../confirmations/parse-confirmation.ts';
+import { findDuplicateFields } from '../../confirmations/parse-confirmation.ts';
 import { CommandLineError } from '../command.ts';
 
 /** Row that was read from a confirmation file and is not sent yet. */
@@ -197,7 +197,7 @@ function parseNdjsonRow(text: string): ConfirmationRow {
       formatRejectedRow: (reason) => formatJsonLine({ row: value, reason }),
     };
   }
-  const duplicate = findRepeatedMembers(text).get(0);
+  const duplicate = findDuplicateFields(text).get(0);
   if (duplicate !== undefined) return rejectedText(`${duplicate}_repeated`);
   const row = value as Readonly<Record<string, unknown>>;
   const item = Object.fromEntries(

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { IssuedKey } from '../../auth/api-key.ts';
 import { keyFilePath } from '../../auth/key-file.ts';
-import { apiKeyState, KeyRegistry, toIssuedKeyJson } from '../../auth/key-registry.ts';
+import { getKeyState, KeyRegistry, toIssuedKeyJson } from '../../auth/key-registry.ts';
 import { bounds } from '../../bounds.ts';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
@@ -198,7 +198,7 @@ function keyListCells(key: IssuedKey, nowMs: number): string[] {
     key.accountName,
     key.vertical,
     key.mode,
-    apiKeyState(key, nowMs),
+    getKeyState(key, nowMs),
     formatTimestamp(key.createdAtMs),
     formatTimestamp(key.expiresAtMs),
     String(requestsPerMinute ?? '-'),

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readDataDir } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
-import { fileSystemLogFiles } from '../../event-log/log-files.ts';
+import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { type LogVerification, logSizeBytes, type VerifyLogOptions, verifyLog } from '../../event-log/verify-log.ts';
-import { ledgerRecordTimeMs } from '../../ledger/ledger-record.ts';
+import { parseRecordTimeMs } from '../../ledger/ledger-record.ts';
 import { CommandLineError } from '../command.ts';
 import { createProgressBar, progressStreamFor } from '../progress-bar.ts';
 
@@ -21,10 +21,10 @@ export async function checkLogWithProgress(
   output: { readonly json?: true },
   options: Pick<VerifyLogOptions, 'onRecord' | 'signal'>,
 ): Promise<LogVerification> {
-  const total = logSizeBytes(fileSystemLogFiles, folder);
+  const total = logSizeBytes(nodeFileSystem, folder);
   const bar = createProgressBar(progressStreamFor(output), { total, unit: 'bytes' });
   const onBytesRead = (bytes: number): void => bar.advance(bytes);
-  return verifyLog(fileSystemLogFiles, folder, { ...options, onBytesRead }).finally(() => bar.clear());
+  return verifyLog(nodeFileSystem, folder, { ...options, onBytesRead }).finally(() => bar.clear());
 }
 
 /** Unix times (in milliseconds) of the first and the last included record. Records without a time have no effect. */
@@ -33,7 +33,7 @@ export class LogTimeRange {
   lastMs: number | null = null;
 
   extendTimeRange(record: readonly unknown[]): void {
-    const ms = ledgerRecordTimeMs(record);
+    const ms = parseRecordTimeMs(record);
     if (ms === null) return;
     this.firstMs ??= ms;
     this.lastMs = ms;

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { formatIsoTimestampOrNull } from '../../domain/calendar.ts';
 import { systemClock } from '../../domain/clock.ts';
-import { fileSystemLogFiles } from '../../event-log/log-files.ts';
+import { nodeFileSystem } from '../../event-log/log-files.ts';
 import type { LogLocation } from '../../event-log/log-scanner.ts';
 import { countTruncatedRecords, type RepairPlan, repairLog, validateTruncation } from '../../event-log/repair-log.ts';
 import { dataPaths } from '../../files/data-paths.ts';
@@ -21,7 +21,7 @@ interface RepairOptions {
   readonly json?: true;
 }
 
-export function logRepairCommand(): Command {
+export function createRepairCommand(): Command {
   return defineCommand('repair', {
     summary: 'cut a damaged log at the damage that log verify found',
     description:
@@ -101,7 +101,7 @@ async function repairLogAtCut(named: string | undefined, cut: LogLocation, optio
       locks.push(lockFolder(parent));
     }
     const check = await runInterruptible((signal) => checkLogWithProgress(folder, options, { signal }));
-    const verdict = validateTruncation(fileSystemLogFiles, check, {
+    const verdict = validateTruncation(nodeFileSystem, check, {
       file: resolveSegmentFile(folder, namedFolder, cut.file),
       offset: cut.offset,
     });
@@ -136,8 +136,8 @@ async function executeRepair(
     throw new CommandLineError(`${folder} is a mount point: its files cannot be moved to a folder beside it`);
   }
   const timeSpan = new LogTimeRange();
-  const removed = countTruncatedRecords(fileSystemLogFiles, plan, (record) => timeSpan.extendTimeRange(record));
-  if (yes) await repairLog(fileSystemLogFiles, plan, removedFolder);
+  const removed = countTruncatedRecords(nodeFileSystem, plan, (record) => timeSpan.extendTimeRange(record));
+  if (yes) await repairLog(nodeFileSystem, plan, removedFolder);
   const report = {
     outcome: yes ? 'cut' : 'would_cut',
     kept_records: keptRecords,

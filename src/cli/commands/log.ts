@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { bounds } from '../../bounds.ts';
 import { formatIsoTimestampOrNull } from '../../domain/calendar.ts';
 import { toDisplayText, toEscapedJson } from '../../domain/text.ts';
-import { fileSystemLogFiles } from '../../event-log/log-files.ts';
+import { nodeFileSystem } from '../../event-log/log-files.ts';
 import { parseSegmentFileNames, RecordDecoder } from '../../event-log/log-format.ts';
 import { LogScanner } from '../../event-log/log-scanner.ts';
 import type { LogVerification } from '../../event-log/verify-log.ts';
@@ -11,7 +11,7 @@ import { formatSubId, subIdByteLength } from '../../ids/sub-id.ts';
 import {
   deviceClasses,
   ledgerRecordKind,
-  ledgerRecordTimeMs,
+  parseRecordTimeMs,
   widgetEventTypes,
   widgetIdLength,
 } from '../../ledger/ledger-record.ts';
@@ -19,9 +19,9 @@ import { createCommandGroup, createIntegerParser, defineCommand } from '../comma
 import { formatNameValuePairs, formatTimestamp, printChunk, printJson, printNotice, printResult } from '../output.ts';
 import { runInterruptible } from '../signals.ts';
 import { checkLogWithProgress, LogTimeRange, resolveLogFolder } from './log-folder.ts';
-import { logRepairCommand } from './log-repair.ts';
+import { createRepairCommand } from './log-repair.ts';
 
-function logVerifyCommand(): Command {
+function createVerifyCommand(): Command {
   return defineCommand('verify', {
     summary: 'verify a log',
     description:
@@ -37,7 +37,7 @@ function logVerifyCommand(): Command {
     .action(verifyLog);
 }
 
-function logInspectCommand(): Command {
+function createInspectCommand(): Command {
   return defineCommand('inspect', {
     summary: 'print records of a log',
     description:
@@ -69,7 +69,7 @@ export function createCommand(): Command {
   return createCommandGroup(
     'log',
     'Verifies, prints and repairs a log: the ledger of the data folder (SVC_DATA_DIR, or ./data), or the log in another folder.',
-    [logVerifyCommand(), logInspectCommand(), logRepairCommand()],
+    [createVerifyCommand(), createInspectCommand(), createRepairCommand()],
   );
 }
 
@@ -168,7 +168,7 @@ export function describeRecord(record: readonly unknown[]): RecordDescription {
   const kind = layoutsByKind.get(number);
   if (kind === undefined) return { kind: toJsonValue(number), members: record.slice(1).map(toJsonValue) };
   const [name, members] = kind;
-  const ms = ledgerRecordTimeMs(record);
+  const ms = parseRecordTimeMs(record);
   const description: Record<string, unknown> = {
     kind: name,
     at: ms === null ? toJsonValue(time) : new Date(ms).toISOString(),
@@ -209,14 +209,14 @@ interface InspectOptions {
 
 async function inspectLog(named: string | undefined, { from = 1, count, json }: InspectOptions): Promise<void> {
   const folder = resolveLogFolder(named);
-  const segment = parseSegmentFileNames(fileSystemLogFiles.listFiles(folder)).findLast((first) => first <= from);
-  const scanner = new LogScanner(fileSystemLogFiles, folder, { segment, decode: false });
+  const segment = parseSegmentFileNames(nodeFileSystem.listFiles(folder)).findLast((first) => first <= from);
+  const scanner = new LogScanner(nodeFileSystem, folder, { segment, decode: false });
   const decoder = new RecordDecoder();
   let printed = 0;
   try {
     while (printed < count && scanner.nextRecord()) {
       if (scanner.position < from) continue;
-      const description = decodeAndDescribe(decoder, scanner.payloadOfRecord);
+      const description = decodeAndDescribe(decoder, scanner.currentPayload);
       if (!(await printChunk(formatRecordLine(scanner.position, description, json ?? false)))) return;
       printed++;
     }
@@ -229,7 +229,7 @@ async function inspectLog(named: string | undefined, { from = 1, count, json }: 
 function decodeAndDescribe(decoder: RecordDecoder, payload: Uint8Array): RecordDescription {
   let record: unknown[];
   try {
-    record = decoder.decode(payload);
+    record = decoder.decodeRecord(payload);
   } catch (error) {
     return { error: `cannot be decoded: ${error instanceof Error ? error.message : String(error)}` };
   }

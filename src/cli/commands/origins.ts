@@ -112,8 +112,8 @@ function changeOrigins(
   { account, json }: ChangeOriginsOptions,
 ): void {
   const { outcomes, count } = withEmbedOrigins((registry) => ({
-    outcomes: registry[change](account, origins),
-    count: registry.list(account).length,
+    outcomes: change === 'allow' ? registry.allowOrigins(account, origins) : registry.removeOrigins(account, origins),
+    count: registry.listOrigins(account).length,
   }));
   const results = origins.map((origin, index) => ({ origin, outcome: outcomes[index]! }));
   if (json) {
@@ -143,7 +143,7 @@ interface ListOriginsOptions {
 function printOrigins({ account, json }: ListOriginsOptions): void {
   const path = keyFilePath(readDataDir(readEnv()));
   const allowed =
-    account === undefined && !existsSync(path) ? [] : withEmbedOrigins((registry) => registry.list(account));
+    account === undefined && !existsSync(path) ? [] : withEmbedOrigins((registry) => registry.listOrigins(account));
   if (json) {
     printJson(allowed.map(({ accountName, origin }) => ({ account: accountName, origin })));
   } else if (allowed.length === 0) {

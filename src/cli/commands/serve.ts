@@ -18,13 +18,13 @@ import { describeError } from '../../logging/describe-error.ts';
 import { createStandardErrorLog } from '../../logging/standard-error-log.ts';
 import type { Service } from '../../server/service.ts';
 import { startService } from '../../server/start-service.ts';
-import { serviceVersion } from '../../server/version.ts';
+import { packageVersion } from '../../server/version.ts';
 import { personalLoans } from '../../verticals/personal-loans/personal-loans.ts';
 import { createCatalogSources, exampleCatalogs } from '../../verticals/registry.ts';
 import { defineCommand } from '../command.ts';
 import { printResult } from '../output.ts';
 import { createRecoveryProgress } from '../progress-bar.ts';
-import { installServeSignalHandlers } from '../signals.ts';
+import { installSignalHandlers } from '../signals.ts';
 import { toStartupError } from './start-error.ts';
 
 export function createCommand(): Command {
@@ -84,13 +84,13 @@ async function runServer(): Promise<void> {
   const { config, warnings } = loadConfig(readEnv());
   const { logger, flush } = createStandardErrorLog(config.logLevel);
   for (const warning of warnings) logger.warn(warning);
-  const signals = installServeSignalHandlers();
+  const signals = installSignalHandlers();
   let running: Service | null = null;
   exitOnUncaughtException(logger, async () => {
-    await running?.closeWithoutDraining();
+    await running?.closeImmediately();
     await flush();
   });
-  signals.onRepeatedSignal((signal) => {
+  signals.onSecondStopSignal((signal) => {
     // The exit code is set before the log is flushed, because the process may end by itself during the flush.
     process.exitCode = 1;
     logger.warn(
@@ -111,7 +111,7 @@ async function runServer(): Promise<void> {
   const reloads = new SerialQueue(1);
   const requestCatalogReload = (): void => void reloads.run(() => reloadCatalogs(service, logger, signals.stopSignal));
   const stopWatching = watchReloadableFiles(config, service, logger, requestCatalogReload);
-  const hasReloaded = signals.onReload(() => {
+  const hasReloaded = signals.onReloadSignal(() => {
     if (signals.stopSignal.aborted) return;
     reloadCertificate(service, logger);
     requestCatalogReload();
@@ -122,13 +122,13 @@ async function runServer(): Promise<void> {
     printStartMessages(config, service);
   } catch (error) {
     for (const stop of stopWatching) stop();
-    await service.closeWithoutDraining();
+    await service.closeImmediately();
     throw error;
   }
   const { engine, ports } = service;
   logger.info(
     {
-      version: serviceVersion,
+      version: packageVersion,
       node: process.version,
       httpEngine: engine?.name,
       httpEngineReason: engine?.reason,

@@ -18,11 +18,11 @@ export class InFlightRequests {
   count = 0;
   private onEmpty: () => void = () => {};
 
-  countRequestStart(): void {
+  addRequest(): void {
     this.count += 1;
   }
 
-  countRequestEnd(): void {
+  removeRequest(): void {
     this.count -= 1;
     if (this.count === 0) this.onEmpty();
   }
@@ -204,12 +204,12 @@ export abstract class BaseListener implements Listener {
   }
 
   close(graceMs: number, acceptMs = 0): Promise<number> {
-    this.drainResult ??= this.drain(graceMs, acceptMs);
+    this.drainResult ??= this.drainAndClose(graceMs, acceptMs);
     return this.drainResult;
   }
 
   /** Called when the listening socket is bound to the port. */
-  protected markListening(port: number): void {
+  protected onListening(port: number): void {
     this.port = port;
     this.deadlineTimer = setInterval(
       () => this.deadlines.removeExpiredEntries(performance.now()),
@@ -217,7 +217,7 @@ export abstract class BaseListener implements Listener {
     );
   }
 
-  private async drain(graceMs: number, acceptMs: number): Promise<number> {
+  private async drainAndClose(graceMs: number, acceptMs: number): Promise<number> {
     this.isDraining = true;
     await keepAcceptingConnections(acceptMs);
     this.stopAccepting();

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { bounds } from '../../bounds.ts';
-import type { RequestParam } from '../../domain/errors.ts';
+import type { RequestParamName } from '../../domain/errors.ts';
 import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { BaseListener, DeadlineQueueEntry, UnsentReply } from './base-listener.ts';
-import type { LoggedRequest, LoggedRequestIds, Reply, RequestContext } from './listener.ts';
+import type { CallerIds, LoggedRequest, Reply, RequestContext } from './listener.ts';
 
 // Prefix of all request IDs of this thread. The prefix has 72 random bits, which make request IDs unique among processes and threads. A
 // counter makes request IDs unique within a thread. Incrementing a counter takes a fraction of the time needed to generate 16 random bytes
@@ -33,7 +33,7 @@ export class BodyBuffer {
     if (bytes > this.#bytesMax) return false;
     if (bytes > this.#buffer.length) {
       const larger = Buffer.allocUnsafe(Math.min(this.#bytesMax, Math.max(bytes, 2 * this.#buffer.length)));
-      larger.set(this.receivedBodyBytes);
+      larger.set(this.receivedBody);
       this.#buffer = larger;
     }
     this.#buffer.set(chunk, this.#byteLength);
@@ -42,12 +42,12 @@ export class BodyBuffer {
   }
 
   /** The bytes collected so far. The returned buffer is valid until the next `append`. */
-  get receivedBodyBytes(): Buffer {
+  get receivedBody(): Buffer {
     return this.#buffer.subarray(0, this.#byteLength);
   }
 }
 
-export const headersReadTooLateMessage = 'request headers must be read before the handler returns or awaits';
+export const headersUnavailableMessage = 'request headers must be read before the handler returns or awaits';
 
 /**
  * Base class of the request contexts of both engines: states, body callbacks, deadline and error replies.
@@ -72,7 +72,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   ended = false;
   errorHeaders = '';
   routeIndex = 0;
-  caller: LoggedRequestIds | null = null;
+  caller: CallerIds | null = null;
   dueMs = 0;
   previous: DeadlineQueueEntry | null = null;
   next: DeadlineQueueEntry | null = null;
@@ -95,7 +95,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
     this.query = query;
   }
 
-  abstract requestHeader(lowerCaseName: string): string;
+  abstract getRequestHeader(lowerCaseName: string): string;
 
   /** Whether the synchronous part of the handler is running. */
   protected abstract readonly isHandling: boolean;
@@ -104,12 +104,12 @@ export abstract class BaseRequestContext<L extends BaseListener>
    * Returns a part of the request, such as a header, that a proxy and this service may interpret differently; undefined if there is no such
    * part. A request with an ambiguous part gets a 400 response and does not reach the handler.
    */
-  protected abstract findMalformedPart(): RequestParam | undefined;
+  protected abstract findMalformedPart(): RequestParamName | undefined;
 
   /** Collects the request body. Then calls `passBodyToHandler` if the request is still pending. */
   protected abstract collectBody(onBody: (body: Buffer) => void | Promise<void>): void;
 
-  /** Calls `markResponseEnded` and sends the reply. Throws without sending anything if the reply is invalid. */
+  /** Calls `markRequestEnded` and sends the reply. Throws without sending anything if the reply is invalid. */
   protected abstract writeReply(reply: Reply): void;
 
   /** Closes the connection. Called only after the request was answered. */
@@ -151,8 +151,8 @@ export abstract class BaseRequestContext<L extends BaseListener>
   }
 
   /** Releases the resources of the request. Called when the reply is completely sent or the client has disconnected. */
-  release(): void {
-    this.markResponseEnded();
+  releaseResources(): void {
+    this.markRequestEnded();
     this.listener.deadlines.remove(this);
     this.removeFromInFlight();
   }
@@ -160,7 +160,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   /** Runs the handler, or replies 400 to a malformed request. */
   protected runHandler(): void {
     const { options, inFlightRequests } = this.listener;
-    inFlightRequests.countRequestStart();
+    inFlightRequests.addRequest();
     this.isCounted = true;
     const param = this.findMalformedPart();
     if (param !== undefined) {
@@ -183,8 +183,8 @@ export abstract class BaseRequestContext<L extends BaseListener>
     return (
       codings === 1 &&
       lengths === 0 &&
-      this.requestHeader('transfer-encoding').toLowerCase() === 'chunked' &&
-      this.requestHeader('trailer') === '' &&
+      this.getRequestHeader('transfer-encoding').toLowerCase() === 'chunked' &&
+      this.getRequestHeader('trailer') === '' &&
       this.method !== 'GET' &&
       this.method !== 'HEAD'
     );
@@ -200,7 +200,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   }
 
   /** Marks the request as answered or aborted. Calls `onBodyUnavailable` if the handler is still waiting for the body. */
-  protected markResponseEnded(): void {
+  protected markRequestEnded(): void {
     const { onBodyUnavailable } = this;
     this.ended = true;
     this.onBodyUnavailable = undefined;
@@ -213,7 +213,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
 
   /** Removes the request from the count of requests in flight. A drain waits until no request is in flight. */
   protected removeFromInFlight(): void {
-    if (this.isCounted) this.listener.inFlightRequests.countRequestEnd();
+    if (this.isCounted) this.listener.inFlightRequests.removeRequest();
     this.isCounted = false;
   }
 

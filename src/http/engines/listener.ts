@@ -16,10 +16,10 @@ export interface RequestContext extends CancelSignal {
   /** Request ID, unique among all processes. Every response contains the request ID as `X-Request-Id`. */
   readonly requestId: string;
   /**
-   * Returns the value of a request header by its lower-case name; empty if the header is absent. `requestHeader` throws after the handler
+   * Returns the value of a request header by its lower-case name; empty if the header is absent. `getRequestHeader` throws after the handler
    * has returned or awaited.
    */
-  requestHeader(lowerCaseName: string): string;
+  getRequestHeader(lowerCaseName: string): string;
   /**
    * Reads the request body. A handler may call `readBody` only once, and only before the handler returns. `readBody` calls either `onBody`
    * or `onBodyUnavailable`, but never both. `onBodyUnavailable` is called if the body is too large (the listener replies 413), the client
@@ -31,15 +31,15 @@ export interface RequestContext extends CancelSignal {
   /** Index of the route in `allRouteNames`, for metrics and logs; 0 (`other`) until the route sets the index. */
   routeIndex: number;
   /** The authenticated caller, for the log; null until the route sets the caller. */
-  caller: LoggedRequestIds | null;
+  caller: CallerIds | null;
   /** Sends the reply. Has no effect if the request was already answered, the client has disconnected, or the deadline has passed. */
   reply(reply: Reply): void;
   /** True if the request was answered, the client has disconnected, or the deadline has passed. */
   readonly ended: boolean;
 }
 
-/** Numbers that identify an account and an API key. `SqliteKeyDirectory.findNamesForLog` returns the account name and the key ID. */
-export interface LoggedRequestIds {
+/** Numbers that identify an account and an API key. `SqliteKeyDirectory.findCallerNames` returns the account name and the key ID. */
+export interface CallerIds {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */
   readonly keyNumber?: number;
@@ -61,14 +61,14 @@ export interface LoggedRequest {
   readonly requestId: string;
   readonly method: string;
   readonly routeIndex: number;
-  readonly caller: LoggedRequestIds | null;
+  readonly caller: CallerIds | null;
   /** Time since the request head was received, in milliseconds. */
   readonly elapsedMs: number;
 }
 
 /**
  * Handles one HTTP request. If a handler throws or rejects, the listener replies 500 and calls `onHandlerError`. A handler must not call
- * `requestHeader` or `readBody` after its first await.
+ * `getRequestHeader` or `readBody` after its first await.
  */
 export type RequestHandler = (context: RequestContext) => void | Promise<void>;
 

@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createSecureServer, Server as SecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { bounds } from '../../bounds.ts';
-import type { RequestParam } from '../../domain/errors.ts';
+import type { RequestParamName } from '../../domain/errors.ts';
 import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import { BaseListener, deadlineEntryDefaults } from './base-listener.ts';
-import { BaseRequestContext, BodyBuffer, headersReadTooLateMessage, nextRequestId } from './base-request-context.ts';
+import { BaseRequestContext, BodyBuffer, headersUnavailableMessage, nextRequestId } from './base-request-context.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodylessStatus, responseHead, responseHeaders, splitHeaders } from './response-head.ts';
 
@@ -86,7 +86,7 @@ class NodeListener extends BaseListener {
   async listen(): Promise<void> {
     this.server.listen({ host: this.options.host, port: this.options.port, exclusive: true });
     await once(this.server, 'listening');
-    this.markListening((this.server.address() as AddressInfo).port);
+    this.onListening((this.server.address() as AddressInfo).port);
   }
 
   protected override applyCertificate(certificate: Certificate, minVersion: TlsVersion): void {
@@ -109,7 +109,7 @@ class NodeListener extends BaseListener {
     this.connections.set(socket, contexts);
     socket.once('close', () => {
       this.connections.delete(socket);
-      for (const context of contexts) context.release();
+      for (const context of contexts) context.releaseResources();
     });
   }
 
@@ -129,7 +129,7 @@ class NodeListener extends BaseListener {
     contexts.add(context);
     response.once('finish', () => {
       contexts.delete(context);
-      context.release();
+      context.releaseResources();
       const [next] = contexts;
       // The connection may have closed after the previous reply.
       if (next !== undefined && socket.writable && !this.closingSockets.has(socket)) next.run();
@@ -182,7 +182,7 @@ class NodeListener extends BaseListener {
   }
 }
 
-const parserErrorParams: { readonly [code: string]: RequestParam } = {
+const parserErrorParams: { readonly [code: string]: RequestParamName } = {
   HPE_INVALID_CONTENT_LENGTH: 'Content-Length',
   HPE_UNEXPECTED_CONTENT_LENGTH: 'Content-Length',
   HPE_INVALID_TRANSFER_ENCODING: 'Transfer-Encoding',
@@ -228,8 +228,8 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     this.isHandling = false;
   }
 
-  override requestHeader(lowerCaseName: string): string {
-    if (!this.isHandling) throw new Error(headersReadTooLateMessage);
+  override getRequestHeader(lowerCaseName: string): string {
+    if (!this.isHandling) throw new Error(headersUnavailableMessage);
     if (this.authority !== undefined && lowerCaseName === 'host') return this.authority;
     return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
   }
@@ -250,7 +250,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     this.response.end();
   }
 
-  protected override findMalformedPart(): RequestParam | undefined {
+  protected override findMalformedPart(): RequestParamName | undefined {
     const { headersDistinct, httpVersion } = this.request;
     const codings = headersDistinct['transfer-encoding']?.length ?? 0;
     const lengths = headersDistinct['content-length']?.length ?? 0;
@@ -269,7 +269,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     });
     this.request.once('end', () => {
       this.mustDiscardBody = false;
-      if (!this.ended) this.passBodyToHandler(onBody, body.receivedBodyBytes);
+      if (!this.ended) this.passBodyToHandler(onBody, body.receivedBody);
     });
   }
 
@@ -281,16 +281,16 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     if (this.mustDiscardBody || listener.isDraining) headers.push('Connection', 'close');
     // `writeHead` throws for a header with an invalid character, before anything is sent.
     response.writeHead(reply.status, headers);
-    this.markResponseEnded();
+    this.markRequestEnded();
     listener.deadlines.remove(this);
     listener.unsentReplies.add(this, bodyBytes);
     if (this.mustDiscardBody) this.sendWithLingeringClose(reply);
     else response.end(reply.body);
   }
 
-  override release(): void {
+  override releaseResources(): void {
     this.listener.unsentReplies.remove(this);
-    super.release();
+    super.releaseResources();
   }
 
   override closeConnection(): void {

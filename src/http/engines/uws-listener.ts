@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js
 import { bounds } from '../../bounds.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import { BaseListener } from './base-listener.ts';
-import { BaseRequestContext, BodyBuffer, headersReadTooLateMessage } from './base-request-context.ts';
+import { BaseRequestContext, BodyBuffer, headersUnavailableMessage } from './base-request-context.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
 import { bodyByteLength, isBodylessStatus, responseHead } from './response-head.ts';
 import {
@@ -59,7 +59,7 @@ class UwsListener extends BaseListener {
     this.acceptor.listen(options.host, options.port, native.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket === false) return;
       this.listenSocket = socket;
-      this.markListening(native.us_socket_local_port(socket));
+      this.onListening(native.us_socket_local_port(socket));
     });
     return this.listenSocket !== undefined;
   }
@@ -188,12 +188,12 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     // The engine reports a disconnect only after `run` has returned, so `onAborted` is registered at the end. An answered request needs no
     // `onAborted` callback; omitting the callback saves 5 % of the cost of a small request.
     if (this.res === undefined) return;
-    this.res.onAborted(() => this.release());
+    this.res.onAborted(() => this.releaseResources());
     if (!this.ended) this.listener.deadlines.add(this, this.receivedMs);
   }
 
-  override requestHeader(lowerCaseName: string): string {
-    if (this.req === undefined) throw new Error(headersReadTooLateMessage);
+  override getRequestHeader(lowerCaseName: string): string {
+    if (this.req === undefined) throw new Error(headersUnavailableMessage);
     return this.req.getHeader(lowerCaseName);
   }
 
@@ -210,18 +210,18 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   }
 
   /** Releases the resources of the request. The engine's response object must not be used after this call. */
-  override release(): void {
+  override releaseResources(): void {
     this.res = undefined;
     if (this.unsentBody !== undefined) {
       this.unsentBody = undefined;
       this.listener.unsentReplies.remove(this);
     }
-    super.release();
+    super.releaseResources();
   }
 
   override closeConnection(): void {
     const { res } = this;
-    this.release();
+    this.releaseResources();
     res?.close();
   }
 
@@ -311,12 +311,12 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     this.hasAllChunks = true;
     this.mustDiscardBody = false;
     if (this.ended) postpone(this);
-    else this.passBodyToHandler(onBody, body.receivedBodyBytes);
+    else this.passBodyToHandler(onBody, body.receivedBody);
   }
 
   protected override writeReply(reply: Reply): void {
     const head = responseHead(reply, this.requestId);
-    this.markResponseEnded();
+    this.markRequestEnded();
     const { isHandling } = this;
     if (isHandling ? requestsThisTurn > bounds.repliesPerTurnMax : corkHolder !== this && corkHolder !== undefined) {
       this.heldReply = { reply, head };
@@ -342,7 +342,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     }
     if (listener.isDraining ? bodyByteLength(reply) === 1 : this.isChunked) {
       // The second argument of `end` closes the connection when the reply is sent. The connection has no other pending request.
-      this.release();
+      this.releaseResources();
       res.writeStatus(head);
       res.end(reply.body, true);
       return;
@@ -354,7 +354,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
       res.tryEnd(toBytes(reply.body).subarray(0, 1), bodyByteLength(reply));
     } else {
       const isCheck = isSampledForReadCheck(head.length + reply.body.length);
-      if (!isCheck) this.release();
+      if (!isCheck) this.releaseResources();
       // The status and all headers are passed as one string, because one engine call per header would add half of the service's own time
       // for a request.
       res.writeStatus(head);
@@ -363,7 +363,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
         return;
       }
       if (res.tryEnd(reply.body, 0)[1]) {
-        this.release();
+        this.releaseResources();
         return;
       }
     }
@@ -386,7 +386,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     // unfinished until the connection closes.
     const total = isLast ? body.byteLength + 1 : body.byteLength;
     const [sent, finished] = res.tryEnd(body.subarray(res.getWriteOffset()), total);
-    if (finished) this.release();
+    if (finished) this.releaseResources();
     else if (sent) postpone(this);
     else this.listener.unsentReplies.add(this, body.byteLength - res.getWriteOffset());
     return sent;
@@ -405,7 +405,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
       postpone(this);
       return;
     }
-    this.release();
+    this.releaseResources();
     res.writeStatus(withLength);
     // Both parameters of `endWithoutBody` are omitted, because the engine ignores these parameters.
     res.endWithoutBody();

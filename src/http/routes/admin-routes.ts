@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { IssuedKey } from '../../auth/api-key.ts';
 import { EmbedOriginError, type EmbedOriginRegistry } from '../../auth/embed-origin-registry.ts';
 import { isKeyFileBusy, isKeyFileUnwritable } from '../../auth/key-file.ts';
-import { type KeyRegistry, type KeyVertical, parseKeyRequest, toIssuedKeyJson } from '../../auth/key-registry.ts';
+import { type KeyRegistry, type KeyVertical, parseNewKey, toIssuedKeyJson } from '../../auth/key-registry.ts';
 import { validateWebOrigin } from '../../auth/web-origin.ts';
 import { bounds } from '../../bounds.ts';
 import type { CancelSignal } from '../../domain/async.ts';
@@ -48,7 +48,7 @@ function operatorOnly(
   handlers: { readonly [Name in AdminMethod]?: RequestHandler },
 ): RequestHandler {
   const handle: RequestHandler = (context) => {
-    if (!isOperator(context.requestHeader('authorization'))) return context.reply(operatorTokenRequiredReply());
+    if (!isOperator(context.getRequestHeader('authorization'))) return context.reply(operatorTokenRequiredReply());
     return handlers[context.method === 'HEAD' ? 'GET' : (context.method as AdminMethod)]!(context);
   };
   return restrictMethods(allowedMethods(...(Object.keys(handlers) as AdminMethod[])), handle);
@@ -60,7 +60,7 @@ function replyToJsonBody(
   handle: (body: unknown, text: string) => Outcome<unknown> | Promise<Outcome<unknown>>,
   status = 200,
 ): void {
-  const isJson = isJsonMediaType(context.requestHeader('content-type'));
+  const isJson = isJsonMediaType(context.getRequestHeader('content-type'));
   context.readBody(async (bytes) => {
     const body = parseJsonBody(isJson, bytes);
     sendOutcome(context, body.ok ? await handle(body.value, bytes.toString()) : body, status);
@@ -102,7 +102,7 @@ function keyRoutes(deps: AdminRoutesDeps): RequestHandler {
     POST: (context) => {
       const issue = (body: unknown): Outcome<object> => {
         const nowMs = clock.wallMs();
-        const newKey = parseKeyRequest(body, verticals, nowMs);
+        const newKey = parseNewKey(body, verticals, nowMs);
         if (!newKey.ok) return newKey;
         return tryKeyFile(() => {
           const { key, issued } = keys.create(newKey.value, nowMs);
@@ -154,7 +154,7 @@ function originRoutes(deps: AdminRoutesDeps): RequestHandler {
         if (!Array.isArray(origins) || origins.length > bounds.embedOriginsPerAccountMax || !origins.every(isOrigin)) {
           return invalidRequest('origins');
         }
-        return change('allow', account, origins);
+        return change('allowOrigins', account, origins);
       });
     },
     DELETE: (context) => sendOutcome(context, remove(context.query)),
@@ -163,7 +163,7 @@ function originRoutes(deps: AdminRoutesDeps): RequestHandler {
   function list(text: string): Outcome<unknown> {
     const query = parseQueryParameters(text, originParameters);
     if (!query.ok) return query;
-    const listed = tryKeyFile(() => embedOrigins.list(query.values.account));
+    const listed = tryKeyFile(() => embedOrigins.listOrigins(query.values.account));
     return listed.ok
       ? successOutcome(listed.value.map((each) => ({ account: each.accountName, origin: each.origin })))
       : listed;
@@ -174,15 +174,19 @@ function originRoutes(deps: AdminRoutesDeps): RequestHandler {
     if (!query.ok) return query;
     const { account, origin } = query.values;
     if (account === undefined) return invalidRequest('account');
-    return isOrigin(origin) ? change('remove', account, [origin]) : invalidRequest('origin');
+    return isOrigin(origin) ? change('removeOrigins', account, [origin]) : invalidRequest('origin');
   }
 
   /** Allows or removes origins, logs the number of changed origins, and returns the result of each origin. */
-  function change(operation: 'allow' | 'remove', account: string, origins: readonly string[]): Outcome<unknown> {
+  function change(
+    operation: 'allowOrigins' | 'removeOrigins',
+    account: string,
+    origins: readonly string[],
+  ): Outcome<unknown> {
     const results = tryKeyFile<readonly string[]>(() => embedOrigins[operation](account, origins));
     if (!results.ok) return results;
     const count = results.value.filter((result) => result === 'allowed' || result === 'removed').length;
-    if (count > 0 && operation === 'allow') {
+    if (count > 0 && operation === 'allowOrigins') {
       logger.info({ account, origins: count }, 'embedding origins allowed through the operations API');
     } else if (count > 0) {
       logger.info({ account, origins: count }, 'embedding origins removed through the operations API');
@@ -207,7 +211,7 @@ interface AdminRoutesDeps {
   readonly clock: Clock;
   readonly verticals: readonly KeyVertical[];
   readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'listKeys' | 'revokeKey'>;
-  readonly embedOrigins: Pick<EmbedOriginRegistry, 'allow' | 'list' | 'remove'>;
+  readonly embedOrigins: Pick<EmbedOriginRegistry, 'allowOrigins' | 'listOrigins' | 'removeOrigins'>;
   /** Records revenue confirmations (docs/contract.md#confirmations). `text` is the JSON text of `body`. */
   readonly confirmRevenue: (body: unknown, text: string, signal: CancelSignal) => Promise<Outcome<ConfirmationsView>>;
 }
@@ -249,7 +253,7 @@ export function adminRoutes(deps: AdminRoutesDeps): RequestHandler {
     ['/origins', originRoutes(deps)],
   ]);
   return (context) => {
-    if (!isKnownHost(context.requestHeader('host'))) {
+    if (!isKnownHost(context.getRequestHeader('host'))) {
       return context.reply(errorReply({ code: 'MISDIRECTED_REQUEST' }, context.requestId));
     }
     // One handler serves all paths below `/keys`.

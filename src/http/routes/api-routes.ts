@@ -1,21 +1,21 @@
 import type { AdmittedCaller, Authenticator } from '../../auth/authenticator.ts';
-import type { Operation } from '../../auth/key-usage.ts';
+import type { OperationName } from '../../auth/key-usage.ts';
 import { rateLimitHeaders } from '../../auth/rate-limits.ts';
 import type { ApiError, Outcome } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { ApiOperations } from '../../operations/api-operations.ts';
 import type { MarketplaceRequest } from '../../operations/get-marketplace.ts';
 import {
-  addIgnoredParameters,
   collectUnknownParameters,
   knownRequestParameters,
+  reportIgnoredParameters,
 } from '../../operations/ignored-names.ts';
 import type { OffersResult } from '../../operations/show-offers.ts';
 import type { OfferUrls } from '../../verticals/products.ts';
 import type { Vertical } from '../../verticals/vertical.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeaders, type HeaderText } from '../engines/response-head.ts';
-import type { Cors } from './cors.ts';
+import type { CorsPolicy } from './cors.ts';
 import { renderMarketplaceJson } from './offers-json.ts';
 import { errorReply, jsonHeaders } from './replies.ts';
 import { isJsonMediaType, parseJsonBody, prefersJson } from './request-parsing.ts';
@@ -38,7 +38,7 @@ interface ApiRoutesDeps {
   readonly verticals: readonly Vertical[];
   readonly authenticator: Authenticator;
   readonly operations: ApiOperations;
-  readonly cors: Cors;
+  readonly cors: CorsPolicy;
   readonly offerUrls: OfferUrls;
   /** Handlers for the pages and files of the API documentation, by path. */
   readonly docsHandlers: ReadonlyMap<string, RequestHandler>;
@@ -46,12 +46,12 @@ interface ApiRoutesDeps {
 
 interface ApiRoute {
   readonly vertical: Vertical;
-  readonly operation: Operation;
+  readonly operation: OperationName;
   readonly routeIndex: number;
   readonly methods: AllowedMethods;
 }
 
-const operationPaths: readonly (readonly [segment: RouteName, operation: Operation, method: 'POST' | 'GET'])[] = [
+const operationPaths: readonly (readonly [segment: RouteName, operation: OperationName, method: 'POST' | 'GET'])[] = [
   ['session', 'create_session', 'POST'],
   ['inputs', 'submit_inputs', 'POST'],
   ['marketplace', 'get_marketplace', 'GET'],
@@ -99,9 +99,9 @@ export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
     context.errorHeaders = corsHeaders;
     if (methodCheck === 'not_allowed') return replyMethodNotAllowed(context, methods, corsHeaders);
 
-    const idempotencyKey = operation === 'create_session' ? context.requestHeader('idempotency-key') || null : null;
+    const idempotencyKey = operation === 'create_session' ? context.getRequestHeader('idempotency-key') || null : null;
     const admission = authenticator.admit(
-      context.requestHeader('authorization'),
+      context.getRequestHeader('authorization'),
       route.vertical,
       operation,
       operations.repeatCheckFor(idempotencyKey),
@@ -141,7 +141,7 @@ function handleCreateSession(
     const outcome = await operations.createSession(admission, body, idempotencyKey);
     if (!outcome.ok) return sendError(context, outcome.error, headers);
     const { session, replayed } = outcome.value;
-    const view = addIgnoredParameters(session, ignoredMembers(admission, body, 'create_session'));
+    const view = reportIgnoredParameters(session, ignoredMembers(admission, body, 'create_session'));
     sendJson(context, JSON.stringify(view), replayed ? headers + replayedHeaders : headers);
   });
 }
@@ -183,7 +183,7 @@ function handleEmbedWidget(
   ignored: readonly string[],
 ): void {
   const { context, admission, headers } = request;
-  const asJson = prefersJson(context.requestHeader('accept'));
+  const asJson = prefersJson(context.getRequestHeader('accept'));
   const outcome = operations.embedWidget(admission, parameters);
   if (!outcome.ok || asJson) sendOutcome(request, outcome, ignored);
   else context.reply({ status: 200, headers: headers + htmlHeaders, body: `${outcome.value.html}\n` });
@@ -204,7 +204,7 @@ function readJsonBody(
   { context, admission, headers }: AdmittedRequest,
   handle: (body: unknown) => Promise<void>,
 ): void {
-  const isJson = isJsonMediaType(context.requestHeader('content-type'));
+  const isJson = isJsonMediaType(context.getRequestHeader('content-type'));
   context.readBody(
     (bytes) => {
       const body = parseJsonBody(isJson, bytes);
@@ -220,7 +220,7 @@ function sendOutcome(
   outcome: Outcome<object>,
   ignored: readonly string[],
 ): void {
-  if (outcome.ok) sendJson(context, JSON.stringify(addIgnoredParameters(outcome.value, ignored)), headers);
+  if (outcome.ok) sendJson(context, JSON.stringify(reportIgnoredParameters(outcome.value, ignored)), headers);
   else sendError(context, outcome.error, headers);
 }
 
@@ -240,7 +240,7 @@ function createUnknownNamesList({ caller }: AdmittedCaller): string[] | undefine
 }
 
 /** Returns the names of the unknown properties of a request body, or an empty list if the API key is a live key. */
-function ignoredMembers({ caller }: AdmittedCaller, body: unknown, operation: Operation): readonly string[] {
+function ignoredMembers({ caller }: AdmittedCaller, body: unknown, operation: OperationName): readonly string[] {
   if (caller.mode === 'live' || typeof body !== 'object' || body === null) return noNames;
   return collectUnknownParameters(Object.keys(body), knownRequestParameters[operation]);
 }

@@ -43,7 +43,7 @@ export function clickRoutes(deps: FollowClickDeps): RequestHandler {
 
 async function redirect(deps: FollowClickDeps, context: RequestContext): Promise<void> {
   const { query, method } = context;
-  const result = await followClick(deps, parseClickQuery(query, context.requestHeader('user-agent'), method));
+  const result = await followClick(deps, parseClickQuery(query, context.getRequestHeader('user-agent'), method));
   if (result.kind === 'unknown') return context.reply({ status: 404, headers: pageHeaders, body: clickNotFoundPage });
   const headers = formatHeader('Location', result.location) + redirectHeaders;
   context.reply({ status: 302, headers, body: redirectBody });

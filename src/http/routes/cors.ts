@@ -41,7 +41,7 @@ const apiCors = new CorsHeaders(
 );
 
 /** CORS policy of the API. Browsers can call the API only from the origins in SVC_CORS_ORIGINS, which is empty by default. */
-export class Cors {
+export class CorsPolicy {
   readonly #origins: ReadonlySet<string>;
 
   constructor(origins: readonly string[]) {
@@ -50,7 +50,7 @@ export class Cors {
 
   responseHeaders(context: RequestContext): HeaderText {
     if (this.#origins.size === 0) return '';
-    const origin = context.requestHeader('origin');
+    const origin = context.getRequestHeader('origin');
     return this.#origins.has(origin) ? apiCors.allowOriginHeaders(origin) : varyByOriginHeaders;
   }
 

@@ -5,7 +5,7 @@ import { type OfferUrls, renderOffersJson } from '../../verticals/personal-loans
 
 /**
  * Renders the response of `GET /marketplace` (docs/contract.md#envelope) from prepared JSON fragments. The result is the same JSON as for
- * `toMarketplaceView` and `addIgnoredParameters`. Rendering fragments is many times faster than `JSON.stringify`.
+ * `toMarketplaceView` and `reportIgnoredParameters`. Rendering fragments is many times faster than `JSON.stringify`.
  */
 export function renderMarketplaceJson(result: OffersResult, urls: OfferUrls, ignored: readonly string[]): string {
   const { explanation } = result;

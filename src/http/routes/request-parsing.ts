@@ -62,9 +62,9 @@ export function prefersJson(accept: string): boolean {
  */
 export function isPrefetch(context: RequestContext): boolean {
   return (
-    isPrefetchPurpose(context.requestHeader('sec-purpose')) ||
-    isPrefetchPurpose(context.requestHeader('purpose')) ||
-    isPrefetchPurpose(context.requestHeader('x-moz'))
+    isPrefetchPurpose(context.getRequestHeader('sec-purpose')) ||
+    isPrefetchPurpose(context.getRequestHeader('purpose')) ||
+    isPrefetchPurpose(context.getRequestHeader('x-moz'))
   );
 }
 

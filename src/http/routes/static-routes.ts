@@ -62,8 +62,8 @@ const fileParameters = ['v'] as const;
 export function parseFileRequest(context: RequestContext) {
   const query = parseQueryParameters(context.query, fileParameters);
   return {
-    encodings: parseWeightedList(context.requestHeader('accept-encoding')),
-    ifNoneMatch: context.requestHeader('if-none-match'),
+    encodings: parseWeightedList(context.getRequestHeader('accept-encoding')),
+    ifNoneMatch: context.getRequestHeader('if-none-match'),
     version: query.ok ? query.values.v : undefined,
   };
 }
@@ -189,7 +189,7 @@ export function logoRoute(logos: LogoSource): RequestHandler {
     if (logo === null) return context.reply(errorReply({ code: 'NOT_FOUND' }, requestId));
     const { svg: bytes, hash } = logo;
     const staticFile = { bytes, hash, etag: `"${hash}"`, headers: logoHeaders };
-    return allowOnlyGet(() => sendStaticFile(context, staticFile, version, context.requestHeader('if-none-match')))(
+    return allowOnlyGet(() => sendStaticFile(context, staticFile, version, context.getRequestHeader('if-none-match')))(
       context,
     );
   };

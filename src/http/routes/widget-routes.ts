@@ -96,7 +96,7 @@ function handleEvents(deps: WidgetApiDeps, context: RequestContext): void {
  *     method -> link -> origin -> session -> rate limit of the session
  */
 function checkWidgetRequest(deps: WidgetApiDeps, context: RequestContext, methods: AllowedMethods) {
-  const origin = context.requestHeader('origin');
+  const origin = context.getRequestHeader('origin');
   const readableByAll = origin === '' ? varyByOriginHeaders : widgetCors.allowOriginHeaders('*');
   const refuse = (error: ApiError, headers = readableByAll): null => {
     sendWidgetError(deps, context, error, headers);
@@ -113,7 +113,7 @@ function checkWidgetRequest(deps: WidgetApiDeps, context: RequestContext, method
   const link = verifyWidgetLink(deps, sub, token);
   if (link === null) return refuse({ code: 'SUB_ID_NOT_FOUND' });
 
-  const allowedOrigin = link.policy.corsOriginForRequest(origin);
+  const allowedOrigin = link.policy.getCorsOrigin(origin);
   // A page with an opaque origin (`Origin: null`) gets no offers. Such a page may report widget events, because only a page with the widget
   // has the token.
   if (allowedOrigin === null && !(methods === eventsMethods && origin === 'null')) {

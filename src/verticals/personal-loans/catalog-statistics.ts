@@ -1,8 +1,8 @@
-import { encodeChoiceValue, listOffersById, meetsAllowedValueCriteria } from '../../matching/match-tables.ts';
+import { encodeChoiceValue, listOffersById, meetsOfferCriteria } from '../../matching/match-tables.ts';
 import { hasOffer } from '../../matching/offer-set.ts';
-import { absentValue, choiceValues, enumValues, fieldPosition } from '../field-vector.ts';
+import { absentValue, choiceValues, findFieldIndex, listAllowedValues } from '../field-vector.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
-import { compileLoanTables, type LoanTables, offerPayoutModel } from './loan-tables.ts';
+import { compileLoanTables, type LoanTables, resolvePayoutModel } from './loan-tables.ts';
 import type { LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
 
 export interface NumberSummary {
@@ -25,7 +25,7 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
   const shownIn = offers.map((_offer, at) => states.map((_state, state) => stateRulesAllowOffer(tables, at, state)));
   const count = (holds: (offer: LoanOffer, at: number) => boolean) => offers.filter(holds).length;
   const paid = (model: Vertical['revenueModel']) => {
-    const some = offers.filter((offer) => offerPayoutModel(offer, vertical) === model);
+    const some = offers.filter((offer) => resolvePayoutModel(offer, vertical) === model);
     return { offers: some.length, usd: summarizeNumbers(some.map(({ payout_usd }) => payout_usd)) };
   };
   const rules = (own: Readonly<Record<string, unknown>> | undefined) =>
@@ -39,7 +39,7 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
     coverage: vertical.fields
       .filter((field) => isCoverageField(field, vertical))
       .map((field) => {
-        const position = fieldPosition(vertical, field.name);
+        const position = findFieldIndex(vertical, field.name);
         // If no offer has a criterion on the field, the field has no filter.
         const filter = tables.choiceFilters.find((candidate) => candidate.field === position);
         const open = (code: number, shown: (at: number) => boolean) =>
@@ -48,7 +48,7 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
         return {
           field: field.name,
           offers: Object.fromEntries(
-            enumValues(field).map((value, place) => [
+            listAllowedValues(field).map((value, place) => [
               String(value),
               open(encodeChoiceValue(field, value, place), (at) => (isState ? shownIn[at]![place]! : true)),
             ]),
@@ -133,11 +133,11 @@ function stateRulesAllowOffer(tables: LoanTables, offer: number, state: number):
 
 function isOfferedInState(offer: LoanOffer, state: string, vertical: Vertical): boolean {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.state);
-  return field !== undefined && meetsAllowedValueCriteria(offer, field, state);
+  return field !== undefined && meetsOfferCriteria(offer, field, state);
 }
 
 function isCoverageField(field: PocketField, { neverMatched }: Vertical): boolean {
-  return enumValues(field).length > 0 && !neverMatched?.includes(field.name);
+  return listAllowedValues(field).length > 0 && !neverMatched?.includes(field.name);
 }
 
 function summarizeNumbers(numbers: readonly number[]): NumberSummary | null {

@@ -1,7 +1,7 @@
 import type { VerticalProduct } from '../products.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
 import { loanSchema, validateLoanOffer, validateLoanTermCount } from './offer-schema.ts';
-import { compileOffer, OfferRenderer, priceRankedOffers, toOfferViews } from './offer-view.ts';
+import { calculateOfferPrices, compileOffer, OfferRenderer, toOfferViews } from './offer-view.ts';
 import {
   calculatePrice,
   createEmptyOfferPrice,
@@ -16,12 +16,12 @@ export const installmentLoan = {
   schema: loanSchema,
   validateOffer: validateLoanOffer,
   validateOffers: validateLoanTermCount,
-  compileTables: compileLoanTables,
+  compileCatalogTables: compileLoanTables,
   compileOffer,
   createOfferRenderer: (...args) => new OfferRenderer(...args),
   buildRankingIndexes,
   rankOffers: rankLoans,
-  priceRankedOffers,
+  calculateOfferPrices,
   toOfferViews,
   createPriceFilter(tables: LoanTables, borrower) {
     const applicant = emptyApplicant();

@@ -3,11 +3,11 @@ import { roundHalfUp, usdToMicros } from '../../domain/money.ts';
 import {
   type ChoiceFieldRule,
   compileFilters,
-  countSortOrderEntries,
+  computeSortOrderLength,
   listOffersById,
   type MatchTables,
 } from '../../matching/match-tables.ts';
-import { choiceValues, fieldPosition } from '../field-vector.ts';
+import { choiceValues, findFieldIndex } from '../field-vector.ts';
 import { computeAprPercent, monthlyPaymentPerDollar } from '../loan-math.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
 import type { LoanCatalog, LoanCreditBand, LoanLender, LoanOffer } from './offer-schema.ts';
@@ -17,7 +17,7 @@ import { debtToIncomeScale } from './price-offer.ts';
  * Tables that only loan catalogs have. A *row* is a combination of offer and credit band. A *slot* is a combination of offer, credit band
  * and term.
  */
-export interface LoanTables extends MatchTables, UsStateRuleTables {
+export interface LoanTables extends MatchTables, UsStateRules {
   /** All loan terms in the catalog, in months, ascending. A set of terms is stored as a number with one bit per term of this list. */
   readonly termMonths: readonly number[];
   /** Indexes of the terms that can replace an unavailable requested term, best first: nearest to 36 months, then shortest. */
@@ -63,7 +63,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
   const states = choiceValues(vertical, roles.state);
   const termMonths = [...new Set(offers.flatMap((offer) => offer.term_months))].sort((a, b) => a - b);
   const memoizedApr = memoizeApr();
-  const indexOf = (name: string | undefined) => (name === undefined ? -1 : fieldPosition(vertical, name));
+  const indexOf = (name: string | undefined) => (name === undefined ? -1 : findFieldIndex(vertical, name));
 
   const rows = offers.length * bands.length;
   const slots = rows * termMonths.length;
@@ -71,7 +71,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
     product: 'installment_loan',
     offerCount: offers.length,
     bandCount: bands.length,
-    orderLength: countSortOrderEntries(offers),
+    orderLength: computeSortOrderLength(offers),
     termMonths,
     termPreference: termMonths
       .map((months, term) => ({ distance: Math.abs(months - 36), term }))
@@ -109,7 +109,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
     }
     for (const [bandName, band] of Object.entries(offer.bands)) {
       const bandIndex = bands.indexOf(bandName);
-      const share = acceptedScoreShareOfBand(offer, vertical, bandIndex);
+      const share = acceptedScoreFraction(offer, vertical, bandIndex);
       if (share === 0) continue;
       const row = index * bands.length + bandIndex;
       tables.amountMax[row] = Math.min(offer.amount.max, band.max_amount);
@@ -135,7 +135,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
  */
 function expectedRevenueMicros(offer: LoanOffer, bandName: string, vertical: Vertical): number {
   const payoutMicros = usdToMicros(offer.payout_usd);
-  if (offerPayoutModel(offer, vertical) === 'cost_per_click') return payoutMicros;
+  if (resolvePayoutModel(offer, vertical) === 'cost_per_click') return payoutMicros;
   return Math.round(payoutMicros * offer.bands[bandName]!.confirm_rate!);
 }
 
@@ -154,7 +154,7 @@ function memoizeApr(): typeof computeAprPercent {
 }
 
 /** Returns the payout model of an offer; by default, the revenue model of the vertical (docs/contract.md#click-revenue). */
-export function offerPayoutModel(offer: LoanOffer, vertical: Vertical): Vertical['revenueModel'] {
+export function resolvePayoutModel(offer: LoanOffer, vertical: Vertical): Vertical['revenueModel'] {
   return offer.payout_model ?? vertical.revenueModel;
 }
 
@@ -162,7 +162,7 @@ export function offerPayoutModel(offer: LoanOffer, vertical: Vertical): Vertical
  * Returns the share of a credit band's scores that an offer accepts: 1 if the offer has no minimum score, 0 if all scores of the band are
  * below the minimum. Assumes that all scores of a band are equally likely.
  */
-export function acceptedScoreShareOfBand(
+export function acceptedScoreFraction(
   { min_credit_score: minScore }: LoanOffer,
   { creditScores }: Vertical,
   band: number,
@@ -196,7 +196,7 @@ function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): Choic
 
 function servesBand(offer: LoanOffer, band: string, field: PocketField, vertical: Vertical): boolean {
   if (offer.bands[band] === undefined || field.kind !== 'choice') return false;
-  return acceptedScoreShareOfBand(offer, vertical, field.values.indexOf(band)) > 0;
+  return acceptedScoreFraction(offer, vertical, field.values.indexOf(band)) > 0;
 }
 
 /** Whether an offer accepts the value of the co-borrower field. An absent value means no co-borrower (docs/contract.md#eligibility). */
@@ -209,7 +209,7 @@ function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): b
  * Rule sets for US states. Many offers share a rule set, so each offer stores only the number of its rule set. Rule set 0 contains only the
  * rules of the catalog. Every other rule set adds the rules of a lender, of an offer, or of a lender and its offer.
  */
-export interface UsStateRuleTables {
+interface UsStateRules {
   readonly stateCount: number;
   /** APR cap in percent for each rule set and US state, ordered by rule set number, then by state. */
   readonly stateAprCap: Float64Array;
@@ -223,7 +223,7 @@ function compileStateRules(
   catalog: LoanCatalog,
   numbered: readonly { readonly lender: LoanLender; readonly offer: LoanOffer }[],
   states: readonly string[],
-): UsStateRuleTables {
+): UsStateRules {
   const sets: LoanCatalog['state_rules'][][] = [[catalog.state_rules]];
   const numberOfSet = new Map([['', 0]]);
   const stateRuleSet = Uint16Array.from(numbered, ({ lender, offer }) => {

@@ -7,7 +7,7 @@ import { type Applicant, calculatePrice, createEmptyOfferPrice, emptyApplicant }
 import { aprSortKey, type OfferScorer, revenueSortKey } from './sort-keys.ts';
 
 /** Offer sets and sort orders for one credit band. */
-export interface CreditBandIndex {
+export interface CreditBandOffers {
   /** Offers that serve the credit band, in ascending order of their numbers. */
   readonly offers: Uint16Array;
   readonly amounts: RangeIndex;
@@ -28,10 +28,10 @@ export interface CreditBandIndex {
 
 /**
  * Sort orders of the offers for one credit band and one requested term. The *default term* of an offer is the requested term if
- * `CreditBandIndex.terms` contains the requested term, otherwise `CreditBandIndex.defaultTerm`. An offer is quoted at its default term
+ * `CreditBandOffers.terms` contains the requested term, otherwise `CreditBandOffers.defaultTerm`. An offer is quoted at its default term
  * unless a state's APR cap or the borrower's debts exclude the default term.
  */
-export interface LoanTermIndex {
+export interface LoanTermOffers {
   /** For each offer number, the index of the offer's default term in the price tables (slot). */
   readonly defaultSlot: Int32Array;
   readonly defaultPaymentFactor: Float64Array;
@@ -46,7 +46,7 @@ export interface LoanTermIndex {
 }
 
 /** Offer sets for borrowers of one credit band and one state. The sets do not depend on the borrowers' income and debts. */
-export interface UsStateIndex {
+export interface UsStateOffers {
   /** Offers whose criteria allow this state and credit band and that have at least one available term. */
   readonly offered: OfferSet;
   /**
@@ -83,14 +83,14 @@ export class MatchIndex {
   readonly ageRanges: readonly RangeIndex[];
   readonly #tables: LoanTables;
   readonly #score: OfferScorer;
-  readonly #bands: CreditBandIndex[];
+  readonly #bands: CreditBandOffers[];
   /**
-   * One `LoanTermIndex` for each credit band and requested term. The second array index is the index of the requested term in
+   * One `LoanTermOffers` for each credit band and requested term. The second array index is the index of the requested term in
    * `LoanTables.termMonths` plus 1, or 0 if no term is requested.
    */
-  readonly #terms: LoanTermIndex[][];
-  /** One `UsStateIndex` for each credit band and US state. */
-  readonly #states: UsStateIndex[][];
+  readonly #terms: LoanTermOffers[][];
+  /** One `UsStateOffers` for each credit band and US state. */
+  readonly #states: UsStateOffers[][];
   readonly #bytesMax: number;
   /** Size in bytes of the parts of the index that are never deleted. */
   readonly #fixedBytes: number;
@@ -107,7 +107,7 @@ export class MatchIndex {
     for (let offer = 0; offer < tables.offerCount; offer++) {
       if (tables.debtToIncomeMax[offer] !== Number.POSITIVE_INFINITY) addOffer(this.debtLimited, offer);
     }
-    const reserveBytes = (bytes: number) => this.#allocateBytes(bytes);
+    const reserveBytes = (bytes: number) => this.#reserveMemory(bytes);
     this.ranges = tables.rangeFilters.map(({ min, max }) => new RangeIndex(min, max, reserveBytes));
     this.ageRanges = tables.ageFilters.map(({ minYears }) => {
       const noMax = new Float64Array(minYears.length).fill(Number.POSITIVE_INFINITY);
@@ -132,33 +132,33 @@ export class MatchIndex {
   }
 
   /**
-   * Builds the parts of the index that take longest and that are needed in every state: for each credit band, the `CreditBandIndex` and the
-   * `LoanTermIndex` without a requested term. Each other part takes only a few milliseconds to build, and is built when it is first used.
+   * Builds the parts of the index that take longest and that are needed in every state: for each credit band, the `CreditBandOffers` and the
+   * `LoanTermOffers` without a requested term. Each other part takes only a few milliseconds to build, and is built when it is first used.
    */
-  buildSharedIndexes(): void {
-    for (let band = 0; band < this.#tables.bandCount; band++) this.getLoanTermIndex(band, -1);
+  prebuildIndexes(): void {
+    for (let band = 0; band < this.#tables.bandCount; band++) this.getLoanTermOffers(band, -1);
   }
 
-  getCreditBandIndex(band: number): CreditBandIndex {
-    this.#bands[band] ??= this.#buildCreditBandIndex(band);
+  getCreditBandOffers(band: number): CreditBandOffers {
+    this.#bands[band] ??= this.#buildCreditBandOffers(band);
     return this.#bands[band];
   }
 
   /** @param term index of the requested term in `LoanTables.termMonths`, or -1 if no term is requested */
-  getLoanTermIndex(band: number, term: number): LoanTermIndex {
+  getLoanTermOffers(band: number, term: number): LoanTermOffers {
     const ofBand = this.#terms[band]!;
-    ofBand[term + 1] ??= this.#buildLoanTermIndex(band, term);
+    ofBand[term + 1] ??= this.#buildLoanTermOffers(band, term);
     return ofBand[term + 1]!;
   }
 
   /** @param applicant an applicant who lives in the state; the index depends only on the state and on the credit band of the applicant */
-  getUsStateIndex(state: number, applicant: Applicant): UsStateIndex {
+  getUsStateOffers(state: number, applicant: Applicant): UsStateOffers {
     const ofBand = this.#states[applicant.creditBand]!;
-    ofBand[state] ??= this.#buildUsStateIndex(state, applicant);
+    ofBand[state] ??= this.#buildUsStateOffers(state, applicant);
     return ofBand[state];
   }
 
-  #buildCreditBandIndex(band: number): CreditBandIndex {
+  #buildCreditBandOffers(band: number): CreditBandOffers {
     const tables = this.#tables;
     const { offerCount, bandCount } = tables;
     const termCount = tables.termMonths.length;
@@ -182,24 +182,24 @@ export class MatchIndex {
       }
       if (terms[offer] !== 0) offers.push(offer);
     }
-    const index: CreditBandIndex = {
+    const index: CreditBandOffers = {
       offers: Uint16Array.from(offers),
-      amounts: new RangeIndex(tables.amountMin, amountMax, (bytes) => this.#allocateBytes(bytes)),
+      amounts: new RangeIndex(tables.amountMin, amountMax, (bytes) => this.#reserveMemory(bytes)),
       amountMax,
       terms,
       defaultTerm,
       minPaymentFactor,
       byRevenue: sortByKey(offers, (offer) => revenueSortKey(tables, offer * bandCount + band)),
     };
-    this.#allocateBytes(totalBytes(Object.values(index)));
+    this.#reserveMemory(totalBytes(Object.values(index)));
     return index;
   }
 
-  #buildLoanTermIndex(band: number, term: number): LoanTermIndex {
+  #buildLoanTermOffers(band: number, term: number): LoanTermOffers {
     const tables = this.#tables;
     const { offerCount, bandCount } = tables;
     const termCount = tables.termMonths.length;
-    const { offers, terms, defaultTerm, amountMax } = this.getCreditBandIndex(band);
+    const { offers, terms, defaultTerm, amountMax } = this.getCreditBandOffers(band);
     const defaultSlot = new Int32Array(offerCount);
     const defaultPaymentFactor = new Float64Array(offerCount);
     for (const offer of offers) {
@@ -216,8 +216,8 @@ export class MatchIndex {
     const best = this.#computeBestScores(band, term, defaultSlot);
     const byScore = sortByKey(offers, (offer) => -best[offer]!);
     const bestScores = Int32Array.from(byScore, (offer) => best[offer]!);
-    const index: LoanTermIndex = { defaultSlot, defaultPaymentFactor, byApr, byAmount, byScore, bestScores };
-    this.#allocateBytes(totalBytes(Object.values(index)));
+    const index: LoanTermOffers = { defaultSlot, defaultPaymentFactor, byApr, byAmount, byScore, bestScores };
+    this.#reserveMemory(totalBytes(Object.values(index)));
     return index;
   }
 
@@ -233,7 +233,7 @@ export class MatchIndex {
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
     const price = createEmptyOfferPrice();
     const best = new Float64Array(tables.offerCount);
-    const { offers, amountMax } = this.getCreditBandIndex(band);
+    const { offers, amountMax } = this.getCreditBandOffers(band);
     for (const offer of offers) {
       price.slot = defaultSlot[offer]!;
       price.termIndex = price.slot % tables.termMonths.length;
@@ -244,9 +244,9 @@ export class MatchIndex {
     return best;
   }
 
-  #buildUsStateIndex(state: number, requester: Applicant): UsStateIndex {
+  #buildUsStateOffers(state: number, requester: Applicant): UsStateOffers {
     const tables = this.#tables;
-    const { offers, terms, defaultTerm, amountMax } = this.getCreditBandIndex(requester.creditBand);
+    const { offers, terms, defaultTerm, amountMax } = this.getCreditBandOffers(requester.creditBand);
     // The applicant has an infinite income and no debts, and requests the largest amount of the offer. Therefore, `calculatePrice` returns
     // false only if the state or the credit band excludes the offer.
     const applicant = Object.assign(emptyApplicant(), requester);
@@ -281,7 +281,7 @@ export class MatchIndex {
         nonDefaultTerm[place] = bits;
       }
     }
-    this.#allocateBytes(totalBytes([offered, raisedMinimum, ...nonDefaultTerm.filter((bits) => bits !== undefined)]));
+    this.#reserveMemory(totalBytes([offered, raisedMinimum, ...nonDefaultTerm.filter((bits) => bits !== undefined)]));
     return { offered, raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum, nonDefaultTerm };
   }
 
@@ -289,12 +289,12 @@ export class MatchIndex {
    * Adds the size of a new part to the size of the index. If the size of the index would exceed `bytesMax`, first deletes all parts that
    * can be built again.
    */
-  #allocateBytes(bytes: number): void {
+  #reserveMemory(bytes: number): void {
     if (this.#bytes + bytes > this.#bytesMax) {
       this.#bands.length = 0;
       for (const terms of this.#terms) terms.length = 0;
       for (const states of this.#states) states.length = 0;
-      for (const range of [...this.ranges, ...this.ageRanges]) range.clear();
+      for (const range of [...this.ranges, ...this.ageRanges]) range.clearBuckets();
       this.#bytes = this.#fixedBytes;
     }
     this.#bytes += bytes;

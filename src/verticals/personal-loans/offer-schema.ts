@@ -5,13 +5,13 @@ import {
   ageYearsSchema,
   catalogSchema,
   commonOfferSchemas,
-  dictionarySchema,
+  createDictionarySchema,
   lenderSchema,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
 import { choiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
-import { acceptedScoreShareOfBand, offerPayoutModel } from './loan-tables.ts';
+import { acceptedScoreFraction, resolvePayoutModel } from './loan-tables.ts';
 
 /** Schema of the members that only the catalog files of loans have (docs/catalog.md). */
 
@@ -30,7 +30,7 @@ const band = Type.Object(
   {
     note_rate_percent: noteRate,
     origination_fee_percent: originationFee,
-    terms: Type.Optional(dictionarySchema(termPrice)),
+    terms: Type.Optional(createDictionarySchema(termPrice)),
     approval_likelihood: probability,
     confirm_rate: Type.Optional(probability),
     max_amount: amountUsd,
@@ -42,7 +42,7 @@ const stateLimits = {
   max_apr_percent: Type.Optional(percent(bounds.aprPercentMax)),
   min_amount: Type.Optional(amountUsd),
 };
-const lenderMembers = { state_rules: Type.Optional(dictionarySchema(Type.Object(stateLimits, strictObject))) };
+const lenderMembers = { state_rules: Type.Optional(createDictionarySchema(Type.Object(stateLimits, strictObject))) };
 
 const offer = Type.Object(
   {
@@ -56,14 +56,16 @@ const offer = Type.Object(
     max_debt_to_income_percent: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),
     joint_applications: Type.Optional(Type.Enum(['accepted', 'required', 'not_accepted'])),
     ...lenderMembers,
-    bands: dictionarySchema(band),
+    bands: createDictionarySchema(band),
   },
   strictObject,
 );
 
 const fileMembers = {
   max_apr_percent: percent(bounds.aprPercentMax),
-  state_rules: dictionarySchema(Type.Object({ ...stateLimits, min_age: Type.Optional(ageYearsSchema) }, strictObject)),
+  state_rules: createDictionarySchema(
+    Type.Object({ ...stateLimits, min_age: Type.Optional(ageYearsSchema) }, strictObject),
+  ),
 };
 
 export const loanSchema = { fileMembers, lenderMembers, offer };
@@ -125,7 +127,7 @@ function checkMinCreditScore(
   const memberPath = [...path, 'min_credit_score'];
   const bandNames = choiceValues(vertical, vertical.roles.creditBand);
   const served = bandNames.some(
-    (name, band) => offer.bands[name] !== undefined && acceptedScoreShareOfBand(offer, vertical, band) > 0,
+    (name, band) => offer.bands[name] !== undefined && acceptedScoreFraction(offer, vertical, band) > 0,
   );
   if (vertical.creditScores === undefined) {
     errors.add(memberPath, 'is not allowed, because the vertical has no credit score ranges');
@@ -145,7 +147,7 @@ function checkBand(
   if (band.max_amount < offer.amount.min) {
     errors.add([...path, 'max_amount'], 'is below amount.min of the offer');
   }
-  if (band.confirm_rate === undefined && offerPayoutModel(offer, vertical) === 'cost_per_lead') {
+  if (band.confirm_rate === undefined && resolvePayoutModel(offer, vertical) === 'cost_per_lead') {
     errors.add([...path, 'confirm_rate'], 'is required if the payout model is cost_per_lead');
   }
   for (const [months, price] of Object.entries(band.terms ?? {})) {

@@ -83,7 +83,7 @@ const price = createEmptyOfferPrice();
  * @param indexes index of each offer in the catalog, from a ranking for this borrower and catalog version
  * @throws Error if the borrower cannot get one of the offers; the ranking is then wrong
  */
-export function priceRankedOffers(
+export function calculateOfferPrices(
   { tables, offers }: CompiledCatalog,
   indexes: ArrayLike<number>,
   borrower: Readonly<FieldVector>,
@@ -126,7 +126,7 @@ export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, 
   return offers.map(({ index, slot, paymentCents, amountMin, amountMax, openTerms }, place) => {
     const { id, details } = catalog.offers[index]!;
     return {
-      ...offerRenderer.leadingOfferMembers(index, slot),
+      ...offerRenderer.createOfferHead(index, slot),
       monthly_payment_estimate: paymentCents / 100,
       loan_amount_range: { min: amountMin, max: amountMax },
       ...details,
@@ -157,10 +157,10 @@ export function renderOffersJson(
   let text = '[';
   for (let place = 0; place <= lastPlace; place++) {
     const { index, slot, paymentCents, amountMin, amountMax, openTerms } = offers[place]!;
-    const { detailsJson, urlParameters } = offerRenderer.trailingOfferJson(index);
+    const { detailsJson, urlParameters } = offerRenderer.renderOfferTail(index);
     const dollars = Math.floor(paymentCents / 100);
     text +=
-      offerRenderer.leadingOfferJson(index, slot) +
+      offerRenderer.renderOfferHead(index, slot) +
       (dollars + centSuffixes[paymentCents - dollars * 100]!) +
       ',"loan_amount_range":{"min":' +
       (amountMin + ',"max":' + amountMax) +
@@ -230,7 +230,7 @@ export class OfferRenderer {
     this.#tailsByOffer = new Array<OfferTail | undefined>(offers.length);
   }
 
-  leadingOfferMembers(index: number, slot: number): OfferHead {
+  createOfferHead(index: number, slot: number): OfferHead {
     const { id, lenderName, logo } = this.#offers[index]!;
     const hash = this.#logoHashes.get(lenderName);
     return {
@@ -248,14 +248,14 @@ export class OfferRenderer {
   }
 
   /** Returns the JSON fragment from the opening brace of an offer to the name of the member `monthly_payment_estimate`. */
-  leadingOfferJson(index: number, slot: number): string {
+  renderOfferHead(index: number, slot: number): string {
     this.#headsBySlot[slot] ??= flattenString(
-      `${JSON.stringify(this.leadingOfferMembers(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
+      `${JSON.stringify(this.createOfferHead(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
     );
     return this.#headsBySlot[slot];
   }
 
-  trailingOfferJson(index: number): OfferTail {
+  renderOfferTail(index: number): OfferTail {
     let tail = this.#tailsByOffer[index];
     if (tail === undefined) {
       const { id, details } = this.#offers[index]!;

@@ -1,5 +1,5 @@
 import { bounds } from '../../bounds.ts';
-import { hasMinAgeInUsState } from '../../matching/match-tables.ts';
+import { meetsStateMinimumAge } from '../../matching/match-tables.ts';
 import { type RankedOffers, sortOrders } from '../../matching/matcher.ts';
 import {
   countOffers,
@@ -13,7 +13,7 @@ import {
 import { TopOffers } from '../../matching/top-offers.ts';
 import type { FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
-import { type CreditBandIndex, type LoanTermIndex, MatchIndex } from './match-index.ts';
+import { type CreditBandOffers, type LoanTermOffers, MatchIndex } from './match-index.ts';
 import {
   calculatePrice,
   createEmptyOfferPrice,
@@ -24,11 +24,11 @@ import {
 } from './price-offer.ts';
 import { selectEligibleOffers } from './select-eligible.ts';
 import {
+  amountFromSortKey,
   amountSortKey,
   aprSortKey,
-  maxAmountFromSortKey,
+  computeRecommendationScore,
   type OfferScorer,
-  recommendedScore,
   revenueSortKey,
 } from './sort-keys.ts';
 
@@ -60,7 +60,7 @@ interface RankerState {
  * 1. `selectEligibleOffers` applies all criteria and the rules for US states with bit sets, 32 offers per operation.
  * 2. `applyDebtLimits` applies the debt-to-income limits, the only rule that must be computed for each offer. After this step, `eligible`
  *    contains exactly the offers that the borrower can get. `applyDebtLimits` also prices the offers whose quoted term is not their
- *    default term (see `LoanTermIndex`).
+ *    default term (see `LoanTermOffers`).
  * 3. The offers quoted at their default term are read from prebuilt sort orders until the lists of the best offers are complete.
  *
  * Unavailable offers are ranked like all other offers, but are not counted in the total. Because a ranking also contains unavailable
@@ -83,7 +83,7 @@ export function createRanker(score: OfferScorer): Ranker {
   const best = [recommended, lowestApr, highestAmount, revenue];
 
   const rank: LoanRanker = (tables, borrower, today, unavailable = null) => {
-    if (!readApplicant(tables, borrower, applicant) || !hasMinAgeInUsState(tables, borrower, today))
+    if (!readApplicant(tables, borrower, applicant) || !meetsStateMinimumAge(tables, borrower, today))
       return emptyRanking;
     const state = stateFor(tables);
     const { index, eligible } = state;
@@ -110,8 +110,8 @@ export function createRanker(score: OfferScorer): Ranker {
     if (shouldPriceAll(tables, count)) {
       priceAll(tables, eligible, eligible);
     } else {
-      const bandIndex = index.getCreditBandIndex(applicant.creditBand);
-      const termIndex = index.getLoanTermIndex(applicant.creditBand, applicant.termIndex);
+      const bandIndex = index.getCreditBandOffers(applicant.creditBand);
+      const termIndex = index.getLoanTermOffers(applicant.creditBand, applicant.termIndex);
       markDefaultTermOffers(tables, state, borrower);
       takeTopByAmount(tables, state, bandIndex, termIndex);
       applyDebtLimits(tables, state, bandIndex, termIndex);
@@ -124,7 +124,7 @@ export function createRanker(score: OfferScorer): Ranker {
   function bestOrders(tables: LoanTables, count: number): Uint16Array {
     const places = Math.min(count, tables.orderLength);
     const orders = new Uint16Array(places * best.length);
-    for (let at = 0; at < best.length; at++) best[at]!.copyRankedOffersTo(orders, at * places);
+    for (let at = 0; at < best.length; at++) best[at]!.copyOffers(orders, at * places);
     return orders;
   }
 
@@ -170,7 +170,7 @@ export function createRanker(score: OfferScorer): Ranker {
   function markDefaultTermOffers(tables: LoanTables, state: RankerState, borrower: Readonly<FieldVector>): void {
     const { index, eligible, defaultTermOffers } = state;
     defaultTermOffers.set(eligible);
-    const nonDefault = index.getUsStateIndex(borrower[tables.roles.state]!, applicant).nonDefaultTerm[
+    const nonDefault = index.getUsStateOffers(borrower[tables.roles.state]!, applicant).nonDefaultTerm[
       applicant.termIndex + 1
     ];
     if (nonDefault !== undefined) subtractOffers(defaultTermOffers, nonDefault);
@@ -184,8 +184,8 @@ export function createRanker(score: OfferScorer): Ranker {
   function applyDebtLimits(
     tables: LoanTables,
     state: RankerState,
-    bandIndex: CreditBandIndex,
-    termIndex: LoanTermIndex,
+    bandIndex: CreditBandOffers,
+    termIndex: LoanTermOffers,
   ): void {
     const { amount } = applicant;
     const { index, eligible, defaultTermOffers } = state;
@@ -197,7 +197,7 @@ export function createRanker(score: OfferScorer): Ranker {
     const { debtToIncomeMax } = tables;
     const amountUnits = amount * paymentUnitsPerUsd;
     // An offer with a smaller `amountMax` (in USD) cannot enter the list `highestAmount`.
-    let amountNeeded = maxAmountFromSortKey(highestAmount.maxAcceptedSortKey);
+    let amountNeeded = amountFromSortKey(highestAmount.sortKeyLimit);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~defaultTermOffers[word]!; bits !== 0; bits &= bits - 1) {
         priceAlone(tables, (word << 5) + lowestBitIndex(bits), eligible);
@@ -215,7 +215,7 @@ export function createRanker(score: OfferScorer): Ranker {
             amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * paymentUnitsPerUsd * minPaymentFactor[offer]!;
           if (!payable || !calculatePrice(tables, offer, applicant, price)) continue;
           highestAmount.add(offer, amountSortKey(tables, price.slot, price.amountMax));
-          amountNeeded = maxAmountFromSortKey(highestAmount.maxAcceptedSortKey);
+          amountNeeded = amountFromSortKey(highestAmount.sortKeyLimit);
         }
       }
     }
@@ -225,8 +225,8 @@ export function createRanker(score: OfferScorer): Ranker {
   function takeTopByAmount(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
-    { amountMax }: CreditBandIndex,
-    termIndex: LoanTermIndex,
+    { amountMax }: CreditBandOffers,
+    termIndex: LoanTermOffers,
   ): void {
     const { byAmount, defaultSlot } = termIndex;
     for (let at = 0, found = 0; at < byAmount.length && found < tables.orderLength; at++) {
@@ -240,7 +240,7 @@ export function createRanker(score: OfferScorer): Ranker {
   function takeTopByApr(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
-    { byApr, defaultSlot }: LoanTermIndex,
+    { byApr, defaultSlot }: LoanTermOffers,
   ): void {
     for (let at = 0, found = 0; at < byApr.length && found < tables.orderLength; at++) {
       const offer = byApr[at]!;
@@ -254,16 +254,16 @@ export function createRanker(score: OfferScorer): Ranker {
   function takeTopByScore(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
-    { byScore, bestScores }: LoanTermIndex,
+    { byScore, bestScores }: LoanTermOffers,
   ): void {
-    for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.maxAcceptedSortKey; at++) {
+    for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.sortKeyLimit; at++) {
       const offer = byScore[at]!;
       if (!hasOffer(defaultTermOffers, offer) || !calculatePrice(tables, offer, applicant, price)) continue;
       recommended.add(offer, -score(tables, offer, applicant, price));
     }
   }
 
-  function takeTopByRevenue(tables: LoanTables, { eligible }: RankerState, { byRevenue }: CreditBandIndex): void {
+  function takeTopByRevenue(tables: LoanTables, { eligible }: RankerState, { byRevenue }: CreditBandOffers): void {
     for (let at = 0, found = 0; at < byRevenue.length && found < tables.orderLength; at++) {
       const offer = byRevenue[at]!;
       if (!hasOffer(eligible, offer)) continue;
@@ -274,11 +274,11 @@ export function createRanker(score: OfferScorer): Ranker {
 }
 
 /** Ranks the offers of a loan catalog with the documented `recommended` score. */
-export const rankLoans = createRanker(recommendedScore);
+export const rankLoans = createRanker(computeRecommendationScore);
 
 /** Builds the slowest indexes in advance, so that the first requests are not slow. */
 export function buildRankingIndexes(tables: LoanTables): void {
-  rankLoans.indexFor(tables).buildSharedIndexes();
+  rankLoans.indexFor(tables).prebuildIndexes();
 }
 
 const emptyRanking: RankedOffers = { total: 0, availableOnly: false, orders: new Uint16Array(0) };

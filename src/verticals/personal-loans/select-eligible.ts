@@ -9,7 +9,7 @@ import {
 } from '../../matching/offer-set.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
-import type { MatchIndex, UsStateIndex } from './match-index.ts';
+import type { MatchIndex, UsStateOffers } from './match-index.ts';
 import { type Applicant, calculatePrice, createEmptyOfferPrice } from './price-offer.ts';
 
 const raisedMinimumPrice = createEmptyOfferPrice();
@@ -27,7 +27,7 @@ export function selectEligibleOffers(
   eligible: OfferSet,
 ): number {
   const { roles, choiceFilters, rangeFilters, ageFilters } = tables;
-  const stateIndex = index.getUsStateIndex(borrower[roles.state]!, applicant);
+  const stateIndex = index.getUsStateOffers(borrower[roles.state]!, applicant);
   eligible.set(stateIndex.offered);
   for (let at = 0; at < choiceFilters.length; at++) {
     const { field, allowed } = choiceFilters[at]!;
@@ -44,15 +44,15 @@ export function selectEligibleOffers(
       born === absentValue ? absentValue : completedYearsBetween(born, today),
     );
   }
-  index.getCreditBandIndex(applicant.creditBand).amounts.filterOffers(eligible, applicant.amount);
-  excludeOffersWithRaisedMinimum(tables, stateIndex, applicant, eligible);
+  index.getCreditBandOffers(applicant.creditBand).amounts.filterOffers(eligible, applicant.amount);
+  applyStateMinimums(tables, stateIndex, applicant, eligible);
   return countOffers(eligible);
 }
 
 /** Removes the offers for which a rule of the US state raises the minimum amount above the requested amount. */
-function excludeOffersWithRaisedMinimum(
+function applyStateMinimums(
   tables: LoanTables,
-  { raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum }: UsStateIndex,
+  { raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum }: UsStateOffers,
   applicant: Applicant,
   eligible: OfferSet,
 ): void {

@@ -32,7 +32,7 @@ export const recommendationWeights = {
  * Computes the `recommended` score in millionths. Each part of the score is the quotient of two exact numbers, rounded to millionths. The
  * weighted sum uses only integers, so rounding errors of floating-point sums cannot change the order.
  */
-export const recommendedScore: OfferScorer = (tables, offer, applicant, price) => {
+export const computeRecommendationScore: OfferScorer = (tables, offer, applicant, price) => {
   const row = offer * tables.bandCount + applicant.creditBand;
   const aprMiddleTimes200 = tables.aprMin[price.slot]! + tables.aprMax[price.slot]!;
   const { cost, approval, amountFit, termFit, stars } = recommendationWeights;
@@ -69,7 +69,7 @@ export function amountSortKey(tables: LoanTables, slot: number, amountMax: numbe
 }
 
 /** Returns the `amountMax` from a key of `amountSortKey`, or `-Infinity` if the key is `Infinity`. */
-export function maxAmountFromSortKey(key: number): number {
+export function amountFromSortKey(key: number): number {
   return Math.ceil(-key / 2 ** 24);
 }
 

@@ -89,7 +89,7 @@ export class OffersClient {
 
   async #fetchOffersWithRetries(sort: SortOrder, signal: AbortSignal): Promise<OffersResult> {
     for (let attempt = 1; ; attempt++) {
-      const result = await this.#tryFetchOffers(sort, signal);
+      const result = await this.#fetchOffersOnce(sort, signal);
       if (result.ok || !isRetryable(result.code) || attempt === widgetLimits.attemptsMax || signal.aborted)
         return result;
       const waitMs = result.waitMs || widgetLimits.retryDelayMs * 2 ** (attempt - 1);
@@ -100,7 +100,7 @@ export class OffersClient {
     }
   }
 
-  async #tryFetchOffers(sort: SortOrder, signal: AbortSignal): Promise<OffersResult> {
+  async #fetchOffersOnce(sort: SortOrder, signal: AbortSignal): Promise<OffersResult> {
     const { base, sub, token, maxOffers } = this.#settings;
     const query = new URLSearchParams({ sub, token, load: this.#load, sort });
     if (maxOffers !== null) query.set('max_offers', String(maxOffers));

@@ -96,7 +96,7 @@ export class OffersWidget {
     if (partnerHint !== null) reportIntegrationError(partnerHint);
     if (this.#shownSort !== null && canRetry) {
       this.#requestedSort = this.#shownSort;
-      this.#view.restoreOffers(this.#shownSort, 'The order could not be changed. Please try again.');
+      this.#view.showReorderFailure(this.#shownSort, 'The order could not be changed. Please try again.');
       return;
     }
     this.#clearOffers();
@@ -131,7 +131,7 @@ export class OffersWidget {
     }
     const cards = new Map<HTMLElement, string>();
     for (const offer of offers) {
-      const card = this.#createCardOfOffer(offer, amount);
+      const card = this.#createCard(offer, amount);
       if (card !== null) cards.set(card, offer.svc_offer_id);
     }
     this.#shownSort = this.#requestedSort;
@@ -149,7 +149,7 @@ export class OffersWidget {
   }
 
   /** Creates the card of an offer, or returns null if the click URL of the offer is invalid. */
-  #createCardOfOffer(offer: Offer, amount: number): HTMLElement | null {
+  #createCard(offer: Offer, amount: number): HTMLElement | null {
     const link = parseWebUrl(offer.click_url);
     if (link === null) return null;
     return createOfferCard(offer, link, amount, this.#view.partHeading, {

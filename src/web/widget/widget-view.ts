@@ -43,13 +43,13 @@ function createRetryButton(waitMs: number, onPressed: () => void): HTMLButtonEle
   const button = createElement('button', { class: 'go', type: 'button' }, 'Try again');
   button.addEventListener('click', onPressed);
   let seconds = Math.ceil(waitMs / 1_000);
-  const count = () => {
+  const updateCountdown = () => {
     button.disabled = seconds > 0;
     button.textContent = seconds > 0 ? `Try again in ${seconds} s` : 'Try again';
     seconds--;
-    if (button.disabled) setTimeout(count, 1_000);
+    if (button.disabled) setTimeout(updateCountdown, 1_000);
   };
-  count();
+  updateCountdown();
   return button;
 }
 
@@ -174,7 +174,7 @@ export class WidgetView {
     this.#setStatusTexts('Finding your offers…', '');
     this.#offerCount.textContent = 'Finding your offers…';
     this.#setOfferControlsVisible(true);
-    this.#replaceBody(createCardList(Array.from({ length: cards }, createPlaceholderCard)), true);
+    this.#replaceContent(createCardList(Array.from({ length: cards }, createPlaceholderCard)), true);
   }
 
   showReorderInProgress(): void {
@@ -188,11 +188,11 @@ export class WidgetView {
     this.#setOfferControlsVisible(true);
     this.#catalogDisclosure.textContent = disclosure;
     this.#catalogDisclosure.hidden = disclosure === '';
-    this.#replaceBody(createCardList(cards), false);
+    this.#replaceContent(createCardList(cards), false);
   }
 
   /** Shows the previous offers and a notice after a change of the sort order failed. */
-  restoreOffers(order: SortOrder, notice: string): void {
+  showReorderFailure(order: SortOrder, notice: string): void {
     this.#setStatusTexts('', notice);
     this.#sortSelect.value = order;
     this.#body.setAttribute('aria-busy', 'false');
@@ -202,7 +202,7 @@ export class WidgetView {
     const button = retryAfterMs === null ? null : createRetryButton(retryAfterMs, this.#events.retryPressed);
     this.#setStatusTexts(button === null ? `${title}. ${advice}` : '', '');
     this.#setOfferControlsVisible(false);
-    this.#replaceBody(createMessage(this.partHeading, title, advice, button), false);
+    this.#replaceContent(createMessage(this.partHeading, title, advice, button), false);
   }
 
   /** Shows or hides the parts of the widget that are only needed while offers are shown. */
@@ -215,7 +215,7 @@ export class WidgetView {
     this.#notice.textContent = notice;
   }
 
-  #replaceBody(content: HTMLElement, busy: boolean): void {
+  #replaceContent(content: HTMLElement, busy: boolean): void {
     // Moves the focus to the title if the focused element is removed, because browsers would move the focus to the top of the page.
     const focused = (this.#body.getRootNode() as ShadowRoot).activeElement;
     const losesFocus = focused !== null && (this.#body.contains(focused) || focused.closest('[hidden]') !== null);

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildMixedLoad, computeCapacityCheckScale } from '../../../bench/capacity-check/mixed-load.ts';
+import { buildMixedLoad, computeLoadSize } from '../../../bench/capacity-check/mixed-load.ts';
 import type { PreparedRequest } from '../../../bench/load/prepared-request.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 import type { BorrowerSession } from '../../../bench/scenarios/requests.ts';
 import { bounds } from '../../../src/bounds.ts';
 import type { CapacityCheckRequest } from '../../../src/capacity/plan.ts';
-import { mapRouteNames, type RouteName, routeNames } from '../../../src/capacity/traffic-mix.ts';
+import { mapRoutesToNumbers, type RouteName, routeNames } from '../../../src/capacity/traffic-mix.ts';
 
 const random = seededRandom(1);
 
 /** Generates the load of a capacity check. Names identify the sessions and clicks of the load. */
 function loadOf(rates: Partial<Record<RouteName, number>>, seconds = 10) {
-  const ratesPerSecond = mapRouteNames((name) => rates[name] ?? 0);
+  const ratesPerSecond = mapRoutesToNumbers((name) => rates[name] ?? 0);
   const order: CapacityCheckRequest = { ratesPerSecond, seconds, initialSessions: 0 };
-  const scale = computeCapacityCheckScale(order);
+  const scale = computeLoadSize(order);
   const sessions = (count: number, name: string): BorrowerSession[] =>
     Array.from({ length: count }, (_, at) => ({
       subId: `${name}-${at}`,
@@ -116,8 +116,7 @@ test('the load stays far below the limits per minute and per day of every API ke
 });
 
 test('creates at least as many sessions as requested, and more if the load needs more', () => {
-  const scaleOf = (initialSessions: number) =>
-    computeCapacityCheckScale({ ...loadOf(lifeCycle).order, initialSessions });
+  const scaleOf = (initialSessions: number) => computeLoadSize({ ...loadOf(lifeCycle).order, initialSessions });
   assert.equal(scaleOf(1_000_000).totalSessions, 1_000_000);
   assert.equal(scaleOf(1).totalSessions, scaleOf(0).totalSessions);
   // With few requests, the sessions per day determine the number of keys.

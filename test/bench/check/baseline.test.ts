@@ -8,24 +8,24 @@ import {
   differentMachineWarning,
   formatComparison,
 } from '../../../bench/check/baseline.ts';
-import { extractRatios, type RatioAcrossRuns } from '../../../bench/check/ratios.ts';
+import { extractRatios, type SpeedRatioSeries } from '../../../bench/check/ratios.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 import {
-  computeSpeedLossShare,
-  logStandardDeviation,
+  computeRelativeSpread,
+  computeSlowdown,
+  computeSlowdownThreshold,
   median,
-  slowdownThreshold,
   summarizeMeasurements,
 } from '../../../bench/statistics.ts';
 import { measurement, sessionRoute, smallResult } from '../support/small-result.ts';
 
 const better = fc.constantFrom('higher' as const, 'lower' as const);
 const values = fc.array(fc.double({ min: 1e-3, max: 1e4, noNaN: true }), { minLength: 1, maxLength: 9 });
-const figure = fc.record({ better, values }).map((each): RatioAcrossRuns => ({ ...each, name: 'a', part: 'p' }));
+const figure = fc.record({ better, values }).map((each): SpeedRatioSeries => ({ ...each, name: 'a', part: 'p' }));
 const conditions = { storedAt: '', commit: null, machine: smallResult.machine, runs: 5 };
 
 /** Compares a baseline with a run whose speed is the speed of the baseline times a factor. `at` computes the factor from the threshold. */
-function compareAt(measured: RatioAcrossRuns, at: (threshold: number) => number) {
+function compareAt(measured: SpeedRatioSeries, at: (threshold: number) => number) {
   const baseline = createBenchBaseline([measured], conditions).figures;
   const { median: middle, threshold } = baseline[0]!;
   const factor = at(threshold);
@@ -52,8 +52,8 @@ for (const [title, place, at, expected] of [
 }
 
 test('computes a spread of 0 and a positive threshold for equal runs, also if one run is an outlier', () => {
-  for (const equal of [[2, 2, 2], [2], [1, 1, 1, 1, 90]]) assert.equal(logStandardDeviation(equal), 0);
-  assert.equal(slowdownThreshold(0), 0.08);
+  for (const equal of [[2, 2, 2], [2], [1, 1, 1, 1, 90]]) assert.equal(computeRelativeSpread(equal), 0);
+  assert.equal(computeSlowdownThreshold(0), 0.08);
 });
 
 test('computes the median without changing the order of the values', () => {
@@ -68,7 +68,7 @@ test('the estimate of the standard deviation is correct on average for any numbe
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   for (const runs of [2, 3, 4, 5, 6, 9, 15]) {
     const spreads = Array.from({ length: 4_000 }, () =>
-      logStandardDeviation(Array.from({ length: runs }, () => Math.exp(0.05 * normal()))),
+      computeRelativeSpread(Array.from({ length: runs }, () => Math.exp(0.05 * normal()))),
     );
     const mean = spreads.reduce((sum, spread) => sum + spread, 0) / spreads.length;
     assert.ok(Math.abs(mean - 0.05) < 0.003, `${runs} runs: ${mean}`);
@@ -79,15 +79,15 @@ test('the estimate of the standard deviation is correct on average for any numbe
 test('the threshold of a regression is at most 50 %, even if the runs differ widely', () => {
   fc.assert(
     fc.property(values, (some) => {
-      const threshold = slowdownThreshold(logStandardDeviation(some));
+      const threshold = computeSlowdownThreshold(computeRelativeSpread(some));
       assert.ok(threshold >= 0.08 && threshold <= 0.5);
     }),
   );
 });
 
 test('a halved throughput and a doubled cost are both reported as a loss of 50 %', () => {
-  assert.equal(computeSpeedLossShare('higher', 0.4, 0.2), 0.5);
-  assert.equal(computeSpeedLossShare('lower', 3, 6), 0.5);
+  assert.equal(computeSlowdown('higher', 0.4, 0.2), 0.5);
+  assert.equal(computeSlowdown('lower', 3, 6), 0.5);
 });
 
 const micro = (name: string, medianNs: number) => ({ name, medianNs, p99Ns: 9_999 });

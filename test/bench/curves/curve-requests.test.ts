@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pageVisitRequests, steadyLoadRequests } from '../../../bench/curves/curve-requests.ts';
-import { estimateSessionMemory, readMaxSessionCount } from '../../../bench/curves/live-sessions-curve.ts';
-import { fractionOfSaturationRate } from '../../../bench/curves/load-point.ts';
+import { estimateSessionMemory, readDefaultMaxSessions } from '../../../bench/curves/live-sessions-curve.ts';
+import { computeRequestRate } from '../../../bench/curves/load-point.ts';
 import { drawBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 
@@ -42,11 +42,7 @@ test('sends one income change and four offer requests per session, in mixed orde
 
 test('computes a fraction of the saturation rate, rounded and at least the minimum rate', () => {
   assert.deepEqual(
-    [
-      fractionOfSaturationRate(0.6, 12_345, 6),
-      fractionOfSaturationRate(0.05, 30, 0.3),
-      fractionOfSaturationRate(0.05, 0, 6),
-    ],
+    [computeRequestRate(0.6, 12_345, 6), computeRequestRate(0.05, 30, 0.3), computeRequestRate(0.05, 0, 6)],
     [7_407, 67, 4],
   );
 });
@@ -68,5 +64,5 @@ test('computes the memory per session as the least-squares slope, and returns nu
 test('the default maximum number of live sessions does not depend on environment variables', async (t) => {
   process.env.SVC_MAX_SESSIONS = '7';
   t.after(() => delete process.env.SVC_MAX_SESSIONS);
-  assert.ok((await readMaxSessionCount()) > 10_000);
+  assert.ok((await readDefaultMaxSessions()) > 10_000);
 });

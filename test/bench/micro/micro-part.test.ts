@@ -8,7 +8,7 @@ import { parseBaseline } from '../../../bench/check/baseline.ts';
 import { comparedBenchParts } from '../../../bench/check/measure-ratios.ts';
 import { extractRatios } from '../../../bench/check/ratios.ts';
 import { calibrationName, type PreparedBenchmark } from '../../../bench/micro/micro-benchmark.ts';
-import { listMicroBenchmarks, runMicroBenchmarkRepeatedly } from '../../../bench/micro/micro-part.ts';
+import { listMicroBenchmarks, runMicroBenchmark } from '../../../bench/micro/micro-part.ts';
 import { createFolder } from '../../cli/sample-data-folder.ts';
 
 const micros = listMicroBenchmarks(true, 1_000);
@@ -57,7 +57,7 @@ test('the regression check measures the routes and the micro benchmarks, but no 
 });
 
 const measure = (prepared: PreparedBenchmark) =>
-  runMicroBenchmarkRepeatedly({ name: 'a/b: c', prepare: () => prepared }, { folder: tmpdir(), quick: true });
+  runMicroBenchmark({ name: 'a/b: c', prepare: () => prepared }, { folder: tmpdir(), quick: true });
 
 for (const [kind, given] of [
   ['synchronous', (runs: number) => runs],

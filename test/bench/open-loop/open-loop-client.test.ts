@@ -48,7 +48,7 @@ async function scriptedLoad(
       };
       return { stop: async () => {} };
     },
-    connect: (_port, events) => (listens ? new ScriptedConnection(events) : closed),
+    openConnection: (_port, events) => (listens ? new ScriptedConnection(events) : closed),
   };
 
   class ScriptedConnection implements Connection {

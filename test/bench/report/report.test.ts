@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { lastSustainedLoadPoint } from '../../../bench/report/curves-section.ts';
+import { findHighestSustainedLoad } from '../../../bench/report/curves-section.ts';
 import { replaceResultsSection, toMarkdown } from '../../../bench/report/markdown.ts';
 import { cpuTimeRatios, throughputRatios } from '../../../bench/report/ratios.ts';
 import type { BenchResult } from '../../../bench/result/bench-result.ts';
@@ -65,9 +65,9 @@ test('the sustained rate is below every rate with failed requests, low throughpu
     { ...curvePoint(2_000, 2_000), failed: 1 },
     { ...curvePoint(2_000, 2_000), client: { ...fine.client, saturated: true } },
   ];
-  for (const point of beyond) assert.equal(lastSustainedLoadPoint([curvePoint(3_000, 3_000), point, fine]), fine);
-  assert.equal(lastSustainedLoadPoint([beyond[0]!]), null);
-  assert.equal(lastSustainedLoadPoint([fine]), fine);
+  for (const point of beyond) assert.equal(findHighestSustainedLoad([curvePoint(3_000, 3_000), point, fine]), fine);
+  assert.equal(findHighestSustainedLoad([beyond[0]!]), null);
+  assert.equal(findHighestSustainedLoad([fine]), fine);
 });
 
 test('replaces only the text between the markers of bench/README.md, and throws if the markers are missing', async () => {

@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { quickBenchScale } from '../../../bench/bench-part.ts';
 import { benchServerKinds } from '../../../bench/result/bench-result.ts';
-import { orderOfServers, type RunScenarioOptions, runScenario } from '../../../bench/routes/run-scenario.ts';
+import { type RunScenarioOptions, rotateServerOrder, runScenario } from '../../../bench/routes/run-scenario.ts';
 import { sessionRequest } from '../../../bench/scenarios/requests.ts';
 import { clickScenario, sessionScenario } from '../../../bench/scenarios/route-scenarios.ts';
 import type { Scenario } from '../../../bench/scenarios/scenario.ts';
@@ -65,11 +65,11 @@ test('runs each server once per round, starts with a different server in each ro
   for (const count of [1, 2, 3, 5]) {
     for (let round = 0; round < 9; round++) {
       const servers = Array.from({ length: count }, (_, at) => at);
-      assert.deepEqual(orderOfServers(servers, round).toSorted(), servers);
+      assert.deepEqual(rotateServerOrder(servers, round).toSorted(), servers);
     }
   }
   const servers = ['a', 'b', 'c', 'd'];
-  const rounds = Array.from({ length: 4 }, (_, round) => orderOfServers(servers, round));
+  const rounds = Array.from({ length: 4 }, (_, round) => rotateServerOrder(servers, round));
   assert.deepEqual(rounds.map(([first]) => first).toSorted(), servers);
   for (const server of servers) {
     const before = new Set(rounds.flatMap((round) => round[round.indexOf(server) - 1] ?? []));

@@ -7,7 +7,7 @@ import { seededRandom } from '../../../bench/population/random.ts';
 import { createScenarioContext } from '../../../bench/routes/run-scenario.ts';
 import { lifecycleRequestCounts, lifecycleScenario } from '../../../bench/scenarios/lifecycle-scenario.ts';
 import { requestsWithChangedIncome } from '../../../bench/scenarios/requests.ts';
-import { clickScenario, routeScenarios } from '../../../bench/scenarios/route-scenarios.ts';
+import { clickScenario, singleRouteScenarios } from '../../../bench/scenarios/route-scenarios.ts';
 import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
 import { temporaryFolder } from '../../support/running-marketplace.ts';
 
@@ -28,7 +28,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-for (const scenario of [...routeScenarios, lifecycleScenario]) {
+for (const scenario of [...singleRouteScenarios, lifecycleScenario]) {
   // Click redirects need no key.
   if (scenario === clickScenario) continue;
   test(`the requests of each round of ${scenario.name} use all API keys, even if there are few sessions`, async () => {

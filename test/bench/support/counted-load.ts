@@ -12,7 +12,7 @@ import type { OpenLoopRunner } from '../../../bench/open-loop/open-loop-plan.ts'
 const requestsMax = 300;
 const connections = 4;
 
-export const silentProgress: ProgressPrinter = { showProgressStep: () => {}, printLine: () => {} };
+export const silentProgress: ProgressPrinter = { printProgress: () => {}, printLine: () => {} };
 
 /** Latencies that every load reports, in milliseconds. */
 export const countedLatencyMs = { p50: 1, p99: 2, p999: 3 } as const;

@@ -9,7 +9,7 @@ import { HttpCaller } from '../../../bench/load/http-caller.ts';
 import { encodeHttpRequest, type PreparedRequest } from '../../../bench/load/prepared-request.ts';
 import { benchServerKinds } from '../../../bench/result/bench-result.ts';
 import { createScenarioContext } from '../../../bench/routes/run-scenario.ts';
-import { pickSampleResponses } from '../../../bench/routes/sample-responses.ts';
+import { fetchSampleResponses } from '../../../bench/routes/sample-responses.ts';
 import { analyticsScenario, clickScenario, sessionScenario } from '../../../bench/scenarios/route-scenarios.ts';
 import type { ScenarioContext } from '../../../bench/scenarios/scenario.ts';
 import { startBaselineTarget } from '../../../bench/target/baseline-target.ts';
@@ -112,7 +112,7 @@ test('the synced server writes one record before each response, also for concurr
   await assert.rejects(fetch(url));
 });
 
-describe('pickSampleResponses', () => {
+describe('fetchSampleResponses', () => {
   let service: ServiceTarget;
   let caller: HttpCaller;
   let stage: ScenarioContext;
@@ -130,7 +130,7 @@ describe('pickSampleResponses', () => {
     const answers: BaselineResponse[] = [];
     const requests: PreparedRequest[] = [];
     for (const scenario of [sessionScenario, clickScenario]) {
-      answers.push(...(await pickSampleResponses(scenario, stage)));
+      answers.push(...(await fetchSampleResponses(scenario, stage)));
       requests.push(...(await scenario.prepareRequests(stage, 1)).slice(0, 1));
     }
     const sizesFrom = async (port: number) => {
@@ -150,8 +150,8 @@ describe('pickSampleResponses', () => {
     }
   });
 
-  test('pickSampleResponses returns an analytics summary and an analytics page of 100 rows', async () => {
-    const [summary, rows] = await pickSampleResponses(analyticsScenario, stage);
+  test('fetchSampleResponses returns an analytics summary and an analytics page of 100 rows', async () => {
+    const [summary, rows] = await fetchSampleResponses(analyticsScenario, stage);
     assert.equal(JSON.parse(summary!.body).granularity, 'summary');
     assert.equal(JSON.parse(rows!.body).data.length, 100);
   });

@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseCpuSeconds, readProcessUsage } from '../../../bench/target/load-target.ts';
 import { spawnChildProcess } from '../../../bench/target/owned-resources.ts';
-import { environmentToLoadProbe, ProcessProbe } from '../../../bench/target/process-probe.ts';
+import { addProbeToEnv, ProcessProbe } from '../../../bench/target/process-probe.ts';
 import { plainEnvironment } from '../../support/plain-environment.ts';
 
 /** Starts a program as the benchmark starts the service: with a launcher that replaces itself with Node.js. */
-function start(program: string, env = environmentToLoadProbe(plainEnvironment())) {
+function start(program: string, env = addProbeToEnv(plainEnvironment())) {
   const child = spawnChildProcess('sh', ['-c', 'exec "$0" --input-type=module -e "$1"', process.execPath, program], {
     env,
     stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
@@ -75,7 +75,7 @@ test('the process probe is inactive in worker threads and child processes, and a
 });
 
 test('preserves existing options in NODE_OPTIONS', () => {
-  const { NODE_OPTIONS } = environmentToLoadProbe({ NODE_OPTIONS: '--no-warnings' });
+  const { NODE_OPTIONS } = addProbeToEnv({ NODE_OPTIONS: '--no-warnings' });
   assert.match(NODE_OPTIONS!, /^--no-warnings --import=file:.*probe\.ts$/);
 });
 

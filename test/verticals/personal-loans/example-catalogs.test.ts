@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseCatalog } from '../../../src/catalogs/parse-catalog.ts';
 import { logoFolder, readLogos } from '../../../src/catalogs/read-logos.ts';
-import { hasMinAgeInUsState } from '../../../src/matching/match-tables.ts';
+import { meetsStateMinimumAge } from '../../../src/matching/match-tables.ts';
 import type { LoanCatalog } from '../../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../../src/verticals/personal-loans/rank-loans.ts';
@@ -92,7 +92,7 @@ describe('sandbox-catalog.json', () => {
     for (let i = 0; i < 1_000; i++) {
       const borrower = randomBorrower(random, personalLoans, i % 2);
       const { total } = rankLoans(compiled.tables, borrower, today);
-      if (hasMinAgeInUsState(compiled.tables, borrower, today)) assert.ok(total >= 5);
+      if (meetsStateMinimumAge(compiled.tables, borrower, today)) assert.ok(total >= 5);
       else assert.equal(total, 0);
     }
   });

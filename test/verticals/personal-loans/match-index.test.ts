@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { emptyOfferSet } from '../../../src/matching/offer-set.ts';
-import { absentValue, fieldPosition } from '../../../src/verticals/field-vector.ts';
+import { absentValue, findFieldIndex } from '../../../src/verticals/field-vector.ts';
 import { compileLoanTables } from '../../../src/verticals/personal-loans/loan-tables.ts';
 import { MatchIndex } from '../../../src/verticals/personal-loans/match-index.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import { emptyApplicant, readApplicant } from '../../../src/verticals/personal-loans/price-offer.ts';
 import { createRanker } from '../../../src/verticals/personal-loans/rank-loans.ts';
 import { selectEligibleOffers } from '../../../src/verticals/personal-loans/select-eligible.ts';
-import { recommendedScore } from '../../../src/verticals/personal-loans/sort-keys.ts';
+import { computeRecommendationScore } from '../../../src/verticals/personal-loans/sort-keys.ts';
 import { today } from '../../matching/loan-fixtures.ts';
 import { generateCatalog, randomBorrower, seededRandom } from '../../support/random-catalog.ts';
 
 const tables = compileLoanTables(generateCatalog(3, 400), personalLoans);
 
-test('after buildSharedIndexes, the first ranking for a credit band builds only one index, for the US state of the borrower', () => {
+test('after prebuildIndexes, the first ranking for a credit band builds only one index, for the US state of the borrower', () => {
   const random = seededRandom(1);
-  const rank = createRanker(recommendedScore);
+  const rank = createRanker(computeRecommendationScore);
   const index = rank.indexFor(tables);
-  index.buildSharedIndexes();
+  index.prebuildIndexes();
   const prepared = index.memoryUsage;
   assert.deepEqual(
     { ...prepared, bytes: 0 },
@@ -30,7 +30,7 @@ test('after buildSharedIndexes, the first ranking for a credit band builds only 
     borrower[tables.roles.creditBand] = band;
     borrower[tables.roles.term] = absentValue;
     borrower[tables.roles.amount] = 5_000;
-    borrower[fieldPosition(personalLoans, 'annual_income')] = 90_000;
+    borrower[findFieldIndex(personalLoans, 'annual_income')] = 90_000;
     borrower[tables.roles.monthlyDebt] = 1_000;
     matched += rank(tables, borrower, today).total;
     const { bands, terms, states } = index.memoryUsage;
@@ -40,7 +40,7 @@ test('after buildSharedIndexes, the first ranking for a credit band builds only 
 });
 
 test('the reported memory usage includes every index that is built', () => {
-  const index = new MatchIndex(tables, recommendedScore);
+  const index = new MatchIndex(tables, computeRecommendationScore);
   const bytesOf = (columns: object) =>
     Object.values(columns).reduce((sum, column) => sum + (ArrayBuffer.isView(column) ? column.byteLength : 0), 0);
   const grows = (make: () => object, least: (made: object) => number) => {
@@ -50,10 +50,10 @@ test('the reported memory usage includes every index that is built', () => {
     assert.ok(least(made) > 0);
   };
   const setOfOffers = emptyOfferSet(tables.offerCount);
-  grows(() => index.getCreditBandIndex(5), bytesOf);
-  grows(() => index.getLoanTermIndex(5, 1), bytesOf);
-  grows(() => index.getUsStateIndex(4, Object.assign(emptyApplicant(), { creditBand: 5, state: 4 })), bytesOf);
-  for (const range of [...index.ranges, ...index.ageRanges, index.getCreditBandIndex(5).amounts]) {
+  grows(() => index.getCreditBandOffers(5), bytesOf);
+  grows(() => index.getLoanTermOffers(5, 1), bytesOf);
+  grows(() => index.getUsStateOffers(4, Object.assign(emptyApplicant(), { creditBand: 5, state: 4 })), bytesOf);
+  for (const range of [...index.ranges, ...index.ageRanges, index.getCreditBandOffers(5).amounts]) {
     grows(
       () => {
         range.filterOffers(setOfOffers.slice(), 30);
@@ -66,8 +66,8 @@ test('the reported memory usage includes every index that is built', () => {
 
 test('an index with a small memory limit stays below the limit, and returns the same offers as an unlimited index', () => {
   const bytesMax = 40_000;
-  const small = new MatchIndex(tables, recommendedScore, bytesMax);
-  const large = new MatchIndex(tables, recommendedScore);
+  const small = new MatchIndex(tables, computeRecommendationScore, bytesMax);
+  const large = new MatchIndex(tables, computeRecommendationScore);
   const applicant = emptyApplicant();
   const random = seededRandom(2);
   const [ofSmall, ofLarge] = [emptyOfferSet(tables.offerCount), emptyOfferSet(tables.offerCount)];
@@ -79,7 +79,7 @@ test('an index with a small memory limit stays below the limit, and returns the 
     selectEligibleOffers(tables, large, borrower, applicant, today, ofLarge);
     assert.deepEqual(ofSmall, ofLarge);
     const { creditBand, termIndex } = applicant;
-    assert.deepEqual(small.getLoanTermIndex(creditBand, termIndex), large.getLoanTermIndex(creditBand, termIndex));
+    assert.deepEqual(small.getLoanTermOffers(creditBand, termIndex), large.getLoanTermOffers(creditBand, termIndex));
     assert.ok(small.memoryUsage.bytes <= bytesMax, `${small.memoryUsage.bytes} bytes`);
   }
   assert.ok(matched > 250 && large.memoryUsage.bytes > 10 * bytesMax);

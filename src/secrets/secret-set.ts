@@ -24,18 +24,18 @@ export type KeyPurpose =
   | 'widget';
 
 /** All secrets of a service (docs/contract.md#secrets). The newest secret signs new tokens, and all secrets can verify tokens. */
-export class SecretRing {
+export class SecretSet {
   readonly newest: Secret;
   readonly #secrets: ReadonlyMap<number, Secret>;
 
   constructor(secrets: readonly Secret[]) {
     const newest = secrets.toSorted((one, other) => other.number - one.number)[0];
-    if (newest === undefined) throw new Error('secret ring is empty');
+    if (newest === undefined) throw new Error('secret set is empty');
     this.newest = newest;
     this.#secrets = new Map(secrets.map((secret) => [secret.number, secret]));
   }
 
-  get secretVersions(): readonly number[] {
+  get secretNumbers(): readonly number[] {
     return [...this.#secrets.keys()];
   }
 
