@@ -15,7 +15,7 @@ import type {
   MatchWorkerData,
   VersionedMatchTables,
 } from '../src/matching/match-thread.ts';
-import { getProduct } from '../src/verticals/products.ts';
+import { getVerticalProduct } from '../src/verticals/products.ts';
 
 /** Entry point of the worker that `MatchThread` starts. The worker processes its messages one after the other. */
 
@@ -49,7 +49,7 @@ function rankBatch(batch: Uint8Array): Uint8Array {
  * archived catalog.
  */
 function storeTables({ version, tables }: VersionedMatchTables): void {
-  getProduct(tables).buildRankingIndexes(tables);
+  getVerticalProduct(tables).buildRankingIndexes(tables);
   tablesByVersion.set(version, tables);
 }
 
@@ -59,7 +59,7 @@ function rankRequest(
 ): WorkerMatchResult {
   try {
     const tables = loadTables(catalogVersion);
-    return getProduct(tables).rankOffers(tables, borrower, today, unavailable);
+    return getVerticalProduct(tables).rankOffers(tables, borrower, today, unavailable);
   } catch (error) {
     return { failure: String(error) };
   }
@@ -69,7 +69,7 @@ function loadTables(catalogVersion: string): MatchTables {
   let tables = tablesByVersion.get(catalogVersion);
   if (tables === undefined) {
     const { catalog, vertical } = archive.loadCatalog(catalogVersion);
-    tables = getProduct(vertical).compileCatalogTables(catalog, vertical);
+    tables = getVerticalProduct(vertical).compileCatalogTables(catalog, vertical);
     storeTables({ version: catalogVersion, tables });
   }
   return tables;

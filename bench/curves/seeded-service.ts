@@ -13,7 +13,7 @@ import { type LiveSessionsOptions, type WrittenSession, writeLiveSessions } from
 import type { CurveSettings } from './curve.ts';
 import { measureLoadPoint, type RequestSender } from './load-point.ts';
 
-export interface SeededServiceOptions extends Pick<ServiceTargetOptions, 'keys' | 'catalogOffers'> {
+export interface PreloadedServiceOptions extends Pick<ServiceTargetOptions, 'keys' | 'catalogOffers'> {
   /** Live sessions that exist when the service starts. */
   readonly sessions: Pick<LiveSessionsOptions, 'count' | 'fields' | 'sampleSize'>;
 }
@@ -32,7 +32,7 @@ export interface SeededService {
  */
 export async function withSeededService<Result>(
   { folder: parent, sendOpenLoop }: RequestSender,
-  { sessions: wanted, ...options }: SeededServiceOptions,
+  { sessions: wanted, ...options }: PreloadedServiceOptions,
   use: (service: SeededService) => Promise<Result>,
 ): Promise<Result> {
   const folder = await createTemporaryFolder(parent, 'curve-');

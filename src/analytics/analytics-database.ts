@@ -149,7 +149,7 @@ function assertSchemaVersion(database: Database.Database): void {
 }
 
 /** Prepares a statement that returns each row as an array. */
-export function prepareTupleQuery<Parameters extends unknown[], Row>(
+export function prepareArrayQuery<Parameters extends unknown[], Row>(
   database: Database.Database,
   sql: string,
 ): Statement<Parameters, Row> {

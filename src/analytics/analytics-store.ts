@@ -9,7 +9,7 @@ import type {
   SummaryQuery,
   SummaryResult,
 } from './analytics.ts';
-import { openAnalyticsDatabase, prepareTupleQuery } from './analytics-database.ts';
+import { openAnalyticsDatabase, prepareArrayQuery } from './analytics-database.ts';
 import { AnalyticsBatchWriter } from './batch-writer.ts';
 import { CohortReader } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
@@ -63,7 +63,7 @@ export class AnalyticsStore {
       const sessions = new SessionReader(this.#database, this.#retainedSessions);
       this.#cohortReader = new CohortReader(this.#database, sessions);
       this.#rowsReader = new SessionRowsReader(this.#database, sessions);
-      this.#selectExperiments = prepareTupleQuery(
+      this.#selectExperiments = prepareArrayQuery(
         this.#database,
         'SELECT number, account, vertical, test, tag FROM experiment WHERE number > ? ORDER BY number LIMIT ?',
       );

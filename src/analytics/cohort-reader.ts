@@ -10,7 +10,7 @@ import type {
   SummaryResult,
   WidgetCounts,
 } from './analytics.ts';
-import { prepareSingleValueQuery, prepareTupleQuery } from './analytics-database.ts';
+import { prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
 import { addWidgetCounts, lastMaturedCohortDay, revenueCentsSquared, zeroWidgetCounts } from './counting-rules.ts';
 import { isInDayRange, LenderRevenueTotals, type SessionReader } from './session-reader.ts';
 
@@ -41,7 +41,7 @@ class CounterReader {
         sum(attributed_micros) AS attributedMicros, sum(confirmed_micros) AS confirmedMicros
       FROM day_counter ${inWindow}`);
     const counts = widgetEventTypes.map((type) => `sum(${type})`).join(', ');
-    this.#selectWidgetCounts = prepareTupleQuery(
+    this.#selectWidgetCounts = prepareArrayQuery(
       database,
       `SELECT ${group}, ${counts} FROM widget_counter ${inWindow}`,
     );

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { WidgetCounts } from './analytics.ts';
-import { columnIncrementsSql, prepareTupleQuery, RowWriter } from './analytics-database.ts';
+import { columnIncrementsSql, prepareArrayQuery, RowWriter } from './analytics-database.ts';
 import {
   type ArchivedCounters,
   type ArchivedDay,
@@ -49,17 +49,17 @@ export class DailyCounters {
       ['experiment', 'day', 'lender'],
       ['clicks', 'confirmed_micros'],
     );
-    this.#selectExperiments = prepareTupleQuery(
+    this.#selectExperiments = prepareArrayQuery(
       database,
       'SELECT number, account, vertical, test, tag FROM experiment ORDER BY number',
     );
-    this.#selectDays = prepareTupleQuery(
+    this.#selectDays = prepareArrayQuery(
       database,
       `SELECT day, device, sessions, views, clicks, attributed_micros, confirmed_micros,
           CAST(confirmed_cents_squared AS TEXT), ${widgetEventTypes.join(', ')}
         FROM day_counter LEFT JOIN widget_counter USING (experiment, day, device) WHERE experiment = ? AND day >= ? AND day < ?`,
     );
-    this.#selectLenders = prepareTupleQuery(
+    this.#selectLenders = prepareArrayQuery(
       database,
       `SELECT day, name, clicks, confirmed_micros
         FROM lender_counter JOIN lender ON number = lender WHERE experiment = ? AND day >= ? AND day < ?`,

@@ -7,7 +7,7 @@ import type {
   SummaryQuery,
   SummaryResult,
 } from './analytics.ts';
-import { openAnalyticsDatabaseReadOnly, prepareSingleValueQuery, prepareTupleQuery } from './analytics-database.ts';
+import { openAnalyticsDatabaseReadOnly, prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
 import { CohortReader } from './cohort-reader.ts';
 import { SessionRowsReader } from './rows-reader.ts';
 import { SessionReader } from './session-reader.ts';
@@ -49,7 +49,7 @@ export class ReadOnlyAnalytics implements Analytics {
   countReferrerTags(): ReferrerTagCount[] {
     const sql = `SELECT account, vertical, test, count(*) AS tags FROM experiment
       GROUP BY account, vertical, test ORDER BY tags DESC, account, vertical, test`;
-    return this.#inTransaction(() => prepareTupleQuery<[], ReferrerTagCount>(this.#database, sql).all());
+    return this.#inTransaction(() => prepareArrayQuery<[], ReferrerTagCount>(this.#database, sql).all());
   }
 
   /** Closes the file. Repeated calls have no effect. */

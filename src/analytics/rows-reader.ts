@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { subIdByteLength } from '../ids/sub-id.ts';
 import type { SessionRow, SessionRowsPage, SessionRowsQuery } from './analytics.ts';
-import { prepareSingleValueQuery, prepareTupleQuery } from './analytics-database.ts';
+import { prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
 import { isInDayRange, LenderRevenueTotals, type SessionReader, type StoredSession } from './session-reader.ts';
 
 /** A cohort day with sessions after `afterPosition`, and the `first_position` of the first `cohort_piece` row that contains one. */
@@ -20,7 +20,7 @@ export class SessionRowsReader {
   constructor(database: Database, sessions: SessionReader) {
     this.#sessions = sessions;
     // For each row of `days`, the subquery searches the primary key of `cohort_piece` once.
-    this.#selectDayHeads = prepareTupleQuery(
+    this.#selectDayHeads = prepareArrayQuery(
       database,
       `WITH days AS (
           SELECT DISTINCT day FROM day_counter WHERE experiment = @experiment AND day BETWEEN @fromDay AND @toDay

@@ -2,14 +2,14 @@ import type { Database, Statement } from 'better-sqlite3';
 import { daysSinceEpoch } from '../domain/calendar.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type { CohortMetrics, CohortQuery, LenderMetrics, WidgetCounts } from './analytics.ts';
-import { decodeVarints, prepareSingleValueQuery, prepareTupleQuery } from './analytics-database.ts';
+import { decodeVarints, prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
 import { zeroWidgetCounts } from './counting-rules.ts';
 import type { RetentionCutoff } from './store-retention.ts';
 
 export class LenderRevenueTotals {
   readonly #lenders = new Map<number, { clicks: number; confirmedMicros: number }>();
 
-  countClick(lender: number, confirmedMicros: number): void {
+  addClick(lender: number, confirmedMicros: number): void {
     const sum = this.#lenders.get(lender);
     if (sum === undefined) {
       this.#lenders.set(lender, { clicks: 1, confirmedMicros });
@@ -69,16 +69,16 @@ export class SessionReader {
       database,
       'SELECT number FROM experiment WHERE account = ? AND vertical = ? AND test = ? AND tag = ?',
     );
-    this.#selectExperiment = prepareTupleQuery(
+    this.#selectExperiment = prepareArrayQuery(
       database,
       'SELECT account, vertical, test, tag FROM experiment WHERE number = ?',
     );
     // In a benchmark, two queries that return rows as arrays were four times as fast as one join that returns objects.
-    this.#selectSession = prepareTupleQuery(
+    this.#selectSession = prepareArrayQuery(
       database,
       'SELECT experiment, position, device, views, clicks, last_event_ms, widget_events FROM session WHERE sub = ?',
     );
-    this.#selectClicks = prepareTupleQuery(
+    this.#selectClicks = prepareArrayQuery(
       database,
       'SELECT lender, attributed_micros, confirmed_micros FROM click WHERE session = ?',
     );
@@ -133,7 +133,7 @@ export class SessionReader {
     for (const [lender, attributedMicros, confirmedMicros] of this.#selectClicks.all(position)) {
       sum.attributedMicros += attributedMicros;
       sum.confirmedMicros += confirmedMicros;
-      lenders?.countClick(lender, confirmedMicros);
+      lenders?.addClick(lender, confirmedMicros);
     }
     return sum;
   }

@@ -63,10 +63,10 @@ export class AnalyticsLag {
   #sampleIntervalMs: number = bounds.analyticsLagSampleIntervalMs;
 
   /** Stores a sample of the durable position. The arguments must not decrease from one call to the next. */
-  addPositionSample(durablePosition: number, appliedPosition: number, nowMs: number): void {
+  addLagSample(durablePosition: number, appliedPosition: number, nowMs: number): void {
     const last = this.#samples.at(-1);
     if (last !== undefined && nowMs - last.atMs < this.#sampleIntervalMs) return;
-    this.#dropAppliedLagSamples(appliedPosition);
+    this.#removeOldSamples(appliedPosition);
     if (durablePosition <= appliedPosition) return;
     if (this.#samples.length === bounds.analyticsLagSamplesMax) {
       this.#samples = this.#samples.filter((_, index) => index % 2 === 0);
@@ -77,13 +77,13 @@ export class AnalyticsLag {
 
   /** Returns the analytics lag in milliseconds; 0 if every durable record is applied. */
   measureLagMs(durablePosition: number, appliedPosition: number, nowMs: number): number {
-    this.#dropAppliedLagSamples(appliedPosition);
+    this.#removeOldSamples(appliedPosition);
     if (durablePosition <= appliedPosition) return 0;
-    if (this.#samples.length === 0) this.addPositionSample(durablePosition, appliedPosition, nowMs);
+    if (this.#samples.length === 0) this.addLagSample(durablePosition, appliedPosition, nowMs);
     return nowMs - this.#samples[0]!.atMs;
   }
 
-  #dropAppliedLagSamples(appliedPosition: number): void {
+  #removeOldSamples(appliedPosition: number): void {
     const first = this.#samples.findIndex(({ position }) => position > appliedPosition);
     this.#samples.splice(0, first === -1 ? this.#samples.length : first);
     if (this.#samples.length === 0) this.#sampleIntervalMs = bounds.analyticsLagSampleIntervalMs;

@@ -5,8 +5,8 @@ import type { ConfirmedPayout } from '../confirmations/confirmation.ts';
 import type { PayoutKey, PayoutStateWithLender } from '../confirmations/payout-state.ts';
 import {
   decodeVarints,
+  prepareArrayQuery,
   prepareSingleValueQuery,
-  prepareTupleQuery,
   RowWriter,
   type SqlValue,
 } from './analytics-database.ts';
@@ -92,13 +92,13 @@ export class SqliteProjectionState {
 
   constructor(database: Database, retainedSessions: RetentionCutoff) {
     this.#retainedSessions = retainedSessions;
-    this.#findSession = prepareTupleQuery(
+    this.#findSession = prepareArrayQuery(
       database,
       `SELECT experiment, position, device, views, clicks, shown, last_event_ms, widget_events
         FROM session WHERE sub = ?`,
     );
     this.#findClicks = prepareSingleValueQuery(database, 'SELECT offer FROM click WHERE session = ?');
-    this.#selectClick = prepareTupleQuery(
+    this.#selectClick = prepareArrayQuery(
       database,
       'SELECT lender, clicked_ms FROM click WHERE session = ? AND offer = ?',
     );
@@ -107,7 +107,7 @@ export class SqliteProjectionState {
       database,
       'SELECT coalesce(sum(confirmed_micros), 0) FROM click WHERE session = ?',
     );
-    this.#selectPayout = prepareTupleQuery(
+    this.#selectPayout = prepareArrayQuery(
       database,
       `SELECT funded_micros, funded_ms, reversed_micros, reversed_ms FROM payout
       WHERE session = ? AND offer = ? AND txid = ?`,

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
-import { prepareSingleValueQuery, prepareTupleQuery } from './analytics-database.ts';
+import { prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
 import { ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import { firstSubIdOfDay, type SubIdSortKey } from './projection-state.ts';
@@ -65,7 +65,7 @@ export class SessionPruner {
 
   constructor(database: Database, retainedSessions: RetentionCutoff) {
     this.#retainedSessions = retainedSessions;
-    this.#selectPrunable = prepareTupleQuery(
+    this.#selectPrunable = prepareArrayQuery(
       database,
       'SELECT sub, position, clicks FROM session WHERE sub < ? ORDER BY sub LIMIT ?',
     );

@@ -111,7 +111,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   /** Wakes the aggregator. Call this method whenever the durable position of the ledger increases. */
   onLedgerDurable(position: number): void {
     this.#progress.durablePosition = position;
-    this.#lag.addPositionSample(position, this.#progress.appliedPosition, performance.now());
+    this.#lag.addLagSample(position, this.#progress.appliedPosition, performance.now());
     if (this.#progress.markAggregatorAwake()) this.#postMessage({ kind: 'wake' });
     this.#sendQueuedQueries();
   }

@@ -94,11 +94,11 @@ export class Authenticator {
     isRepeat?: (caller: Caller) => boolean,
   ): AdmittedCaller | AuthRejection {
     const keyText = parseBearerKey(authorization);
-    if (keyText === null) return this.#rejectUnauthorized();
+    if (keyText === null) return this.#sendUnauthorized();
     const { keyDirectory, clock } = this.#options;
     const key = keyDirectory.findKeyByHash(hashApiKey(keyText));
     const wallMs = clock.wallMs();
-    if (key === undefined || wallMs >= key.expiresAtMs) return this.#rejectUnauthorized();
+    if (key === undefined || wallMs >= key.expiresAtMs) return this.#sendUnauthorized();
 
     const nowMs = clock.monotonicMs();
     if (nowMs >= this.#nextCleanupMs) this.#deleteIdleKeyUsage(nowMs, wallMs);
@@ -149,7 +149,7 @@ export class Authenticator {
     this.#restoredCounters.set(keyNumber, counter);
   }
 
-  #rejectUnauthorized(): AuthRejection {
+  #sendUnauthorized(): AuthRejection {
     this.#options.onRejected?.('unauthorized');
     return unauthorizedRejection;
   }
@@ -175,7 +175,7 @@ export class Authenticator {
         return;
       }
       const [keyNumber, usage] = next.value;
-      if (usage.deleteEmptyBuffers(nowMs, wallMs)) this.#usageByKey.delete(keyNumber);
+      if (usage.deleteIdleWindows(nowMs, wallMs)) this.#usageByKey.delete(keyNumber);
     }
   }
 }

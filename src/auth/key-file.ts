@@ -154,7 +154,7 @@ export class KeyFileWriter {
 type WriterClass<Writer> = new (path: string, mustExist: boolean, waitMs?: number) => Writer;
 
 /** SQL columns of the limits of a key, with the property names of `KeyLimitOverrides`. */
-export const limitColumnsSql = `requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
+export const keyLimitColumnsSql = `requests_per_minute AS requestsPerMinute, analytics_per_minute AS analyticsPerMinute,
   sessions_per_day AS sessionsPerDay`;
 
 export function extractLimits<Row extends KeyLimitOverrides>(row: Row) {

@@ -14,7 +14,7 @@ import {
   type RevokeKeyResult,
   validateNewKey,
 } from './api-key.ts';
-import { extractLimits, KeyFileWriter, limitColumnsSql } from './key-file.ts';
+import { extractLimits, KeyFileWriter, keyLimitColumnsSql } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 /** Issues, lists and revokes API keys in the key file (docs/contract.md#api-keys). */
@@ -84,7 +84,7 @@ export class KeyRegistry extends KeyFileWriter {
 
 const selectKeysSql = `
   SELECT keys.number, id, account, accounts.name AS accountName, vertical, mode, created, expires, revoked,
-    ${limitColumnsSql}
+    ${keyLimitColumnsSql}
   FROM keys JOIN accounts ON accounts.number = keys.account`;
 
 function toIssuedKey(row: KeyRow): IssuedKey {

@@ -166,9 +166,9 @@ export class KeyUsage {
   }
 
   /** Deletes the buffers of empty windows. Returns true if all counts are zero, so that the caller can delete this `KeyUsage`. */
-  deleteEmptyBuffers(nowMs: number, wallMs: number): boolean {
-    const requestsIdle = this.#requestWindow.deleteBufferIfEmpty(nowMs);
-    const analyticsIdle = this.#analyticsWindow.deleteBufferIfEmpty(nowMs);
+  deleteIdleWindows(nowMs: number, wallMs: number): boolean {
+    const requestsIdle = this.#requestWindow.deleteWindowIfEmpty(nowMs);
+    const analyticsIdle = this.#analyticsWindow.deleteWindowIfEmpty(nowMs);
     const today = daysSinceEpoch(wallMs);
     return (
       requestsIdle &&

@@ -217,7 +217,7 @@ export class SlidingWindow {
   }
 
   /** Deletes the ring buffer and returns true if the sliding window contains no requests; otherwise returns false. */
-  deleteBufferIfEmpty(nowMs: number): boolean {
+  deleteWindowIfEmpty(nowMs: number): boolean {
     if (this.remainingRequests(nowMs) < this.limit) return false;
     this.#admittedMs = null;
     this.#oldestIndex = 0;

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import type { ApiKey, KeyDirectory } from './api-key.ts';
-import { extractLimits, limitColumnsSql, openKeyFile } from './key-file.ts';
+import { extractLimits, keyLimitColumnsSql, openKeyFile } from './key-file.ts';
 import type { KeyLimitOverrides } from './rate-limits.ts';
 
 interface SqliteKeyDirectoryOptions {
@@ -59,7 +59,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
       this.#selectDataVersion = this.#database.prepare<[], number>('PRAGMA data_version').pluck();
       this.#selectChanges = this.#database.prepare<[number], ChangeRow>(
         `SELECT changes.number AS change, changes.hash, changes.account AS originsAccount,
-           keys.number, keys.account, vertical, mode, expires, ${limitColumnsSql}
+           keys.number, keys.account, vertical, mode, expires, ${keyLimitColumnsSql}
          FROM changes LEFT JOIN keys ON keys.hash = changes.hash AND revoked IS NULL
          WHERE changes.number > ? ORDER BY changes.number LIMIT ${bounds.apiKeyChangesPerTurn}`,
       );
@@ -89,7 +89,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
    * Returns a key ID and an account name for the process log. Reads the key file only for names that are not cached. The key ID or account
    * name is undefined if it is unknown or the key file cannot be read.
    */
-  findCallerNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
+  findAccountAndKeyNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
     return {
       key: keyNumber === undefined ? undefined : cachedName(keyNumber, this.#keyIdCache, this.#selectKeyId),
       account: cachedName(account, this.#accountNameCache, this.#selectAccountName),

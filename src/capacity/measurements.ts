@@ -63,7 +63,7 @@ export interface MemoryPerSession {
  * The server sustains an offered rate if the achieved rate is at least this share of the offered rate. If the achieved rate is below this
  * share, many requests were refused, failed, or were still waiting at the end of the load.
  */
-export const minShareOfOfferedRate = 0.98;
+export const minAchievedLoadRatio = 0.98;
 
 /** Highest request rate at which the p99 latency is within a target. */
 export interface SustainedRate {
@@ -122,7 +122,7 @@ export function wasClientSaturated({ points }: LoadCurve, perSecond: number): bo
 }
 
 function reachedOfferedRate({ offeredPerSecond, achievedPerSecond }: LoadCurvePoint): boolean {
-  return achievedPerSecond >= minShareOfOfferedRate * offeredPerSecond;
+  return achievedPerSecond >= minAchievedLoadRatio * offeredPerSecond;
 }
 
 type PointMetric = Exclude<keyof LoadCurvePoint, 'clientSaturated'>;

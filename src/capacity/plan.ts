@@ -4,7 +4,7 @@ import {
   findSustainedRate,
   interpolateMetric,
   type MeasuredMachine,
-  minShareOfOfferedRate,
+  minAchievedLoadRatio,
   type SustainedRate,
   wasClientSaturated,
 } from './measurements.ts';
@@ -343,7 +343,7 @@ export function compareMeasurementWithPlan(
       refused === 0 &&
       failed === 0 &&
       p99Ms <= request.sloP99Ms &&
-      achievedPerSecond >= minShareOfOfferedRate * offeredPerSecond,
+      achievedPerSecond >= minAchievedLoadRatio * offeredPerSecond,
   };
 }
 

@@ -1,6 +1,11 @@
 import type { ApiKeyMode } from '../domain/mode.ts';
-import { listOffersById } from '../matching/match-tables.ts';
-import { type CatalogTables, type CompiledOffer, getProduct, type OfferRenderer } from '../verticals/products.ts';
+import { listOffersSortedById } from '../matching/match-tables.ts';
+import {
+  type CatalogTables,
+  type CompiledOffer,
+  getVerticalProduct,
+  type OfferRenderer,
+} from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
 import { computeCatalogVersion } from './identifiers.ts';
@@ -77,7 +82,7 @@ export class CompiledCatalog implements CompiledCatalogData {
 
   /** Returns the renderer of the offers. `logosUrl` is the base URL of the logos and must be the same in every call. */
   offerRenderer(logosUrl: string): OfferRenderer {
-    this.#offerRenderer ??= getProduct(this.vertical).createOfferRenderer(this, logosUrl, this.#logoHashes);
+    this.#offerRenderer ??= getVerticalProduct(this.vertical).createOfferRenderer(this, logosUrl, this.#logoHashes);
     return this.#offerRenderer;
   }
 
@@ -119,11 +124,11 @@ export function compileCatalog(
 }
 
 export function compileCatalogData(catalog: CatalogFile, vertical: Vertical, mode: ApiKeyMode): CompiledCatalogData {
-  const product = getProduct(vertical);
+  const product = getVerticalProduct(vertical);
   return {
     version: computeCatalogVersion(catalog, mode),
     disclosure: catalog.disclosure,
-    offers: listOffersById(catalog).map(({ lender, offer }) => product.compileOffer(lender, offer)),
+    offers: listOffersSortedById(catalog).map(({ lender, offer }) => product.compileOffer(lender, offer)),
     // All matching threads share the memory of the tables, so a new thread needs no copy of the tables.
     tables: copyToSharedMemory(product.compileCatalogTables(catalog, vertical)),
   };

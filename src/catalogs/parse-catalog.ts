@@ -96,7 +96,7 @@ function checkListSizes(value: unknown, errors: CatalogErrors): void {
   const { catalogOffersMax: offersMax, catalogListItemsMax: listMax } = bounds;
   const path: (string | number)[] = [];
   let offers = 0;
-  const checkNestedLists = (part: unknown): void => {
+  const checkSizesRecursively = (part: unknown): void => {
     if (typeof part !== 'object' || part === null) return;
     if (Array.isArray(part)) {
       const kind = listKind(path);
@@ -114,10 +114,10 @@ function checkListSizes(value: unknown, errors: CatalogErrors): void {
   };
   const step = (to: string | number, part: unknown) => {
     path.push(to);
-    checkNestedLists(part);
+    checkSizesRecursively(part);
     path.pop();
   };
-  checkNestedLists(value);
+  checkSizesRecursively(value);
   if (offers > offersMax) errors.add(['lenders'], `must contain at most ${offersMax} offers`);
 }
 

@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { choiceValues, listAllowedValues } from '../verticals/field-vector.ts';
-import { getProduct, type VerticalProduct } from '../verticals/products.ts';
+import { getVerticalProduct, type VerticalProduct } from '../verticals/products.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { type CatalogErrors, type CatalogValuePath, formatCatalogValuePath } from './catalog-errors.ts';
 import {
@@ -33,7 +33,7 @@ const validatorsByProduct = new Map<VerticalProduct, ReturnType<typeof compileVa
 
 /** Returns the validators of the vertical's product. The first call for a product compiles its validators. */
 export function catalogValidators(vertical: Vertical): ReturnType<typeof compileValidators> {
-  const product = getProduct(vertical);
+  const product = getVerticalProduct(vertical);
   let validators = validatorsByProduct.get(product);
   if (validators === undefined) {
     validators = compileValidators(product);
@@ -59,7 +59,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
   validateUsStateRules(catalog.state_rules, ['state_rules'], vertical, errors);
   if (!Array.isArray(catalog.lenders)) return;
 
-  const product = getProduct(vertical);
+  const product = getVerticalProduct(vertical);
   const { offerValidator } = catalogValidators(vertical);
   const ids = new Map<string, CatalogValuePath>();
   const names = new Map<string, CatalogValuePath>();

@@ -38,7 +38,7 @@ class SessionClickSketch {
   /** Counts a click of a session and returns true. If the session has already reached the maximum number of clicks, returns false. */
   tryCountClick(sub: Uint8Array): boolean {
     const cells = this.#cells;
-    const sketch = this.#selectSketch(sub);
+    const sketch = this.#getCountersOfDay(sub);
     let count = this.#max;
     for (let row = 0; row < cells.length; row++) {
       const offset = rowOffsets[row]!;
@@ -52,7 +52,7 @@ class SessionClickSketch {
     return true;
   }
 
-  #selectSketch(sub: Uint8Array): Uint8Array {
+  #getCountersOfDay(sub: Uint8Array): Uint8Array {
     const day = daysSinceEpoch(decodeSubId(sub).createdMs);
     const index = day & 1;
     // A sketch is replaced only for a later day, so that setting back the clock does not reset the counts.

@@ -7,9 +7,9 @@ import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind, type OfferClickedRecord } from '../ledger/ledger-record.ts';
-import { noUnavailableOffers, type UnavailableOffers } from '../matching/matcher.ts';
+import { emptyUnavailableOffers, type UnavailableOffers } from '../matching/matcher.ts';
 import { classifyClick } from './click-rules.ts';
-import { type RandomOfferId, SessionOfferPairs } from './session-offer-pairs.ts';
+import { type OfferHash, SessionOfferPairs } from './session-offer-pairs.ts';
 
 /**
  * Daily cap of an offer, and the number of clicks that booked revenue on each of the last two days (docs/contract.md#daily-caps). The count
@@ -20,7 +20,7 @@ class OfferCapState {
   dailyCap: number | null = null;
   /** Time at which the offer was removed from the active catalog, or null. The daily cap still applies to links that were shown earlier. */
   removedMs: number | null = null;
-  readonly randomId: RandomOfferId;
+  readonly randomId: OfferHash;
   readonly #days = [-1, -1];
   readonly #counts = [0, 0];
 
@@ -167,7 +167,7 @@ export class DailyCaps implements LedgerSubscriber {
 
   /** Returns the offers of an active catalog that have reached their cap. */
   unavailableOffers(catalog: CompiledCatalog, nowMs: number): UnavailableOffers {
-    if (catalog.dailyCaps.size === 0) return noUnavailableOffers;
+    if (catalog.dailyCaps.size === 0) return emptyUnavailableOffers;
     const state = this.#capStateOf(catalog);
     if (state.catalog !== catalog) throw new Error('catalog is not active');
     const day = daysSinceEpoch(nowMs);
@@ -268,7 +268,7 @@ export class DailyCaps implements LedgerSubscriber {
     const key = stateKeyOfCatalog(catalog);
     let state = this.#states.get(key);
     if (state === undefined) {
-      state = { catalog: null, offers: new Map(), unavailable: noUnavailableOffers, unavailableDay: null };
+      state = { catalog: null, offers: new Map(), unavailable: emptyUnavailableOffers, unavailableDay: null };
       this.#states.set(key, state);
     }
     return state;
@@ -315,5 +315,5 @@ function computeUnavailableOffers(
     bits[index >>> 5]! |= 1 << (index & 31);
     count++;
   }
-  return count === 0 ? noUnavailableOffers : { count, bits };
+  return count === 0 ? emptyUnavailableOffers : { count, bits };
 }

@@ -3,7 +3,7 @@ import { decodeSubId } from '../ids/sub-id.ts';
 type PairState = 'none' | 'shown' | 'clicked';
 
 /** 64 random bits that identify an offer. */
-export interface RandomOfferId {
+export interface OfferHash {
   readonly high: number;
   readonly low: number;
 }
@@ -14,7 +14,7 @@ const minuteMs = 60 * 1000;
  * Set of (session, offer) pairs: the offers that were shown to each session, with one bit for a counted click. Pairs are stored compactly
  * (eight bytes each, outside the JavaScript heap), because there can be millions of pairs.
  *
- * A pair is identified by a 63-bit number computed from the sub_id and `RandomOfferId`. In a set of four million pairs, the probability that
+ * A pair is identified by a 63-bit number computed from the sub_id and `OfferHash`. In a set of four million pairs, the probability that
  * two pairs have the same number is one in a million. Each hash table contains the sessions created in one minute. The tables are small, so
  * that growing a table is fast. The oldest table is evicted when clicks of its sessions no longer count, or when the set contains too many
  * pairs.
@@ -39,15 +39,15 @@ export class SessionOfferPairs {
     return createdMs >= this.#completeSinceMs;
   }
 
-  pairState(sub: Uint8Array, offerId: RandomOfferId): PairState {
+  pairState(sub: Uint8Array, offerId: OfferHash): PairState {
     return this.#tablesByMinute.get(minuteOf(sub))?.pairState(sub, offerId) ?? 'none';
   }
 
-  markShown(sub: Uint8Array, offerId: RandomOfferId): void {
+  markShown(sub: Uint8Array, offerId: OfferHash): void {
     this.#addPair(sub, offerId, false);
   }
 
-  markClicked(sub: Uint8Array, offerId: RandomOfferId): void {
+  markClicked(sub: Uint8Array, offerId: OfferHash): void {
     this.#addPair(sub, offerId, true);
   }
 
@@ -55,7 +55,7 @@ export class SessionOfferPairs {
   *addAllPairs(others: SessionOfferPairs): Generator<void> {
     this.#completeSinceMs = Math.max(this.#completeSinceMs, others.#completeSinceMs);
     for (const [minute, table] of others.#tablesByMinute) {
-      this.#size += this.#findOrCreateTable(minute).addAllPairs(table);
+      this.#size += this.#findOrCreatePairTable(minute).addAllPairs(table);
       this.#evictExcessPairs();
       yield;
     }
@@ -71,8 +71,8 @@ export class SessionOfferPairs {
       if ((minute + 1) * minuteMs <= createdMs) this.#evictTable(minute);
   }
 
-  #addPair(sub: Uint8Array, offerId: RandomOfferId, clicked: boolean): void {
-    this.#size += this.#findOrCreateTable(minuteOf(sub)).add(
+  #addPair(sub: Uint8Array, offerId: OfferHash, clicked: boolean): void {
+    this.#size += this.#findOrCreatePairTable(minuteOf(sub)).add(
       highWordOf(sub, offerId),
       lowWordOf(sub, offerId),
       clicked,
@@ -80,7 +80,7 @@ export class SessionOfferPairs {
     if (this.#size > this.#pairsMax) this.#evictExcessPairs();
   }
 
-  #findOrCreateTable(minute: number): PairTable {
+  #findOrCreatePairTable(minute: number): PairTable {
     let table = this.#tablesByMinute.get(minute);
     if (table === undefined) {
       table = new PairTable();
@@ -98,7 +98,7 @@ export class SessionOfferPairs {
   }
 
   #evictTable(minute: number): void {
-    this.#size -= this.#findOrCreateTable(minute).size;
+    this.#size -= this.#findOrCreatePairTable(minute).size;
     this.#tablesByMinute.delete(minute);
   }
 }
@@ -116,7 +116,7 @@ class PairTable {
   size = 0;
   #words = new Uint32Array(2 * initialSlots);
 
-  pairState(sub: Uint8Array, offerId: RandomOfferId): PairState {
+  pairState(sub: Uint8Array, offerId: OfferHash): PairState {
     const index = this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId));
     if (this.#isEmpty(index)) return 'none';
     return (this.#words[index + 1]! & 1) === 1 ? 'clicked' : 'shown';
@@ -178,11 +178,11 @@ class PairTable {
 }
 
 /** Returns the first 32-bit word of a session-offer pair. The value 0 is replaced by 1, because 0 marks an empty slot of the hash table. */
-function highWordOf(sub: Uint8Array, { high }: RandomOfferId): number {
+function highWordOf(sub: Uint8Array, { high }: OfferHash): number {
   return (readWord(sub, randomOffset) ^ high) >>> 0 || 1;
 }
 
-function lowWordOf(sub: Uint8Array, { low }: RandomOfferId): number {
+function lowWordOf(sub: Uint8Array, { low }: OfferHash): number {
   return ((readWord(sub, randomOffset + 4) ^ low) & ~1) >>> 0;
 }
 

@@ -33,10 +33,10 @@ function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknow
     group.add(encoder.encodeSharedRef(record), sequence++, previousCrc, true);
     previousCrc = group.lastCrc;
     if (group.length < bounds.logGroupInitialBytes) continue;
-    yield group.frameBuffer.subarray(0, group.length);
+    yield group.encodedFrames.subarray(0, group.length);
     group.clear();
   }
-  yield group.frameBuffer.subarray(0, group.length);
+  yield group.encodedFrames.subarray(0, group.length);
 }
 
 /**

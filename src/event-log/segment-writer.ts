@@ -27,7 +27,7 @@ export class FrameGroup {
   #durableLater: PromiseWithResolvers<void> | null = null;
 
   /** Buffer whose first `length` bytes are the encoded records of the group. */
-  get frameBuffer(): Buffer {
+  get encodedFrames(): Buffer {
     return this.#buffer;
   }
 
@@ -118,9 +118,9 @@ export class SegmentWriter {
     const growsFile = end > segment.preallocatedBytes;
     if (growsFile) await this.#preallocateSegment(segment, end);
     if (syncsGroups && !growsFile) {
-      await file.writeAndSync(group.frameBuffer, group.length, offset);
+      await file.writeAndSync(group.encodedFrames, group.length, offset);
     } else {
-      await file.write(group.frameBuffer, group.length, offset);
+      await file.write(group.encodedFrames, group.length, offset);
       // `datasync` also syncs the preallocated zeros, so that later writes do not change the file size on disk.
       if (syncsGroups) await file.datasync();
     }

@@ -29,7 +29,7 @@ const FieldEncodings = Compile(
   ),
 );
 
-export function listFieldEncodings({ fields }: Vertical): FieldEncoding[] {
+export function getFieldEncodings({ fields }: Vertical): FieldEncoding[] {
   return fields.map(fieldEncoding);
 }
 
@@ -40,7 +40,7 @@ function fieldEncoding(field: PocketField): FieldEncoding {
 
 export function serializeFieldEncodings(verticals: readonly Vertical[]): string {
   return JSON.stringify(
-    Object.fromEntries(verticals.map((vertical) => [vertical.number, listFieldEncodings(vertical)])),
+    Object.fromEntries(verticals.map((vertical) => [vertical.number, getFieldEncodings(vertical)])),
   );
 }
 
@@ -60,7 +60,7 @@ export function createFieldEncodingConverter(
   written: readonly FieldEncoding[],
   vertical: Vertical,
 ): ((changes: readonly number[]) => number[]) | null {
-  if (JSON.stringify(written) === JSON.stringify(listFieldEncodings(vertical))) return null;
+  if (JSON.stringify(written) === JSON.stringify(getFieldEncodings(vertical))) return null;
   const currentIndexes = written.map(({ name, kind }) => {
     const index = findFieldIndex(vertical, name);
     return vertical.fields[index]?.kind === kind ? index : -1;

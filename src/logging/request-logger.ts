@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type ErrorCode, errorTable } from '../domain/errors.ts';
 import type { ApiError } from '../domain/outcome.ts';
-import type { CallerIds, LoggedRequest, Reply } from '../http/engines/listener.ts';
+import type { CallerIdentity, LoggedRequest, Reply } from '../http/engines/listener.ts';
 import { describeError } from './describe-error.ts';
 
 /** Rate limiter for the log lines of one kind: allows `burst` lines at once and `perSecond` lines on average. */
@@ -36,7 +36,7 @@ export interface RequestLoggerOptions {
   /** Route names by `RequestContext.routeIndex`. Log lines contain no path, because a path can contain submitted data. */
   readonly routeNames: readonly string[];
   /** Returns the key ID and account name of a caller, as `marketplace keys list` shows them. */
-  readonly callerNames: (caller: CallerIds) => {
+  readonly callerNames: (caller: CallerIdentity) => {
     readonly key?: string | undefined;
     readonly account?: string | undefined;
   };

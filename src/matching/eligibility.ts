@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
-import { getProduct } from '../verticals/products.ts';
+import { getVerticalProduct } from '../verticals/products.ts';
 import { type MatchTables, meetsStateMinimumAge } from './match-tables.ts';
 import type { Ranking, UnavailableOffers } from './matcher.ts';
 import { hasOffer, lowestBitIndex } from './offer-set.ts';
@@ -19,7 +19,7 @@ export function recountAvailableOffers(
   before: UnavailableOffers,
   now: UnavailableOffers,
 ): number | null {
-  const hasPrice = getProduct(tables).createPriceFilter(tables, borrower);
+  const hasPrice = getVerticalProduct(tables).createPriceFilter(tables, borrower);
   if (hasPrice === null || !meetsStateMinimumAge(tables, borrower, today)) return total;
   let available = total;
   let changes = 0;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { bounds } from '../bounds.ts';
 import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, type FieldVector } from '../verticals/field-vector.ts';
-import { getProduct } from '../verticals/products.ts';
+import { getVerticalProduct } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { type MatchTables, meetsStateMinimumAge } from './match-tables.ts';
 import { hasOffer } from './offer-set.ts';
@@ -61,7 +61,7 @@ export async function explainOffers(
   /** Bit set of the offers that are at their daily cap (`UnavailableOffers`); null if there are none. */
   unavailable: Int32Array | null,
 ): Promise<MatchExplanation> {
-  const findPriceMismatches = getProduct(tables).createMismatchFinder(tables, borrower);
+  const findPriceMismatches = getVerticalProduct(tables).createMismatchFinder(tables, borrower);
   const counts = new Map<string, { -readonly [Name in keyof MismatchCount]: MismatchCount[Name] }>();
   const isOfAge = meetsStateMinimumAge(tables, borrower, today);
   let matched = 0;

@@ -55,9 +55,9 @@ interface AgeFilter {
 }
 
 /** Lists the offers of a catalog with their lenders, in ascending order of the offer ids. */
-export function listOffersById<Lender extends { readonly offers: readonly CatalogOffer[] } = CatalogLender>(catalog: {
-  readonly lenders: readonly Lender[];
-}): { lender: Lender; offer: Lender['offers'][number] }[] {
+export function listOffersSortedById<
+  Lender extends { readonly offers: readonly CatalogOffer[] } = CatalogLender,
+>(catalog: { readonly lenders: readonly Lender[] }): { lender: Lender; offer: Lender['offers'][number] }[] {
   return catalog.lenders
     .flatMap((lender) => lender.offers.map((offer) => ({ lender, offer })))
     .sort((one, other) => (one.offer.id < other.offer.id ? -1 : 1));

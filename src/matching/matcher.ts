@@ -35,7 +35,7 @@ export interface UnavailableOffers {
   readonly bits: Int32Array | null;
 }
 
-export const noUnavailableOffers: UnavailableOffers = { count: 0, bits: null };
+export const emptyUnavailableOffers: UnavailableOffers = { count: 0, bits: null };
 
 /**
  * Interface for matching, which finds the offers that a borrower can get, in all four sort orders. `startMatcher` creates a matcher that

@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import { getProduct } from '../verticals/products.ts';
+import { getVerticalProduct } from '../verticals/products.ts';
 import { type Matcher, packSortOrders } from './matcher.ts';
 import { PoolMatcher, type PoolMatcherOptions } from './pool-matcher.ts';
 
@@ -33,7 +33,12 @@ export async function startMatcher(options: StartMatcherOptions): Promise<Matche
       }
       if (compiled === null) throw new Error(`no catalog of version ${catalogVersion}`);
       const { tables } = compiled;
-      const { total, availableOnly, orders } = getProduct(tables).rankOffers(tables, borrower, today, unavailable);
+      const { total, availableOnly, orders } = getVerticalProduct(tables).rankOffers(
+        tables,
+        borrower,
+        today,
+        unavailable,
+      );
       return { catalogVersion, total, availableOnly, orders: packSortOrders(orders) };
     },
     async close() {

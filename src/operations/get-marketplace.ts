@@ -8,7 +8,7 @@ import type { MatchExplanation } from '../matching/explain-offers.ts';
 import { type SortOrder, sortOrders } from '../matching/matcher.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
 import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
-import { getProduct, type OfferUrls, type OfferView } from '../verticals/products.ts';
+import { getVerticalProduct, type OfferUrls, type OfferView } from '../verticals/products.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { IgnoredParameters, RequestParameters } from './ignored-names.ts';
 import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
@@ -134,7 +134,7 @@ export function toMarketplaceView(result: OffersResult, urls: OfferUrls): Market
   return {
     sub_id: result.subId,
     match_quality: result.matchQuality,
-    offers: getProduct(catalog.vertical).toOfferViews(result, urls),
+    offers: getVerticalProduct(catalog.vertical).toOfferViews(result, urls),
     total_offers: result.totalOffers,
     generated_at: formatIsoTimestamp(result.generatedMs),
     sort: result.sort,

@@ -25,7 +25,7 @@ import type { CachedRanking, Session } from '../sessions/session-store.ts';
 import type { WidgetUsage } from '../sessions/widget-usage.ts';
 import { type FieldVector, findFieldIndex } from '../verticals/field-vector.ts';
 import type { MatchReadiness } from '../verticals/pocket-fields.ts';
-import { getProduct, type OfferList } from '../verticals/products.ts';
+import { getVerticalProduct, type OfferList } from '../verticals/products.ts';
 
 /** Selected and priced offers of one response. HTTP routes render the result as JSON; the embedded API converts the result to objects. */
 export interface OffersResult extends OfferList {
@@ -161,7 +161,7 @@ function createResult(
   explanation: MatchExplanation | null,
 ): Outcome<OffersResult> {
   const { subId, sort } = request;
-  const offers = getProduct(catalog.vertical).calculateOfferPrices(catalog, indexes, request.borrower);
+  const offers = getVerticalProduct(catalog.vertical).calculateOfferPrices(catalog, indexes, request.borrower);
   if (request.countsAsView) recordView(deps, request, nowMs, catalog, indexes);
   return successOutcome({
     catalog,

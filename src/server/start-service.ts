@@ -101,7 +101,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       metrics,
       certificate,
       lifecycle,
-      callerNames: (caller) => keyDirectory.findCallerNames(caller),
+      callerNames: (caller) => keyDirectory.findAccountAndKeyNames(caller),
     }));
   const urls = options.resolveUrls(listeners?.public.port ?? 0);
 

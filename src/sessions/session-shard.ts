@@ -114,7 +114,7 @@ export class SessionShard {
   deleteSessionsCreatedUntil(lastMs: number): number {
     const sizeBefore = this.#size;
     for (; this.#oldestPosition < this.#nextPosition; this.#oldestPosition++) {
-      const offset = this.#recordOffset(this.#oldestPosition);
+      const offset = this.#getRecordOffset(this.#oldestPosition);
       const records = this.#records;
       if (records[offset + tenantWord] === deletedTenant) continue;
       if (subIdCreatedMs(records[offset]!, records[offset + 1]!) > lastMs) break;
@@ -135,22 +135,22 @@ export class SessionShard {
   // The following public methods require the position of a stored session.
 
   sessionSerialNumber(position: number): number {
-    return this.#records[this.#recordOffset(position) + serialWord]!;
+    return this.#records[this.#getRecordOffset(position) + serialWord]!;
   }
 
   tenantAt(position: number): Tenant {
-    return this.#resources.tenants.get(this.#records[this.#recordOffset(position) + tenantWord]!);
+    return this.#resources.tenants.get(this.#records[this.#getRecordOffset(position) + tenantWord]!);
   }
 
   fieldsAt(position: number, count: number): FieldVector {
-    const start = this.#recordOffset(position) + fieldsWord;
+    const start = this.#getRecordOffset(position) + fieldsWord;
     const fields: FieldVector = [];
     for (let field = 0; field < count; field++) fields.push(this.#records[start + field]!);
     return fields;
   }
 
   getFieldsRevision(position: number): number {
-    return this.#records[this.#recordOffset(position) + revisionWord]!;
+    return this.#records[this.#getRecordOffset(position) + revisionWord]!;
   }
 
   /** Merges field changes into the pocket fields. Throws a RangeError, without changing a field, if a field index is too large. */
@@ -160,7 +160,7 @@ export class SessionShard {
       if (changes[i]! >>> 0 !== changes[i] || changes[i]! >= fieldsMax)
         throw new RangeError('field index out of range');
     }
-    const offset = this.#recordOffset(position);
+    const offset = this.#getRecordOffset(position);
     const records = this.#records;
     for (let i = 0; i < changes.length; i += 2) records[offset + fieldsWord + changes[i]!] = changes[i + 1]!;
     records[offset + revisionWord]!++;
@@ -168,12 +168,12 @@ export class SessionShard {
   }
 
   cachedRankingAt(position: number): CachedRanking | null {
-    const ranking = this.#records[this.#recordOffset(position) + rankingWord]!;
+    const ranking = this.#records[this.#getRecordOffset(position) + rankingWord]!;
     return ranking === noRanking ? null : this.#resources.rankings.readRanking(ranking);
   }
 
   setCachedRanking(position: number, ranked: CachedRanking): void {
-    const offset = this.#recordOffset(position);
+    const offset = this.#getRecordOffset(position);
     this.#releaseRanking(offset);
     this.#records[offset + rankingWord] = this.#resources.rankings.storeRanking(ranked);
   }
@@ -188,7 +188,7 @@ export class SessionShard {
     return usage;
   }
 
-  #recordOffset(position: number): number {
+  #getRecordOffset(position: number): number {
     return (position & (this.#capacity - 1)) * this.#recordWords;
   }
 
@@ -254,7 +254,7 @@ export class SessionShard {
     const index = new Int32Array(capacity * 2);
     let nextPosition = this.#oldestPosition;
     for (let position = this.#oldestPosition; position < this.#nextPosition; ) {
-      const offset = this.#recordOffset(position);
+      const offset = this.#getRecordOffset(position);
       if (oldRecords[offset + tenantWord] === deletedTenant) {
         position++;
         continue;
@@ -301,36 +301,36 @@ class SessionHandle implements Session {
 
   get pocketFields(): Readonly<FieldVector> {
     const count = this.tenant.vertical.fields.length;
-    return this.#refreshPosition()
+    return this.#updateRecordOffset()
       ? this.#shard.fieldsAt(this.#position, count)
       : emptyFieldVector(this.tenant.vertical);
   }
 
   get fieldsRevision(): number {
-    return this.#refreshPosition() ? this.#shard.getFieldsRevision(this.#position) : 0;
+    return this.#updateRecordOffset() ? this.#shard.getFieldsRevision(this.#position) : 0;
   }
 
   get cachedRanking(): CachedRanking | null {
-    return this.#refreshPosition() ? this.#shard.cachedRankingAt(this.#position) : null;
+    return this.#updateRecordOffset() ? this.#shard.cachedRankingAt(this.#position) : null;
   }
 
   get widgetUsage(): WidgetUsage {
-    return this.#refreshPosition() ? this.#shard.sessionWidgetUsage(this.#position) : new WidgetUsage();
+    return this.#updateRecordOffset() ? this.#shard.sessionWidgetUsage(this.#position) : new WidgetUsage();
   }
 
   mergeFields(changes: readonly number[]): Readonly<FieldVector> | null {
-    if (!this.#refreshPosition()) return null;
+    if (!this.#updateRecordOffset()) return null;
     this.#shard.mergeFieldsAt(this.#position, changes);
     return this.pocketFields;
   }
 
   cacheRanking(ranked: CachedRanking, revision: number): void {
-    if (!this.#refreshPosition() || this.#shard.getFieldsRevision(this.#position) !== revision) return;
+    if (!this.#updateRecordOffset() || this.#shard.getFieldsRevision(this.#position) !== revision) return;
     this.#shard.setCachedRanking(this.#position, ranked);
   }
 
   /** Updates `#position` if the session's record has moved in the ring. Returns false if the session was deleted. */
-  #refreshPosition(): boolean {
+  #updateRecordOffset(): boolean {
     if (this.#shard.hasSession(this.#position, this.#serial)) return true;
     parseSubIdHex(this.#subId, handleLookupId);
     const position = this.#shard.findSessionPosition(handleLookupId);

@@ -77,6 +77,10 @@ export type { CompiledOffer, OfferList, OfferRenderer, OfferUrls, OfferView };
 export type CatalogTables = LoanTables;
 
 /** Returns the functions of a product type. The argument is a vertical or the compiled tables of a catalog. */
-export function getProduct({ product = 'installment_loan' }: { readonly product?: ProductName }): VerticalProduct {
+export function getVerticalProduct({
+  product = 'installment_loan',
+}: {
+  readonly product?: ProductName;
+}): VerticalProduct {
   return products[product];
 }

@@ -8,7 +8,7 @@ test('measures an analytics lag of any length with a limited number of samples',
   const lag = new AnalyticsLag();
   const stepMs = 1_000;
   const steps = 10 * bounds.analyticsLagSamplesMax;
-  for (let step = 1; step <= steps; step++) lag.addPositionSample(step, 0, step * stepMs);
+  for (let step = 1; step <= steps; step++) lag.addLagSample(step, 0, step * stepMs);
   assert.equal(lag.measureLagMs(steps, 0, steps * stepMs), (steps - 1) * stepMs);
   // The error is at most the sample interval, which has grown.
   const half = steps / 2;
@@ -26,7 +26,7 @@ test('the error of the measured analytics lag is at most one sample interval', (
       for (const { stepMs, projects } of steps) {
         nowMs += stepMs;
         durableAt.push(nowMs);
-        lag.addPositionSample(durableAt.length, projected, nowMs);
+        lag.addLagSample(durableAt.length, projected, nowMs);
         if (projects) projected = Math.min(durableAt.length, projected + 3);
         const exactMs = nowMs - (durableAt[projected] ?? nowMs);
         const measuredMs = lag.measureLagMs(durableAt.length, projected, nowMs);

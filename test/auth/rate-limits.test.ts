@@ -145,9 +145,9 @@ describe('SlidingWindow', () => {
   test('an empty sliding window can free its memory and be used again', () => {
     const window = new SlidingWindow(2, minuteMs);
     window.addRequest(0);
-    assert.equal(window.deleteBufferIfEmpty(minuteMs - 1), false);
+    assert.equal(window.deleteWindowIfEmpty(minuteMs - 1), false);
     assert.equal(window.remainingRequests(minuteMs - 1), 1);
-    assert.equal(window.deleteBufferIfEmpty(minuteMs), true);
+    assert.equal(window.deleteWindowIfEmpty(minuteMs), true);
     assert(tryTake(window, minuteMs));
     assert(tryTake(window, minuteMs));
     assert(!tryTake(window, minuteMs));

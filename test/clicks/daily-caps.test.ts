@@ -8,7 +8,7 @@ import { DailyCaps } from '../../src/clicks/daily-caps.ts';
 import { dayMs, daysSinceEpoch } from '../../src/domain/calendar.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import type { LedgerRecord, OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
-import { noUnavailableOffers } from '../../src/matching/matcher.ts';
+import { emptyUnavailableOffers } from '../../src/matching/matcher.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { catalogOf, plainOffer } from '../matching/loan-fixtures.ts';
 import {
@@ -136,18 +136,18 @@ describe('DailyCaps', () => {
   it('unavailableOffers returns a new object only when the set of unavailable offers changes', () => {
     const bench = new Bench({ a: 1, b: 2 });
     const closed = () => bench.caps.unavailableOffers(bench.catalog, bench.nowMs);
-    assert.equal(closed(), noUnavailableOffers);
+    assert.equal(closed(), emptyUnavailableOffers);
     bench.click(bench.shown(), 'b');
-    assert.equal(closed(), noUnavailableOffers);
+    assert.equal(closed(), emptyUnavailableOffers);
     bench.click(bench.shown(), 'a');
     const first = closed();
-    assert.notEqual(first, noUnavailableOffers);
+    assert.notEqual(first, emptyUnavailableOffers);
     bench.click(bench.shown(), 'c');
     assert.equal(closed(), first);
     bench.click(bench.shown(), 'b');
     assert.notEqual(closed(), first);
     bench.nowMs += dayMs;
-    assert.equal(closed(), noUnavailableOffers);
+    assert.equal(closed(), emptyUnavailableOffers);
   });
 
   it('counts clicks on offers of a refreshed widget, but not the click events that widgets send', () => {
@@ -200,7 +200,7 @@ describe('DailyCaps', () => {
     const bench = new Bench({});
     assert.equal(bench.caps.hasNoCaps, true);
     assert.equal(bench.click(bench.shown()), undefined);
-    assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), noUnavailableOffers);
+    assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), emptyUnavailableOffers);
   });
 
   it('a click that was restored from a confirmation does not count towards the daily cap', () => {

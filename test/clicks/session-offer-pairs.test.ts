@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type RandomOfferId, SessionOfferPairs } from '../../src/clicks/session-offer-pairs.ts';
+import { type OfferHash, SessionOfferPairs } from '../../src/clicks/session-offer-pairs.ts';
 import { subIdBytes } from '../support/ledger-records.ts';
 
 const minuteMs = 60 * 1000;
 const noon = Date.UTC(2026, 4, 20, 12);
-const marks: readonly RandomOfferId[] = [
+const marks: readonly OfferHash[] = [
   { high: 0, low: 0 },
   { high: 0xffff_ffff, low: 0xffff_ffff },
   { high: 0, low: 1_000 },

@@ -43,7 +43,7 @@ test('an entry expires if and only if its timeout has passed (random additions a
           dueMs.delete(which);
           dueMs.set(which, nowMs + 100);
         } else if (act === 'remove') {
-          queue.remove(entries[which] as DeadlineQueueEntry);
+          queue.removeEntry(entries[which] as DeadlineQueueEntry);
           dueMs.delete(which);
         } else {
           expired.length = 0;

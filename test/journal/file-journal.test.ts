@@ -11,7 +11,7 @@ import type { FileJournalOptions } from '../../src/journal/file-journal.ts';
 import { JournalCipher } from '../../src/journal/journal-format.ts';
 import {
   createFieldEncodingConverter,
-  listFieldEncodings,
+  getFieldEncodings,
   parseFieldEncodings,
   serializeFieldEncodings,
 } from '../../src/journal/journal-log-reader.ts';
@@ -366,7 +366,7 @@ test('no converter is created if the stored field encodings equal the current fi
   const parsed = parseFieldEncodings(serializeFieldEncodings([personalLoans, equipmentLeases]));
   for (const vertical of [personalLoans, equipmentLeases]) {
     const encodings = parsed.get(vertical.number)!;
-    assert.deepEqual(encodings, listFieldEncodings(vertical));
+    assert.deepEqual(encodings, getFieldEncodings(vertical));
     assert.equal(createFieldEncodingConverter(encodings, vertical), null);
   }
 });
@@ -382,7 +382,7 @@ test('translates field changes correctly after the order of the fields has chang
     fc.property(fc.shuffledSubarray([...fields], { minLength: fields.length }), (shuffled) => {
       const today = withFields(shuffled);
       const translate =
-        createFieldEncodingConverter(listFieldEncodings(personalLoans), today) ??
+        createFieldEncodingConverter(getFieldEncodings(personalLoans), today) ??
         ((changes: readonly number[]) => changes);
       const changes = fields.flatMap((_, position) => [position, -1]);
       changes[2 * state + 1] = 3;
@@ -403,7 +403,7 @@ test('if the allowed values of a field change, the converter renumbers stored va
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,
     ),
   );
-  const translate = createFieldEncodingConverter(listFieldEncodings(personalLoans), moved)!;
+  const translate = createFieldEncodingConverter(getFieldEncodings(personalLoans), moved)!;
   const words = (fields[state] as { values: readonly string[] }).values;
   assert.deepEqual(translate([state, words.indexOf('CA'), amount, 5_000]), [state, 1, amount, 5_000]);
   assert.deepEqual(translate([state, words.indexOf('NY'), amount, 5_000]), [amount, 5_000]);
@@ -412,10 +412,10 @@ test('if the allowed values of a field change, the converter renumbers stored va
 
 test('a field encoding converter skips removed fields and fields whose kind has changed', () => {
   const gone = withFields(fields.filter(({ name }) => name !== 'state'));
-  assert.deepEqual(createFieldEncodingConverter(listFieldEncodings(personalLoans), gone)!([state, 3]), []);
+  assert.deepEqual(createFieldEncodingConverter(getFieldEncodings(personalLoans), gone)!([state, 3]), []);
   const other = withFields(
     fields.map((field) => (field.name === 'state' ? { name: 'state', kind: 'boolean' } : field)),
   );
-  assert.deepEqual(createFieldEncodingConverter(listFieldEncodings(personalLoans), other)!([state, 1]), []);
-  assert.deepEqual(createFieldEncodingConverter(listFieldEncodings(personalLoans), other)!([99, 1]), []);
+  assert.deepEqual(createFieldEncodingConverter(getFieldEncodings(personalLoans), other)!([state, 1]), []);
+  assert.deepEqual(createFieldEncodingConverter(getFieldEncodings(personalLoans), other)!([99, 1]), []);
 });

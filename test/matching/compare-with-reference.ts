@@ -3,7 +3,12 @@ import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { recountAvailableOffers } from '../../src/matching/eligibility.ts';
-import { noUnavailableOffers, type SortOrder, sortOrders, type UnavailableOffers } from '../../src/matching/matcher.ts';
+import {
+  emptyUnavailableOffers,
+  type SortOrder,
+  sortOrders,
+  type UnavailableOffers,
+} from '../../src/matching/matcher.ts';
 import {
   addOffer,
   countOffers,
@@ -277,5 +282,5 @@ function drawLater(random: Random, { offers }: CompiledCatalog, unavailable: Off
 }
 
 function toUnavailableOffers(bits: OfferSet | null): UnavailableOffers {
-  return bits === null ? noUnavailableOffers : { count: countOffers(bits), bits };
+  return bits === null ? emptyUnavailableOffers : { count: countOffers(bits), bits };
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { explainOffers, type MatchExplanation } from '../../src/matching/explain-offers.ts';
-import { listOffersById } from '../../src/matching/match-tables.ts';
+import { listOffersSortedById } from '../../src/matching/match-tables.ts';
 import { absentValue, type FieldVector } from '../../src/verticals/field-vector.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
@@ -71,7 +71,7 @@ for (const vertical of [personalLoans, equipmentLeases]) {
 
         const borrower = borrowers[0]!;
         const counts = new Map<string, number>();
-        for (const { lender, offer } of listOffersById(catalog)) {
+        for (const { lender, offer } of listOffersSortedById(catalog)) {
           const alone = { ...catalog, lenders: [{ ...lender, offers: [offer] }] } as LoanCatalog;
           const { matched, reasons } = await explain(alone, borrower, vertical);
           assert.equal(reasons.length === 0, matched === 1, offer.id);

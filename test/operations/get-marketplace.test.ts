@@ -10,9 +10,9 @@ import { renderMarketplaceJson } from '../../src/http/routes/offers-json.ts';
 import { ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import {
+  emptyUnavailableOffers,
   type Matcher,
   type MatchRequest,
-  noUnavailableOffers,
   sortOrders,
   type UnavailableOffers,
   unpackOfferIndex,
@@ -70,7 +70,10 @@ async function setUp(
   const sessions = openSessionStore(t, clock);
   const subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
   /** The test changes `unavailable`; `rankings` counts calls of the matcher. */
-  const state: { unavailable: UnavailableOffers; rankings: number } = { unavailable: noUnavailableOffers, rankings: 0 };
+  const state: { unavailable: UnavailableOffers; rankings: number } = {
+    unavailable: emptyUnavailableOffers,
+    rankings: 0,
+  };
   const counting: Matcher = Object.create(matcher, {
     match: {
       value: (request: MatchRequest) => {
@@ -172,7 +175,7 @@ describe('getMarketplace if the availability of offers changes', () => {
   };
   const setUpLarge = (t: TestContext, threads = 0) => setUp(t, threads, new ManualClock(), [live!, large]);
   const unavailableFrom = (offers: readonly number[], { offers: all }: CompiledCatalog): UnavailableOffers => {
-    if (offers.length === 0) return noUnavailableOffers;
+    if (offers.length === 0) return emptyUnavailableOffers;
     const bits = emptyOfferSet(all.length);
     for (const offer of offers) addOffer(bits, offer);
     return { count: countOffers(bits), bits };

@@ -1,5 +1,5 @@
 import { bounds } from '../../src/bounds.ts';
-import { noUnavailableOffers, packSortOrders, sortOrders } from '../../src/matching/matcher.ts';
+import { emptyUnavailableOffers, packSortOrders, sortOrders } from '../../src/matching/matcher.ts';
 import type { CachedRanking } from '../../src/sessions/session-store.ts';
 
 interface RankedOptions extends Partial<Omit<CachedRanking, 'ranking'>> {
@@ -22,7 +22,7 @@ export function rankedOf({
   const orders = Uint16Array.from({ length }, (_, at) => offers[at % offers.length]!);
   return {
     ranking: { catalogVersion, total, availableOnly, orders: packSortOrders(orders) },
-    ...{ rankedOn: 2026_05_20, unavailableOffers: noUnavailableOffers, creditBand: 3, clickToken: 'c2VhbGVk' },
+    ...{ rankedOn: 2026_05_20, unavailableOffers: emptyUnavailableOffers, creditBand: 3, clickToken: 'c2VhbGVk' },
     ...members,
   };
 }

@@ -70,19 +70,19 @@ class UnsentReplies {
    * replies exceeds the limit.
    */
   add(reply: UnsentReply, bodyBytes: number): void {
-    this.remove(reply);
+    this.removeEntry(reply);
     const bytes = bodyBytes + bounds.engineBufferBytesPerConnection;
     this.bytesByReply.set(reply, bytes);
     this.bytes += bytes;
     while (this.bytes > bounds.unsentReplyBytesMax) {
       const [longest] = this.bytesByReply.keys();
       if (longest === undefined) return;
-      this.remove(longest);
+      this.removeEntry(longest);
       longest.closeConnection();
     }
   }
 
-  remove(reply: UnsentReply): void {
+  removeEntry(reply: UnsentReply): void {
     this.bytes -= this.bytesByReply.get(reply) ?? 0;
     this.bytesByReply.delete(reply);
   }
@@ -127,7 +127,7 @@ export class DeadlineQueue {
 
   /** Adds an entry, or restarts the timeout of an entry. `nowMs` must not decrease between calls. */
   add(entry: DeadlineQueueEntry, nowMs: number): void {
-    this.remove(entry);
+    this.removeEntry(entry);
     const { sentinel } = this;
     const last = sentinel.previous as DeadlineQueueEntry;
     entry.dueMs = nowMs + this.timeoutMs;
@@ -138,7 +138,7 @@ export class DeadlineQueue {
   }
 
   /** Removes an entry. Has no effect if the entry is not in the queue. */
-  remove(entry: DeadlineQueueEntry): void {
+  removeEntry(entry: DeadlineQueueEntry): void {
     const { previous, next } = entry;
     if (previous === null || next === null) return;
     previous.next = next;
@@ -154,7 +154,7 @@ export class DeadlineQueue {
       first.dueMs <= nowMs;
       first = this.sentinel.next as DeadlineQueueEntry
     ) {
-      this.remove(first);
+      this.removeEntry(first);
       first.onDeadline();
     }
   }

@@ -3,7 +3,7 @@ import { bounds } from '../../bounds.ts';
 import type { RequestParamName } from '../../domain/errors.ts';
 import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { BaseListener, DeadlineQueueEntry, UnsentReply } from './base-listener.ts';
-import type { CallerIds, LoggedRequest, Reply, RequestContext } from './listener.ts';
+import type { CallerIdentity, LoggedRequest, Reply, RequestContext } from './listener.ts';
 
 // Prefix of all request IDs of this thread. The prefix has 72 random bits, which make request IDs unique among processes and threads. A
 // counter makes request IDs unique within a thread. Incrementing a counter takes a fraction of the time needed to generate 16 random bytes
@@ -72,7 +72,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   ended = false;
   errorHeaders = '';
   routeIndex = 0;
-  caller: CallerIds | null = null;
+  caller: CallerIdentity | null = null;
   dueMs = 0;
   previous: DeadlineQueueEntry | null = null;
   next: DeadlineQueueEntry | null = null;
@@ -153,7 +153,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
   /** Releases the resources of the request. Called when the reply is completely sent or the client has disconnected. */
   releaseResources(): void {
     this.markRequestEnded();
-    this.listener.deadlines.remove(this);
+    this.listener.deadlines.removeEntry(this);
     this.removeFromInFlight();
   }
 

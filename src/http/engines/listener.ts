@@ -31,15 +31,15 @@ export interface RequestContext extends CancelSignal {
   /** Index of the route in `allRouteNames`, for metrics and logs; 0 (`other`) until the route sets the index. */
   routeIndex: number;
   /** The authenticated caller, for the log; null until the route sets the caller. */
-  caller: CallerIds | null;
+  caller: CallerIdentity | null;
   /** Sends the reply. Has no effect if the request was already answered, the client has disconnected, or the deadline has passed. */
   reply(reply: Reply): void;
   /** True if the request was answered, the client has disconnected, or the deadline has passed. */
   readonly ended: boolean;
 }
 
-/** Numbers that identify an account and an API key. `SqliteKeyDirectory.findCallerNames` returns the account name and the key ID. */
-export interface CallerIds {
+/** Numbers that identify an account and an API key. `SqliteKeyDirectory.findAccountAndKeyNames` returns the account name and the key ID. */
+export interface CallerIdentity {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */
   readonly keyNumber?: number;
@@ -61,7 +61,7 @@ export interface LoggedRequest {
   readonly requestId: string;
   readonly method: string;
   readonly routeIndex: number;
-  readonly caller: CallerIds | null;
+  readonly caller: CallerIdentity | null;
   /** Time since the request head was received, in milliseconds. */
   readonly elapsedMs: number;
 }

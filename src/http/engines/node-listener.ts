@@ -170,7 +170,7 @@ class NodeListener extends BaseListener {
     // Closing the connection immediately could reset the connection before the client reads the reply.
     const lingering = { ...deadlineEntryDefaults, onDeadline: () => socket.destroy() };
     this.deadlines.add(lingering, performance.now());
-    socket.once('close', () => this.deadlines.remove(lingering));
+    socket.once('close', () => this.deadlines.removeEntry(lingering));
     socket.resume();
   }
 
@@ -282,14 +282,14 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     // `writeHead` throws for a header with an invalid character, before anything is sent.
     response.writeHead(reply.status, headers);
     this.markRequestEnded();
-    listener.deadlines.remove(this);
+    listener.deadlines.removeEntry(this);
     listener.unsentReplies.add(this, bodyBytes);
     if (this.mustDiscardBody) this.sendWithLingeringClose(reply);
     else response.end(reply.body);
   }
 
   override releaseResources(): void {
-    this.listener.unsentReplies.remove(this);
+    this.listener.unsentReplies.removeEntry(this);
     super.releaseResources();
   }
 

@@ -214,7 +214,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     this.res = undefined;
     if (this.unsentBody !== undefined) {
       this.unsentBody = undefined;
-      this.listener.unsentReplies.remove(this);
+      this.listener.unsentReplies.removeEntry(this);
     }
     super.releaseResources();
   }
@@ -367,7 +367,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
         return;
       }
     }
-    listener.deadlines.remove(this);
+    listener.deadlines.removeEntry(this);
     const body = toBytes(reply.body);
     this.unsentBody = body;
     res.onWritable(() => this.writeRemainingBody(res, body));

@@ -1,4 +1,4 @@
-import { encodeChoiceValue, listOffersById, meetsOfferCriteria } from '../../matching/match-tables.ts';
+import { encodeChoiceValue, listOffersSortedById, meetsOfferCriteria } from '../../matching/match-tables.ts';
 import { hasOffer } from '../../matching/offer-set.ts';
 import { absentValue, choiceValues, findFieldIndex, listAllowedValues } from '../field-vector.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
@@ -17,7 +17,7 @@ export type FieldCoverage = CatalogStatistics['coverage'][number];
 
 /** Computes the statistics of a catalog that `parseCatalog` accepted for this vertical. */
 export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertical) {
-  const numbered = listOffersById<LoanLender>(catalog);
+  const numbered = listOffersSortedById<LoanLender>(catalog);
   const offers = numbered.map(({ offer }) => offer);
   const tables = compileLoanTables(catalog, vertical);
   const bandNames = choiceValues(vertical, vertical.roles.creditBand);

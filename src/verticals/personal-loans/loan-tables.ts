@@ -4,7 +4,7 @@ import {
   type ChoiceFieldRule,
   compileFilters,
   computeSortOrderLength,
-  listOffersById,
+  listOffersSortedById,
   type MatchTables,
 } from '../../matching/match-tables.ts';
 import { choiceValues, findFieldIndex } from '../field-vector.ts';
@@ -56,7 +56,7 @@ type LoanRoleIndexes = MatchTables['roles'] &
 
 /** Compiles a catalog that `parseCatalog` accepted for this vertical. */
 export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): LoanTables {
-  const numbered = listOffersById<LoanCatalog['lenders'][number]>(catalog);
+  const numbered = listOffersSortedById<LoanCatalog['lenders'][number]>(catalog);
   const offers = numbered.map(({ offer }) => offer);
   const { roles } = vertical;
   const bands = choiceValues(vertical, roles.creditBand);
@@ -109,7 +109,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
     }
     for (const [bandName, band] of Object.entries(offer.bands)) {
       const bandIndex = bands.indexOf(bandName);
-      const share = acceptedScoreFraction(offer, vertical, bandIndex);
+      const share = creditBandCoverage(offer, vertical, bandIndex);
       if (share === 0) continue;
       const row = index * bands.length + bandIndex;
       tables.amountMax[row] = Math.min(offer.amount.max, band.max_amount);
@@ -162,7 +162,7 @@ export function resolvePayoutModel(offer: LoanOffer, vertical: Vertical): Vertic
  * Returns the share of a credit band's scores that an offer accepts: 1 if the offer has no minimum score, 0 if all scores of the band are
  * below the minimum. Assumes that all scores of a band are equally likely.
  */
-export function acceptedScoreFraction(
+export function creditBandCoverage(
   { min_credit_score: minScore }: LoanOffer,
   { creditScores }: Vertical,
   band: number,
@@ -196,7 +196,7 @@ function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): Choic
 
 function servesBand(offer: LoanOffer, band: string, field: PocketField, vertical: Vertical): boolean {
   if (offer.bands[band] === undefined || field.kind !== 'choice') return false;
-  return acceptedScoreFraction(offer, vertical, field.values.indexOf(band)) > 0;
+  return creditBandCoverage(offer, vertical, field.values.indexOf(band)) > 0;
 }
 
 /** Whether an offer accepts the value of the co-borrower field. An absent value means no co-borrower (docs/contract.md#eligibility). */

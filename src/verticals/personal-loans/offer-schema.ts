@@ -11,7 +11,7 @@ import {
 } from '../../catalogs/catalog-schema.ts';
 import { choiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
-import { acceptedScoreFraction, resolvePayoutModel } from './loan-tables.ts';
+import { creditBandCoverage, resolvePayoutModel } from './loan-tables.ts';
 
 /** Schema of the members that only the catalog files of loans have (docs/catalog.md). */
 
@@ -127,7 +127,7 @@ function checkMinCreditScore(
   const memberPath = [...path, 'min_credit_score'];
   const bandNames = choiceValues(vertical, vertical.roles.creditBand);
   const served = bandNames.some(
-    (name, band) => offer.bands[name] !== undefined && acceptedScoreFraction(offer, vertical, band) > 0,
+    (name, band) => offer.bands[name] !== undefined && creditBandCoverage(offer, vertical, band) > 0,
   );
   if (vertical.creditScores === undefined) {
     errors.add(memberPath, 'is not allowed, because the vertical has no credit score ranges');

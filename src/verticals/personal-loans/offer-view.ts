@@ -126,7 +126,7 @@ export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, 
   return offers.map(({ index, slot, paymentCents, amountMin, amountMax, openTerms }, place) => {
     const { id, details } = catalog.offers[index]!;
     return {
-      ...offerRenderer.createOfferHead(index, slot),
+      ...offerRenderer.createStaticMembers(index, slot),
       monthly_payment_estimate: paymentCents / 100,
       loan_amount_range: { min: amountMin, max: amountMax },
       ...details,
@@ -230,7 +230,7 @@ export class OfferRenderer {
     this.#tailsByOffer = new Array<OfferTail | undefined>(offers.length);
   }
 
-  createOfferHead(index: number, slot: number): OfferHead {
+  createStaticMembers(index: number, slot: number): OfferHead {
     const { id, lenderName, logo } = this.#offers[index]!;
     const hash = this.#logoHashes.get(lenderName);
     return {
@@ -250,7 +250,7 @@ export class OfferRenderer {
   /** Returns the JSON fragment from the opening brace of an offer to the name of the member `monthly_payment_estimate`. */
   renderOfferHead(index: number, slot: number): string {
     this.#headsBySlot[slot] ??= flattenString(
-      `${JSON.stringify(this.createOfferHead(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
+      `${JSON.stringify(this.createStaticMembers(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
     );
     return this.#headsBySlot[slot];
   }

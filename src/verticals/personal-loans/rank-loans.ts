@@ -197,7 +197,7 @@ export function createRanker(score: OfferScorer): Ranker {
     const { debtToIncomeMax } = tables;
     const amountUnits = amount * paymentUnitsPerUsd;
     // An offer with a smaller `amountMax` (in USD) cannot enter the list `highestAmount`.
-    let amountNeeded = amountFromSortKey(highestAmount.sortKeyLimit);
+    let amountNeeded = amountFromSortKey(highestAmount.highestAcceptedKey);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~defaultTermOffers[word]!; bits !== 0; bits &= bits - 1) {
         priceAlone(tables, (word << 5) + lowestBitIndex(bits), eligible);
@@ -215,7 +215,7 @@ export function createRanker(score: OfferScorer): Ranker {
             amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * paymentUnitsPerUsd * minPaymentFactor[offer]!;
           if (!payable || !calculatePrice(tables, offer, applicant, price)) continue;
           highestAmount.add(offer, amountSortKey(tables, price.slot, price.amountMax));
-          amountNeeded = amountFromSortKey(highestAmount.sortKeyLimit);
+          amountNeeded = amountFromSortKey(highestAmount.highestAcceptedKey);
         }
       }
     }
@@ -256,7 +256,7 @@ export function createRanker(score: OfferScorer): Ranker {
     { defaultTermOffers }: RankerState,
     { byScore, bestScores }: LoanTermOffers,
   ): void {
-    for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.sortKeyLimit; at++) {
+    for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.highestAcceptedKey; at++) {
       const offer = byScore[at]!;
       if (!hasOffer(defaultTermOffers, offer) || !calculatePrice(tables, offer, applicant, price)) continue;
       recommended.add(offer, -score(tables, offer, applicant, price));

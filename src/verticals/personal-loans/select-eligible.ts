@@ -45,12 +45,12 @@ export function selectEligibleOffers(
     );
   }
   index.getCreditBandOffers(applicant.creditBand).amounts.filterOffers(eligible, applicant.amount);
-  applyStateMinimums(tables, stateIndex, applicant, eligible);
+  applyStateAmountMinimums(tables, stateIndex, applicant, eligible);
   return countOffers(eligible);
 }
 
 /** Removes the offers for which a rule of the US state raises the minimum amount above the requested amount. */
-function applyStateMinimums(
+function applyStateAmountMinimums(
   tables: LoanTables,
   { raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum }: UsStateOffers,
   applicant: Applicant,
