@@ -90,9 +90,9 @@ export type {
 export interface Marketplace extends AsyncDisposable {
   /**
    * Returns the API operations for one API key and one vertical. If `vertical` is absent, uses the first configured vertical. Throws a
-   * RangeError for an unknown vertical. `partner` does not verify the key; each operation verifies the key.
+   * RangeError for an unknown vertical. `partnerApi` does not verify the key; each operation verifies the key.
    */
-  partner(apiKey: string, vertical?: string): PartnerApi;
+  partnerApi(apiKey: string, vertical?: string): PartnerApi;
   readonly keys: {
     /** Creates an API key and returns its text, which cannot be retrieved later. Throws a RangeError for an invalid property. */
     create(properties: NewPartnerKey): { readonly key: string; readonly id: string };
@@ -221,7 +221,7 @@ export async function createMarketplace(options: MarketplaceOptions): Promise<Ma
   };
 
   return {
-    partner: (apiKey, vertical) =>
+    partnerApi: (apiKey, vertical) =>
       new PartnerApi(service, findVertical(vertical ?? catalogs[0]!.vertical.segment), apiKey),
     keys: {
       create: (properties) => {

@@ -27,7 +27,7 @@ interface BaselineRoute {
   responseFor(query: string): BaselineResponse;
 }
 
-export function groupByRoute(answers: readonly BaselineResponse[]): BaselineRoute[] {
+export function groupResponsesByRoute(answers: readonly BaselineResponse[]): BaselineRoute[] {
   const routes = new Map<string, BaselineResponse[]>();
   for (const answer of answers) {
     const name = `${answer.method} ${answer.path}`;

@@ -2,13 +2,13 @@
  * Baseline server like `uws-server.ts`, with Fastify in its default configuration: router and JSON body parser, without logger and schemas.
  */
 import { fastify } from 'fastify';
-import { announcePort, groupByRoute, readResponses } from './baseline-response.ts';
+import { announcePort, groupResponsesByRoute, readResponses } from './baseline-response.ts';
 
 /** Serializer that returns the body unchanged and adds no charset to the content type, like the service. */
 const serializeUnchanged = (body: string) => body;
 
 const app = fastify();
-for (const { method, path, responseFor } of groupByRoute(readResponses(['date', 'content-length']))) {
+for (const { method, path, responseFor } of groupResponsesByRoute(readResponses(['date', 'content-length']))) {
   app.route({
     method,
     url: path,

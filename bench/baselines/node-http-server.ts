@@ -1,10 +1,13 @@
 /** Baseline server like `uws-server.ts`, with the HTTP server of Node.js. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { announcePort, type BaselineResponse, groupByRoute, readResponses } from './baseline-response.ts';
+import { announcePort, type BaselineResponse, groupResponsesByRoute, readResponses } from './baseline-response.ts';
 
 const routes = new Map(
-  groupByRoute(readResponses(['date', 'content-length'])).map((route) => [`${route.method} ${route.path}`, route]),
+  groupResponsesByRoute(readResponses(['date', 'content-length'])).map((route) => [
+    `${route.method} ${route.path}`,
+    route,
+  ]),
 );
 const rawHeaders = new Map<BaselineResponse, string[]>();
 

@@ -9,7 +9,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { constants, openSync, write as writeFile, writeSync } from 'node:fs';
 import { statusLine } from '../../src/http/engines/response-head.ts';
 import { loadNativeEngine } from '../../src/http/engines/uws-engine.ts';
-import { announcePort, type BaselineResponse, groupByRoute, readResponses } from './baseline-response.ts';
+import { announcePort, type BaselineResponse, groupResponsesByRoute, readResponses } from './baseline-response.ts';
 
 /**
  * Sends a reply, immediately or after a disk write. `corked` means that a handler of uWebSockets.js is running, so the
@@ -82,7 +82,7 @@ const send = process.argv[3] === 'synced' ? createSyncedSend(`${process.argv[2]}
 // The build and settings of uWebSockets.js are the same as in the service.
 const uws = loadNativeEngine().native as unknown as typeof import('uWebSockets.js');
 const app = uws.App();
-for (const { method, path, responseFor } of groupByRoute(answers)) {
+for (const { method, path, responseFor } of groupResponsesByRoute(answers)) {
   if (method === 'GET') {
     app.get(path, (res: HttpResponse, req: HttpRequest) => send(res, responseFor(req.getQuery() ?? ''), true));
     continue;

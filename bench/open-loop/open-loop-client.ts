@@ -86,7 +86,7 @@ export class OpenLoopClient {
     const loadSeconds = warmUpSeconds + seconds;
     const times = perSecond === null ? [] : scheduleArrivals(perSecond, warmUpSeconds, seconds);
     if (once) times.length = Math.min(times.length, this.#requests.length);
-    // A closed loop starts without a delay.
+    // Without a request rate (`perSecond` is null), requests start at once.
     const began = this.#deps.nowMs() + (perSecond === null ? 0 : startDelayMs);
     this.#dueMs = times.map((ms) => began + ms);
     this.#countedFromMs = began + warmUpSeconds * 1_000;

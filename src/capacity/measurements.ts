@@ -92,8 +92,8 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
 }
 
 /**
- * Returns the lowest CPU time per request at any measured rate: the sum of all threads, in microseconds. The lowest CPU time is the CPU
- * time under full load, which is also the load at which the route costs were measured. If requests were refused, the returned CPU time can
+ * Returns the CPU time of all threads per request, in microseconds, at the measured rate at which it is lowest. This is the CPU time
+ * under full load, which is also the load at which the route costs were measured. If requests were refused, the returned CPU time can
  * be too low; the plan then has more servers than necessary.
  */
 export function findMinCpuMicros({ points }: LoadCurve): number {

@@ -84,7 +84,7 @@ export class CatalogStore {
       this.archive.markCurrent(current.version);
       this.#served.push({ source, current });
     }
-    this.#restoreReplacedCatalogs();
+    this.#loadReplacedCatalogs();
   }
 
   /** Returns the catalog in use. Throws if no catalog is served for the vertical and mode. */
@@ -231,7 +231,7 @@ export class CatalogStore {
     }
   }
 
-  #restoreReplacedCatalogs(): void {
+  #loadReplacedCatalogs(): void {
     const nowMs = this.#options.clock.wallMs();
     for (const { version, replacedMs: markedMs } of this.archive.listCatalogVersions()) {
       if (this.#isCurrentVersion(version)) continue;

@@ -1,10 +1,10 @@
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { listOffersSortedById } from '../matching/match-tables.ts';
 import {
-  type CatalogTables,
   type CompiledOffer,
   getVerticalProduct,
   type OfferRenderer,
+  type ProductCatalogTables,
 } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import type { CatalogFile } from './catalog-schema.ts';
@@ -48,7 +48,7 @@ export interface CompiledCatalogData {
   readonly disclosure: string;
   /** Offers, sorted by id. A ranking refers to each offer by its index in this array. */
   readonly offers: readonly CompiledOffer[];
-  readonly tables: CatalogTables;
+  readonly tables: ProductCatalogTables;
 }
 
 /** One version of a catalog, compiled for matching, responses and clicks. A compiled catalog is immutable except for its logo hashes. */
@@ -58,7 +58,7 @@ export class CompiledCatalog implements CompiledCatalogData {
   readonly mode: ApiKeyMode;
   readonly disclosure: string;
   readonly offers: readonly CompiledOffer[];
-  readonly tables: CatalogTables;
+  readonly tables: ProductCatalogTables;
   /** Daily caps (in clicks) by offer id, for the offers that have a daily cap (docs/contract.md#daily-caps). */
   readonly dailyCaps: ReadonlyMap<string, number>;
   #logoHashes: ReadonlyMap<string, string> = new Map();

@@ -107,7 +107,7 @@ function isCountedClick(
 ): boolean {
   const { createdMs } = decodeSubId(sub);
   const state = pairs.pairState(sub, randomId);
-  const wasShown = state !== 'none' || !pairs.coversSessionsSince(createdMs);
+  const wasShown = state !== 'none' || !pairs.isCompleteSince(createdMs);
   return classifyClick({ wasShown, wasClicked: state === 'clicked', createdMs }, clickedMs) === 'counted';
 }
 

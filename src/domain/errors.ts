@@ -54,7 +54,7 @@ export const requestParamRules = {
 export type RequestParamName = keyof typeof requestParamRules;
 
 /** Part of an error message: how every query parameter must be encoded. */
-export const queryEncodingRule = 'must be given only once, as valid percent-encoded UTF-8';
+export const queryEncodingAdvice = 'must be given only once, as valid percent-encoded UTF-8';
 
 /**
  * All errors of the API (docs/contract.md#error-codes), each with a phrase for the log. An error message tells the caller what to do and

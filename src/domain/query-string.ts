@@ -1,4 +1,4 @@
-import { queryEncodingRule } from './errors.ts';
+import { queryEncodingAdvice } from './errors.ts';
 import { type ApiError, failureOutcome } from './outcome.ts';
 
 /** Result of parsing: the values of the parameters that occur in the query, or the error of a repeated or badly encoded parameter. */
@@ -35,7 +35,7 @@ export function parseQueryParameters<Name extends string>(
       const text = query.slice(nameEnd + 1, end);
       const value = encoded ? decodeComponent(text) : text;
       if (value === null || values[name] !== undefined)
-        return failureOutcome({ code: 'INVALID_REQUEST', param: name, rule: queryEncodingRule });
+        return failureOutcome({ code: 'INVALID_REQUEST', param: name, rule: queryEncodingAdvice });
       values[name] = value;
     } else if (unknownNames !== undefined && nameEnd > start) {
       const text = query.slice(start, nameEnd);

@@ -149,7 +149,7 @@ export class LogScanner {
     return this.segment.payload;
   }
 
-  /** End of the current record, or of the header of an empty segment; null before the first segment is opened and after `close`. */
+  /** Place where the current record ends; in an empty segment, where the header ends. Null if no segment is open. */
   get end(): LogLocation | null {
     return this.segment === null ? null : { file: this.segment.path, offset: this.#endOffset };
   }

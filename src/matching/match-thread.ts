@@ -69,7 +69,7 @@ export class MatchThread {
   }
 
   /** Current worker, even if the worker is not ready yet; null after an exit. */
-  get worker(): Worker | null {
+  get currentWorker(): Worker | null {
     return this.#worker;
   }
 

@@ -116,7 +116,7 @@ export class PoolMatcher implements Matcher {
 
   /** Current workers, including those that are not ready yet. */
   get workers(): Worker[] {
-    return this.#threads.flatMap(({ thread }) => thread.worker ?? []);
+    return this.#threads.flatMap(({ thread }) => thread.currentWorker ?? []);
   }
 
   match({ catalogVersion, borrower, today, unavailable = null, signal = null }: MatchRequest): Promise<Ranking | null> {

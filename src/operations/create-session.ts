@@ -117,7 +117,7 @@ export async function createSession(
     return written.ok ? successOutcome({ session: view, replayed: false }) : written;
   } finally {
     if (digests !== null) deps.idempotencyKeys.completePendingRequest(digests, isRecorded);
-    tagReservation?.endReservation(isRecorded);
+    tagReservation?.settleReservation(isRecorded);
     if (!isRecorded) quota?.release();
   }
 }

@@ -92,10 +92,10 @@ function fnv1a(bytes: Buffer, start: number, end: number): number {
 /** Reservation of a referrer tag for a new session whose ledger record is not durable yet. */
 export interface ReferrerTagReservation {
   /** Ends the reservation; call once. `taken` is true if the ledger has written the session's record or will write the record. */
-  endReservation(taken: boolean): void;
+  settleReservation(taken: boolean): void;
 }
 
-const completedReservation: ReferrerTagReservation = { endReservation: () => {} };
+const completedReservation: ReferrerTagReservation = { settleReservation: () => {} };
 
 /**
  * Referrer tags of each account, vertical and mode. The number of tags is limited, because the daily totals of a tag are stored forever.
@@ -150,7 +150,7 @@ class TenantTags {
     const uses = this.#pendingCounts.get(tag) ?? 0;
     if (uses === 0 && this.#tags.size + this.#pendingCounts.size >= limit) return null;
     this.#pendingCounts.set(tag, uses + 1);
-    return { endReservation: (taken) => (taken ? this.add(tag) : this.#cancelReservation(tag)) };
+    return { settleReservation: (taken) => (taken ? this.add(tag) : this.#cancelReservation(tag)) };
   }
 
   add(tag: string): void {

@@ -142,7 +142,7 @@ export class SessionShard {
     return this.#resources.tenants.get(this.#records[this.#getRecordOffset(position) + tenantWord]!);
   }
 
-  fieldsAt(position: number, count: number): FieldVector {
+  getFields(position: number, count: number): FieldVector {
     const start = this.#getRecordOffset(position) + fieldsWord;
     const fields: FieldVector = [];
     for (let field = 0; field < count; field++) fields.push(this.#records[start + field]!);
@@ -302,7 +302,7 @@ class SessionHandle implements Session {
   get pocketFields(): Readonly<FieldVector> {
     const count = this.tenant.vertical.fields.length;
     return this.#updateRecordOffset()
-      ? this.#shard.fieldsAt(this.#position, count)
+      ? this.#shard.getFields(this.#position, count)
       : emptyFieldVector(this.tenant.vertical);
   }
 

@@ -14,7 +14,7 @@ export class DigestSet {
   }
 
   has(item: Uint8Array): boolean {
-    return this.#indexOfDigest(item) >= 0;
+    return this.#findDigestIndex(item) >= 0;
   }
 
   add(item: Uint8Array): void {
@@ -22,12 +22,12 @@ export class DigestSet {
   }
 
   delete(item: Uint8Array): void {
-    const index = this.#indexOfDigest(item);
+    const index = this.#findDigestIndex(item);
     if (index >= 0) this.#halves.splice(index, 2);
   }
 
   /** Returns the array index of the first half of a digest, or -1 if the set does not contain the digest. */
-  #indexOfDigest(item: Uint8Array): number {
+  #findDigestIndex(item: Uint8Array): number {
     if (item.byteLength !== widgetDigestBytes) throw new RangeError(`digest must have ${widgetDigestBytes} bytes`);
     const first = readInt32(item, 0);
     const second = readInt32(item, 4);

@@ -27,7 +27,7 @@ export interface ProductSchema {
 }
 
 /**
- * Rules of one kind of product: the properties and prices of its offers, and their ranking. Several verticals may sell the same product. A
+ * Rules of one kind of product: the properties and prices of its offers, and their ranking. Several verticals may share a product. A
  * vertical contains the name of its product instead of the product's functions, because functions cannot be sent to threads.
  *
  * Catalogs and offers must match `schema`. Tables must come from `compileCatalogTables` of the same product.
@@ -38,7 +38,7 @@ export interface VerticalProduct {
   validateOffer(offer: CatalogOffer, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors): void;
   /** Reports errors that depend on several offers of a catalog, such as too many different loan terms. */
   validateOffers(offers: readonly CatalogOffer[], errors: CatalogErrors): void;
-  compileCatalogTables(catalog: CatalogFile, vertical: Vertical): CatalogTables;
+  compileCatalogTables(catalog: CatalogFile, vertical: Vertical): ProductCatalogTables;
   compileOffer(lender: CatalogLender, offer: CatalogOffer): CompiledOffer;
   createOfferRenderer(...args: ConstructorParameters<typeof OfferRenderer>): OfferRenderer;
   /** Builds the slowest indexes in advance, so that the first requests are not slow. */
@@ -74,7 +74,7 @@ export const productNames = Object.keys(products) as readonly ProductName[];
 export type { CompiledOffer, OfferList, OfferRenderer, OfferUrls, OfferView };
 
 /** Compiled tables of a catalog for any product. The property `product` names the product. */
-export type CatalogTables = LoanTables;
+export type ProductCatalogTables = LoanTables;
 
 /** Returns the functions of a product type. The argument is a vertical or the compiled tables of a catalog. */
 export function getVerticalProduct({

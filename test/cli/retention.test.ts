@@ -34,7 +34,7 @@ async function writeHistory(folder: string, startMs: number) {
     clock.advance(startMs + day * dayMs - clock.wallMs());
     const marketplace = await createMarketplace({ dataDir: folder, clock, durability: 'write' });
     key ||= marketplace.keys.create({ account: 'keeper', vertical: 'personal-loans', mode: 'live' }).key;
-    const partner = marketplace.partner(key);
+    const partner = marketplace.partnerApi(key);
     const ofRun: string[] = [];
     if (day === 0) ok(await partner.createSession({ referrer_tag: 'first-day' }));
     for (let serial = 0; serial < 6; serial++) {
@@ -93,7 +93,7 @@ function copyHistory(t: TestContext) {
 
 /** Returns the analytics of all referrer tags for all dates. */
 async function figuresOf(marketplace: Marketplace) {
-  const partner = marketplace.partner(history.key);
+  const partner = marketplace.partnerApi(history.key);
   const [date_from, date_to] = [daysSinceEpoch(history.endMs) - 200, daysSinceEpoch(history.endMs)].map(formatIsoDate);
   const dates = { date_from: date_from!, date_to: date_to! };
   const byTag = [];
@@ -183,9 +183,9 @@ test('retention deletes old records and preserves all analytics by tag, also aft
   const second = await open({ maxReferrerTags: 3 });
   assert.deepEqual(await figuresOf(second), settled);
   // A tag still counts towards the limit of tags when all of its sessions are deleted.
-  const fourth = await second.partner(key).createSession({ referrer_tag: 'variant-c' });
+  const fourth = await second.partnerApi(key).createSession({ referrer_tag: 'variant-c' });
   assert.ok(!fourth.ok && fourth.error.error === 'TAG_LIMIT_EXCEEDED');
-  ok(await second.partner(key).createSession({ referrer_tag: 'first-day' }));
+  ok(await second.partnerApi(key).createSession({ referrer_tag: 'first-day' }));
   await second.close();
 
   const { code, stdout } = await run('log', 'verify', join(folder, 'sealed'));
@@ -272,7 +272,7 @@ test('if the end of the ledger is missing, the service logs the gap and retentio
   const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
   for (let run = 0; run < 3; run++) {
     const marketplace = await open({ retentionDays, logger });
-    const partner = marketplace.partner(key);
+    const partner = marketplace.partnerApi(key);
     await partner.createSession({ referrer_tag: 'after' });
     assert.equal(ok(await partner.queryAnalytics({ referrer_tag: 'after' })).sessions_total, run + 1);
     await marketplace.close();
@@ -287,14 +287,14 @@ test('paging through rows works without duplicates while retention deletes sessi
   const date_from = formatIsoDate(daysSinceEpoch(clock.wallMs()) - 200);
   const query = { granularity: 'row', referrer_tag: tags[0]!, limit: 2, date_from } as const;
   const first = await open();
-  const page = ok(await first.partner(key).queryAnalytics(query));
+  const page = ok(await first.partnerApi(key).queryAnalytics(query));
   await first.close();
   assert.equal(page.sessions_kept_from, null);
   const second = await open({ retentionDays });
   await waitUntilDeleted(folder, 3);
   const seen: string[] = [];
   for (let cursor = page.next_cursor; cursor !== null; ) {
-    const next = ok(await second.partner(key).queryAnalytics({ ...query, cursor }));
+    const next = ok(await second.partnerApi(key).queryAnalytics({ ...query, cursor }));
     assert.notEqual(next.sessions_kept_from, null);
     seen.push(...next.data.map(({ sub_id }) => sub_id));
     cursor = next.next_cursor;

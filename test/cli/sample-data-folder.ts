@@ -35,7 +35,7 @@ export async function createSampleData(t: TestContext) {
   const marketplace = await createMarketplace({ dataDir: folder });
   runAfterTest(t, () => marketplace.close());
   const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
-  const partner = marketplace.partner(key);
+  const partner = marketplace.partnerApi(key);
   for (const tag of ['hero-short', 'hero-short', 'hero-long']) {
     const { sub_id } = ok(await partner.createSession({ referrer_tag: tag, metadata: { tag } }));
     if (tag === 'hero-long') continue;

@@ -58,10 +58,10 @@ describe('SessionOfferPairs', () => {
   it('evicts all sessions that were created in the same minute together', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon - minuteMs);
     for (const serial of [0, 1]) pairs.markShown(session(serial), marks[0]!);
-    assert.ok(pairs.coversSessionsSince(noon - minuteMs) && !pairs.coversSessionsSince(noon - minuteMs - 1));
+    assert.ok(pairs.isCompleteSince(noon - minuteMs) && !pairs.isCompleteSince(noon - minuteMs - 1));
     pairs.evictOldPairs(noon + minuteMs - 1);
     assert.equal(pairs.pairState(session(0), marks[0]!), 'shown');
-    assert.ok(!pairs.coversSessionsSince(noon));
+    assert.ok(!pairs.isCompleteSince(noon));
     pairs.evictOldPairs(noon + minuteMs);
     assert.deepEqual(
       [0, 1].map((serial) => pairs.pairState(session(serial), marks[0]!)),
@@ -69,16 +69,16 @@ describe('SessionOfferPairs', () => {
     );
     assert.equal(pairs.size, 1);
     pairs.evictOldPairs(noon);
-    assert.ok(pairs.coversSessionsSince(noon + minuteMs) && !pairs.coversSessionsSince(noon + minuteMs - 1));
+    assert.ok(pairs.isCompleteSince(noon + minuteMs) && !pairs.isCompleteSince(noon + minuteMs - 1));
   });
 
   it('evicts the oldest sessions when there are too many pairs of session and offer', () => {
     const pairs = new SessionOfferPairs(100, noon);
     for (let serial = 0; serial < 100; serial++) pairs.markShown(session(serial), marks[0]!);
-    assert.ok(pairs.size === 100 && pairs.coversSessionsSince(noon));
+    assert.ok(pairs.size === 100 && pairs.isCompleteSince(noon));
     pairs.markShown(session(100), marks[1]!);
     assert.equal(Number(pairs.size), 80);
-    assert.ok(!pairs.coversSessionsSince(noon + minuteMs - 1) && pairs.coversSessionsSince(noon + minuteMs));
+    assert.ok(!pairs.isCompleteSince(noon + minuteMs - 1) && pairs.isCompleteSince(noon + minuteMs));
     assert.equal(pairs.pairState(session(0), marks[0]!), 'none');
     assert.equal(pairs.pairState(session(1), marks[0]!), 'shown');
   });
@@ -90,7 +90,7 @@ describe('SessionOfferPairs', () => {
     for (let serial = 0; serial < 300; serial += 2) others.markClicked(session(serial), marks[1]!);
     for (const _ of pairs.addAllPairs(others)) assert.ok(pairs.size <= 600);
     assert.equal(pairs.size, 600);
-    assert.ok(pairs.coversSessionsSince(noon) && !pairs.coversSessionsSince(noon - 1));
+    assert.ok(pairs.isCompleteSince(noon) && !pairs.isCompleteSince(noon - 1));
     for (let serial = 0; serial < 300; serial++) {
       assert.equal(pairs.pairState(session(serial), marks[0]!), 'shown');
       assert.equal(pairs.pairState(session(serial), marks[1]!), serial % 2 === 0 ? 'clicked' : 'shown');

@@ -101,7 +101,7 @@ describeService('pages of the widget', ({ running }) => {
     test('getWidget of the embedded API returns the embed code', async () => {
       const { key } = running().issueKey(fixture);
       const { segment } = fixture.vertical;
-      const partner = running().marketplace.partner(key, segment);
+      const partner = running().marketplace.partnerApi(key, segment);
       const subId = await running().callerWithKey(fixture, key).createSessionWithFields('embedded', fixture.complete);
       const got = await partner.getWidget({ sub_id: subId, format: 'iframe', max_offers: 2, sort: 'highest_amount' });
       assert.ok(got.ok);

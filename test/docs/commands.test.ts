@@ -106,7 +106,7 @@ async function writeReaderFiles(folder: string): Promise<void> {
   try {
     const { key } = marketplace.keys.create({ account: 'acme', vertical: 'personal-loans', mode: 'live' });
     marketplace.origins.allow('acme', 'https://shop.example.com');
-    const partner = marketplace.partner(key);
+    const partner = marketplace.partnerApi(key);
     const { sub_id } = ok(await partner.createSession({ referrer_tag: 'hero-short-form' }));
     ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
     const { offers } = ok(await partner.getMarketplace({ sub_id }));

@@ -10,7 +10,7 @@ function decimalText(units: bigint, decimals: number): string {
 }
 
 describe('roundHalfUp', () => {
-  it('roundHalfUp rounds one half up, even if the floating-point number is slightly smaller', () => {
+  it('roundHalfUp rounds a half up, also if the nearest floating-point number is slightly below the half', () => {
     assert.equal(roundHalfUp(1.005, 2), 1.01);
     assert.equal(roundHalfUp(8.345, 2), 8.35);
     assert.equal(roundHalfUp(0.285, 2), 0.29);

@@ -35,7 +35,7 @@ after(async () => {
 
 /** Returns the API for a new key with this daily session limit. */
 function partnerWith(sessionsPerDay = 1_000): PartnerApi {
-  return marketplace.partner(marketplace.keys.create({ ...newKey, limits: { sessionsPerDay } }).key);
+  return marketplace.partnerApi(marketplace.keys.create({ ...newKey, limits: { sessionsPerDay } }).key);
 }
 
 const wrongOptions: readonly (readonly [name: string, options: Partial<MarketplaceOptions>])[] = [

@@ -18,7 +18,7 @@ async function twoLives(t: TestContext) {
   const live = async (): Promise<string> => {
     const marketplace = await open();
     const { key } = marketplace.keys.create(newKey);
-    ok(await marketplace.partner(key).createSession({ referrer_tag: 'damage' }));
+    ok(await marketplace.partnerApi(key).createSession({ referrer_tag: 'damage' }));
     // The response shows that the session was counted, so a later start need not read its record.
     await countSessions(marketplace, key);
     await marketplace.close();
@@ -35,7 +35,7 @@ async function twoLives(t: TestContext) {
 }
 
 async function countSessions(marketplace: Marketplace, key: string): Promise<number> {
-  return ok(await marketplace.partner(key).queryAnalytics({ referrer_tag: 'damage' })).sessions_total;
+  return ok(await marketplace.partnerApi(key).queryAnalytics({ referrer_tag: 'damage' })).sessions_total;
 }
 
 function damage(file: string): void {
@@ -73,7 +73,7 @@ test('the start fails if the journal is missing while sessions are live, unless 
   const { dataDir, open, clock, keys } = await twoLives(t);
   const journal = join(dataDir, 'journal');
   const live = await open();
-  ok(await live.partner(keys.recent).createSession({ referrer_tag: 'damage' }));
+  ok(await live.partnerApi(keys.recent).createSession({ referrer_tag: 'damage' }));
   await live.close();
   rmSync(journal, { recursive: true });
   await assert.rejects(
@@ -101,6 +101,6 @@ test('after a repair of the ledger, the service starts with the analytics of the
   assert.equal(repair.code, 0, repair.stderr);
   const marketplace = await open();
   assert.equal(await countSessions(marketplace, keys.old), 1);
-  ok(await marketplace.partner(keys.old).createSession({ referrer_tag: 'damage' }));
+  ok(await marketplace.partnerApi(keys.old).createSession({ referrer_tag: 'damage' }));
   assert.equal(await countSessions(marketplace, keys.old), 2);
 });

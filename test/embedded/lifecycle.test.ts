@@ -20,7 +20,7 @@ for (const listen of [false, { engine: 'uws' }] as const) {
     assert.deepEqual(marketplace.notReadyReasons(), []);
     assert.equal(marketplace.reloadCertificate(), null);
     const { key } = marketplace.keys.create(newKey);
-    const partner = marketplace.partner(key);
+    const partner = marketplace.partnerApi(key);
     const session = ok(await partner.createSession({ referrer_tag: 'lifecycle', metadata: { page: 1 } }));
     const { sub_id } = session;
     if (marketplace.ports !== null) {
@@ -58,7 +58,7 @@ for (const listen of [false, { engine: 'uws' }] as const) {
 }
 
 test('getMarketplace with explain: true returns the reasons of mismatches for test keys only', async (t) => {
-  const { keys, partner: partnerOf } = await startEmbedded(t);
+  const { keys, partnerApi: partnerOf } = await startEmbedded(t);
   for (const mode of ['test', 'live'] as const) {
     const partner = partnerOf(keys.create({ ...newKey, mode }).key);
     const { sub_id } = ok(await partner.createSession({ referrer_tag: 'explained' }));
@@ -72,11 +72,11 @@ test('getMarketplace with explain: true returns the reasons of mismatches for te
 test('the embedded API returns errors with the same status, code and properties as HTTP responses', async (t) => {
   const clock = new ManualClock();
   const marketplace = await startEmbedded(t, { clock });
-  const partner = marketplace.partner(marketplace.keys.create({ ...newKey, limits: { analyticsPerMinute: 1 } }).key);
+  const partner = marketplace.partnerApi(marketplace.keys.create({ ...newKey, limits: { analyticsPerMinute: 1 } }).key);
   const { sub_id } = ok(await partner.createSession({ referrer_tag: 'refusals' }));
 
   const query = { referrer_tag: 'refusals' };
-  const stranger = marketplace.partner('svc_pl_live_none');
+  const stranger = marketplace.partnerApi('svc_pl_live_none');
   const assertRefused = (answer: PartnerApiResult<unknown>, status: number, error: string, more: object = {}) =>
     assert.partialDeepStrictEqual(refusal(answer), { status, error, ...more });
   assertRefused(await partner.createSession({ referrer_tag: 'No' }), 400, 'INVALID_REFERRER_TAG');
@@ -98,10 +98,10 @@ test('the embedded API rejects a key of another vertical, and throws for an unkn
   const catalogs = [...personalLoansFixture.catalogs, ...equipmentLeasesFixture.catalogs];
   const marketplace = await startEmbedded(t, { catalogs });
   const { key } = marketplace.keys.create({ ...newKey, vertical: 'equipment-leases' });
-  const { error } = refusal(await marketplace.partner(key, 'personal-loans').createSession({ referrer_tag: 'abc' }));
+  const { error } = refusal(await marketplace.partnerApi(key, 'personal-loans').createSession({ referrer_tag: 'abc' }));
   assert.equal(error, 'VERTICAL_MISMATCH');
-  ok(await marketplace.partner(key, 'equipment-leases').createSession({ referrer_tag: 'abc' }));
-  assert.throws(() => marketplace.partner(key, 'mortgage'), RangeError);
+  ok(await marketplace.partnerApi(key, 'equipment-leases').createSession({ referrer_tag: 'abc' }));
+  assert.throws(() => marketplace.partnerApi(key, 'mortgage'), RangeError);
 });
 
 test('followClick returns no redirect for an invalid click_url', async (t) => {
@@ -123,9 +123,9 @@ test('two marketplaces in one process are independent', async (t) => {
   ];
   assert.notEqual(one.ports?.public, other.ports?.public);
   const { key } = one.keys.create(newKey);
-  const elsewhere = other.partner(other.keys.create(newKey).key);
-  const { sub_id } = ok(await one.partner(key).createSession({ referrer_tag: 'two' }));
-  assert.equal(refusal(await other.partner(key).createSession({ referrer_tag: 'two' })).error, 'UNAUTHORIZED');
+  const elsewhere = other.partnerApi(other.keys.create(newKey).key);
+  const { sub_id } = ok(await one.partnerApi(key).createSession({ referrer_tag: 'two' }));
+  assert.equal(refusal(await other.partnerApi(key).createSession({ referrer_tag: 'two' })).error, 'UNAUTHORIZED');
   assert.equal(refusal(await elsewhere.submitInputs({ sub_id, fields: {} })).error, 'SUB_ID_NOT_FOUND');
   assert.equal(ok(await elsewhere.queryAnalytics({ referrer_tag: 'two' })).sessions_total, 0);
   await one.close();
@@ -146,7 +146,7 @@ test('a failed start unlocks the data folder', async (t) => {
 test('close can be called repeatedly, and later API calls fail', async (t) => {
   const marketplace = await startEmbedded(t);
   const { key } = marketplace.keys.create(newKey);
-  const partner = marketplace.partner(key);
+  const partner = marketplace.partnerApi(key);
   const { sub_id } = ok(await partner.createSession({ referrer_tag: 'closed' }));
   await Promise.all([marketplace.close(), marketplace.close()]);
   await marketplace.close();

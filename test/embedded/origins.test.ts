@@ -21,7 +21,7 @@ async function frameAncestors(page: string): Promise<string | undefined> {
 test('adds, lists and removes allowed origins of the widgets of a live key', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const dataDir = folderFor(t);
-  const { keys, origins, partner: partnerOf } = await startEmbedded(t, { dataDir, listen: { engine: 'node' } });
+  const { keys, origins, partnerApi: partnerOf } = await startEmbedded(t, { dataDir, listen: { engine: 'node' } });
   const partner = partnerOf(keys.create(newKey).key);
   const { sub_id } = ok(await partner.createSession({ referrer_tag: 'embedded' }));
   ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));

@@ -17,7 +17,7 @@ async function livedIn(t: TestContext, mode: number) {
   const warnings: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void warnings.push(JSON.parse(line).msg) });
   const marketplace = await startEmbedded(t, { dataDir, logger, listen: {} });
-  const partner = marketplace.partner(marketplace.keys.create(newKey).key);
+  const partner = marketplace.partnerApi(marketplace.keys.create(newKey).key);
   const { sub_id } = ok(await partner.createSession({ referrer_tag: 'private' }));
   ok(await partner.submitInputs({ sub_id, fields: personalLoansFixture.complete }));
   return { dataDir, warnings: warnings.filter((message) => message.includes('chmod failed')) };

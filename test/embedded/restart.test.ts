@@ -39,7 +39,7 @@ async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: 
   const clock = new ManualClock();
   const first = await startEmbedded(t, { dataDir, clock });
   const { key } = first.keys.create({ ...newKey, limits: { sessionsPerDay } });
-  const partner = first.partner(key);
+  const partner = first.partnerApi(key);
   const { sub_id: subId } = ok(await partner.createSession({ referrer_tag: 'restart' }));
   ok(await partner.createSession({ referrer_tag: 'restart' }));
   const [body, options] = [{ referrer_tag: 'restart', metadata: { page: 1 } }, { idempotencyKey: 'retry-1' }];
@@ -56,7 +56,7 @@ async function afterRestart(t: TestContext, pauseMs = 0, meanwhile = (_dataDir: 
   meanwhile(dataDir);
   clock.advance(pauseMs);
   const marketplace = await startEmbedded(t, { dataDir, clock });
-  return { clock, partner: marketplace.partner(key), marketplace, subId, offers, confirmation, retried };
+  return { clock, partner: marketplace.partnerApi(key), marketplace, subId, offers, confirmation, retried };
 }
 
 test('a restart retains sessions with their fields and offers, and the number of sessions of the current day', async (t) => {
@@ -149,7 +149,7 @@ test('after a restart, clicks from earlier on the same UTC day still count towar
   const { key } = first.keys.create(newKey);
   /** Returns the click URL of the offer for a new session; undefined if the offer is at its cap. */
   const link = async (marketplace: Marketplace): Promise<string | undefined> => {
-    const partner = marketplace.partner(key);
+    const partner = marketplace.partnerApi(key);
     const { sub_id } = ok(await partner.createSession({ referrer_tag: 'caps' }));
     ok(await partner.submitInputs({ sub_id, fields: fixture.complete }));
     const { offers } = ok(await partner.getMarketplace({ sub_id, max_offers: 20 }));
@@ -185,7 +185,7 @@ test('after a restart, clicks from earlier on the same UTC day still count towar
     const click = await fourth.followClick(url);
     assert.ok(click.kind === 'redirect' && click.location.startsWith(landingUrl!));
   }
-  const summary = ok(await fourth.partner(key).queryAnalytics({ referrer_tag: 'caps' }));
+  const summary = ok(await fourth.partnerApi(key).queryAnalytics({ referrer_tag: 'caps' }));
   // The cap of four applied on both days, on the second day to the links of the removed offer.
   const worth = totalClickUsd(fixture, ['cobalt-prime']);
   assert.deepEqual([summary.offer_clicks, summary.rev_attributed], [9, 8 * worth]);

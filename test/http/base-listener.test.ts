@@ -23,7 +23,7 @@ test('an entry that is added to the DeadlineQueue again expires after another fu
     queue.add(lingering, nowMs);
   });
   queue.add(lingering, nowMs);
-  for (; nowMs <= 250; nowMs += 50) queue.removeExpiredEntries(nowMs);
+  for (; nowMs <= 250; nowMs += 50) queue.removeExpiredRequests(nowMs);
   assert.deepEqual(late, [100, 200]);
 });
 
@@ -47,7 +47,7 @@ test('an entry expires if and only if its timeout has passed (random additions a
           dueMs.delete(which);
         } else {
           expired.length = 0;
-          queue.removeExpiredEntries(nowMs);
+          queue.removeExpiredRequests(nowMs);
           const expected = [...dueMs].filter(([, due]) => due <= nowMs).map(([index]) => index);
           assert.deepEqual(expired, expected);
           for (const index of expected) dueMs.delete(index);

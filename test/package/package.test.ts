@@ -152,7 +152,7 @@ test('the installed package can start the threads for catalog reloads and matchi
     writeFileSync('example-catalog.json', JSON.stringify(catalog));
     const changes = await marketplace.reloadCatalogs();
     const { key } = marketplace.keys.create({ account: 'demo', vertical: 'personal-loans', mode: 'live' });
-    const partner = marketplace.partner(key);
+    const partner = marketplace.partnerApi(key);
     const session = await partner.createSession({ referrer_tag: 'threads' });
     const fields = { loan_amount: 15000, loan_purpose: 'major_purchase', credit_score_range: '700-749', annual_income: 85000, employment_status: 'employed', state: 'CA' };
     await partner.submitInputs({ sub_id: session.value.sub_id, fields });

@@ -36,7 +36,7 @@ test('restores referrer tags in the background while the aggregator is behind th
   const analytics = new SlowAggregator();
   const cleanup = new CleanupStack();
   await restoreReferrerTags(analytics, 10, tags, cleanup);
-  for (const tag of ['tag-3', 'tag-4']) tags.reserveReferrerTag(liveTenant, tag)!.endReservation(true);
+  for (const tag of ['tag-3', 'tag-4']) tags.reserveReferrerTag(liveTenant, tag)!.settleReservation(true);
   analytics.appliedPosition = 10;
   await analytics.answered.promise;
   await new Promise(setImmediate);

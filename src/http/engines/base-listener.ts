@@ -148,7 +148,7 @@ export class DeadlineQueue {
   }
 
   /** Removes all entries whose deadline has passed at `nowMs`, and calls `onDeadline` of each removed entry. */
-  removeExpiredEntries(nowMs: number): void {
+  removeExpiredRequests(nowMs: number): void {
     for (
       let first = this.sentinel.next as DeadlineQueueEntry;
       first.dueMs <= nowMs;
@@ -212,7 +212,7 @@ export abstract class BaseListener implements Listener {
   protected onListening(port: number): void {
     this.port = port;
     this.deadlineTimer = setInterval(
-      () => this.deadlines.removeExpiredEntries(performance.now()),
+      () => this.deadlines.removeExpiredRequests(performance.now()),
       bounds.deadlineCheckIntervalMs,
     );
   }

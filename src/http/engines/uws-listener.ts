@@ -416,7 +416,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * reset the connection, often before the client reads the reply. The listener closes the connection only when the body ends or the
    * deadline passes.
    *
-   * The whole reply is written with `writeStatus`, so that the engine treats the reply as unfinished and keeps the socket open.
+   * The method passes the whole reply to `writeStatus`. The engine then waits for the rest of the reply and keeps the socket open.
    * `writeStatus` appends a line break, so the Content-Length is two bytes larger than the body.
    */
   private writeWithLingeringClose(res: HttpResponse, reply: Reply, head: string): void {

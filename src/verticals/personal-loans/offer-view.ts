@@ -160,7 +160,7 @@ export function renderOffersJson(
     const { detailsJson, urlParameters } = offerRenderer.renderOfferTail(index);
     const dollars = Math.floor(paymentCents / 100);
     text +=
-      offerRenderer.renderOfferHead(index, slot) +
+      offerRenderer.renderStaticMembers(index, slot) +
       (dollars + centSuffixes[paymentCents - dollars * 100]!) +
       ',"loan_amount_range":{"min":' +
       (amountMin + ',"max":' + amountMax) +
@@ -248,7 +248,7 @@ export class OfferRenderer {
   }
 
   /** Returns the JSON fragment from the opening brace of an offer to the name of the member `monthly_payment_estimate`. */
-  renderOfferHead(index: number, slot: number): string {
+  renderStaticMembers(index: number, slot: number): string {
     this.#headsBySlot[slot] ??= flattenString(
       `${JSON.stringify(this.createStaticMembers(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
     );

@@ -93,7 +93,7 @@ test('a halved throughput and a doubled cost are both reported as a loss of 50 %
 const micro = (name: string, medianNs: number) => ({ name, medianNs, p99Ns: 9_999 });
 const calibration = micro('calibration', 500);
 
-test('computes ratios to the bare server for routes, and ratios to the calibration for functions', () => {
+test('divides results of routes by results of the bare server, and results of functions by the calibration result', () => {
   const better = 'higher';
   assert.deepEqual(extractRatios({ routes: [sessionRoute], micro: [calibration, micro('a/b: c', 1_500)] }), [
     { name: 'session: throughput ratio to bare (wrk)', part: 'session', better, value: 0.4 },

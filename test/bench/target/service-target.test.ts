@@ -23,7 +23,7 @@ test('the service restores the live sessions that the benchmark wrote to its dat
   const marketplace = await createMarketplace({ dataDir, durability: 'write', maxSessions: 2_500 });
   try {
     const { key } = marketplace.keys.create({ account: 'any', vertical: 'personal-loans', mode: 'live' });
-    const partner = marketplace.partner(key);
+    const partner = marketplace.partnerApi(key);
     for (const { subId } of sample) {
       const answer = await partner.getMarketplace({ sub_id: subId });
       assert.ok(answer.ok, JSON.stringify(answer));

@@ -29,7 +29,7 @@ const marketplace = await createMarketplace({
 });
 assert.deepEqual(hostGlobals(), before);
 const { key } = marketplace.keys.create({ account: 'embedded', vertical: 'personal-loans', mode: 'live' });
-const partner = marketplace.partner(key);
+const partner = marketplace.partnerApi(key);
 const { sub_id } = ok(await partner.createSession({ referrer_tag: 'embedded' }));
 const fields = {
   loan_amount: 10_000,
