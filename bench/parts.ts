@@ -1,6 +1,6 @@
 import type { BenchPart } from './bench-part.ts';
 import { liveSessionsCurve } from './curves/live-sessions-curve.ts';
-import { offeredLoadCurve } from './curves/offered-load-curve.ts';
+import { requestRateCurve } from './curves/offered-load-curve.ts';
 import { ledgerBenchPart } from './history/history-part.ts';
 import { microBenchPart } from './micro/micro-part.ts';
 import { createRouteBenchPart } from './routes/run-scenario.ts';
@@ -10,7 +10,7 @@ import { singleRouteScenarios } from './scenarios/route-scenarios.ts';
 /** All parts of `make bench`, in the order in which they run. */
 export const benchParts: readonly BenchPart[] = [
   ...[...singleRouteScenarios, lifecycleScenario].map(createRouteBenchPart),
-  offeredLoadCurve,
+  requestRateCurve,
   liveSessionsCurve,
   microBenchPart,
   ledgerBenchPart,

@@ -26,7 +26,7 @@ const fields = {
 };
 
 /** Records example requests and responses for personal loans. The service uses the example catalog. */
-export async function recordExamples(): Promise<RecordedExamples> {
+export async function captureExamples(): Promise<RecordedExamples> {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-examples-'));
   const clock = new SteppedClock();
   try {
@@ -93,7 +93,7 @@ async function recordPartnerFlow(
     explained: await test.get('marketplace', { ...inSandbox, format: 'json', max_offers: '1', explain: 'true' }),
     iframe: await live.get('marketplace', { sub_id, format: 'iframe' }),
     js: await live.get('marketplace', { sub_id, format: 'js' }),
-    iframeHtml: await live.getText('marketplace', { sub_id, format: 'iframe' }, 'text/html'),
+    iframeHtml: await live.fetchText('marketplace', { sub_id, format: 'iframe' }, 'text/html'),
     widgetOffers,
     widgetBeacon: {
       load,
@@ -136,10 +136,10 @@ class ApiCaller {
   }
 
   async get<Body>(operation: string, query: Query): Promise<Body> {
-    return JSON.parse(await this.getText(operation, query, 'application/json')) as Body;
+    return JSON.parse(await this.fetchText(operation, query, 'application/json')) as Body;
   }
 
-  getText(operation: string, query: Query, accept: string): Promise<string> {
+  fetchText(operation: string, query: Query, accept: string): Promise<string> {
     const path = `/v1/personal-loans/${operation}?${new URLSearchParams(query)}`;
     return this.#send(path, { headers: { Accept: accept } });
   }

@@ -7,11 +7,11 @@ import { resolveUrls } from '../src/config/resolve-urls.ts';
 import { openApiText } from '../src/openapi/openapi-document.ts';
 import { recordedExamplesUrl } from '../src/openapi/recorded-examples.ts';
 import { personalLoans } from '../src/verticals/personal-loans/personal-loans.ts';
-import { recordExamples } from './record-examples.ts';
+import { captureExamples } from './record-examples.ts';
 
 const examples = recordedExamplesUrl(personalLoans.segment);
 mkdirSync(new URL('.', examples), { recursive: true });
-writeFileSync(examples, `${JSON.stringify(await recordExamples(), null, 2)}\n`);
+writeFileSync(examples, `${JSON.stringify(await captureExamples(), null, 2)}\n`);
 
 const unset = { public: null, click: null, widget: null, cdn: null };
 const { urls } = resolveUrls({ publicEndpoint: { host: '127.0.0.1', port: 8080 }, tls: null, urls: unset }, 8080);

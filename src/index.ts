@@ -29,7 +29,7 @@ import {
 import { PartnerApi, type PartnerApiResult, toPartnerApiResult } from './embedded/partner-api.ts';
 import { errorSerializers } from './logging/describe-error.ts';
 import { isPrefetchPurpose, parseClickUrl } from './operations/click-url.ts';
-import type { ConfirmationsView } from './operations/confirm-revenue.ts';
+import type { ConfirmationsResponse } from './operations/confirm-revenue.ts';
 import type { ClickResult } from './operations/follow-click.ts';
 import { startService } from './server/start-service.ts';
 import type { CertificateReload } from './tls/certificate.ts';
@@ -50,17 +50,17 @@ export { FolderMissingError } from './files/data-paths.ts';
 export { FolderInUseError } from './files/folder-lock.ts';
 export type { MatchExplanation, MismatchCount, MismatchReason } from './matching/explain-offers.ts';
 export type {
-  DailyView,
-  DayView,
-  SessionRowsView,
-  SessionRowView,
-  SummaryView,
-} from './operations/analytics-views.ts';
-export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsView } from './operations/confirm-revenue.ts';
-export type { SessionView } from './operations/create-session.ts';
-export type { WidgetEmbedView } from './operations/embed-widget.ts';
-export type { MarketplaceView } from './operations/get-marketplace.ts';
-export type { InputsView } from './operations/submit-inputs.ts';
+  AnalyticsSummaryResponse,
+  DailyAnalyticsResponse,
+  DailyFigures,
+  SessionFigures,
+  SessionRowsResponse,
+} from './operations/analytics-responses.ts';
+export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsResponse } from './operations/confirm-revenue.ts';
+export type { CreateSessionResponse } from './operations/create-session.ts';
+export type { WidgetEmbedResponse } from './operations/embed-widget.ts';
+export type { MarketplaceResponse } from './operations/get-marketplace.ts';
+export type { SubmitInputsResponse } from './operations/submit-inputs.ts';
 export { InvalidCertificateError } from './tls/certificate.ts';
 export type { OfferView } from './verticals/personal-loans/offer-view.ts';
 export { personalLoans } from './verticals/personal-loans/personal-loans.ts';
@@ -122,7 +122,7 @@ export interface Marketplace extends AsyncDisposable {
      * accepted. A row that was already recorded has no effect. If the result is an error, no row was recorded. After an error with status
      * 503, submit the same rows again.
      */
-    submit(rows: readonly ConfirmationRow[]): Promise<PartnerApiResult<ConfirmationsView>>;
+    submit(rows: readonly ConfirmationRow[]): Promise<PartnerApiResult<ConfirmationsResponse>>;
   };
   /**
    * Reloads all catalogs whose source is a file. If a file is invalid, the active catalog is unchanged. Returns one

@@ -11,8 +11,8 @@ import { dataPaths } from '../../src/files/data-paths.ts';
 import { ProgressPrinter } from '../bench-part.ts';
 import {
   createSampleSubId,
+  getLedgerStartTime,
   type SampleLedger,
-  sampleLedgerStartMs,
   writeSampleLedger,
 } from '../history/sample-ledger.ts';
 
@@ -83,7 +83,7 @@ async function buildStore(folder: string, ledger: SampleLedger): Promise<string>
 
 function runQueries(file: string, ledger: SampleLedger, runs: number): void {
   const store = new AnalyticsStore(file);
-  const firstDay = daysSinceEpoch(sampleLedgerStartMs);
+  const firstDay = daysSinceEpoch(getLedgerStartTime);
   const today = firstDay + ledger.days - 1;
   const random = (count: number) => Math.floor(Math.random() * count);
   const randomSubs = () =>

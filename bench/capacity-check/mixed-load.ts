@@ -1,6 +1,6 @@
 import { bounds } from '../../src/bounds.ts';
 import type { CapacityCheckRequest } from '../../src/capacity/plan.ts';
-import { mapRoutesToNumbers, type RouteName, routeNames } from '../../src/capacity/traffic-mix.ts';
+import { computePerRoute, type RouteName, routeNames } from '../../src/capacity/traffic-mix.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import {
   analyticsRequest,
@@ -109,7 +109,7 @@ export function buildMixedLoad(
   let keysTaken = 0;
   const withKey = (session: BorrowerSession): BorrowerSession => ({ ...session, key: nextKey() });
   const nextKey = () => keys[keysTaken++ % keys.length]!;
-  const sent = mapRoutesToNumbers(() => 0);
+  const sent = computePerRoute(() => 0);
   let asked = 0;
   let freshTaken = 0;
 
@@ -153,7 +153,7 @@ export function buildMixedLoad(
 /** Returns the route of each request. Each route gets requests in proportion to its rate, evenly distributed over the load. */
 function spreadRoutes(rates: Readonly<Record<RouteName, number>>, requests: number): RouteName[] {
   const total = routeNames.reduce((sum, name) => sum + rates[name], 0);
-  const deficits = mapRoutesToNumbers(() => 0);
+  const deficits = computePerRoute(() => 0);
   return Array.from({ length: requests }, () => {
     for (const name of routeNames) deficits[name] += rates[name];
     const furthest = routeNames.reduce((one, other) => (deficits[other] > deficits[one] ? other : one));

@@ -1,7 +1,7 @@
 import type { CapacityCheckMeasurements, CapacityCheckRequest } from '../../src/capacity/plan.ts';
 import type { BenchContext } from '../bench-part.ts';
 import { uncachedOfferRequests } from '../curves/curve-requests.ts';
-import { planLoad, sendEachRequestOnce } from '../curves/load-point.ts';
+import { prepareLoadPoint, sendEachRequestOnce } from '../curves/load-point.ts';
 import { withSeededService } from '../curves/seeded-service.ts';
 import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
 import { HttpCaller } from '../load/http-caller.ts';
@@ -47,7 +47,12 @@ export async function runCapacityCheck(
     const { perSecond } = scale;
     const { seconds } = order;
     progress.printProgress(`${Math.round(perSecond)} requests per second for ${seconds} s`);
-    const plan = await planLoad(sender, target, perSecond, { requests, singleUse: true, warmUpSeconds, seconds });
+    const plan = await prepareLoadPoint(sender, target, perSecond, {
+      requests,
+      singleUse: true,
+      warmUpSeconds,
+      seconds,
+    });
     const { result, usage, process } = await measureServerUsage(target, () =>
       sender.sendOpenLoop({ ...plan, alsoExpected: [302] }),
     );

@@ -1,5 +1,5 @@
-import type { CatalogCriterion } from '../../src/catalogs/catalog-schema.ts';
-import { choiceValues } from '../../src/verticals/field-vector.ts';
+import type { OfferCriterion } from '../../src/catalogs/catalog-schema.ts';
+import { getChoiceValues } from '../../src/verticals/field-vector.ts';
 import type {
   LoanCatalog,
   LoanCreditBand,
@@ -7,7 +7,7 @@ import type {
   LoanOffer,
 } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { PocketField, Vertical } from '../../src/verticals/vertical.ts';
-import { pickWeighted } from '../population/random.ts';
+import { pickRandomByWeight } from '../population/random.ts';
 import { type LenderKind, lenderKinds, uniqueLenderName } from './lender-kinds.ts';
 import { type RandomSource, randomBoolean, randomElement, randomInteger, seededRandom } from './seeded-random.ts';
 
@@ -49,7 +49,7 @@ export function generateCatalog({ seed, offers, lenders, vertical }: GenerateCat
 }
 
 function randomLender(random: RandomSource, vertical: Vertical, offers: number, names: Set<string>): LoanLender {
-  const kind = pickWeighted(random, weightedLenderKinds);
+  const kind = pickRandomByWeight(random, weightedLenderKinds);
   const name = uniqueLenderName(random, kind, names);
   const slug = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
   const states = randomStateCriterion(random, kind, vertical);
@@ -76,10 +76,10 @@ function randomOffer(
   kind: LenderKind,
   id: string,
   slug: string,
-  states: CatalogCriterion | null,
+  states: OfferCriterion | null,
 ): LoanOffer {
   const { roles } = vertical;
-  const bandNames = choiceValues(vertical, roles.creditBand);
+  const bandNames = getChoiceValues(vertical, roles.creditBand);
   const [easiest, hardest] = kind.worstBandPosition;
   const worst = Math.round((easiest + (hardest - easiest) * random()) * (bandNames.length - 1));
   const best = randomBoolean(random, 0.12) ? randomInteger(random, worst, bandNames.length - 1) : bandNames.length - 1;
@@ -200,13 +200,9 @@ function randomTerms(random: RandomSource, vertical: Vertical): number[] {
 }
 
 /** Returns the criterion that limits an offer to the US states of the lender; null if the lender serves all states. */
-function randomStateCriterion(
-  random: RandomSource,
-  { reach }: LenderKind,
-  vertical: Vertical,
-): CatalogCriterion | null {
+function randomStateCriterion(random: RandomSource, { reach }: LenderKind, vertical: Vertical): OfferCriterion | null {
   const { state: field } = vertical.roles;
-  const states = choiceValues(vertical, field);
+  const states = getChoiceValues(vertical, field);
   if (reach === 'nationwide') {
     const without = states.filter(() => randomBoolean(random, 0.08));
     return without.length === 0 || without.length === states.length ? null : { field, not_in: without };
@@ -222,7 +218,7 @@ function randomStateRules(
   share: number,
   withAges: boolean,
 ): Record<string, { max_apr_percent?: number; min_amount?: number; min_age?: number }> {
-  const states = choiceValues(vertical, vertical.roles.state).filter(() => randomBoolean(random, share));
+  const states = getChoiceValues(vertical, vertical.roles.state).filter(() => randomBoolean(random, share));
   return Object.fromEntries(
     states.map((state) => [
       state,
@@ -253,7 +249,7 @@ function randomCreditMinimum(
   return { min_credit_score: scores.min + Math.floor(((scores.max - scores.min) * random()) / 10) * 10 };
 }
 
-function randomCriteria(random: RandomSource, field: PocketField, vertical: Vertical): CatalogCriterion[] {
+function randomCriteria(random: RandomSource, field: PocketField, vertical: Vertical): OfferCriterion[] {
   const { roles, neverMatched } = vertical;
   const { name } = field;
   if (name === roles.annualIncome) {
@@ -276,7 +272,7 @@ function randomCriteria(random: RandomSource, field: PocketField, vertical: Vert
   }
 }
 
-function randomChoiceCriterion(random: RandomSource, field: string, values: readonly string[]): CatalogCriterion {
+function randomChoiceCriterion(random: RandomSource, field: string, values: readonly string[]): OfferCriterion {
   const some = values.filter(() => randomBoolean(random, 0.3));
   const few = some.length === 0 || some.length === values.length ? [randomElement(random, values)] : some;
   // Criteria that accept employed borrowers also accept retired borrowers (docs/contract.md#fairness).

@@ -1,6 +1,6 @@
 import type { Machine } from '../machine.ts';
 import { computeRelativeSpread, computeSlowdown, computeSlowdownThreshold, median } from '../statistics.ts';
-import type { SpeedRatio, SpeedRatioSeries } from './ratios.ts';
+import type { ResultRatio, ResultRatioSeries } from './ratios.ts';
 
 const baselineFormat = 1;
 
@@ -15,7 +15,7 @@ export interface BenchBaseline {
   readonly figures: readonly BaselineRatio[];
 }
 
-interface BaselineRatio extends Omit<SpeedRatio, 'value'> {
+interface BaselineRatio extends Omit<ResultRatio, 'value'> {
   readonly median: number;
   /** Variation of the ratio between runs: the standard deviation of its logarithm. 0.05 means about 5 %. */
   readonly spread: number;
@@ -24,7 +24,7 @@ interface BaselineRatio extends Omit<SpeedRatio, 'value'> {
 }
 
 export function createBenchBaseline(
-  measured: readonly SpeedRatioSeries[],
+  measured: readonly ResultRatioSeries[],
   conditions: Pick<BenchBaseline, 'storedAt' | 'commit' | 'machine' | 'runs'>,
 ): BenchBaseline {
   const figures = measured.map(({ values, ...figure }) => {
@@ -86,7 +86,7 @@ interface Comparison {
  */
 export function compareWithBaseline(
   baseline: readonly BaselineRatio[],
-  measured: readonly SpeedRatioSeries[],
+  measured: readonly ResultRatioSeries[],
 ): Comparison {
   const now = new Map(measured.map((figure) => [figure.name, median(figure.values)]));
   const known = new Set(baseline.map(({ name }) => name));

@@ -16,7 +16,7 @@ import {
   formatComparison,
   parseBaseline,
 } from './baseline.ts';
-import { extractRatios, groupRatiosByName, type SpeedRatio } from './ratios.ts';
+import { computeResultRatios, groupRatiosByName, type ResultRatio } from './ratios.ts';
 
 const defaultBaseline = fileURLToPath(new URL('../baseline.json', import.meta.url));
 const exitCodeLoss = 1;
@@ -120,9 +120,9 @@ async function storeBaseline(options: CheckOptions): Promise<void> {
 async function collectRuns(
   { from, repeat, client }: CheckOptions,
   only?: ReadonlySet<string>,
-): Promise<SpeedRatio[][]> {
+): Promise<ResultRatio[][]> {
   if (from.length > 0) {
-    return Promise.all(from.map(async (file) => extractRatios(parseBenchResult(await readFile(file, 'utf8')))));
+    return Promise.all(from.map(async (file) => computeResultRatios(parseBenchResult(await readFile(file, 'utf8')))));
   }
   // The module `measure-ratios.ts` is imported only for a measurement, because it imports the service.
   const { measureSpeedRatios: measureRatios } = await import('./measure-ratios.ts');

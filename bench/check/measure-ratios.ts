@@ -3,7 +3,7 @@ import { chooseLoadClients, type LoadClient } from '../load/load-clients.ts';
 import { benchParts } from '../parts.ts';
 import { type BenchResult, mergePartResult } from '../result/bench-result.ts';
 import { createBenchContext } from '../run-main.ts';
-import { extractRatios, type SpeedRatio } from './ratios.ts';
+import { computeResultRatios, type ResultRatio } from './ratios.ts';
 
 /**
  * Size of a single run, such as its number of rounds and sessions. A single run takes about a minute. A check measures several runs, each
@@ -19,7 +19,7 @@ const checkRunScale: BenchScale = {
 };
 
 /** Benchmark parts whose ratios are compared with the baseline. */
-export const comparedBenchParts: readonly BenchPart[] = benchParts.filter(
+export const benchPartsWithRatios: readonly BenchPart[] = benchParts.filter(
   ({ name, group }) => group === 'routes' || name === 'micro',
 );
 
@@ -28,16 +28,16 @@ export async function measureSpeedRatios(
   repeat: number,
   clientName: LoadClient['name'] | undefined,
   only?: ReadonlySet<string>,
-): Promise<SpeedRatio[][]> {
+): Promise<ResultRatio[][]> {
   const { client, crossCheck } = await chooseLoadClients(clientName);
   // If wrk is installed, wrk sends the load, because it uses less CPU time than autocannon.
   const context = createBenchContext(checkRunScale, true, crossCheck ?? client);
-  const parts = comparedBenchParts.filter(({ name }) => only === undefined || only.has(name));
-  const runs: SpeedRatio[][] = [];
+  const parts = benchPartsWithRatios.filter(({ name }) => only === undefined || only.has(name));
+  const runs: ResultRatio[][] = [];
   while (runs.length < repeat) {
     let found: Pick<BenchResult, 'routes' | 'micro'> = { routes: [], micro: [] };
     for (const part of parts) found = mergePartResult(found as BenchResult, await part.measure(context));
-    runs.push(extractRatios(found));
+    runs.push(computeResultRatios(found));
     context.progress.printLine(`run ${runs.length} of ${repeat}: done`);
   }
   return runs;

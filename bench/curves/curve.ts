@@ -1,7 +1,7 @@
 import type { BenchContext } from '../bench-part.ts';
 
 /** Duration of each load, and the points of the curves: request rates, or numbers of live sessions. */
-export interface CurveSettings {
+export interface LoadCurveSettings {
   /** Duration of the closed loop that measures saturation. */
   readonly saturationSeconds: number;
   /** Duration of the load at each point. */
@@ -23,7 +23,7 @@ export interface CurveSettings {
   readonly liveSessions: readonly number[];
 }
 
-const fullCurveSettings: CurveSettings = {
+const fullCurveSettings: LoadCurveSettings = {
   saturationSeconds: 2,
   seconds: 6,
   warmUpSeconds: 1,
@@ -33,7 +33,7 @@ const fullCurveSettings: CurveSettings = {
   liveSessions: [1_000, 10_000, 100_000, 1_000_000],
 };
 
-const quickCurveSettings: CurveSettings = {
+const quickCurveSettings: LoadCurveSettings = {
   saturationSeconds: 0.2,
   seconds: 0.3,
   warmUpSeconds: 0.1,
@@ -43,7 +43,7 @@ const quickCurveSettings: CurveSettings = {
   liveSessions: [1_000, 10_000],
 };
 
-export function selectCurveSettings({ quick, scale }: Pick<BenchContext, 'quick' | 'scale'>): CurveSettings {
+export function getLoadCurveSettings({ quick, scale }: Pick<BenchContext, 'quick' | 'scale'>): LoadCurveSettings {
   const curves = quick ? quickCurveSettings : fullCurveSettings;
   return { ...curves, liveSessions: curves.liveSessions.filter((count) => count <= scale.sessionsMax) };
 }

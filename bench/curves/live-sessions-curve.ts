@@ -4,7 +4,7 @@ import type { BenchContext, BenchPart } from '../bench-part.ts';
 import type { LoadCurvePoint, SessionMemoryUsage } from '../result/bench-result.ts';
 import { readMemoryAfterGc, readProcessUsageWhenIdle } from '../target/load-target.ts';
 import { runChildProcess } from '../target/owned-resources.ts';
-import { selectCurveSettings } from './curve.ts';
+import { getLoadCurveSettings } from './curve.ts';
 import { steadyLoadRequests } from './curve-requests.ts';
 import { computeRequestRate, measureSaturation } from './load-point.ts';
 import { withBaselineServer, withSeededService } from './seeded-service.ts';
@@ -70,7 +70,7 @@ export const liveSessionsCurve = {
   name: 'live-sessions',
   group: 'curves',
   description: 'latency by number of live sessions, and memory per session',
-  measure: async (context: BenchContext, scale = selectCurveSettings(context)) => {
+  measure: async (context: BenchContext, scale = getLoadCurveSettings(context)) => {
     const { progress } = context;
     const points: LoadCurvePoint[] = [];
     const memory: MemoryPoint[] = [];

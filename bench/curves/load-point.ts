@@ -4,7 +4,12 @@ import { isOpenLoopClientSaturated } from '../load/client-saturation.ts';
 import { type PreparedRequest, writeRequestFile } from '../load/prepared-request.ts';
 import type { OpenLoopPlan, OpenLoopResult } from '../open-loop/open-loop-plan.ts';
 import type { LoadCurvePoint } from '../result/bench-result.ts';
-import { cpuPerRequest, type LoadTarget, measureServerUsage, readProcessUsageWhenIdle } from '../target/load-target.ts';
+import {
+  computeCpuMicrosPerRequest,
+  type LoadTarget,
+  measureServerUsage,
+  readProcessUsageWhenIdle,
+} from '../target/load-target.ts';
 
 /** Minimum number of requests at a point of a curve, even if the measured saturation rate is very low. */
 const pointRequestsMin = 20;
@@ -66,7 +71,7 @@ export async function measureLoadPoint(
   perSecond: number,
   load: PointLoad,
 ): Promise<LoadCurvePoint> {
-  const plan = await planLoad(sender, target, perSecond, load);
+  const plan = await prepareLoadPoint(sender, target, perSecond, load);
   const { result, usage, process } = await measureServerUsage(target, () => sender.sendOpenLoop(plan));
   const { achievedPerSecond, latencyMs, refused, failed, lagMs, busy, answered } = result;
   return {
@@ -76,14 +81,14 @@ export async function measureLoadPoint(
     latencyMs,
     refused,
     failed,
-    cpuMicros: answered === 0 ? null : cpuPerRequest(usage, answered).cpuMicros,
+    cpuMicros: answered === 0 ? null : computeCpuMicrosPerRequest(usage, answered).cpuMicros,
     process,
     client: { lagMs, busy, saturated: isOpenLoopClientSaturated(result) },
   };
 }
 
 async function runClosedLoop(sender: RequestSender, target: LoadTarget, load: PointLoad): Promise<OpenLoopResult> {
-  const result = await sender.sendOpenLoop(await planLoad(sender, target, null, load));
+  const result = await sender.sendOpenLoop(await prepareLoadPoint(sender, target, null, load));
   const unexpected = result.refused + result.failed;
   if (unexpected > 0) throw new Error(`${unexpected} of ${result.due} replies did not have status ${expectedStatus}`);
   if (result.expected === 0) throw new Error('the closed loop got no replies');
@@ -91,7 +96,7 @@ async function runClosedLoop(sender: RequestSender, target: LoadTarget, load: Po
 }
 
 /** Writes the requests to a file and returns the load plan. If `perSecond` is null, the load is a closed loop. */
-export async function planLoad(
+export async function prepareLoadPoint(
   { folder }: Pick<RequestSender, 'folder'>,
   { port }: Pick<LoadTarget, 'port'>,
   perSecond: number | null,

@@ -1,6 +1,6 @@
 import type { BenchContext, BenchPart } from '../bench-part.ts';
 import type { LoadCurvePoint } from '../result/bench-result.ts';
-import { selectCurveSettings } from './curve.ts';
+import { getLoadCurveSettings } from './curve.ts';
 import { pageVisitRequests, uncachedOfferRequests } from './curve-requests.ts';
 import { computeRequestRate, measureSaturation, sendEachRequestOnce } from './load-point.ts';
 import { withBaselineServer, withSeededService } from './seeded-service.ts';
@@ -12,11 +12,11 @@ const keepingUpShare = 0.95;
 const extraLoadFactor = 1.25;
 
 /** Measures latency and throughput at different offered loads, from below to above saturation. */
-export const offeredLoadCurve = {
+export const requestRateCurve = {
   name: 'offered-load',
   group: 'curves',
   description: 'throughput and latency by offered load, up to above saturation',
-  measure: async (context: BenchContext, scale = selectCurveSettings(context)) => {
+  measure: async (context: BenchContext, scale = getLoadCurveSettings(context)) => {
     const { progress } = context;
     progress.printProgress('offered-load: starting the service');
     const wanted = {

@@ -2,15 +2,19 @@ import type { BenchContext } from '../bench-part.ts';
 import { HttpCaller } from '../load/http-caller.ts';
 import type { PreparedRequest } from '../load/prepared-request.ts';
 import type { LoadCurvePoint } from '../result/bench-result.ts';
-import { matchesRequestKind, responsesOfMedianLength } from '../routes/sample-responses.ts';
+import { isResponseToRequestKind, pickMedianLengthResponses } from '../routes/sample-responses.ts';
 import type { BorrowerSession } from '../scenarios/requests.ts';
-import { cachedRankingScenario, inputsSubmissionScenario, sessionScenario } from '../scenarios/route-scenarios.ts';
-import { startBaselineTarget } from '../target/baseline-target.ts';
+import {
+  cachedRankingScenario,
+  inputsSubmissionScenario,
+  sessionCreationScenario,
+} from '../scenarios/route-scenarios.ts';
+import { startBaselineServer } from '../target/baseline-target.ts';
 import type { LoadTarget } from '../target/load-target.ts';
 import { createTemporaryFolder } from '../target/owned-resources.ts';
 import { type ServiceTarget, type ServiceTargetOptions, withServiceTarget } from '../target/service-target.ts';
 import { type LiveSessionsOptions, type WrittenSession, writeLiveSessions } from '../target/write-live-sessions.ts';
-import type { CurveSettings } from './curve.ts';
+import type { LoadCurveSettings } from './curve.ts';
 import { measureLoadPoint, type RequestSender } from './load-point.ts';
 
 export interface PreloadedServiceOptions extends Pick<ServiceTargetOptions, 'keys' | 'catalogOffers'> {
@@ -18,7 +22,7 @@ export interface PreloadedServiceOptions extends Pick<ServiceTargetOptions, 'key
   readonly sessions: Pick<LiveSessionsOptions, 'count' | 'fields' | 'sampleSize'>;
 }
 
-export interface SeededService {
+export interface PreloadedService {
   readonly target: ServiceTarget;
   /** Sample of the live sessions, for use in loads. `key` is an API key of the account that owns the session. */
   readonly sessions: readonly BorrowerSession[];
@@ -33,7 +37,7 @@ export interface SeededService {
 export async function withSeededService<Result>(
   { folder: parent, sendOpenLoop }: RequestSender,
   { sessions: wanted, ...options }: PreloadedServiceOptions,
-  use: (service: SeededService) => Promise<Result>,
+  use: (service: PreloadedService) => Promise<Result>,
 ): Promise<Result> {
   const folder = await createTemporaryFolder(parent, 'curve-');
   try {
@@ -51,7 +55,7 @@ export async function withSeededService<Result>(
 }
 
 /** Kinds of requests whose recorded responses the baseline server `bare` repeats. */
-const sampledKinds = [cachedRankingScenario, sessionScenario, inputsSubmissionScenario].flatMap(
+const sampledKinds = [cachedRankingScenario, sessionCreationScenario, inputsSubmissionScenario].flatMap(
   (scenario) => scenario.kinds,
 );
 const sampleConnections = 8;
@@ -64,7 +68,7 @@ const sampleConnections = 8;
 export async function withBaselineServer<Result>(
   service: LoadTarget,
   sender: RequestSender,
-  { warmUpSeconds, seconds, bareServerShareMax }: CurveSettings,
+  { warmUpSeconds, seconds, bareServerShareMax }: LoadCurveSettings,
   requests: readonly PreparedRequest[],
   use: (
     measure: (x: number, perSecond: number, saturationShare: number, pointIndex: number) => Promise<LoadCurvePoint>,
@@ -91,7 +95,7 @@ async function startBareServer(
   requests: readonly PreparedRequest[],
 ): Promise<LoadTarget> {
   const caller = new HttpCaller(service.port, sampleConnections);
-  const sent = sampledKinds.filter((kind) => requests.some((request) => matchesRequestKind(request, kind)));
-  const answers = await responsesOfMedianLength(sent, requests, caller).finally(() => caller.close());
-  return startBaselineTarget('bare', answers, folder);
+  const sent = sampledKinds.filter((kind) => requests.some((request) => isResponseToRequestKind(request, kind)));
+  const answers = await pickMedianLengthResponses(sent, requests, caller).finally(() => caller.close());
+  return startBaselineServer('bare', answers, folder);
 }

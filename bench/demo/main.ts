@@ -3,8 +3,8 @@
  * `--help`.
  */
 import { parseArgs } from 'node:util';
-import { type Borrower, drawBorrower } from '../population/borrower.ts';
-import { chance, pickWeighted, type Random, seededRandom, type WeightedTable } from '../population/random.ts';
+import { type Borrower, createRandomBorrower } from '../population/borrower.ts';
+import { chance, pickRandomByWeight, type Random, seededRandom, type WeightedTable } from '../population/random.ts';
 import { parseIntegerOption, runBenchMain } from '../run-main.ts';
 import {
   type ApiResponse,
@@ -89,7 +89,7 @@ async function run(client: MarketplaceClient, count: number, seed: number, full:
   for (let number = 1; number <= count; number++) {
     const variant = variants[(number - 1) % variants.length]!;
     const tag = tags[(number - 1) % variants.length]!;
-    const borrower = drawBorrower(random);
+    const borrower = createRandomBorrower(random);
     const sort = sortOrders[(number - 1) % sortOrders.length]!;
     // The first borrower always clicks, so that the output shows every step.
     const follows = chance(random, variant.followsOffer) || number === 1;
@@ -139,7 +139,7 @@ async function walkBorrower(client: MarketplaceClient, plan: BorrowerPlan): Prom
 
   const opening = {
     referrer_tag: plan.tag,
-    user_agent: pickWeighted(plan.random, userAgents),
+    user_agent: pickRandomByWeight(plan.random, userAgents),
     metadata: { page: 'demo' },
   };
   const opened = await client.post('/session', opening);

@@ -33,12 +33,12 @@ export function oneMonthLedger(sessions: number): SampleLedger {
   return { sessions, days: 30, tagOf, sessionsPerView: 1, sessionsPerClick: 2, delaySessions: 100, metadata: null };
 }
 
-export const sampleLedgerStartMs = Date.UTC(2026, 0, 1);
+export const getLedgerStartTime = Date.UTC(2026, 0, 1);
 
 /** Returns the `sub_id` of a session in binary form. */
 export function createSampleSubId({ sessions, days }: SampleLedger, serial: number): Buffer {
   const spacingMs = Math.max(1, Math.floor((days * dayMs) / sessions));
-  return subIdBytes({ createdMs: sampleLedgerStartMs + serial * spacingMs, serial });
+  return subIdBytes({ createdMs: getLedgerStartTime + serial * spacingMs, serial });
 }
 
 /** Writes the ledger and returns the number of records. */

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { spawnChildProcess } from '../target/owned-resources.ts';
-import type { LoadClient, LoadPlan, LoadResult } from './load-clients.ts';
+import type { LoadClient, LoadPlan, LoadRunResult } from './load-clients.ts';
 
 const script = fileURLToPath(new URL('./autocannon-process.ts', import.meta.url));
 
@@ -14,7 +14,7 @@ let idleProcess: ChildProcess | null = null;
 /** Runs autocannon in its own process, so that its CPU time can be measured. */
 export const autocannonClient: LoadClient = { name: 'autocannon', run: runPlan };
 
-async function runPlan(plan: LoadPlan): Promise<LoadResult> {
+async function runPlan(plan: LoadPlan): Promise<LoadRunResult> {
   const child =
     idleProcess ?? spawnChildProcess(process.execPath, [script], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   idleProcess = null;
@@ -22,13 +22,13 @@ async function runPlan(plan: LoadPlan): Promise<LoadResult> {
   child.channel!.ref();
   const timer = setTimeout(() => child.kill('SIGKILL'), plan.seconds * 1000 + timeoutMarginMs);
   try {
-    return await new Promise<LoadResult>((resolve, reject) => {
+    return await new Promise<LoadRunResult>((resolve, reject) => {
       const lost = () => reject(new Error('the autocannon client exited before the end of the load'));
       child.once('exit', lost);
       child.once('message', (result) => {
         child.off('exit', lost);
         idleProcess = child;
-        resolve(result as LoadResult);
+        resolve(result as LoadRunResult);
       });
       child.send(plan);
     });

@@ -2,7 +2,7 @@
 import { createHistogram } from 'node:perf_hooks';
 import autocannon from 'autocannon';
 import { percentilesMs } from '../statistics.ts';
-import type { LoadPlan, LoadResult } from './load-clients.ts';
+import type { LoadPlan, LoadRunResult } from './load-clients.ts';
 import { readRequestFile, requestHeaders } from './prepared-request.ts';
 
 process.on('message', async (plan: LoadPlan) => {
@@ -14,7 +14,7 @@ process.once('disconnect', () => process.exit());
 /** Maximum time to wait for the first reply. */
 const connectSecondsMax = 10;
 
-async function run(plan: LoadPlan): Promise<LoadResult> {
+async function run(plan: LoadPlan): Promise<LoadRunResult> {
   const requests = (await readRequestFile(plan.requestsFile)).map((request): autocannon.Request => {
     const { key: _, ...message } = request;
     return { ...message, headers: requestHeaders(request) };

@@ -26,14 +26,15 @@ export interface LoadPlan {
 }
 
 /** Result of a load, without the figures of the server. */
-export interface LoadResult extends Pick<ServerMeasurement, 'requests' | 'seconds' | 'latencyMs' | 'clientCpuSeconds'> {
+export interface LoadRunResult
+  extends Pick<ServerMeasurement, 'requests' | 'seconds' | 'latencyMs' | 'clientCpuSeconds'> {
   /** Number of failed requests, including replies with an unexpected status. */
   readonly unexpected: number;
 }
 
 export interface LoadClient {
   readonly name: 'wrk' | 'autocannon';
-  run(plan: LoadPlan): Promise<LoadResult>;
+  run(plan: LoadPlan): Promise<LoadRunResult>;
 }
 
 const wrkScript = fileURLToPath(new URL('../wrk/prepared.lua', import.meta.url));
@@ -52,7 +53,7 @@ export async function findWrkClient(): Promise<LoadClient | null> {
   return null;
 }
 
-async function runWrk(command: string, plan: LoadPlan): Promise<LoadResult> {
+async function runWrk(command: string, plan: LoadPlan): Promise<LoadRunResult> {
   const seconds = Math.max(1, Math.ceil(plan.seconds));
   const output = await runChildProcess(
     command,
@@ -65,7 +66,7 @@ async function runWrk(command: string, plan: LoadPlan): Promise<LoadResult> {
   );
   const line = output.split('\n').find((text) => text.startsWith('{'));
   if (line === undefined) throw new Error(`the output of wrk contains no result: ${output}`);
-  return JSON.parse(line) as LoadResult;
+  return JSON.parse(line) as LoadRunResult;
 }
 
 /** Parses the value of an option `--client`. */

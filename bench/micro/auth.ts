@@ -2,7 +2,7 @@ import type { ApiKey } from '../../src/auth/api-key.ts';
 import { generateApiKey, hashApiKey, parseBearerKey } from '../../src/auth/api-key.ts';
 import { Authenticator } from '../../src/auth/authenticator.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
-import { defaultKeyLimits, type KeyLimits, nullLimitOverrides } from '../../src/auth/rate-limits.ts';
+import { defaultKeyLimits, defaultLimitOverrides, type KeyLimits } from '../../src/auth/rate-limits.ts';
 import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
 import { bounds } from '../../src/bounds.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
@@ -59,7 +59,7 @@ function createAuthenticator(defaultLimits: KeyLimits) {
         vertical: personalLoans.segment,
         mode: 'live',
         expiresAtMs: Number.POSITIVE_INFINITY,
-        limits: nullLimitOverrides,
+        limits: defaultLimitOverrides,
       },
     ]),
   );
@@ -83,13 +83,13 @@ export const authenticatorBenchmarks: readonly MicroBenchmark[] = [
       items: headers,
       run: (header) => {
         forward(authenticatorStepMs);
-        return authenticator.admit(header, personalLoans, 'get_marketplace').ok ? 1 : 0;
+        return authenticator.admitRequest(header, personalLoans, 'get_marketplace').ok ? 1 : 0;
       },
     };
   }),
   createPerItemBenchmark('auth/authenticator: reject a request, 5,000 keys over their limit', () => {
     const { authenticator, headers } = createAuthenticator(lowLimits);
-    const admit = (header: string) => authenticator.admit(header, personalLoans, 'get_marketplace');
+    const admit = (header: string) => authenticator.admitRequest(header, personalLoans, 'get_marketplace');
     for (let taken = 0; taken < lowLimits.requestsPerMinute; taken++) headers.forEach(admit);
     return {
       items: headers,

@@ -16,7 +16,7 @@ import {
   sessionCreatedRecord,
   subIdBytes,
 } from '../../test/support/ledger-records.ts';
-import { drawBorrower } from '../population/borrower.ts';
+import { createRandomBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
 /** Content of a secret file with one secret. */
@@ -47,11 +47,11 @@ export function createLedgerRecords(count: number): LedgerRecord[] {
 export const fixedCurrentDate = 20260101;
 
 /** Returns random borrowers as field vectors, the format in which a session stores inputs. */
-export function randomBorrowerVectors(count: number, seed: number): FieldVector[] {
+export function createBorrowers(count: number, seed: number): FieldVector[] {
   const random = seededRandom(seed);
   return Array.from({ length: count }, () => {
     const vector = emptyFieldVector(personalLoans);
-    const { changes } = validatePocketFields(personalLoans, drawBorrower(random), fixedCurrentDate);
+    const { changes } = validatePocketFields(personalLoans, createRandomBorrower(random), fixedCurrentDate);
     for (let i = 0; i < changes.length; i += 2) vector[changes[i]!] = changes[i + 1]!;
     return vector;
   });

@@ -15,7 +15,7 @@ function fill<Item>(create: (at: number) => Item): Item[] {
 
 function issueSubIds() {
   const subIds = new SubIds(createSecretSet(), new RandomBytesPool());
-  return { subIds, issue: (at: number) => subIds.issueSubId(createdMs + at, 7, 1, 'live') };
+  return { subIds, issue: (at: number) => subIds.createSubId(createdMs + at, 7, 1, 'live') };
 }
 
 export const subIdBenchmarks: readonly MicroBenchmark[] = [

@@ -35,7 +35,7 @@ export const ledgerRecordBenchmarks: readonly MicroBenchmark[] = [
     return {
       items: encodedRecords(),
       run: (payload) => {
-        group.clear();
+        group.clearFrames();
         group.add(payload, ++position, group.lastCrc, true);
         return group.length;
       },
@@ -67,7 +67,7 @@ export const ledgerAppendBenchmarks: readonly MicroBenchmark[] = [64, 1_024].map
 
 const sessionCounts = { full: 10_000, quick: 4_000 };
 
-export const projectionBenchmark: MicroBenchmark = {
+export const analyticsUpdateBenchmark: MicroBenchmark = {
   name: 'analytics/ledger-follower: apply a record',
   prepare: async ({ folder, quick }) => {
     const owned = await createTemporaryFolder(folder, 'projection-');

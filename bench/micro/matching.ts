@@ -11,12 +11,12 @@ import {
 } from '../../src/matching/match-batch.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { compileLoanTables } from '../../src/verticals/personal-loans/loan-tables.ts';
-import { calculateOfferPrices, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
+import { calculateLoanPrices, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { createRanker, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { computeRecommendationScore } from '../../src/verticals/personal-loans/sort-keys.ts';
 import { generateCatalog } from '../../test/support/random-catalog.ts';
-import { fixedCurrentDate, randomBorrowerVectors } from './fixtures.ts';
+import { createBorrowers, fixedCurrentDate } from './fixtures.ts';
 import type { MicroBenchmark } from './micro-benchmark.ts';
 
 const catalogSizes = [40, 200, 1_000, 10_000];
@@ -34,7 +34,7 @@ const warmBenchmark = (offers: number): MicroBenchmark => ({
   name: rankName(offers),
   prepare: () => {
     const tables = compileTables(offers);
-    const borrowers = randomBorrowerVectors(population, 5);
+    const borrowers = createBorrowers(population, 5);
     for (let pass = 0; pass < 3; pass++)
       for (const borrower of borrowers) rankLoans(tables, borrower, fixedCurrentDate);
     let next = 0;
@@ -57,7 +57,7 @@ const coldBenchmark = (offers: number, calls: number): MicroBenchmark => ({
   name: `${rankName(offers)}, ${calls === 1 ? 'first request' : 'mean of the first 1,000 requests'} for a new catalog`,
   prepare: () => {
     const tables = compileTables(offers);
-    const borrowers = randomBorrowerVectors(calls, 5);
+    const borrowers = createBorrowers(calls, 5);
     return {
       calls,
       run: () => {
@@ -81,7 +81,7 @@ export function createRankingBenchmarks(quick: boolean): MicroBenchmark[] {
 const batchCalls = bounds.matchBatchRequestsMax;
 
 function createBatch(): MatchBatch {
-  const requests = randomBorrowerVectors(batchCalls, 5).map(
+  const requests = createBorrowers(batchCalls, 5).map(
     (borrower): MatchRequestTuple => ['0123456789abcdef', fixedCurrentDate, ...borrower],
   );
   return { requests, unavailable: [] };
@@ -89,7 +89,7 @@ function createBatch(): MatchBatch {
 
 function createBatchResults(): WorkerMatchResult[] {
   const tables = compileTables(200);
-  return randomBorrowerVectors(batchCalls, 5).map((borrower) => rankLoans(tables, borrower, fixedCurrentDate));
+  return createBorrowers(batchCalls, 5).map((borrower) => rankLoans(tables, borrower, fixedCurrentDate));
 }
 
 /** Benchmarks one message between the main thread and a matching thread. */
@@ -124,7 +124,7 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
     const catalog = compileCatalog(generateCatalog(200, 200), personalLoans, {
       mode: 'live',
     });
-    const ranked = randomBorrowerVectors(1_000, 7)
+    const ranked = createBorrowers(1_000, 7)
       .map((borrower) => ({ borrower, orders: rankLoans(catalog.tables, borrower, fixedCurrentDate).orders }))
       .filter(({ orders }) => orders.length >= 4 * offersShown);
     const urls = createOfferUrls({ click: 'http://127.0.0.1:8080', cdn: 'http://127.0.0.1:8080/cdn' });
@@ -137,7 +137,7 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
       run: () => {
         let bytes = 0;
         for (const { borrower, orders } of ranked) {
-          const offers = calculateOfferPrices(catalog, orders.subarray(0, offersShown), borrower);
+          const offers = calculateLoanPrices(catalog, orders.subarray(0, offersShown), borrower);
           bytes += wire.write(renderOffersJson({ catalog, offers, subId, clickToken }, urls));
         }
         return bytes;

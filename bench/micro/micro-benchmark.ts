@@ -66,13 +66,13 @@ export interface MicroBenchmarkResult {
 }
 
 /** Benchmark of the machine speed. The regression gate divides the times of all other benchmarks by the calibration time. */
-export const calibrationName = 'calibration';
+export const calibrationBenchmarkName = 'calibration';
 
 const calibrationCalls = 1_000;
 
 /** Fixed work with functions of Node.js only: a map lookup, JSON and a hash. */
 export const calibrationBenchmark: MicroBenchmark = {
-  name: calibrationName,
+  name: calibrationBenchmarkName,
   prepare: () => {
     const values = new Map(
       Array.from({ length: calibrationCalls }, (_, at) => [`entry-${at}`, { at, text: 'x'.repeat(40) }]),

@@ -3,7 +3,7 @@ import type { BenchPart } from '../bench-part.ts';
 import { apiKeyBenchmark, authenticatorBenchmarks } from './auth.ts';
 import { errorReplyBenchmark, replyTextBenchmark } from './http.ts';
 import { clickIdBenchmarks, clickTokenBenchmarks, subIdBenchmarks, widgetTokenBenchmarks } from './ids.ts';
-import { ledgerAppendBenchmarks, ledgerRecordBenchmarks, projectionBenchmark } from './ledger.ts';
+import { analyticsUpdateBenchmark, ledgerAppendBenchmarks, ledgerRecordBenchmarks } from './ledger.ts';
 import { createRankingBenchmarks, matchBatchBenchmarks, offerJsonBenchmarks } from './matching.ts';
 import {
   calibrationBenchmark,
@@ -40,7 +40,7 @@ export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroB
     ...clickIdBenchmarks,
     ...ledgerRecordBenchmarks,
     ...ledgerAppendBenchmarks,
-    projectionBenchmark,
+    analyticsUpdateBenchmark,
     ...sessionStoreBenchmarks(storeSizes.filter((size) => size <= sessionsMax)),
   ];
 }

@@ -2,7 +2,11 @@ import { bounds } from '../../src/bounds.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { type CreateSessionDeps, createSession, type SessionView } from '../../src/operations/create-session.ts';
+import {
+  type CreateSessionDeps,
+  type CreateSessionResponse,
+  createSession,
+} from '../../src/operations/create-session.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
@@ -11,7 +15,7 @@ import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
-import { drawBorrower } from '../population/borrower.ts';
+import { createRandomBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 import { createSecretSet, fixedCurrentDate } from './fixtures.ts';
 import { createPerItemBenchmark, type MicroBenchmark } from './micro-benchmark.ts';
@@ -53,7 +57,7 @@ function createSessionCreator() {
     referrerTags: new ReferrerTags(bounds.referrerTagLimitDefault),
     sessionTtlMs,
   };
-  const create = async (): Promise<SessionView> => {
+  const create = async (): Promise<CreateSessionResponse> => {
     const outcome = await createSession(deps, creatorTenant, 1, sessionBody, null, { release: () => {} });
     if (!outcome.ok) throw new Error(`session not created: ${outcome.error.code}`);
     return outcome.value.session;
@@ -67,7 +71,7 @@ export const sessionCreationBenchmark: MicroBenchmark = {
   name: 'operations/create-session: create a session without ledger',
   prepare: () => {
     const { sessions, create } = createSessionCreator();
-    let created: SessionView[] = [];
+    let created: CreateSessionResponse[] = [];
     return {
       calls: createSessionCalls,
       beforeEach: () => {
@@ -90,7 +94,7 @@ export const fieldValidationBenchmark: MicroBenchmark = createPerItemBenchmark(
   'verticals/pocket-fields: validate all fields of a borrower',
   () => {
     const random = seededRandom(3);
-    const items = Array.from({ length: itemCount }, () => drawBorrower(random));
+    const items = Array.from({ length: itemCount }, () => createRandomBorrower(random));
     return {
       items,
       run: (borrower) => validatePocketFields(personalLoans, borrower, fixedCurrentDate).accepted.length,

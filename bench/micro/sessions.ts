@@ -1,5 +1,5 @@
 import { bounds } from '../../src/bounds.ts';
-import { parseSubIdHex, subIdInt32Count } from '../../src/ids/sub-id.ts';
+import { int32sPerSubId, parseSubIdHex } from '../../src/ids/sub-id.ts';
 import { InternTable } from '../../src/sessions/intern-table.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
 import { RankingArena } from '../../src/sessions/ranking-arena.ts';
@@ -8,7 +8,7 @@ import { personalLoans } from '../../src/verticals/personal-loans/personal-loans
 import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
 import { subIdsAt } from '../../test/support/identities.ts';
-import { drawBorrower } from '../population/borrower.ts';
+import { createRandomBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 import { fixedCurrentDate } from './fixtures.ts';
 import type { MicroBenchmark, PreparedBenchmark } from './micro-benchmark.ts';
@@ -22,14 +22,14 @@ export const fieldMergeBenchmark: MicroBenchmark = {
   prepare: () => {
     const random = seededRandom(3);
     const shard = new SessionShard({ tenants: new InternTable(), rankings: new RankingArena(), fieldsMax });
-    const id = new Int32Array(subIdInt32Count);
+    const id = new Int32Array(int32sPerSubId);
     const sessions = subIdsAt(Date.now(), mergeCalls).map((text) => {
       parseSubIdHex(text, id);
       shard.add(id, tenant);
       return shard.get(id, text)!;
     });
     const submitted = sessions.map(
-      () => validatePocketFields(personalLoans, drawBorrower(random), fixedCurrentDate).changes,
+      () => validatePocketFields(personalLoans, createRandomBorrower(random), fixedCurrentDate).changes,
     );
     return {
       calls: mergeCalls,

@@ -48,13 +48,13 @@ export class ResponseParser {
       return null;
     }
     this.#head = null;
-    this.#parseHeadText(bytes.toString('latin1', start, end + 2));
+    this.#parseResponseHead(bytes.toString('latin1', start, end + 2));
     const bodyStart = end + headEnd.length;
     return earlier === null ? bodyStart : at + bodyStart - earlier.length;
   }
 
   /** @param head including the last line break */
-  #parseHeadText(head: string): void {
+  #parseResponseHead(head: string): void {
     const status = /^HTTP\/1\.1 (\d{3})[ \r]/.exec(head)?.[1];
     if (status === undefined) throw new Error('no status line');
     this.#status = Number(status);

@@ -95,7 +95,7 @@ export class OpenLoopClient {
     const deadlines = setInterval(() => this.#failOverdueRequests(), deadlinePollMs);
     this.#started = true;
     let pacer: Pacer | null = null;
-    if (perSecond === null) for (const lane of [...this.#idleSlots]) this.#sendNextInClosedLoop(lane);
+    if (perSecond === null) for (const lane of [...this.#idleSlots]) this.#sendNextAfterResponse(lane);
     else if (times.length === 0) this.#done.resolve();
     else pacer = await this.#deps.startPacer(this.#dueMs, () => this.#sendDueRequests());
     await this.#done.promise;
@@ -166,7 +166,7 @@ export class OpenLoopClient {
 
   #sendNextRequest(lane: ConnectionSlot): void {
     if (this.#started && this.#plan.perSecond === null) {
-      this.#sendNextInClosedLoop(lane);
+      this.#sendNextAfterResponse(lane);
       return;
     }
     const request = this.#queue.shift();
@@ -178,7 +178,7 @@ export class OpenLoopClient {
   }
 
   /** Sends the next request of a closed loop. */
-  #sendNextInClosedLoop(lane: ConnectionSlot): void {
+  #sendNextAfterResponse(lane: ConnectionSlot): void {
     const nowMs = this.#deps.nowMs();
     const usedUp = this.#plan.singleUse && this.#next === this.#requests.length;
     if (nowMs >= this.#endMs || usedUp) {

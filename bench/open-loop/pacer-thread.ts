@@ -1,6 +1,6 @@
 /** Thread of `startPacer`. Sleeps until the next scheduled time, wakes the client, and waits until the client has sent the requests. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { monotonicMs, type PacerWorkerData, pacerStateSlots } from './pacer.ts';
+import { monotonicMs, type PacerWorkerData, pacerStateFields } from './pacer.ts';
 
 /** Minimum interval between two wake-ups of the client. At high rates, the client sends several requests after a wake-up. */
 const callSpacingMs = 0.25;
@@ -10,13 +10,13 @@ const sleeping = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEME
 let calledMs = Number.NEGATIVE_INFINITY;
 
 for (;;) {
-  const next = Atomics.load(state, pacerStateSlots.handled);
+  const next = Atomics.load(state, pacerStateFields.handled);
   if (next >= dueMs.length) break;
   const waitMs = Math.max(dueMs[next]!, calledMs + callSpacingMs) - monotonicMs();
   if (waitMs > 0) Atomics.wait(sleeping, 0, 0, waitMs);
   if (monotonicMs() < dueMs[next]!) continue;
   calledMs = monotonicMs();
-  Atomics.store(state, pacerStateSlots.wakeupPending, 1);
+  Atomics.store(state, pacerStateFields.wakeupPending, 1);
   parentPort!.postMessage(null);
-  Atomics.wait(state, pacerStateSlots.wakeupPending, 1);
+  Atomics.wait(state, pacerStateFields.wakeupPending, 1);
 }

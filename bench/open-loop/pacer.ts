@@ -4,11 +4,11 @@ import { Worker } from 'node:worker_threads';
 /** Memory that the client and the pacer thread share. Times are values of `monotonicMs`, which is the same clock in both threads. */
 export interface PacerWorkerData {
   readonly dueMs: Float64Array;
-  /** Numbers that both threads read and write. `pacerStateSlots` contains the index of each number. */
+  /** Numbers that both threads read and write. `pacerStateFields` contains the index of each number. */
   readonly state: Int32Array;
 }
 
-export const pacerStateSlots = {
+export const pacerStateFields = {
   /** Number of due requests that the client has sent, queued or dropped. */
   handled: 0,
   /** 1 while the client handles a wake-up message of the pacer thread; otherwise 0. */
@@ -37,9 +37,9 @@ export async function startPacer(dueMs: readonly number[], onDue: () => number):
   const workerData: PacerWorkerData = { dueMs: shared, state };
   const worker = new Worker(new URL('./pacer-thread.ts', import.meta.url), { workerData });
   worker.on('message', () => {
-    Atomics.store(state, pacerStateSlots.handled, onDue());
-    Atomics.store(state, pacerStateSlots.wakeupPending, 0);
-    Atomics.notify(state, pacerStateSlots.wakeupPending);
+    Atomics.store(state, pacerStateFields.handled, onDue());
+    Atomics.store(state, pacerStateFields.wakeupPending, 0);
+    Atomics.notify(state, pacerStateFields.wakeupPending);
   });
   await once(worker, 'online');
   return { stop: () => worker.terminate() };

@@ -2,7 +2,7 @@ import {
   chance,
   drawStandardNormal,
   pickAtQuantile,
-  pickWeighted,
+  pickRandomByWeight,
   type Random,
   standardNormalCdf,
   wholeNumber,
@@ -14,6 +14,7 @@ import {
   creditBands,
   debtToIncomeDistribution,
   educationLevels,
+  employedStatuses,
   fieldFillRates,
   housingStatuses,
   incomeCreditCorrelation,
@@ -24,7 +25,6 @@ import {
   meanLoanAmountUsd,
   residencePlaces,
   retiredShareByAge,
-  workingStatuses,
 } from './tables.ts';
 
 /** Form inputs of a borrower: `fields` of `POST /inputs` (docs/contract.md#personal-loans-fields). */
@@ -52,15 +52,15 @@ const ageReferenceYear = 2025;
  * Generates a random borrower of the population that README.md describes. The six required fields are always present. The other
  * fields are present with the probabilities in `fieldFillRates`.
  */
-export function drawBorrower(random: Random): Borrower {
+export function createRandomBorrower(random: Random): Borrower {
   // Draws two correlated normal values, which are then converted to the published distributions of credit score and income.
   const creditScore = drawStandardNormal(random);
   const incomeScore =
     incomeCreditCorrelation * creditScore + Math.sqrt(1 - incomeCreditCorrelation ** 2) * drawStandardNormal(random);
   const annualIncome = incomeAtShare(standardNormalCdf(incomeScore));
-  const purpose = pickWeighted(random, loanPurposes);
-  const place = pickWeighted(random, residencePlaces);
-  const [youngest, oldest] = pickWeighted(random, adultAges);
+  const purpose = pickRandomByWeight(random, loanPurposes);
+  const place = pickRandomByWeight(random, residencePlaces);
+  const [youngest, oldest] = pickRandomByWeight(random, adultAges);
   const age = wholeNumber(random, youngest, oldest);
 
   const borrower: Borrower = {
@@ -68,20 +68,24 @@ export function drawBorrower(random: Random): Borrower {
     loan_purpose: purpose,
     credit_score_range: pickAtQuantile(creditBands, standardNormalCdf(creditScore)),
     annual_income: annualIncome,
-    employment_status: chance(random, retiredShareByAge(age)) ? 'retired' : pickWeighted(random, workingStatuses),
+    employment_status: chance(random, retiredShareByAge(age))
+      ? 'retired'
+      : pickRandomByWeight(random, employedStatuses),
     state: place.state,
   };
   const debtFilledIn =
     purpose === 'debt_consolidation' ? fieldFillRates.conditional : fieldFillRates.monthly_debt_payments;
   if (chance(random, debtFilledIn)) borrower.monthly_debt_payments = drawMonthlyDebt(random, annualIncome);
   const housingFilledIn = purpose === 'home_improvement' ? fieldFillRates.conditional : fieldFillRates.housing_status;
-  if (chance(random, housingFilledIn)) borrower.housing_status = pickWeighted(random, housingStatuses);
-  if (chance(random, fieldFillRates.loan_term_months)) borrower.loan_term_months = pickWeighted(random, loanTermMonths);
+  if (chance(random, housingFilledIn)) borrower.housing_status = pickRandomByWeight(random, housingStatuses);
+  if (chance(random, fieldFillRates.loan_term_months))
+    borrower.loan_term_months = pickRandomByWeight(random, loanTermMonths);
   if (chance(random, fieldFillRates.birthdate)) borrower.birthdate = drawBirthdate(random, age);
   if (chance(random, fieldFillRates.citizenship_status))
-    borrower.citizenship_status = pickWeighted(random, citizenshipStatuses);
+    borrower.citizenship_status = pickRandomByWeight(random, citizenshipStatuses);
   if (chance(random, fieldFillRates.co_borrower)) borrower.co_borrower = chance(random, coBorrowerProbability);
-  if (chance(random, fieldFillRates.education_level)) borrower.education_level = pickWeighted(random, educationLevels);
+  if (chance(random, fieldFillRates.education_level))
+    borrower.education_level = pickRandomByWeight(random, educationLevels);
   if (chance(random, fieldFillRates.address_zip)) {
     borrower.address_zip = place.zip + String(wholeNumber(random, 0, 99)).padStart(2, '0');
   }

@@ -22,7 +22,7 @@ export function pickAtQuantile<Value>(table: WeightedTable<Value>, at: number): 
   return table.at(-1)![0];
 }
 
-export function pickWeighted<Value>(random: RandomSource, table: WeightedTable<Value>): Value {
+export function pickRandomByWeight<Value>(random: RandomSource, table: WeightedTable<Value>): Value {
   return pickAtQuantile(table, random());
 }
 

@@ -95,7 +95,7 @@ export function retiredShareByAge(ageYears: number): number {
 }
 
 /** Employment of adults who are not retired, about 2022 (BLS, Current Population Survey; self-employed with and without a corporation). */
-export const workingStatuses: WeightedTable<string> = [
+export const employedStatuses: WeightedTable<string> = [
   ['employed', 54],
   ['self_employed', 6],
   ['other', 21],

@@ -1,4 +1,4 @@
-import type { CurveResult, LoadCurvePoint, LoadMeasurement } from '../result/bench-result.ts';
+import type { LoadCurvePoint, LoadCurveResult, LoadMeasurement } from '../result/bench-result.ts';
 import { formatNumber, joinWords, type ReportSection, type ReportTable } from './markdown.ts';
 
 const curveLabels = {
@@ -9,7 +9,7 @@ const curveLabels = {
 /** The service keeps up with a load if it answers at least this share of the requests successfully. */
 const sustainedShare = 0.99;
 
-export function curvesSection(curves: readonly CurveResult[]): ReportSection {
+export function curvesSection(curves: readonly LoadCurveResult[]): ReportSection {
   return {
     title: 'Curves',
     text: [
@@ -38,7 +38,7 @@ export function findHighestSustainedLoad(points: readonly LoadCurvePoint[]): Loa
   return (end === -1 ? ascending : ascending.slice(0, end)).at(-1) ?? null;
 }
 
-function sustainedLoadText({ name, points }: CurveResult): string[] {
+function sustainedLoadText({ name, points }: LoadCurveResult): string[] {
   if (name !== 'offered-load') return [];
   const most = Math.max(...points.map(({ achievedPerSecond }) => achievedPerSecond));
   const last = findHighestSustainedLoad(points);
@@ -50,7 +50,7 @@ function sustainedLoadText({ name, points }: CurveResult): string[] {
 }
 
 /** Returns a note that names the points at which the client was saturated, or an empty list if there are none. */
-function clientSaturatedText({ name, points }: CurveResult): string[] {
+function clientSaturatedText({ name, points }: LoadCurveResult): string[] {
   const at = points.filter(({ client }) => client.saturated).map(({ x }) => formatNumber(x));
   if (at.length === 0) return [];
   return [
@@ -58,7 +58,7 @@ function clientSaturatedText({ name, points }: CurveResult): string[] {
   ];
 }
 
-function curveTable({ title, name, points }: CurveResult): ReportTable {
+function curveTable({ title, name, points }: LoadCurveResult): ReportTable {
   const x = name === 'offered-load' ? [] : [curveLabels[name].x];
   return {
     caption: `${curveLabels[name].title}: ${title}`,

@@ -67,7 +67,7 @@ export interface RouteResult {
 }
 
 /** Measurements of the service with increasing values of one variable. Each point is the result of one open-loop load. */
-export interface CurveResult {
+export interface LoadCurveResult {
   readonly name: 'offered-load' | 'live-sessions';
   readonly title: string;
   readonly points: readonly LoadCurvePoint[];
@@ -133,7 +133,7 @@ export interface BenchResult {
   readonly scale: BenchScale;
   /** Results by route. `routes`, `curves`, `memory`, `micro` and `history` are empty or null if the run did not measure them. */
   readonly routes: readonly RouteResult[];
-  readonly curves: readonly CurveResult[];
+  readonly curves: readonly LoadCurveResult[];
   readonly memory: SessionMemoryUsage | null;
   readonly micro: readonly MicroBenchmarkResult[];
   readonly history: readonly LedgerMeasurement[];

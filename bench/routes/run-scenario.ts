@@ -11,8 +11,13 @@ import {
   type ServerMeasurement,
 } from '../result/bench-result.ts';
 import type { Scenario, ScenarioContext } from '../scenarios/scenario.ts';
-import { startBaselineTarget } from '../target/baseline-target.ts';
-import { cpuPerRequest, type LoadTarget, measureServerUsage, readProcessUsageWhenIdle } from '../target/load-target.ts';
+import { startBaselineServer } from '../target/baseline-target.ts';
+import {
+  computeCpuMicrosPerRequest,
+  type LoadTarget,
+  measureServerUsage,
+  readProcessUsageWhenIdle,
+} from '../target/load-target.ts';
 import { createTemporaryFolder } from '../target/owned-resources.ts';
 import { type ServiceTarget, withServiceTarget } from '../target/service-target.ts';
 import { fetchSampleResponses, meanBodyBytes } from './sample-responses.ts';
@@ -40,7 +45,7 @@ async function measureLoad(target: LoadTarget, client: LoadClient, plan: LoadPla
   return {
     ...result,
     perSecond: result.requests / result.seconds,
-    ...cpuPerRequest(usage, result.requests),
+    ...computeCpuMicrosPerRequest(usage, result.requests),
     process,
   };
 }
@@ -89,7 +94,7 @@ async function runOnService(
     progress.printProgress(`${name}: sampling replies and starting the baselines`);
     const answers = await fetchSampleResponses(scenario, context);
     for (const kind of benchServerKinds.filter((each) => each !== 'synced' || scenario.durable === true)) {
-      servers.set(kind, kind === 'service' ? service : await startBaselineTarget(kind, answers, folder));
+      servers.set(kind, kind === 'service' ? service : await startBaselineServer(kind, answers, folder));
     }
 
     const [expectedStatus, ...alsoExpected] = [...new Set(scenario.kinds.map(({ status }) => status))];

@@ -11,18 +11,18 @@ const samplingRound = 9_999;
 /** Sends a small number of requests of a scenario. Returns the response of median length for each kind of request. */
 export async function fetchSampleResponses(scenario: Scenario, stage: ScenarioContext): Promise<BaselineResponse[]> {
   const small: ScenarioContext = { ...stage, roundRequests: sampledResponses, state: new Map() };
-  return responsesOfMedianLength(scenario.kinds, await scenario.prepareRequests(small, samplingRound), stage.caller);
+  return pickMedianLengthResponses(scenario.kinds, await scenario.prepareRequests(small, samplingRound), stage.caller);
 }
 
 /** Sends the first requests of each kind in a load. Returns the response of median length for each kind. */
-export async function responsesOfMedianLength(
+export async function pickMedianLengthResponses(
   kinds: readonly RequestKind[],
   requests: readonly PreparedRequest[],
   caller: HttpCaller,
 ): Promise<BaselineResponse[]> {
   const sampled: BaselineResponse[] = [];
   for (const kind of kinds) {
-    const some = requests.filter((request) => matchesRequestKind(request, kind)).slice(0, sampledResponses);
+    const some = requests.filter((request) => isResponseToRequestKind(request, kind)).slice(0, sampledResponses);
     const answers = await caller.sendRequests(some, kind.status);
     const middle = answers.toSorted((a, b) => responseBytes(a) - responseBytes(b))[answers.length >> 1];
     if (middle === undefined) throw new Error(`the load contains no request to ${kind.method} ${kind.path}`);
@@ -35,14 +35,14 @@ export async function responsesOfMedianLength(
 export function meanBodyBytes(requests: readonly PreparedRequest[], answers: readonly BaselineResponse[]): number {
   const sizes = answers.map(({ body }) => Buffer.byteLength(body));
   const sum = requests.reduce(
-    (total, request) => total + (sizes[answers.findIndex((kind) => matchesRequestKind(request, kind))] ?? 0),
+    (total, request) => total + (sizes[answers.findIndex((kind) => isResponseToRequestKind(request, kind))] ?? 0),
     0,
   );
   return Math.round(sum / requests.length);
 }
 
 /** Returns whether the method, path and query string of a request match a kind of request. */
-export function matchesRequestKind({ method, path }: PreparedRequest, kind: Omit<RequestKind, 'status'>): boolean {
+export function isResponseToRequestKind({ method, path }: PreparedRequest, kind: Omit<RequestKind, 'status'>): boolean {
   const [own, query = ''] = path.split('?', 2) as [string, string?];
   return method === kind.method && own === kind.path && (kind.query === undefined || query.includes(kind.query));
 }

@@ -1,6 +1,6 @@
 import {
+  computePerRoute,
   defaultTrafficMixFile,
-  mapRoutesToNumbers,
   type RouteName,
   routeNames,
   toTrafficMix,
@@ -29,7 +29,7 @@ const requestsPerSession = routeNames.reduce((sum, name) => sum + perSession[nam
 
 /** Splits `total` requests among the routes, approximately: at least one request per route, and at least two analytics queries. */
 export function lifecycleRequestCounts(total: number): Record<RouteName, number> {
-  return mapRoutesToNumbers((name) =>
+  return computePerRoute((name) =>
     Math.max(name === 'analytics' ? 2 : 1, Math.round((total * perSession[name]) / requestsPerSession)),
   );
 }

@@ -1,5 +1,5 @@
 import type { PreparedRequest } from '../load/prepared-request.ts';
-import { type Borrower, drawBorrower } from '../population/borrower.ts';
+import { type Borrower, createRandomBorrower } from '../population/borrower.ts';
 import { type Random, seededRandom } from '../population/random.ts';
 import type { ScenarioContext } from './scenario.ts';
 
@@ -59,7 +59,7 @@ export async function createSessions(stage: ScenarioContext, count: number, seed
   const sessions = created.map(({ body }, index) => ({
     subId: (JSON.parse(body) as { sub_id: string }).sub_id,
     key: keys[index]!,
-    borrower: drawBorrower(random),
+    borrower: createRandomBorrower(random),
   }));
   await stage.caller.sendRequests(
     sessions.map((session) => submitInputsRequest(session, session.borrower)),

@@ -15,7 +15,7 @@ import {
 import type { Scenario } from './scenario.ts';
 
 /** Measures requests that create sessions. The service replies after the session is written to disk. */
-export const sessionScenario: Scenario = {
+export const sessionCreationScenario: Scenario = {
   name: 'session',
   title: 'POST /session, durable',
   targets: { bare: 0.35, fastify: 1.5 },
@@ -156,7 +156,7 @@ export const analyticsScenario: Scenario = {
 };
 
 export const singleRouteScenarios: readonly Scenario[] = [
-  sessionScenario,
+  sessionCreationScenario,
   inputsSubmissionScenario,
   cachedRankingScenario,
   marketplaceUnknownScenario,

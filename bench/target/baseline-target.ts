@@ -17,7 +17,7 @@ const scripts: Readonly<Record<BaselineServerKind, string>> = {
 };
 
 /** Starts a baseline server. The response file is created in `folder`, and the caller deletes the folder. */
-export async function startBaselineTarget(
+export async function startBaselineServer(
   kind: BaselineServerKind,
   answers: readonly BaselineResponse[],
   folder: string,

@@ -89,7 +89,7 @@ export async function measureServerUsage<Result>(
 }
 
 /** Returns the CPU time per request; null if the CPU time is unknown. */
-export function cpuPerRequest(
+export function computeCpuMicrosPerRequest(
   usage: ProcessUsage | null,
   requests: number,
 ): Pick<ServerMeasurement, 'cpuMicros' | 'mainThreadCpuMicros'> {

@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 import type { ServerResourceUsage } from '../result/bench-result.ts';
-import { type ProbeRequest, type ProbeResponse, probeName } from './process-probe.ts';
+import { type ProbeRequest, type ProbeResponse, probeProcessTitle } from './process-probe.ts';
 
 /** Interval of the timer with which the event loop delay is measured. */
 const timerMs = 5;
@@ -18,7 +18,7 @@ if (isMainThread && process.channel !== undefined) listenForRequests(process.cha
 function listenForRequests(channel: NonNullable<typeof process.channel>): void {
   let measuring: ProcessMeasurement | null = null;
   process.on('message', (request: ProbeRequest) => {
-    if (request?.probe !== probeName) return;
+    if (request?.probe !== probeProcessTitle) return;
     let figures: ServerResourceUsage | null = null;
     if (request.command === 'start') {
       measuring?.stop();
@@ -29,7 +29,7 @@ function listenForRequests(channel: NonNullable<typeof process.channel>): void {
       figures = measuring?.stop() ?? null;
       measuring = null;
     }
-    const answer: ProbeResponse = { probe: probeName, id: request.id, figures };
+    const answer: ProbeResponse = { probe: probeProcessTitle, id: request.id, figures };
     // Waits until the first timer has run, because event loop delays are measured only after the first timer.
     if (request.command === 'start') setTimeout(() => process.send!(answer), 2 * timerMs);
     else process.send!(answer);

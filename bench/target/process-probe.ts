@@ -2,18 +2,18 @@ import type { ChildProcess } from 'node:child_process';
 import type { ServerResourceUsage } from '../result/bench-result.ts';
 
 /** Value that identifies messages between the benchmark and the probe. */
-export const probeName = 'svc-marketplace bench probe';
+export const probeProcessTitle = 'svc-marketplace bench probe';
 
 /** Message to the probe. `start` begins a measurement; `stop` ends the measurement and requests its figures. */
 export interface ProbeRequest {
-  readonly probe: typeof probeName;
+  readonly probe: typeof probeProcessTitle;
   readonly id: number;
   readonly command: 'start' | 'stop' | 'collect-garbage';
 }
 
 /** Response of the probe to a message. The response to `stop` contains the measured figures. In all other responses, `figures` is null. */
 export interface ProbeResponse {
-  readonly probe: typeof probeName;
+  readonly probe: typeof probeProcessTitle;
   readonly id: number;
   readonly figures: ServerResourceUsage | null;
 }
@@ -57,10 +57,10 @@ export class ProcessProbe {
   async #sendCommand(command: ProbeRequest['command']): Promise<ServerResourceUsage | null> {
     const child = this.#child;
     if (!child.connected) return null;
-    const request: ProbeRequest = { probe: probeName, id: this.#nextId++, command };
+    const request: ProbeRequest = { probe: probeProcessTitle, id: this.#nextId++, command };
     const { promise, resolve } = Promise.withResolvers<ServerResourceUsage | null>();
     const handleResponse = (answer: ProbeResponse) => {
-      if (answer?.probe === probeName && answer.id === request.id) resolve(answer.figures);
+      if (answer?.probe === probeProcessTitle && answer.id === request.id) resolve(answer.figures);
     };
     const giveUp = () => resolve(null);
     child.on('message', handleResponse).once('disconnect', giveUp);

@@ -8,7 +8,7 @@ import { defaultHeapMegabytes } from '../../bin/heap-megabytes.ts';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
-import { nullLimitOverrides } from '../../src/auth/rate-limits.ts';
+import { defaultLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { generateCatalog } from '../../test/support/random-catalog.ts';
 import { findFreePort } from './free-port.ts';
@@ -25,7 +25,7 @@ export function createApiKeys(dataDir: string, count: number): string[] {
   const register = KeyRegistry.open(keyFilePath(dataDir));
   const { keyPrefix } = personalLoans;
   const wanted = { accountName: 'bench', vertical: personalLoans, mode: 'live', expiresAtMs: null } as const;
-  const { key, issued } = register.create({ ...wanted, limits: nullLimitOverrides }, Date.now());
+  const { key, issued } = register.create({ ...wanted, limits: defaultLimitOverrides }, Date.now());
   register.close();
 
   const database = new Database(keyFilePath(dataDir), { fileMustExist: true });

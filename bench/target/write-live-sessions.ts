@@ -11,7 +11,7 @@ import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { openOrCreateSecretFile } from '../../src/secrets/secret-file.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { validatePocketFields } from '../../src/verticals/pocket-fields.ts';
-import { type Borrower, drawBorrower } from '../population/borrower.ts';
+import { type Borrower, createRandomBorrower } from '../population/borrower.ts';
 import { seededRandom } from '../population/random.ts';
 
 /** Number of different borrowers. If there are more sessions than borrowers, borrowers are repeated with different incomes. */
@@ -57,14 +57,16 @@ export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOpt
     onFieldChanges: () => {},
   });
   const random = seededRandom(borrowersSeed);
-  const borrowers = Array.from({ length: Math.min(distinctBorrowers, wanted.count) }, () => drawBorrower(random));
+  const borrowers = Array.from({ length: Math.min(distinctBorrowers, wanted.count) }, () =>
+    createRandomBorrower(random),
+  );
   const sample: WrittenSession[] = [];
   try {
     for (let first = 0; first < wanted.count; first += appendBatchSize) {
       const appended: Promise<void>[] = [];
       for (let number = first; number < Math.min(first + appendBatchSize, wanted.count); number++) {
         const createdMs = Date.now();
-        const subId = subIds.issueSubId(createdMs, account, personalLoans.number, 'live');
+        const subId = subIds.createSubId(createdMs, account, personalLoans.number, 'live');
         const sub = Uint8Array.from(subIds.toBytes(subId));
         const borrower = borrowerForSession(borrowers, number, wanted.fields);
         appended.push(

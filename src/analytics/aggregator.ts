@@ -48,20 +48,20 @@ export class Aggregator {
     port.on('message', (message: MessageToAggregator) => this.#onMessage(message));
     this.#postToMainThread({ kind: 'ready' });
     this.#reportRebuiltStore();
-    this.#scheduleBatch();
+    this.#scheduleNextBatch();
   }
 
   #onMessage(message: MessageToAggregator): void {
     switch (message.kind) {
       case 'wake':
-        this.#scheduleBatch();
+        this.#scheduleNextBatch();
         break;
       case 'query':
         if (message.position <= this.#follower.appliedPosition) {
           this.#sendQueryResult(message);
         } else {
           this.#pendingQueries.push(message);
-          this.#scheduleBatch();
+          this.#scheduleNextBatch();
         }
         break;
       case 'close':
@@ -70,7 +70,7 @@ export class Aggregator {
     }
   }
 
-  #scheduleBatch(): void {
+  #scheduleNextBatch(): void {
     if (this.#batchImmediate !== null) return;
     const lagRecords = this.#progress.durablePosition - this.#follower.appliedPosition;
     const isUrgent =
@@ -99,7 +99,7 @@ export class Aggregator {
       else this.#pendingQueries.push(query);
     }
     if (this.#follower.hasRowsToPrune) this.#follower.pruneRows();
-    this.#scheduleBatch();
+    this.#scheduleNextBatch();
   }
 
   #reportRebuiltStore(): void {
@@ -116,7 +116,7 @@ export class Aggregator {
     if (query.name !== 'applyRetention') return this.#follower.execute(query);
     const outcome = this.#follower.applyRetention(query.parameter);
     // Schedules a batch, because the rows of expired sessions are deleted after each batch.
-    this.#scheduleBatch();
+    this.#scheduleNextBatch();
     return outcome;
   }
 

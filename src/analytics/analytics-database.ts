@@ -3,7 +3,7 @@ import Database, { type Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import { createPrivateFile } from '../files/durable-files.ts';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
-import { ledgerCountColumns } from './projection-state.ts';
+import { recordCountColumns } from './projection-state.ts';
 
 /**
  * Version of the tables and the counting rules. Increment this version whenever the tables or the counting rules change. A store with a
@@ -36,7 +36,7 @@ const createTablesSql = `
     one INTEGER PRIMARY KEY CHECK (one = 1),
     position INTEGER NOT NULL, segment INTEGER NOT NULL, "offset" INTEGER NOT NULL, crc INTEGER NOT NULL,
     last_wall_ms INTEGER,
-    ${ledgerCountColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')}
+    ${recordCountColumns.map((column) => `${column} INTEGER NOT NULL`).join(', ')}
   ) STRICT;
 
   CREATE TABLE retention (one INTEGER PRIMARY KEY CHECK (one = 1), kept_from_day INTEGER NOT NULL) STRICT;
@@ -219,7 +219,7 @@ export class RowWriter {
 }
 
 /** Returns the assignments of an `ON CONFLICT DO UPDATE SET` clause that adds the new values to the stored values. */
-export function columnIncrementsSql(columns: readonly string[]): string {
+export function createIncrementSql(columns: readonly string[]): string {
   return columns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ');
 }
 

@@ -15,7 +15,7 @@ import { CohortReader } from './cohort-reader.ts';
 import type { CounterArchive } from './counter-archive.ts';
 import { DailyCounters } from './daily-counters.ts';
 import { LedgerProjection } from './ledger-projection.ts';
-import { type LedgerCounts, ledgerCountColumns, ledgerCountNames, zeroLedgerCounts } from './projection-state.ts';
+import { emptyRecordCounts, type RecordCounts, recordCountColumns, recordCountNames } from './projection-state.ts';
 import { SessionRowsReader } from './rows-reader.ts';
 import { SessionReader } from './session-reader.ts';
 import { SqliteProjectionState } from './sqlite-projection-state.ts';
@@ -47,7 +47,7 @@ export class AnalyticsStore {
   readonly #rowsReader: SessionRowsReader;
   readonly #selectExperiments: Statement<[number, number], ExperimentRow>;
   readonly #inTransaction: <Result>(read: () => Result) => Result;
-  readonly #selectTotals: Statement<[], LedgerCounts>;
+  readonly #selectTotals: Statement<[], RecordCounts>;
   #cursor: LogCursor | null;
 
   /** Opens the file, or creates it if it does not exist. Throws `StoreVersionMismatchError` or an SQLite error. */
@@ -70,7 +70,7 @@ export class AnalyticsStore {
       // Each query runs in one transaction, because SQLite would otherwise lock the file separately for each statement.
       const transaction = this.#database.transaction((read: () => unknown) => read());
       this.#inTransaction = (read) => transaction(read) as ReturnType<typeof read>;
-      const totals = ledgerCountColumns.map((column, index) => `${column} AS ${ledgerCountNames[index]}`);
+      const totals = recordCountColumns.map((column, index) => `${column} AS ${recordCountNames[index]}`);
       this.#selectTotals = this.#database.prepare(`SELECT ${totals.join(', ')} FROM progress`);
       const selectCursor = this.#database.prepare<[], LogCursor>(
         'SELECT position, segment, "offset", crc FROM progress',
@@ -135,8 +135,8 @@ export class AnalyticsStore {
     return this.#inTransaction(() => this.#projectionState.findPayoutStates(keys));
   }
 
-  getTotals(): LedgerCounts {
-    return this.#selectTotals.get() ?? { ...zeroLedgerCounts };
+  getTotals(): RecordCounts {
+    return this.#selectTotals.get() ?? { ...emptyRecordCounts };
   }
 
   close(): void {

@@ -1,10 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { bounds } from '../bounds.ts';
 import type { LogCursor } from '../event-log/log-scanner.ts';
-import { columnIncrementsSql, encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
+import { createIncrementSql, encodeVarints, RowWriter, type SqlValue } from './analytics-database.ts';
 import type { DailyCounters } from './daily-counters.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
-import { ledgerCountColumns, ledgerCountNames } from './projection-state.ts';
+import { recordCountColumns, recordCountNames } from './projection-state.ts';
 
 /** Writes all changes of a batch of applied records to the store. The caller must open a transaction first. */
 export class AnalyticsBatchWriter {
@@ -46,23 +46,23 @@ export class AnalyticsBatchWriter {
       'UPDATE click SET confirmed_micros = confirmed_micros + ? WHERE session = ? AND offer = ?',
     );
     this.#updateProgress = database.prepare(`
-      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${ledgerCountColumns.map(() => '?').join(', ')})
+      INSERT INTO progress VALUES (1, ?, ?, ?, ?, ?, ${recordCountColumns.map(() => '?').join(', ')})
       ON CONFLICT DO UPDATE SET position = excluded.position, segment = excluded.segment, "offset" = excluded."offset",
         crc = excluded.crc, last_wall_ms = coalesce(excluded.last_wall_ms, last_wall_ms),
-        ${columnIncrementsSql(ledgerCountColumns)}`);
+        ${createIncrementSql(recordCountColumns)}`);
   }
 
   write(projection: LedgerProjection, cursor: LogCursor): void {
     this.#sessionWriter.writeRows(sessionRows(projection));
     this.#cohortPieceWriter.writeRows(cohortPieceRows(projection));
     this.#clickWriter.writeRows(clickRows(projection));
-    this.#counters.addDeltas(projection);
+    this.#counters.addCounterChanges(projection);
     this.#segmentWriter.writeRows(projection.lastCohortDayBySegment);
     this.#payoutWriter.writeRows(payoutRows(projection));
     for (const { micros, session, offer } of projection.revenue.clickDeltas.values())
       this.#addClickRevenue.run(micros, session, offer);
     const { position, segment, offset, crc } = cursor;
-    const totals = ledgerCountNames.map((name) => projection.totals[name]);
+    const totals = recordCountNames.map((name) => projection.totals[name]);
     this.#updateProgress.run(position, segment, offset, crc, projection.lastWallMs, ...totals);
   }
 }

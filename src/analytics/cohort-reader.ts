@@ -11,7 +11,7 @@ import type {
   WidgetCounts,
 } from './analytics.ts';
 import { prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
-import { addWidgetCounts, lastMaturedCohortDay, revenueCentsSquared, zeroWidgetCounts } from './counting-rules.ts';
+import { addWidgetCounts, emptyWidgetCounts, lastMaturedCohortDay, squareRevenueCents } from './counting-rules.ts';
 import { isInDayRange, LenderRevenueTotals, type SessionReader } from './session-reader.ts';
 
 type DayWindow = Pick<CohortQuery, 'fromDay' | 'toDay'>;
@@ -50,7 +50,7 @@ class CounterReader {
   read(experiment: number, { fromDay, toDay }: DayWindow): MetricsByGroup {
     const groups = new MetricsByGroup();
     for (const { number, ...metrics } of this.#selectMetrics.all(experiment, fromDay, toDay)) {
-      groups.add(number, metrics, zeroWidgetCounts);
+      groups.add(number, metrics, emptyWidgetCounts);
     }
     for (const [group, ...counts] of this.#selectWidgetCounts.all(experiment, fromDay, toDay)) {
       addWidgetCounts(groups.get(group)!.widgetEvents, counts);
@@ -177,7 +177,7 @@ export class CohortReader {
       if (isMatured) {
         matured.sessions++;
         matured.confirmedMicros += revenue.confirmedMicros;
-        matured.centsSquared += revenueCentsSquared(revenue.confirmedMicros);
+        matured.centsSquared += squareRevenueCents(revenue.confirmedMicros);
       }
       if (inWindow) devices.add(session.device, { ...session, sessions: 1, ...revenue }, session.widgetEvents);
     }
@@ -189,7 +189,7 @@ export class CohortReader {
 const zeroMatured = { sessions: 0, confirmedMicros: 0, centsSquared: 0 };
 
 function createZeroSum(): MetricsSum {
-  const widgetEvents = [...zeroWidgetCounts];
+  const widgetEvents = [...emptyWidgetCounts];
   return { sessions: 0, views: 0, clicks: 0, attributedMicros: 0, confirmedMicros: 0, widgetEvents };
 }
 

@@ -128,7 +128,7 @@ export class CounterArchive {
   }
 
   /** First day (day number) that is not archived; 0 if the archive is empty. */
-  get retainedFromDay(): number {
+  get firstRetainedDay(): number {
     return this.#retainedFromDay;
   }
 

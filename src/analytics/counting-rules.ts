@@ -15,11 +15,11 @@ export function lastMaturedCohortDay(today: number): number {
  * Returns the square of a session's confirmed revenue, rounded to whole cents, because integer sums do not depend on the order of addition.
  * The rounding to whole cents affects only the confidence interval.
  */
-export function revenueCentsSquared(confirmedMicros: number): number {
+export function squareRevenueCents(confirmedMicros: number): number {
   return Math.round(confirmedMicros / (microsPerUsd / 100)) ** 2;
 }
 
-export const zeroWidgetCounts: WidgetCounts = widgetEventTypes.map(() => 0);
+export const emptyWidgetCounts: WidgetCounts = widgetEventTypes.map(() => 0);
 
 /** Adds `counts` to `sum` by event type. An event type that is missing in `counts` counts as 0. */
 export function addWidgetCounts(sum: number[], counts: WidgetCounts): void {

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { WidgetCounts } from './analytics.ts';
-import { columnIncrementsSql, prepareArrayQuery, RowWriter } from './analytics-database.ts';
+import { createIncrementSql, prepareArrayQuery, RowWriter } from './analytics-database.ts';
 import {
   type ArchivedCounters,
   type ArchivedDay,
@@ -40,7 +40,7 @@ export class DailyCounters {
         database,
         table,
         [...keys, ...counters],
-        `ON CONFLICT DO UPDATE SET ${columnIncrementsSql(counters)}`,
+        `ON CONFLICT DO UPDATE SET ${createIncrementSql(counters)}`,
       );
     this.#dayWriter = createWriter('day_counter', ['experiment', 'day', 'device'], dayCounters);
     this.#widgetWriter = createWriter('widget_counter', ['experiment', 'day', 'device'], widgetEventTypes);
@@ -69,7 +69,7 @@ export class DailyCounters {
     this.#deleteLenders = database.prepare('DELETE FROM lender_counter WHERE day < ?');
   }
 
-  addDeltas({ dayDeltas, lenderDeltas }: LedgerProjection): void {
+  addCounterChanges({ dayDeltas, lenderDeltas }: LedgerProjection): void {
     for (const { experiment, day, device, sessions, views, clicks, attributedMicros, ...more } of dayDeltas.values()) {
       const { confirmedMicros, confirmedCentsSquared, widgetEvents } = more;
       const counters = [sessions, views, clicks, attributedMicros, confirmedMicros, confirmedCentsSquared];

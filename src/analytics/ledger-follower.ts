@@ -9,7 +9,7 @@ import type { AggregatorQuery, AnalyticsQueryName, QueryExecutors, QueryResults 
 import { deleteAnalyticsDatabase, isCorruptDatabaseError, StoreVersionMismatchError } from './analytics-database.ts';
 import { AnalyticsStore } from './analytics-store.ts';
 import { CounterArchive } from './counter-archive.ts';
-import type { LedgerCounts } from './projection-state.ts';
+import type { RecordCounts } from './projection-state.ts';
 import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
 /**
@@ -162,12 +162,12 @@ interface RebuildOptions {
  * store is either the old store or the new store, or does not exist. If the store does not exist, the next start of the service rebuilds
  * it. The rebuild blocks the event loop for at most one batch at a time.
  */
-export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<LedgerCounts> {
+export async function rebuildAnalyticsStore(options: RebuildOptions): Promise<RecordCounts> {
   const { files, upToPosition, onProgress, onMissingRecords, signal } = options;
   const { analyticsStoreFile } = files;
   const temporaryFile = `${analyticsStoreFile}.rebuilt`;
   deleteAnalyticsDatabase(temporaryFile);
-  let totals: LedgerCounts;
+  let totals: RecordCounts;
   try {
     const follower = new LedgerFollower({ ...files, analyticsStoreFile: temporaryFile }, onMissingRecords);
     try {

@@ -12,17 +12,17 @@ import type {
   WidgetEventsReportedRecord,
 } from '../ledger/ledger-record.ts';
 import { ledgerRecordKind, parseLedgerRecord, widgetEventTypes } from '../ledger/ledger-record.ts';
-import { zeroWidgetCounts } from './counting-rules.ts';
+import { emptyWidgetCounts } from './counting-rules.ts';
 import {
-  type CohortDelta,
   type CountedClick,
-  type DailyCounterDelta,
-  type LedgerCounts,
-  type LenderCounterDelta,
+  type DailyCounterChanges,
+  emptyRecordCounts,
+  type LenderCounterChanges,
+  type NewSessionsOfDay,
+  type RecordCounts,
   type SessionState,
   type SubIdSortKey,
   toSubIdSortKey,
-  zeroLedgerCounts,
 } from './projection-state.ts';
 import { RevenueChanges } from './revenue-projection.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
@@ -37,9 +37,9 @@ export class LedgerProjection {
   readonly #state: SqliteProjectionState;
   /** Sessions that the current batch changes or creates, by session key. */
   readonly changedSessions = new Map<SubIdSortKey, SessionState>();
-  readonly cohortDeltas = new Map<number, CohortDelta>();
-  readonly dayDeltas = new Map<number, DailyCounterDelta>();
-  readonly lenderDeltas = new Map<string, LenderCounterDelta>();
+  readonly cohortDeltas = new Map<number, NewSessionsOfDay>();
+  readonly dayDeltas = new Map<number, DailyCounterChanges>();
+  readonly lenderDeltas = new Map<string, LenderCounterChanges>();
   /** Latest creation day of the new sessions in each ledger segment. The key is the first sequence number of the segment. */
   readonly lastCohortDayBySegment = new Map<number, number>();
   readonly newClicks: CountedClick[] = [];
@@ -47,7 +47,7 @@ export class LedgerProjection {
   /** Index of the first `#indexedClicks` elements of `newClicks`. When a confirmation looks up a click, all new clicks are indexed. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
-  readonly totals: LedgerCounts = { ...zeroLedgerCounts };
+  readonly totals: RecordCounts = { ...emptyRecordCounts };
   /** Wall time of the last valid record, in Unix milliseconds. */
   lastWallMs: number | null = null;
 
@@ -124,10 +124,10 @@ export class LedgerProjection {
     this.changedSessions.set(key, session);
     if (metadata !== null) this.#state.addSessionMetadata(position, metadata);
     const day = daysSinceEpoch(createdMs);
-    const delta = this.#findOrAddDayDelta(experiment, day, device);
+    const delta = this.#findOrAddDayChanges(experiment, day, device);
     delta.sessions++;
     this.lastCohortDayBySegment.set(segment, Math.max(day, this.lastCohortDayBySegment.get(segment) ?? 0));
-    this.#findOrAddCohortDelta(delta).push(session);
+    this.#findOrAddNewSessions(delta).push(session);
   }
 
   #applyOffersViewed(session: SessionState, [, wallMs, sub, , offerIds, , isRefresh]: OffersViewedRecord): void {
@@ -140,14 +140,14 @@ export class LedgerProjection {
     // When a widget shows more offers during a view, clicks on these offers count, but the view is not counted again.
     if (isRefresh === true) return;
     session.views++;
-    this.#findOrAddDayDelta(session.experiment, daysSinceEpoch(decodeSubId(sub).createdMs), session.device).views++;
+    this.#findOrAddDayChanges(session.experiment, daysSinceEpoch(decodeSubId(sub).createdMs), session.device).views++;
   }
 
   /** Counts widget events. The ledger contains no repeated events, because the main thread removes them before it appends a record. */
   #applyWidgetEvents(session: SessionState, [, wallMs, sub, , , types]: WidgetEventsReportedRecord): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);
-    const delta = this.#findOrAddDayDelta(
+    const delta = this.#findOrAddDayChanges(
       session.experiment,
       daysSinceEpoch(decodeSubId(sub).createdMs),
       session.device,
@@ -209,10 +209,10 @@ export class LedgerProjection {
       confirmation,
     );
     const day = daysSinceEpoch(decodeSubId(sub).createdMs);
-    const delta = this.#findOrAddDayDelta(session.experiment, day, session.device);
+    const delta = this.#findOrAddDayChanges(session.experiment, day, session.device);
     delta.confirmedMicros += confirmedMicros;
     delta.confirmedCentsSquared += BigInt(confirmedCentsSquared);
-    this.#findOrAddLenderDelta(session.experiment, day, lender).confirmedMicros += confirmedMicros;
+    this.#findOrAddLenderChanges(session.experiment, day, lender).confirmedMicros += confirmedMicros;
   }
 
   /** Counts a click. Returns the row ID of the lender in the analytics store. */
@@ -233,10 +233,10 @@ export class LedgerProjection {
     const day = daysSinceEpoch(createdMs);
     session.clickedOffers.push(offer);
     this.newClicks.push({ session: session.position, offer, lender, clickedMs, attributedMicros });
-    const delta = this.#findOrAddDayDelta(session.experiment, day, session.device);
+    const delta = this.#findOrAddDayChanges(session.experiment, day, session.device);
     delta.clicks++;
     delta.attributedMicros += attributedMicros;
-    this.#findOrAddLenderDelta(session.experiment, day, lender).clicks++;
+    this.#findOrAddLenderChanges(session.experiment, day, lender).clicks++;
     this.changedSessions.set(session.key, session);
     return lender;
   }
@@ -253,7 +253,7 @@ export class LedgerProjection {
     return this.changedSessions.get(key) ?? this.#state.findSession(key);
   }
 
-  #findOrAddDayDelta(experiment: number, day: number, device: number): DailyCounterDelta {
+  #findOrAddDayChanges(experiment: number, day: number, device: number): DailyCounterChanges {
     // The key is below 2^53, because a day has at most 22 bits, a device class 3 bits and an experiment 28 bits.
     const key = (experiment * 2 ** 22 + day) * 8 + device;
     let delta = this.dayDeltas.get(key);
@@ -265,7 +265,7 @@ export class LedgerProjection {
     return delta;
   }
 
-  #findOrAddCohortDelta({ experiment, day }: DailyCounterDelta): SessionState[] {
+  #findOrAddNewSessions({ experiment, day }: DailyCounterChanges): SessionState[] {
     const key = experiment * 2 ** 22 + day;
     let cohort = this.cohortDeltas.get(key);
     if (cohort === undefined) {
@@ -275,7 +275,7 @@ export class LedgerProjection {
     return cohort.createdSessions;
   }
 
-  #findOrAddLenderDelta(experiment: number, day: number, lender: number): LenderCounterDelta {
+  #findOrAddLenderChanges(experiment: number, day: number, lender: number): LenderCounterChanges {
     const key = `${experiment} ${day} ${lender}`;
     let delta = this.lenderDeltas.get(key);
     if (delta === undefined) {
@@ -287,7 +287,7 @@ export class LedgerProjection {
 }
 
 function countWidgetEvent(counter: { widgetEvents: number[] | null }, type: number): void {
-  counter.widgetEvents ??= [...zeroWidgetCounts];
+  counter.widgetEvents ??= [...emptyWidgetCounts];
   counter.widgetEvents[type]!++;
 }
 

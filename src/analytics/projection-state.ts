@@ -1,5 +1,5 @@
 import type { ConfirmedPayout } from '../confirmations/confirmation.ts';
-import { dayMs } from '../domain/calendar.ts';
+import { millisecondsPerDay } from '../domain/calendar.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 
 /** The 32 bytes of a sub_id as a latin1 string. A sub_id starts with the creation time, so these strings sort by creation time. */
@@ -10,9 +10,9 @@ export function toSubIdSortKey(sub: Uint8Array): SubIdSortKey {
 }
 
 /** Returns the smallest possible sort key of a session that was created on `day` or later. */
-export function firstSubIdOfDay(day: number): SubIdSortKey {
+export function smallestSubIdOfDay(day: number): SubIdSortKey {
   const time = Buffer.alloc(6);
-  time.writeUIntBE(day * dayMs, 0, 6);
+  time.writeUIntBE(day * millisecondsPerDay, 0, 6);
   return time.toString('latin1');
 }
 
@@ -34,7 +34,7 @@ export interface SessionState {
 }
 
 /** Changes to the daily counters of one experiment, cohort day and device class. */
-export interface DailyCounterDelta {
+export interface DailyCounterChanges {
   readonly experiment: number;
   readonly day: number;
   readonly device: number;
@@ -49,13 +49,13 @@ export interface DailyCounterDelta {
 }
 
 /** New sessions of one experiment on one cohort day, in ledger order. */
-export interface CohortDelta {
+export interface NewSessionsOfDay {
   readonly experiment: number;
   readonly day: number;
   readonly createdSessions: SessionState[];
 }
 
-export interface LenderCounterDelta {
+export interface LenderCounterChanges {
   readonly experiment: number;
   readonly day: number;
   readonly lender: number;
@@ -77,14 +77,14 @@ export interface ChangedPayout extends ConfirmedPayout {
   readonly txid: string;
 }
 
-export interface ClickRevenueDelta {
+export interface ClickRevenueChange {
   readonly session: number;
   readonly offer: number;
   micros: number;
 }
 
 /** Number of applied records, and number of ignored records by reason. */
-export const zeroLedgerCounts = {
+export const emptyRecordCounts = {
   records: 0,
   /** Number of records that were ignored because their session was created on an archived day. */
   sealedSession: 0,
@@ -104,10 +104,10 @@ export const zeroLedgerCounts = {
   /** Number of ignored confirmations that violate docs/contract.md#confirmation-rules. */
   unsoundConfirmations: 0,
 };
-export type LedgerCounts = typeof zeroLedgerCounts;
+export type RecordCounts = typeof emptyRecordCounts;
 
 /** Names of the record totals. The columns of the table `progress` store the record totals in the same order. */
-export const ledgerCountNames = Object.keys(zeroLedgerCounts) as (keyof LedgerCounts)[];
-export const ledgerCountColumns = ledgerCountNames.map((name) =>
+export const recordCountNames = Object.keys(emptyRecordCounts) as (keyof RecordCounts)[];
+export const recordCountColumns = recordCountNames.map((name) =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 );

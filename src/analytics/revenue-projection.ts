@@ -1,7 +1,7 @@
 import type { Confirmation, ConfirmedPayout } from '../confirmations/confirmation.ts';
 import { applyConfirmationToPayout, revenueDeltaMicros } from '../confirmations/confirmation.ts';
-import { revenueCentsSquared } from './counting-rules.ts';
-import type { ChangedPayout, ClickRevenueDelta } from './projection-state.ts';
+import { squareRevenueCents } from './counting-rules.ts';
+import type { ChangedPayout, ClickRevenueChange } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /** Amounts to add to the daily counters of the session's cohort; negative for a reversal. */
@@ -14,7 +14,7 @@ interface RevenueDelta {
 export class RevenueChanges {
   readonly #state: SqliteProjectionState;
   readonly changedPayouts = new Map<string, ChangedPayout>();
-  readonly clickDeltas = new Map<string, ClickRevenueDelta>();
+  readonly clickDeltas = new Map<string, ClickRevenueChange>();
   readonly #revenueBySession = new Map<number, number>();
 
   constructor(state: SqliteProjectionState) {
@@ -46,6 +46,6 @@ export class RevenueChanges {
       this.clickDeltas.set(key, click);
     }
     click.micros += confirmedMicros;
-    return { confirmedMicros, confirmedCentsSquared: revenueCentsSquared(after) - revenueCentsSquared(before) };
+    return { confirmedMicros, confirmedCentsSquared: squareRevenueCents(after) - squareRevenueCents(before) };
   }
 }

@@ -3,7 +3,7 @@ import { daysSinceEpoch } from '../domain/calendar.ts';
 import { decodeSubId, subIdByteLength } from '../ids/sub-id.ts';
 import type { CohortMetrics, CohortQuery, LenderMetrics, WidgetCounts } from './analytics.ts';
 import { decodeVarints, prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
-import { zeroWidgetCounts } from './counting-rules.ts';
+import { emptyWidgetCounts } from './counting-rules.ts';
 import type { RetentionCutoff } from './store-retention.ts';
 
 export class LenderRevenueTotals {
@@ -107,7 +107,7 @@ export class SessionReader {
     const columns = this.#selectSession.get(sub);
     if (columns === undefined) return undefined;
     const [experiment, position, device, views, clicks, lastEventMs, events] = columns;
-    const widgetEvents = events === null ? zeroWidgetCounts : decodeVarints(events);
+    const widgetEvents = events === null ? emptyWidgetCounts : decodeVarints(events);
     return { sub, day, experiment, position, device, views, clicks, lastEventMs, widgetEvents };
   }
 

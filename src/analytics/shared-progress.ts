@@ -66,7 +66,7 @@ export class AnalyticsLag {
   addLagSample(durablePosition: number, appliedPosition: number, nowMs: number): void {
     const last = this.#samples.at(-1);
     if (last !== undefined && nowMs - last.atMs < this.#sampleIntervalMs) return;
-    this.#removeOldSamples(appliedPosition);
+    this.#removeOldLagSamples(appliedPosition);
     if (durablePosition <= appliedPosition) return;
     if (this.#samples.length === bounds.analyticsLagSamplesMax) {
       this.#samples = this.#samples.filter((_, index) => index % 2 === 0);
@@ -77,13 +77,13 @@ export class AnalyticsLag {
 
   /** Returns the analytics lag in milliseconds; 0 if every durable record is applied. */
   measureLagMs(durablePosition: number, appliedPosition: number, nowMs: number): number {
-    this.#removeOldSamples(appliedPosition);
+    this.#removeOldLagSamples(appliedPosition);
     if (durablePosition <= appliedPosition) return 0;
     if (this.#samples.length === 0) this.addLagSample(durablePosition, appliedPosition, nowMs);
     return nowMs - this.#samples[0]!.atMs;
   }
 
-  #removeOldSamples(appliedPosition: number): void {
+  #removeOldLagSamples(appliedPosition: number): void {
     const first = this.#samples.findIndex(({ position }) => position > appliedPosition);
     this.#samples.splice(0, first === -1 ? this.#samples.length : first);
     if (this.#samples.length === 0) this.#sampleIntervalMs = bounds.analyticsLagSampleIntervalMs;

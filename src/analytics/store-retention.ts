@@ -4,7 +4,7 @@ import type { LogCursor } from '../event-log/log-scanner.ts';
 import { prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
 import { ArchiveWriteError, type CounterArchive } from './counter-archive.ts';
 import type { DailyCounters } from './daily-counters.ts';
-import { firstSubIdOfDay, type SubIdSortKey } from './projection-state.ts';
+import { type SubIdSortKey, smallestSubIdOfDay } from './projection-state.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 /**
@@ -45,7 +45,7 @@ export class RetentionCutoff {
 
 /** Returns the smallest possible sub_id of a retained session, or an empty string if all sessions are retained. */
 function firstRetainedKey(day: number): SubIdSortKey {
-  return day === 0 ? '' : firstSubIdOfDay(day);
+  return day === 0 ? '' : smallestSubIdOfDay(day);
 }
 
 /** Deletes the rows of sessions that are no longer retained. Uses small transactions, so that queries do not wait long. */
@@ -168,24 +168,24 @@ export class AnalyticsRetention {
     const ledgerStartPosition =
       cursor === null
         ? 0
-        : Math.min(archive.ledgerStartPosition, this.#firstSegmentSinceDay(archive.retainedFromDay, cursor));
+        : Math.min(archive.ledgerStartPosition, this.#firstSegmentSinceDay(archive.firstRetainedDay, cursor));
     return { archived: true, retainedFromDay, isNew: retainedFromDay > previousDay, ledgerStartPosition };
   }
 
   #archiveDays(archive: CounterArchive, request: RetentionRequest, cursor: LogCursor): void {
     // If archive segments were lost, their counters are archived again, because the store still has the counters.
     const untilDay = Math.max(this.#computeFirstRetainedDay(request), this.#retainedSessions.firstRetainedDay);
-    if (untilDay <= archive.retainedFromDay) return;
+    if (untilDay <= archive.firstRetainedDay) return;
     const { wallMs } = request;
     const ledgerStartPosition = this.#firstSegmentSinceDay(untilDay, cursor);
-    const counters = this.#counters.readDays(archive.retainedFromDay, untilDay);
-    archive.append({ wallMs, untilDay, ledgerStartPosition }, counters);
+    const counters = this.#counters.readDays(archive.firstRetainedDay, untilDay);
+    archive.append({ wallMs, untilDay, ledgerStartPosition: ledgerStartPosition }, counters);
     this.#database.transaction(() => this.#setFirstRetainedDay(untilDay)).immediate();
   }
 
   /** Copies the archived counters into the store unless the store already includes all archived days. */
   restoreArchivedCounters(archive: CounterArchive, numbers: SqliteProjectionState): void {
-    const { retainedFromDay } = archive;
+    const { firstRetainedDay: retainedFromDay } = archive;
     if (retainedFromDay <= this.#retainedSessions.firstRetainedDay) return;
     this.#database
       .transaction(() => {

@@ -23,7 +23,7 @@ import {
   type SummaryResult,
 } from './analytics.ts';
 import type { ExperimentRow } from './analytics-store.ts';
-import type { LedgerCounts } from './projection-state.ts';
+import type { RecordCounts } from './projection-state.ts';
 import { AggregatorProgress, AnalyticsLag } from './shared-progress.ts';
 import type { RetentionRequest, RetentionResult } from './store-retention.ts';
 
@@ -143,7 +143,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
   }
 
   /** Returns the totals of all records that have been applied. Does not wait for appended records that are not applied yet. */
-  getLedgerTotals(): Promise<LedgerCounts> {
+  getRecordCounts(): Promise<RecordCounts> {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
@@ -193,7 +193,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
       deadline,
     };
     if (currentOnly) {
-      this.#send(id, pending);
+      this.#sendMessage(id, pending);
     } else {
       this.#queuedQueries.set(id, pending);
       this.#sendQueuedQueries();
@@ -211,12 +211,12 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
         clearTimeout(pending.deadline);
         pending.reject(new AnalyticsUnavailableError('analytics query cancelled by the caller'));
       } else {
-        this.#send(id, pending);
+        this.#sendMessage(id, pending);
       }
     }
   }
 
-  #send(id: number, pending: PendingQuery): void {
+  #sendMessage(id: number, pending: PendingQuery): void {
     this.#sentQueries.set(id, pending);
     this.#postMessage({ kind: 'query', id, position: pending.position, query: pending.query });
   }

@@ -34,7 +34,7 @@ export interface IssuedKey {
 export type RevokeKeyResult = 'revoked' | 'already_revoked' | 'unknown';
 
 /** Names of the rate limits of a key: first in the code, then in the operations API. */
-export const keyLimitNames = [
+export const apiKeyLimitNames = [
   ['requestsPerMinute', 'requests_per_minute'],
   ['analyticsPerMinute', 'analytics_per_minute'],
   ['sessionsPerDay', 'sessions_per_day'],
@@ -56,7 +56,7 @@ export function validateNewKey(
   const expires = Number.isInteger(expiresAtMs) ? (expiresAtMs as number) : Number.NaN;
   if (expiresAtMs !== null && !(expires > nowMs && expires <= bounds.timestampMsMax)) return 'expires';
   const limits = newKey.limits as Record<string, unknown>;
-  return keyLimitNames.find(([name]) => !isValidLimitOverride(name, limits[name]))?.[1] ?? null;
+  return apiKeyLimitNames.find(([name]) => !isValidLimitOverride(name, limits[name]))?.[1] ?? null;
 }
 
 /** Whether a text is a valid account name: 1 to 64 printable characters without leading or trailing spaces. */

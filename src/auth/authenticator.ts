@@ -6,7 +6,7 @@ import type { Vertical } from '../verticals/vertical.ts';
 import type { ApiKey, KeyDirectory } from './api-key.ts';
 import { hashApiKey, parseBearerKey } from './api-key.ts';
 import type { Caller } from './key-usage.ts';
-import { DailyCounter, KeyUsage, type OperationName, type QuotaReservation } from './key-usage.ts';
+import { DailySessionCounter, KeyUsage, type OperationName, type QuotaReservation } from './key-usage.ts';
 import {
   applyLimitOverrides,
   createRateLimitPolicies,
@@ -64,7 +64,7 @@ export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #defaultPolicies: RateLimitPolicies;
   readonly #usageByKey = new Map<number, KeyUsage>();
-  readonly #restoredCounters = new Map<number, DailyCounter>();
+  readonly #restoredCounters = new Map<number, DailySessionCounter>();
   #lastRestoredDay = Number.NEGATIVE_INFINITY;
   #cleanupIterator = this.#usageByKey.entries();
   #nextCleanupMs: number;
@@ -87,7 +87,7 @@ export class Authenticator {
    * @param isRepeat tells whether the caller has already used the Idempotency-Key of `create_session`. A repeated request does not count
    * toward the daily limit, because it creates no session.
    */
-  admit(
+  admitRequest(
     authorization: string,
     vertical: Vertical,
     operation: OperationName,
@@ -116,7 +116,7 @@ export class Authenticator {
     usage.caller ??= { account: key.account, vertical, mode: key.mode, keyNumber: key.number };
     const charged = isRepeat?.(usage.caller) ? 'repeat_session' : operation;
     if (!usage.hasRequestsLeft(charged, nowMs, wallMs)) {
-      const limitStatus = usage.exceededLimitStatus(charged, nowMs, wallMs);
+      const limitStatus = usage.findExceededLimit(charged, nowMs, wallMs);
       this.#options.onRejected?.(limitStatus.policy.name);
       const retryAfterSeconds = Math.max(1, limitStatus.resetSeconds);
       return {
@@ -143,7 +143,7 @@ export class Authenticator {
     if (this.#usageByKey.has(keyNumber)) {
       throw new Error("session count cannot be restored after the key's first request");
     }
-    const counter = this.#restoredCounters.get(keyNumber) ?? new DailyCounter();
+    const counter = this.#restoredCounters.get(keyNumber) ?? new DailySessionCounter();
     counter.restoreSessionCount(day, count);
     this.#lastRestoredDay = Math.max(this.#lastRestoredDay, day);
     this.#restoredCounters.set(keyNumber, counter);
@@ -155,7 +155,7 @@ export class Authenticator {
   }
 
   #createKeyUsage(key: ApiKey): KeyUsage {
-    const counter = this.#restoredCounters.get(key.number) ?? new DailyCounter();
+    const counter = this.#restoredCounters.get(key.number) ?? new DailySessionCounter();
     this.#restoredCounters.delete(key.number);
     const limits = applyLimitOverrides(key.limits, this.#options.defaultLimits);
     const policies = hasLimitOverrides(key.limits) ? createRateLimitPolicies(limits) : this.#defaultPolicies;
@@ -175,7 +175,7 @@ export class Authenticator {
         return;
       }
       const [keyNumber, usage] = next.value;
-      if (usage.deleteIdleWindows(nowMs, wallMs)) this.#usageByKey.delete(keyNumber);
+      if (usage.deleteUnusedSlidingWindows(nowMs, wallMs)) this.#usageByKey.delete(keyNumber);
     }
   }
 }

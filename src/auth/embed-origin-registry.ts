@@ -61,15 +61,15 @@ export class EmbedOriginRegistry extends KeyFileWriter {
       FROM embed_origins JOIN accounts ON accounts.number = embed_origins.account`;
     const order = 'ORDER BY accounts.number, origin';
     if (accountName === undefined) return this.database.prepare<[], AllowedOrigin>(`${select} ${order}`).all();
-    const account = this.#findAccountNumber(accountName);
+    const account = this.#findAccount(accountName);
     return this.database.prepare<[number], AllowedOrigin>(`${select} WHERE account = ? ${order}`).all(account);
   }
 
   #inTransaction<Result>(accountName: string, change: (account: number) => Result): Result {
-    return this.database.transaction(() => change(this.#findAccountNumber(accountName))).immediate();
+    return this.database.transaction(() => change(this.#findAccount(accountName))).immediate();
   }
 
-  #findAccountNumber(name: unknown): number {
+  #findAccount(name: unknown): number {
     const account = typeof name === 'string' ? this.findAccountNumberByName(name) : undefined;
     if (account === undefined) {
       throw new EmbedOriginError('account', 'unknown account; an account is created with its first API key');

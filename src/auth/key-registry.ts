@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { isJsonObject } from '../domain/assert-options.ts';
 import { formatIsoTimestampOrNull } from '../domain/calendar.ts';
-import { requestParamRules } from '../domain/errors.ts';
+import { paramErrorTexts } from '../domain/errors.ts';
 import type { ApiKeyMode } from '../domain/mode.ts';
 import { invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
 import {
+  apiKeyLimitNames,
   generateApiKey,
   hashApiKey,
   type IssuedKey,
-  keyLimitNames,
   type NewKey,
   parseKeyExpiry,
   type RevokeKeyResult,
@@ -24,7 +24,7 @@ export class KeyRegistry extends KeyFileWriter {
    */
   create(newKey: NewKey, nowMs: number): { readonly key: string; readonly issued: IssuedKey } {
     const invalid = validateNewKey(newKey, nowMs);
-    if (invalid !== null) throw new RangeError(`${invalid} ${requestParamRules[invalid]}`);
+    if (invalid !== null) throw new RangeError(`${invalid} ${paramErrorTexts[invalid]}`);
     const key = generateApiKey(newKey.vertical.keyPrefix, newKey.mode);
     const id = `key_${randomBytes(6).toString('hex')}`;
     this.database
@@ -120,7 +120,7 @@ export function parseNewKey(body: unknown, verticals: readonly KeyVertical[], no
     vertical: verticals.find(({ segment }) => segment === body.vertical),
     mode: body.mode,
     expiresAtMs: parseExpiryMember(body.expires),
-    limits: Object.fromEntries(keyLimitNames.map(([name, param]) => [name, body[param] ?? null])),
+    limits: Object.fromEntries(apiKeyLimitNames.map(([name, param]) => [name, body[param] ?? null])),
   };
   const invalid = validateNewKey(newKey, nowMs);
   return invalid === null ? successOutcome(newKey as unknown as NewKey) : invalidRequest(invalid);
@@ -131,7 +131,7 @@ const memberNames: readonly string[] = [
   'vertical',
   'mode',
   'expires',
-  ...keyLimitNames.map(([, param]) => param),
+  ...apiKeyLimitNames.map(([, param]) => param),
 ];
 
 /** Parses `expires` in the body of `POST /keys`. Returns null if the key never expires, and NaN for an invalid value. */

@@ -27,7 +27,7 @@ export interface QuotaReservation {
  * Stores the counts of two days, because a reservation made before midnight can be cancelled after midnight. The wall clock may also be set
  * back past midnight.
  */
-export class DailyCounter {
+export class DailySessionCounter {
   readonly #days = [-1, -1];
   readonly #counts = [0, 0];
 
@@ -57,10 +57,10 @@ export class DailyCounter {
 }
 
 class DailyReservation implements QuotaReservation {
-  #counter: DailyCounter | null;
+  #counter: DailySessionCounter | null;
   readonly #day: number;
 
-  constructor(counter: DailyCounter, day: number) {
+  constructor(counter: DailySessionCounter, day: number) {
     this.#counter = counter;
     this.#day = day;
   }
@@ -92,11 +92,11 @@ export class KeyUsage {
   caller: Caller | null = null;
   readonly #requestWindow: SlidingWindow;
   readonly #analyticsWindow: SlidingWindow;
-  readonly #sessionCounter: DailyCounter;
+  readonly #sessionCounter: DailySessionCounter;
   readonly #sessionsPerDay: number;
   readonly #policies: RateLimitPolicies;
 
-  constructor(limits: KeyLimits, policies: RateLimitPolicies, sessionCounter: DailyCounter) {
+  constructor(limits: KeyLimits, policies: RateLimitPolicies, sessionCounter: DailySessionCounter) {
     this.#requestWindow = new SlidingWindow(limits.requestsPerMinute);
     this.#analyticsWindow = new SlidingWindow(limits.analyticsPerMinute);
     this.#sessionCounter = sessionCounter;
@@ -107,7 +107,7 @@ export class KeyUsage {
   hasRequestsLeft(operation: ChargedOperation, nowMs: number, wallMs: number): boolean {
     if (this.#requestWindow.remainingRequests(nowMs) === 0) return false;
     if (operation === 'query_analytics') return this.#analyticsWindow.remainingRequests(nowMs) > 0;
-    if (operation === 'create_session') return this.#remainingSessions(wallMs) > 0;
+    if (operation === 'create_session') return this.#getRemainingSessions(wallMs) > 0;
     return true;
   }
 
@@ -134,7 +134,7 @@ export class KeyUsage {
         return createRateLimitStatus(this.#policies.forAnalytics.analytics, left, resetInMs, wallMs);
       }
     } else if (operation === 'create_session') {
-      const left = this.#remainingSessions(wallMs);
+      const left = this.#getRemainingSessions(wallMs);
       if (left <= requestsLeft) {
         const resetInMs = left === this.#sessionsPerDay ? 0 : timeToMidnightMs(wallMs);
         return createRateLimitStatus(this.#policies.forSessions.sessions, left, resetInMs, wallMs);
@@ -148,7 +148,7 @@ export class KeyUsage {
    * Returns the status of the exceeded limit for which the caller must wait longest. The reset time of an exceeded limit is the time when a
    * retry can succeed.
    */
-  exceededLimitStatus(operation: ChargedOperation, nowMs: number, wallMs: number): RateLimitStatus {
+  findExceededLimit(operation: ChargedOperation, nowMs: number, wallMs: number): RateLimitStatus {
     let policy = this.#requestRatePolicy(operation);
     let waitMs = this.#requestWindow.retryAfterMs(nowMs);
     if (operation === 'query_analytics' && this.#analyticsWindow.retryAfterMs(nowMs) > waitMs) {
@@ -156,7 +156,7 @@ export class KeyUsage {
       waitMs = this.#analyticsWindow.retryAfterMs(nowMs);
     } else if (
       operation === 'create_session' &&
-      this.#remainingSessions(wallMs) === 0 &&
+      this.#getRemainingSessions(wallMs) === 0 &&
       timeToMidnightMs(wallMs) > waitMs
     ) {
       policy = this.#policies.forSessions.sessions;
@@ -166,7 +166,7 @@ export class KeyUsage {
   }
 
   /** Deletes the buffers of empty windows. Returns true if all counts are zero, so that the caller can delete this `KeyUsage`. */
-  deleteIdleWindows(nowMs: number, wallMs: number): boolean {
+  deleteUnusedSlidingWindows(nowMs: number, wallMs: number): boolean {
     const requestsIdle = this.#requestWindow.deleteWindowIfEmpty(nowMs);
     const analyticsIdle = this.#analyticsWindow.deleteWindowIfEmpty(nowMs);
     const today = daysSinceEpoch(wallMs);
@@ -178,7 +178,7 @@ export class KeyUsage {
     );
   }
 
-  #remainingSessions(wallMs: number): number {
+  #getRemainingSessions(wallMs: number): number {
     // The count can exceed the daily limit, because the operator may have lowered the limit during the day.
     return Math.max(0, this.#sessionsPerDay - this.#sessionCounter.count(daysSinceEpoch(wallMs)));
   }

@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { assertIntegerOption, assertKnownOptionNames } from '../domain/assert-options.ts';
-import { dayMs } from '../domain/calendar.ts';
-import { flattenString } from '../domain/text.ts';
+import { millisecondsPerDay } from '../domain/calendar.ts';
+import { copyToFlatString } from '../domain/text.ts';
 
 /** Rate limits of an API key (docs/contract.md#rate-limits). */
 export interface KeyLimits {
@@ -28,7 +28,7 @@ export const defaultKeyLimits: KeyLimits = {
   sessionsPerDay: bounds.sessionsPerDayDefault,
 };
 
-export const nullLimitOverrides: KeyLimitOverrides = {
+export const defaultLimitOverrides: KeyLimitOverrides = {
   requestsPerMinute: null,
   analyticsPerMinute: null,
   sessionsPerDay: null,
@@ -102,7 +102,7 @@ export function createRateLimitPolicies(limits: KeyLimits): RateLimitPolicies {
   const minuteSeconds = bounds.rateLimitWindowMs / 1000;
   const requests: NamedLimit = { name: 'minute', limit: limits.requestsPerMinute, windowSeconds: minuteSeconds };
   const analytics: NamedLimit = { name: 'analytics', limit: limits.analyticsPerMinute, windowSeconds: minuteSeconds };
-  const sessions: NamedLimit = { name: 'day', limit: limits.sessionsPerDay, windowSeconds: dayMs / 1000 };
+  const sessions: NamedLimit = { name: 'day', limit: limits.sessionsPerDay, windowSeconds: millisecondsPerDay / 1000 };
   return {
     requests: createLimitPolicy(requests, [requests]),
     forAnalytics: {
@@ -127,10 +127,10 @@ function createLimitPolicy({ name, limit }: NamedLimit, all: readonly NamedLimit
   return {
     name,
     policyHeaderValue,
-    headerPrefix: flattenString(
+    headerPrefix: copyToFlatString(
       `\r\nX-RateLimit-Limit: ${limit}\r\nRateLimit-Policy: ${policyHeaderValue}\r\nX-RateLimit-Remaining: `,
     ),
-    rateLimitHeaderPrefix: flattenString(`\r\nRateLimit: "${name}";r=`),
+    rateLimitHeaderPrefix: copyToFlatString(`\r\nRateLimit: "${name}";r=`),
   };
 }
 
@@ -183,7 +183,7 @@ export class SlidingWindow {
   remainingRequests(nowMs: number): number {
     const times = this.#admittedMs;
     if (times !== null && this.#count > 0) {
-      if (this.#isOutsideWindow(this.#newestRequestMs(times), nowMs)) {
+      if (this.#isOutsideWindow(this.#newestRequestTimeMs(times), nowMs)) {
         this.#count = 0;
       } else {
         while (this.#isOutsideWindow(times[this.#oldestIndex] as number, nowMs)) {
@@ -213,7 +213,7 @@ export class SlidingWindow {
   /** Returns the time in milliseconds until the sliding window contains no requests. */
   timeToResetMs(nowMs: number): number {
     if (this.#admittedMs === null || this.remainingRequests(nowMs) === this.limit) return 0;
-    return this.#newestRequestMs(this.#admittedMs) + this.#windowMs - nowMs;
+    return this.#newestRequestTimeMs(this.#admittedMs) + this.#windowMs - nowMs;
   }
 
   /** Deletes the ring buffer and returns true if the sliding window contains no requests; otherwise returns false. */
@@ -228,7 +228,7 @@ export class SlidingWindow {
     return nowMs - admittedMs >= this.#windowMs;
   }
 
-  #newestRequestMs(times: Float64Array): number {
+  #newestRequestTimeMs(times: Float64Array): number {
     const index = this.#oldestIndex + this.#count - 1;
     return times[index < times.length ? index : index - times.length] as number;
   }

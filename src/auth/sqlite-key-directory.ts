@@ -67,7 +67,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
       this.#selectOrigins = selectText('SELECT origin FROM embed_origins WHERE account = ? ORDER BY origin');
       this.#selectKeyId = selectText('SELECT id FROM keys WHERE number = ?');
       this.#selectAccountName = selectText('SELECT name FROM accounts WHERE number = ?');
-      this.#loadAllChanges();
+      this.#loadChangedKeys();
       this.#database.pragma(`busy_timeout = ${bounds.apiKeyReadLockTimeoutMs}`);
     } catch (error) {
       this.#database.close();
@@ -89,7 +89,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
    * Returns a key ID and an account name for the process log. Reads the key file only for names that are not cached. The key ID or account
    * name is undefined if it is unknown or the key file cannot be read.
    */
-  findAccountAndKeyNames({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
+  findAccountAndKeyName({ account, keyNumber }: { readonly account: number; readonly keyNumber?: number }) {
     return {
       key: keyNumber === undefined ? undefined : cachedName(keyNumber, this.#keyIdCache, this.#selectKeyId),
       account: cachedName(account, this.#accountNameCache, this.#selectAccountName),
@@ -98,7 +98,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
 
   /** Reads all new changes of the key file immediately. Call this method after this process has changed the key file. */
   reloadKeyFile(): void {
-    this.#tryReadingKeyFile(() => this.#loadAllChanges());
+    this.#tryReadingKeyFile(() => this.#loadChangedKeys());
   }
 
   close(): void {
@@ -133,7 +133,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
     }
   }
 
-  #loadAllChanges(): void {
+  #loadChangedKeys(): void {
     while (!this.#loadChangeBatch());
   }
 

@@ -63,7 +63,7 @@ export interface MemoryPerSession {
  * The server sustains an offered rate if the achieved rate is at least this share of the offered rate. If the achieved rate is below this
  * share, many requests were refused, failed, or were still waiting at the end of the load.
  */
-export const minAchievedLoadRatio = 0.98;
+export const minCompletedRequestShare = 0.98;
 
 /** Highest request rate at which the p99 latency is within a target. */
 export interface SustainedRate {
@@ -96,7 +96,7 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
  * under full load, which is also the load at which the route costs were measured. If requests were refused, the returned CPU time can
  * be too low; the plan then has more servers than necessary.
  */
-export function findMinCpuMicros({ points }: LoadCurve): number {
+export function findCpuMicrosPerRequest({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));
 }
 
@@ -122,7 +122,7 @@ export function wasClientSaturated({ points }: LoadCurve, perSecond: number): bo
 }
 
 function reachedOfferedRate({ offeredPerSecond, achievedPerSecond }: LoadCurvePoint): boolean {
-  return achievedPerSecond >= minAchievedLoadRatio * offeredPerSecond;
+  return achievedPerSecond >= minCompletedRequestShare * offeredPerSecond;
 }
 
 type PointMetric = Exclude<keyof LoadCurvePoint, 'clientSaturated'>;

@@ -1,17 +1,17 @@
 import {
   type CapacityMeasurements,
-  findMinCpuMicros,
+  findCpuMicrosPerRequest,
   findSustainedRate,
   interpolateMetric,
   type MeasuredMachine,
-  minAchievedLoadRatio,
+  minCompletedRequestShare,
   type SustainedRate,
   wasClientSaturated,
 } from './measurements.ts';
 import {
   CapacityPlanError,
   calculateLoadPerKey,
-  mapRoutesToNumbers,
+  computePerRoute,
   type RouteName,
   routeNames,
   type TrafficMix,
@@ -144,7 +144,7 @@ function computeMixCost(
   return {
     socketThreadMicros: socketThread / requestsPerSecond,
     allThreadsMicros,
-    curveRequests: allThreadsMicros / findMinCpuMicros(curve),
+    curveRequests: allThreadsMicros / findCpuMicrosPerRequest(curve),
   };
 }
 
@@ -189,7 +189,7 @@ function computeServerLoad(key: TrafficPerKey, keys: number): ServerLoad {
   return {
     keys,
     requestsPerSecond: keys * key.requestsPerSecond,
-    ratesPerSecond: mapRoutesToNumbers((name) => keys * key.ratesPerSecond[name]),
+    ratesPerSecond: computePerRoute((name) => keys * key.ratesPerSecond[name]),
     sessionsPerDay: keys * key.sessionsPerDay,
     liveSessions: keys * key.liveSessions,
   };
@@ -203,7 +203,7 @@ function predictServer(
   const curveRate = load.requestsPerSecond * cost.curveRequests;
   // Below full load, a server handles requests in smaller batches, so each request costs more CPU time. The latency curve contains the CPU
   // time per request at each rate.
-  const costFactor = interpolateMetric(curve.points, curveRate, 'cpuMicros') / findMinCpuMicros(curve);
+  const costFactor = interpolateMetric(curve.points, curveRate, 'cpuMicros') / findCpuMicrosPerRequest(curve);
   const cores = (micros: number) => (load.requestsPerSecond * micros * costFactor) / 1e6;
   return {
     p99Ms: interpolateMetric(curve.points, curveRate, 'p99Ms'),
@@ -343,7 +343,7 @@ export function compareMeasurementWithPlan(
       refused === 0 &&
       failed === 0 &&
       p99Ms <= request.sloP99Ms &&
-      achievedPerSecond >= minAchievedLoadRatio * offeredPerSecond,
+      achievedPerSecond >= minCompletedRequestShare * offeredPerSecond,
   };
 }
 

@@ -17,7 +17,7 @@ export const routeNames = [
 export type RouteName = (typeof routeNames)[number];
 
 /** Returns an object with one number per route, computed by `numberOf`. */
-export function mapRoutesToNumbers(numberOf: (name: RouteName) => number): Record<RouteName, number> {
+export function computePerRoute(numberOf: (name: RouteName) => number): Record<RouteName, number> {
   return Object.fromEntries(routeNames.map((name) => [name, numberOf(name)])) as Record<RouteName, number>;
 }
 
@@ -102,7 +102,7 @@ export function toTrafficMix(file: TrafficMixFile): TrafficMix {
   const shares = file.per_100_sessions;
   const perSession = (name: RouteName) => (name === 'session' ? 1 : (shares[name] ?? 0) / 100);
   return {
-    perSession: mapRoutesToNumbers(perSession),
+    perSession: computePerRoute(perSession),
     busyShare: file.busy_share ?? 1,
     minutePeakFactor: file.minute_peak ?? null,
     livePeakFactor: file.live_peak ?? 1,
@@ -180,7 +180,7 @@ export function calculateLoadPerKey(mix: TrafficMix): TrafficPerKey {
   const busy = sessionsPerSecond * busyShare;
   return {
     boundBy,
-    ratesPerSecond: mapRoutesToNumbers((name) => busy * perSession[name]),
+    ratesPerSecond: computePerRoute((name) => busy * perSession[name]),
     requestsPerSecond: busy * total,
     sessionsPerDay: perDay * busyShare,
     liveSessions: live * busyShare,

@@ -44,7 +44,7 @@ export class CatalogArchive {
       .map((name) => {
         const version = name.slice(0, -'.json'.length);
         const replaced = names.has(`${version}.replaced`);
-        return { version, replacedMs: replaced ? this.#readReplacementTimeMs(version) : null };
+        return { version, replacedMs: replaced ? this.#readReplacedAt(version) : null };
       });
   }
 
@@ -79,13 +79,13 @@ export class CatalogArchive {
     writeFileDurably(join(this.folder, `${version}.replaced`), String(wallMs));
   }
 
-  markCurrent(version: string): void {
+  markCatalogAsCurrent(version: string): void {
     rmSync(join(this.folder, `${version}.replaced`), { force: true });
   }
 
   removeCatalog(version: string): void {
     rmSync(this.#catalogFilePath(version), { force: true });
-    this.markCurrent(version);
+    this.markCatalogAsCurrent(version);
   }
 
   #catalogFilePath(version: string): string {
@@ -101,7 +101,7 @@ export class CatalogArchive {
   }
 
   /** Reads the Unix time (in ms) at which a catalog version was replaced. Returns null if the `.replaced` file contains no time. */
-  #readReplacementTimeMs(version: string): number | null {
+  #readReplacedAt(version: string): number | null {
     const text = readFileSync(join(this.folder, `${version}.replaced`), 'utf8');
     return /^\d{1,16}$/.test(text) ? Number(text) : null;
   }

@@ -42,7 +42,7 @@ export class CatalogErrors {
   /** Formats errors as lines like `lenders[0].offers[2].amount.min: must be >= 1`. A last line counts the omitted errors, if any. */
   formatErrorLines(): string[] {
     const lines = this.listed.map(({ path, problem }) => `${formatCatalogValuePath(path)}: ${problem}`);
-    const omitted = this.formatOmittedCount();
+    const omitted = this.formatOmittedErrorCount();
     return omitted === null ? lines : [...lines, omitted];
   }
 
@@ -50,7 +50,7 @@ export class CatalogErrors {
    * Returns the number of omitted errors as a text like `and 5 more`, or null if no error is omitted. `others` is the number of omitted
    * errors that were never added to this object.
    */
-  formatOmittedCount(others = 0): string | null {
+  formatOmittedErrorCount(others = 0): string | null {
     const unlisted = this.#count - this.listed.length + others;
     return unlisted === 0 ? null : `and ${this.isIncomplete ? 'at least ' : ''}${unlisted} more`;
   }

@@ -74,4 +74,4 @@ const anyCatalog = catalogSchema({}, anyLender);
 export type CatalogFile = Static<typeof anyCatalog>;
 export type CatalogLender = CatalogFile['lenders'][number];
 export type CatalogOffer = Static<typeof anyOffer>;
-export type CatalogCriterion = CatalogOffer['criteria'][number];
+export type OfferCriterion = CatalogOffer['criteria'][number];

@@ -81,7 +81,7 @@ export class CatalogStore {
       if (!read.ok) throw new InvalidCatalogError(source, read.errors);
       const current = this.#compileCatalog(read.catalog, source);
       this.archive.storeCatalog(current.version, { ...source, catalog: read.catalog });
-      this.archive.markCurrent(current.version);
+      this.archive.markCatalogAsCurrent(current.version);
       this.#served.push({ source, current });
     }
     this.#loadReplacedCatalogs();
@@ -198,7 +198,7 @@ export class CatalogStore {
       }
       for (const prepare of this.#beforeActivateHooks) await prepare(compiled);
       this.archive.markCatalogReplaced(old.version, replacedMs);
-      this.archive.markCurrent(version);
+      this.archive.markCatalogAsCurrent(version);
     } catch (error) {
       if (!this.#replaced.has(version) && !this.#isCurrentVersion(version)) this.archive.removeCatalog(version);
       throw error;

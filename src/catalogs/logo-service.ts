@@ -41,7 +41,7 @@ export class LogoService {
   /** Loads the logos of a replaced catalog that are not in the cache yet, up to `bounds.unusedLogoNamesMax` logos. */
   async loadOldLogos({ folder }: LogoSource, { lenders }: CatalogWithLogos): Promise<void> {
     const missing = lenders.filter(({ logo }) => !this.cache.has(logo)).slice(0, bounds.unusedLogoNamesMax);
-    if (missing.length > 0) this.cache.addOldLogos((await readLogos(folder, missing)).logos.values());
+    if (missing.length > 0) this.cache.keepPreviousLogos((await readLogos(folder, missing)).logos.values());
   }
 
   /** Reads the logo files of an active catalog again. Calls are executed one after the other, and the returned promise never rejects. */
@@ -115,7 +115,7 @@ export class LogoCache {
   }
 
   /** Adds logos of a replaced catalog to the cache. Skips logos whose file names are already in the cache. */
-  addOldLogos(logos: Iterable<Logo>): void {
+  keepPreviousLogos(logos: Iterable<Logo>): void {
     for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retainLogos(file, retained);
   }
 
@@ -124,7 +124,7 @@ export class LogoCache {
   }
 
   /** Finds a logo by file name and hash, or only by file name if the hash is unknown. Returns null if the file name is unknown. */
-  find(file: string, hash: string | undefined): Logo | null {
+  findFile(file: string, hash: string | undefined): Logo | null {
     const logos = this.#active.get(file) ?? this.#retained.get(file);
     if (logos === undefined) return null;
     return logos.find((logo) => logo.hash === hash) ?? logos[0] ?? null;

@@ -1,16 +1,16 @@
 import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { choiceValues, listAllowedValues } from '../verticals/field-vector.ts';
+import { getChoiceValues, listAllowedValues } from '../verticals/field-vector.ts';
 import { getVerticalProduct, type VerticalProduct } from '../verticals/products.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { type CatalogErrors, type CatalogValuePath, formatCatalogValuePath } from './catalog-errors.ts';
 import {
-  type CatalogCriterion,
   type CatalogFile,
   type CatalogLender,
   type CatalogOffer,
   catalogSchema,
   lenderSchema,
+  type OfferCriterion,
 } from './catalog-schema.ts';
 
 const compileSchema = (schema: TSchema) => Compile(schema);
@@ -96,7 +96,7 @@ function checkWellFormedText(text: unknown, path: CatalogValuePath, errors: Cata
 /** Reports rules for unknown US states, and age rules in a vertical without a birthdate field. `rules` need not match the schema. */
 function validateUsStateRules(rules: unknown, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors): void {
   if (typeof rules !== 'object' || rules === null || Array.isArray(rules)) return;
-  const states = choiceValues(vertical, vertical.roles.state);
+  const states = getChoiceValues(vertical, vertical.roles.state);
   for (const [state, rule] of Object.entries(rules)) {
     if (!states.includes(state)) errors.add([...path, state], `is not a value of ${vertical.roles.state}`);
     if (rule?.min_age !== undefined && vertical.roles.birthdate === undefined) {
@@ -134,7 +134,7 @@ function checkOffer(
 }
 
 function checkCriterion(
-  criterion: CatalogCriterion,
+  criterion: OfferCriterion,
   path: CatalogValuePath,
   vertical: Vertical,
   errors: CatalogErrors,

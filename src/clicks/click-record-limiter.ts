@@ -74,7 +74,7 @@ class SessionClickSketch {
  */
 export class ClickRecordLimiter implements LedgerSubscriber {
   /** The limiter does not request a replay of ledger records, but counts the clicks that are replayed for other subscribers. */
-  readonly replayStartMs = Number.POSITIVE_INFINITY;
+  readonly replayStartTimeMs = Number.POSITIVE_INFINITY;
   readonly #perLinkMax: number;
   readonly #clicksPerLink: LRUCache<string, number>;
   readonly #clicksPerSession: SessionClickSketch;

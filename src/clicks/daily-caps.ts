@@ -7,9 +7,9 @@ import { dayStartMs, daysSinceEpoch } from '../domain/calendar.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind, type OfferClickedRecord } from '../ledger/ledger-record.ts';
-import { emptyUnavailableOffers, type UnavailableOffers } from '../matching/matcher.ts';
+import { allOffersAvailable, type UnavailableOffers } from '../matching/matcher.ts';
 import { classifyClick } from './click-rules.ts';
-import { type OfferHash, SessionOfferPairs } from './session-offer-pairs.ts';
+import { type OfferKeyBits, SessionOfferPairs } from './session-offer-pairs.ts';
 
 /**
  * Daily cap of an offer, and the number of clicks that booked revenue on each of the last two days (docs/contract.md#daily-caps). The count
@@ -20,7 +20,7 @@ class OfferCapState {
   dailyCap: number | null = null;
   /** Time at which the offer was removed from the active catalog, or null. The daily cap still applies to links that were shown earlier. */
   removedMs: number | null = null;
-  readonly randomId: OfferHash;
+  readonly randomId: OfferKeyBits;
   readonly #days = [-1, -1];
   readonly #counts = [0, 0];
 
@@ -72,7 +72,7 @@ function applyRecord(
       if (offer === undefined || record[8] === null) return false;
       // A confirmation can create a missing click (docs/contract.md#clicks-without-a-record). The created click does not count towards the
       // daily cap. Later clicks of the same session on the same offer count as repeats.
-      if (pairs.pairState(record[2], offer.randomId) === 'shown') pairs.markClicked(record[2], offer.randomId);
+      if (pairs.getPairState(record[2], offer.randomId) === 'shown') pairs.markClicked(record[2], offer.randomId);
       return false;
     }
   }
@@ -86,7 +86,7 @@ function applyClick(
 ): boolean {
   // The decision `withinDailyCap` in the click's record is final. `withinDailyCap` is undefined if the offer had no daily cap at the time
   // of the click.
-  if (withinDailyCap === null || pairs.pairState(sub, offer.randomId) === 'clicked') return false;
+  if (withinDailyCap === null || pairs.getPairState(sub, offer.randomId) === 'clicked') return false;
   if (withinDailyCap === undefined && !isCountedClick(sub, clickedMs, offer, pairs)) return false;
   pairs.markClicked(sub, offer.randomId);
   if (withinDailyCap === false) return false;
@@ -106,8 +106,8 @@ function isCountedClick(
   pairs: SessionOfferPairs,
 ): boolean {
   const { createdMs } = decodeSubId(sub);
-  const state = pairs.pairState(sub, randomId);
-  const wasShown = state !== 'none' || !pairs.isCompleteSince(createdMs);
+  const state = pairs.getPairState(sub, randomId);
+  const wasShown = state !== 'none' || !pairs.hasAllSessionsSince(createdMs);
   return classifyClick({ wasShown, wasClicked: state === 'clicked', createdMs }, clickedMs) === 'counted';
 }
 
@@ -130,24 +130,24 @@ export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord) => vo
  * recorded and counted in one turn of the event loop, so that concurrent clicks cannot exceed a cap. The click's record states whether the
  * click is within the daily cap. Analytics read this decision from the click's record and do not check the cap again.
  *
- * If an offer gets its first cap while the service runs, `countPastClicks` counts the offer's earlier clicks from the ledger.
+ * If an offer gets its first cap while the service runs, `loadPastClicks` counts the offer's earlier clicks from the ledger.
  */
 export class DailyCaps implements LedgerSubscriber {
   readonly #states = new Map<number, CatalogCapState>();
   readonly #pairsMax: number;
   readonly #pairs: SessionOfferPairs;
-  /** New ledger records, buffered until `countPastClicks` has read the older records; null if `countPastClicks` is not running. */
+  /** New ledger records, buffered until `loadPastClicks` has read the older records; null if `loadPastClicks` is not running. */
   #bufferedRecords: LedgerRecord[] | null = null;
   #cappedOfferCount = 0;
   readonly #completeSinceMs: number;
 
   constructor(nowMs: number, pairsMax: number = bounds.sessionCappedOfferPairsMax) {
-    this.#completeSinceMs = replayStartMs(nowMs);
+    this.#completeSinceMs = replayStartTimeMs(nowMs);
     this.#pairsMax = pairsMax;
     this.#pairs = new SessionOfferPairs(pairsMax, this.#completeSinceMs);
   }
 
-  get replayStartMs(): number {
+  get replayStartTimeMs(): number {
     return this.hasNoCaps ? Number.POSITIVE_INFINITY : this.#completeSinceMs;
   }
 
@@ -167,8 +167,8 @@ export class DailyCaps implements LedgerSubscriber {
 
   /** Returns the offers of an active catalog that have reached their cap. */
   unavailableOffers(catalog: CompiledCatalog, nowMs: number): UnavailableOffers {
-    if (catalog.dailyCaps.size === 0) return emptyUnavailableOffers;
-    const state = this.#capStateOf(catalog);
+    if (catalog.dailyCaps.size === 0) return allOffersAvailable;
+    const state = this.#getCatalogCaps(catalog);
     if (state.catalog !== catalog) throw new Error('catalog is not active');
     const day = daysSinceEpoch(nowMs);
     if (state.unavailableDay !== day) {
@@ -195,12 +195,12 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /** Reads the ledger to count earlier clicks on those offers of a new catalog that had no daily cap before. */
-  async countPastClicks(catalog: CompiledCatalog, nowMs: number, readHistory: LedgerReader): Promise<void> {
-    const state = this.#capStateOf(catalog);
+  async loadPastClicks(catalog: CompiledCatalog, nowMs: number, readHistory: LedgerReader): Promise<void> {
+    const state = this.#getCatalogCaps(catalog);
     const offers = new Map<string, OfferCapState>();
     for (const id of catalog.dailyCaps.keys()) if (!state.offers.has(id)) offers.set(id, new OfferCapState());
     if (offers.size === 0) return;
-    const sinceMs = replayStartMs(nowMs);
+    const sinceMs = replayStartTimeMs(nowMs);
     const isOfCatalog = (record: LedgerRecord): boolean => stateKeyOfSub(record[2]) === stateKeyOfCatalog(catalog);
     // The session-offer pairs of old records are collected in a separate set, because new records change `#pairs` while the ledger is read.
     const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
@@ -220,11 +220,11 @@ export class DailyCaps implements LedgerSubscriber {
   }
 
   /**
-   * Activates the daily caps of a catalog; `nowMs` is the current time. Call `countPastClicks` first. The cap of an offer that was
+   * Activates the daily caps of a catalog; `nowMs` is the current time. Call `loadPastClicks` first. The cap of an offer that was
    * removed from the catalog applies for another 28 hours (docs/contract.md#daily-caps).
    */
-  activateCaps(catalog: CompiledCatalog, nowMs: number): void {
-    const state = this.#capStateOf(catalog);
+  activateCatalog(catalog: CompiledCatalog, nowMs: number): void {
+    const state = this.#getCatalogCaps(catalog);
     const offers = new Map<string, OfferCapState>();
     for (const [id, cap] of catalog.dailyCaps) {
       const offer = state.offers.get(id) ?? new OfferCapState();
@@ -248,10 +248,10 @@ export class DailyCaps implements LedgerSubscriber {
   restoreCaps(catalog: CompiledCatalog, replaced: readonly ReplacedCatalog[]): void {
     let sinceMs = 0;
     for (const { compiled, replacedMs } of replaced) {
-      this.activateCaps(compiled, sinceMs);
+      this.activateCatalog(compiled, sinceMs);
       sinceMs = replacedMs;
     }
-    this.activateCaps(catalog, sinceMs);
+    this.activateCatalog(catalog, sinceMs);
   }
 
   #deleteExpiredCaps(nowMs: number): void {
@@ -264,11 +264,11 @@ export class DailyCaps implements LedgerSubscriber {
     }
   }
 
-  #capStateOf(catalog: CompiledCatalog): CatalogCapState {
+  #getCatalogCaps(catalog: CompiledCatalog): CatalogCapState {
     const key = stateKeyOfCatalog(catalog);
     let state = this.#states.get(key);
     if (state === undefined) {
-      state = { catalog: null, offers: new Map(), unavailable: emptyUnavailableOffers, unavailableDay: null };
+      state = { catalog: null, offers: new Map(), unavailable: allOffersAvailable, unavailableDay: null };
       this.#states.set(key, state);
     }
     return state;
@@ -288,7 +288,7 @@ interface CatalogCapState {
 const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
 
 /** Subtracts the 24 hours in which the clicks of a session count, and one more hour in case the wall clock was set back. */
-function replayStartMs(nowMs: number): number {
+function replayStartTimeMs(nowMs: number): number {
   return dayStartMs(daysSinceEpoch(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }
 
@@ -315,5 +315,5 @@ function computeUnavailableOffers(
     bits[index >>> 5]! |= 1 << (index & 31);
     count++;
   }
-  return count === 0 ? emptyUnavailableOffers : { count, bits };
+  return count === 0 ? allOffersAvailable : { count, bits };
 }

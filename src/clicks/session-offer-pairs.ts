@@ -3,7 +3,7 @@ import { decodeSubId } from '../ids/sub-id.ts';
 type PairState = 'none' | 'shown' | 'clicked';
 
 /** 64 random bits that identify an offer. */
-export interface OfferHash {
+export interface OfferKeyBits {
   readonly high: number;
   readonly low: number;
 }
@@ -14,7 +14,7 @@ const minuteMs = 60 * 1000;
  * Set of (session, offer) pairs: the offers that were shown to each session, with one bit for a counted click. Pairs are stored compactly
  * (eight bytes each, outside the JavaScript heap), because there can be millions of pairs.
  *
- * A pair is identified by a 63-bit number computed from the sub_id and `OfferHash`. In a set of four million pairs, the probability that
+ * A pair is identified by a 63-bit number computed from the sub_id and `OfferKeyBits`. In a set of four million pairs, the probability that
  * two pairs have the same number is one in a million. Each hash table contains the sessions created in one minute. The tables are small, so
  * that growing a table is fast. The oldest table is evicted when clicks of its sessions no longer count, or when the set contains too many
  * pairs.
@@ -35,19 +35,19 @@ export class SessionOfferPairs {
   }
 
   /** Returns true if the set contains all session-offer pairs of the sessions created at `createdMs` or later. */
-  isCompleteSince(createdMs: number): boolean {
+  hasAllSessionsSince(createdMs: number): boolean {
     return createdMs >= this.#completeSinceMs;
   }
 
-  pairState(sub: Uint8Array, offerId: OfferHash): PairState {
-    return this.#tablesByMinute.get(minuteOf(sub))?.pairState(sub, offerId) ?? 'none';
+  getPairState(sub: Uint8Array, offerId: OfferKeyBits): PairState {
+    return this.#tablesByMinute.get(minuteOf(sub))?.getPairState(sub, offerId) ?? 'none';
   }
 
-  markShown(sub: Uint8Array, offerId: OfferHash): void {
+  markShown(sub: Uint8Array, offerId: OfferKeyBits): void {
     this.#addPair(sub, offerId, false);
   }
 
-  markClicked(sub: Uint8Array, offerId: OfferHash): void {
+  markClicked(sub: Uint8Array, offerId: OfferKeyBits): void {
     this.#addPair(sub, offerId, true);
   }
 
@@ -68,10 +68,10 @@ export class SessionOfferPairs {
     this.#completeSinceMs = createdMs;
     if (Math.floor(createdMs / minuteMs) === minuteBefore) return;
     for (const minute of this.#tablesByMinute.keys())
-      if ((minute + 1) * minuteMs <= createdMs) this.#evictTable(minute);
+      if ((minute + 1) * minuteMs <= createdMs) this.#evictPairTable(minute);
   }
 
-  #addPair(sub: Uint8Array, offerId: OfferHash, clicked: boolean): void {
+  #addPair(sub: Uint8Array, offerId: OfferKeyBits, clicked: boolean): void {
     this.#size += this.#findOrCreatePairTable(minuteOf(sub)).add(
       highWordOf(sub, offerId),
       lowWordOf(sub, offerId),
@@ -93,11 +93,11 @@ export class SessionOfferPairs {
     while (this.#size > this.#pairsMax) {
       const oldest = Math.min(...this.#tablesByMinute.keys());
       this.#completeSinceMs = Math.max(this.#completeSinceMs, (oldest + 1) * minuteMs);
-      this.#evictTable(oldest);
+      this.#evictPairTable(oldest);
     }
   }
 
-  #evictTable(minute: number): void {
+  #evictPairTable(minute: number): void {
     this.#size -= this.#findOrCreatePairTable(minute).size;
     this.#tablesByMinute.delete(minute);
   }
@@ -116,7 +116,7 @@ class PairTable {
   size = 0;
   #words = new Uint32Array(2 * initialSlots);
 
-  pairState(sub: Uint8Array, offerId: OfferHash): PairState {
+  getPairState(sub: Uint8Array, offerId: OfferKeyBits): PairState {
     const index = this.#find(highWordOf(sub, offerId), lowWordOf(sub, offerId));
     if (this.#isEmpty(index)) return 'none';
     return (this.#words[index + 1]! & 1) === 1 ? 'clicked' : 'shown';
@@ -178,11 +178,11 @@ class PairTable {
 }
 
 /** Returns the first 32-bit word of a session-offer pair. The value 0 is replaced by 1, because 0 marks an empty slot of the hash table. */
-function highWordOf(sub: Uint8Array, { high }: OfferHash): number {
+function highWordOf(sub: Uint8Array, { high }: OfferKeyBits): number {
   return (readWord(sub, randomOffset) ^ high) >>> 0 || 1;
 }
 
-function lowWordOf(sub: Uint8Array, { low }: OfferHash): number {
+function lowWordOf(sub: Uint8Array, { low }: OfferKeyBits): number {
   return ((readWord(sub, randomOffset + 4) ^ low) & ~1) >>> 0;
 }
 

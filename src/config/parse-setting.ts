@@ -60,11 +60,11 @@ export function parseHostSetting(env: Env, name: SettingName): string | null {
 }
 
 export function parseHostNamesSetting(env: Env, name: SettingName, countMax: number): readonly string[] | null {
-  const rule = `up to ${countMax} ${hostNamesRule}, separated by commas`;
+  const rule = `up to ${countMax} ${hostNamesFormat}, separated by commas`;
   return parseSetting(env, name, rule, (text) => parseList(text, countMax, isHostName));
 }
 
-export const hostNamesRule = 'host names without ports, like marketplace.internal (IP addresses need no entry)';
+export const hostNamesFormat = 'host names without ports, like marketplace.internal (IP addresses need no entry)';
 
 /** Whether the text is a host name and not an IPv4 address. Underscores are valid, because container names may contain underscores. */
 export function isHostName(text: unknown): text is string {

@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
  * Rule for the valid values of each JSON member, query parameter and header of requests. In the message of an INVALID_REQUEST error, the
  * rule follows the name, such as `mode must be live or test`. A rule describes every valid value and never quotes the request.
  */
-export const requestParamRules = {
+export const paramErrorTexts = {
   body: 'must be valid JSON in UTF-8, and an object with the members that the API reference lists',
   'Idempotency-Key': `must be 1 to ${bounds.idempotencyKeyCharactersMax} visible ASCII characters`,
   'Content-Length': 'must be given at most once, as a decimal number of bytes',
@@ -51,7 +51,7 @@ export const requestParamRules = {
   origins: `must be an array of web origins such as https://www.example.com; an account may have ${bounds.embedOriginsPerAccountMax}`,
 } as const satisfies Record<string, string>;
 
-export type RequestParamName = keyof typeof requestParamRules;
+export type RequestParamName = keyof typeof paramErrorTexts;
 
 /** Part of an error message: how every query parameter must be encoded. */
 export const queryEncodingAdvice = 'must be given only once, as valid percent-encoded UTF-8';

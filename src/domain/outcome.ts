@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable, type RequestParamName, requestParamRules } from './errors.ts';
+import { type ErrorCode, errorTable, paramErrorTexts, type RequestParamName } from './errors.ts';
 
 /** An element of `fields_invalid` in a response (docs/contract.md#submitting-fields). */
 export interface InvalidField {
@@ -49,7 +49,7 @@ export function failureOutcomeWithCode(code: ErrorCode): Failure {
   return failureOutcome({ code });
 }
 
-export function invalidRequest(param: RequestParamName, rule: string = requestParamRules[param]): Failure {
+export function invalidRequest(param: RequestParamName, rule: string = paramErrorTexts[param]): Failure {
   return failureOutcome({ code: 'INVALID_REQUEST', param, rule });
 }
 

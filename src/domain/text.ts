@@ -11,9 +11,9 @@ export function isVisibleAscii(text: string, charactersMax: number): boolean {
 
 /**
  * Returns an equal string that is stored as one block of memory. The JavaScript engine stores a concatenated string as a tree of its parts,
- * and traversing the tree is slow. Without `flattenString`, formatting a response with offers took four times as long.
+ * and traversing the tree is slow. Without `copyToFlatString`, formatting a response with offers took four times as long.
  */
-export function flattenString(text: string): string {
+export function copyToFlatString(text: string): string {
   return Buffer.from(text).toString();
 }
 

@@ -10,7 +10,7 @@ import {
   httpEngineChoices,
   type PublicUrls,
 } from '../config/config.ts';
-import { baseUrlRule, hostNamesRule, isHostName, isHttpOrigin, parseBaseUrl } from '../config/parse-setting.ts';
+import { baseUrlRule, hostNamesFormat, isHostName, isHttpOrigin, parseBaseUrl } from '../config/parse-setting.ts';
 import type { ConfirmationStatus } from '../confirmations/confirmation.ts';
 import { assertIntegerOption, assertKnownOptionNames, assertObject } from '../domain/assert-options.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -193,7 +193,7 @@ export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   const { operationsAllowedHosts: hosts = [] } = listen;
   const { opsAllowedHostsMax } = bounds;
   if (!Array.isArray(hosts) || hosts.length > opsAllowedHostsMax || !hosts.every(isHostName)) {
-    throw new RangeError(`listen.operationsAllowedHosts must be up to ${opsAllowedHostsMax} ${hostNamesRule}`);
+    throw new RangeError(`listen.operationsAllowedHosts must be up to ${opsAllowedHostsMax} ${hostNamesFormat}`);
   }
   assertOneOf('listen.engine', listen.engine, httpEngineChoices);
   if (!listen.tls) return;

@@ -15,21 +15,25 @@ import {
   successOutcome,
 } from '../domain/outcome.ts';
 import type { SortOrder } from '../matching/matcher.ts';
-import type { DailyView, SessionRowsView, SummaryView } from '../operations/analytics-views.ts';
+import type {
+  AnalyticsSummaryResponse,
+  DailyAnalyticsResponse,
+  SessionRowsResponse,
+} from '../operations/analytics-responses.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';
 import { createOfferUrls } from '../operations/click-url.ts';
-import type { CreateSessionBody, SessionMetadata, SessionView } from '../operations/create-session.ts';
-import type { WidgetEmbedView } from '../operations/embed-widget.ts';
+import type { CreateSessionBody, CreateSessionResponse, SessionMetadata } from '../operations/create-session.ts';
+import type { WidgetEmbedResponse } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
-import { type MarketplaceView, toMarketplaceView } from '../operations/get-marketplace.ts';
+import { createMarketplaceResponse, type MarketplaceResponse } from '../operations/get-marketplace.ts';
 import {
   collectUnknownParameters,
   type IgnoredParameters,
   knownRequestParameters,
   reportIgnoredParameters,
 } from '../operations/ignored-names.ts';
-import type { AnalyticsRequest, AnalyticsView } from '../operations/query-analytics.ts';
-import type { InputsView } from '../operations/submit-inputs.ts';
+import type { AnalyticsRequest, AnalyticsResponse } from '../operations/query-analytics.ts';
+import type { SubmitInputsResponse } from '../operations/submit-inputs.ts';
 import type { OfferUrls } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 
@@ -117,7 +121,7 @@ export class PartnerApi {
   async createSession(
     body: CreateSessionBody & { readonly metadata?: SessionMetadata },
     options?: { readonly idempotencyKey?: string | null },
-  ): Promise<PartnerApiResult<SessionView>> {
+  ): Promise<PartnerApiResult<CreateSessionResponse>> {
     assertKnownOptionNames('', options ?? {}, ['idempotencyKey']);
     const { operations } = this.#deps;
     const keyOption: unknown = options?.idempotencyKey ?? '';
@@ -137,18 +141,18 @@ export class PartnerApi {
   submitInputs(body: {
     readonly sub_id: string;
     readonly fields: Readonly<Record<string, unknown>>;
-  }): Promise<PartnerApiResult<InputsView>> {
+  }): Promise<PartnerApiResult<SubmitInputsResponse>> {
     return this.#run('submit_inputs', body, (admission) => this.#deps.operations.submitInputs(admission, body));
   }
 
   /** GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Each response counts as a marketplace view. */
-  getMarketplace(query: MarketplaceQuery): Promise<PartnerApiResult<MarketplaceView>> {
+  getMarketplace(query: MarketplaceQuery): Promise<PartnerApiResult<MarketplaceResponse>> {
     const { operations } = this.#deps;
     return this.#run('get_marketplace', query, async (admission) => {
       const request = toMarketplaceRequest(query, 'json');
       if (!request.ok) return request;
       const outcome = await operations.getMarketplace(admission, request.value, true, null);
-      return outcome.ok ? successOutcome(toMarketplaceView(outcome.value, this.#offerUrls)) : outcome;
+      return outcome.ok ? successOutcome(createMarketplaceResponse(outcome.value, this.#offerUrls)) : outcome;
     });
   }
 
@@ -156,7 +160,7 @@ export class PartnerApi {
    * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code). Returns the HTML that shows the offers of a session
    * on a page. When the widget later requests its offers from the public listener at `urls.widget`, the view is recorded.
    */
-  getWidget(query: WidgetQuery): Promise<PartnerApiResult<WidgetEmbedView>> {
+  getWidget(query: WidgetQuery): Promise<PartnerApiResult<WidgetEmbedResponse>> {
     return this.#run('get_marketplace', query, (admission) => {
       const { format } = (query ?? {}) as { readonly format?: unknown };
       const request = toMarketplaceRequest(query, typeof format === 'string' ? format : undefined);
@@ -165,12 +169,12 @@ export class PartnerApi {
   }
 
   /** GET /analytics (docs/contract.md#analytics). The result type depends on `query.granularity`, which is `summary` by default. */
-  queryAnalytics(query: AnalyticsQuery): Promise<PartnerApiResult<SummaryView>>;
-  queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<PartnerApiResult<DailyView>>;
-  queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<PartnerApiResult<SessionRowsView>>;
+  queryAnalytics(query: AnalyticsQuery): Promise<PartnerApiResult<AnalyticsSummaryResponse>>;
+  queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<PartnerApiResult<DailyAnalyticsResponse>>;
+  queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<PartnerApiResult<SessionRowsResponse>>;
   queryAnalytics(
     query: AnalyticsQuery | AnalyticsPageQuery<'daily' | 'row'>,
-  ): Promise<PartnerApiResult<AnalyticsView>> {
+  ): Promise<PartnerApiResult<AnalyticsResponse>> {
     return this.#run('query_analytics', query, (admission) => {
       const request = toAnalyticsRequest(query);
       return request.ok ? this.#deps.operations.queryAnalytics(admission, request.value, null) : request;
@@ -192,7 +196,7 @@ export class PartnerApi {
 
   #admitCaller(operation: OperationName, isRepeat?: (caller: Caller) => boolean) {
     if (this.#deps.isStopping()) return serviceUnavailable(bounds.retryAfterSeconds);
-    return this.#deps.authenticator.admit(this.#authorization, this.#vertical, operation, isRepeat);
+    return this.#deps.authenticator.admitRequest(this.#authorization, this.#vertical, operation, isRepeat);
   }
 }
 

@@ -2,13 +2,13 @@ import { Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
 import type { AppendedRecord, EventLog } from './event-log.ts';
 import { type LogFiles, nodeFileSystem } from './log-files.ts';
-import { frameHeaderLength, headerExtensionLength } from './log-format.ts';
+import { frameHeaderLength, sequenceFieldsLength } from './log-format.ts';
 import {
   type ReadProgressListener,
-  type RecordVisitor,
+  type RecordCallback,
   type RecoveredLog,
   type RemovedTail,
-  type ReplayStart,
+  type ReplayStartPosition,
   recoverLog,
 } from './log-recovery.ts';
 import { FrameGroup, SegmentWriter } from './segment-writer.ts';
@@ -23,18 +23,18 @@ export interface FileEventLogOptions<Item> {
    */
   readonly durability: 'fsync' | 'write';
   /** Called for each record that is read while the log is opened. */
-  readonly onRecord?: RecordVisitor;
+  readonly onRecord?: RecordCallback;
   /**
    * Start time for reading the log. Segments that contain only older records are skipped. If `readSince` is undefined, all segments are
    * read.
    */
-  readonly readSince?: ReplayStart;
+  readonly readSince?: ReplayStartPosition;
   /** Called while the log is opened, with the number of bytes that are already read. */
   readonly onProgress?: ReadProgressListener | undefined;
   /** Called synchronously for each record that the log accepts. The callback must not throw. */
   readonly onAppended?: (record: Item) => void;
   /** Called for incidents that the caller should report to the operator, such as write errors. */
-  readonly onIncident?: ((incident: EventLogIncident) => void) | undefined;
+  readonly onIncident?: ((incident: EventLogProblem) => void) | undefined;
   /**
    * Called after each group of records is stored. `bytes` is the size of the group, and `elapsedUs` is the time for writing and syncing the
    * group.
@@ -47,7 +47,7 @@ export interface FileEventLogOptions<Item> {
   readonly files?: LogFiles | undefined;
 }
 
-export type EventLogIncident =
+export type EventLogProblem =
   /** The log was not closed and ended with an incomplete record. The bytes of this record were moved to another file. */
   | ({ readonly kind: 'torn-tail-removed' } & RemovedTail)
   /** A write or sync failed, so the log continues in a new segment. */
@@ -181,7 +181,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const payload = this.#encoder.encodeSharedRef(record);
     if (payload.length > bounds.logRecordBytesMax) throw new RangeError('record is larger than logRecordBytesMax');
     const group = this.#pendingGroup;
-    const frameBytesMax = payload.length + frameHeaderLength + headerExtensionLength;
+    const frameBytesMax = payload.length + frameHeaderLength + sequenceFieldsLength;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
     // A sync mark in a frame proves that all earlier frames are synced (see log-format.ts). Each group is written only after all earlier
     // groups were synced, so its first frame gets a sync mark.
@@ -216,7 +216,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       this.#writingGroup = group;
       if (!(await this.#writeFramesWithRetries(group))) break;
       this.#durablePosition = group.firstSequence + group.records - 1;
-      group.clear();
+      group.clearFrames();
       this.#durableListener(this.#durablePosition);
       // The callers of resolved promises continue only after the next write has started.
       group.resolveAppendPromises();

@@ -33,8 +33,8 @@ import { bounds } from '../bounds.ts';
  */
 export const segmentHeaderLength = 32;
 export const frameHeaderLength = 8;
-export const headerExtensionLength = 12;
-export const syncFlagBit = 0x8000_0000;
+export const sequenceFieldsLength = 12;
+export const fsyncedFlag = 0x8000_0000;
 
 const magic = Buffer.from('svc-log\n', 'latin1');
 const formatVersion = 1;
@@ -90,12 +90,12 @@ export function temporaryFileName(name: string): string {
  * Returns the file name for a copy of the bytes that recovery removes from the end of a segment. The file name contains the CRC of these
  * bytes, so that different bytes from the same offset get different file names.
  */
-export function removedTailFileName(segment: string, offset: number, crc: number): string {
+export function formatTornBytesFileName(segment: string, offset: number, crc: number): string {
   return `${segment}.from-${offset}.${crc.toString(16).padStart(8, '0')}`;
 }
 
 /** Whether the file `name` contains bytes that recovery removed from the end of a segment. */
-export function isRemovedTailFileName(segment: string, name: string): boolean {
+export function isTornBytesFileName(segment: string, name: string): boolean {
   return name.startsWith(`${segment}.from-`);
 }
 
@@ -115,15 +115,15 @@ export function parseSegmentFileNames(names: readonly string[]): number[] {
     .sort((a, b) => a - b);
 }
 
-const sequenceFieldsScratch = Buffer.alloc(headerExtensionLength);
+const sequenceFieldsScratch = Buffer.alloc(sequenceFieldsLength);
 
 export function computeFrameCrc(sequence: number, previousCrc: number, payload: Uint8Array): number {
-  writeHeaderExtension(sequenceFieldsScratch, 0, sequence, previousCrc);
+  writeSequenceFields(sequenceFieldsScratch, 0, sequence, previousCrc);
   return crc32(payload, crc32(sequenceFieldsScratch));
 }
 
 /** Writes the two fields that only a frame with a sync mark contains: sequence number (u64) and previous CRC (u32). */
-export function writeHeaderExtension(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
+export function writeSequenceFields(target: Buffer, offset: number, sequence: number, previousCrc: number): void {
   target.writeUInt32BE(Math.floor(sequence / 2 ** 32), offset);
   target.writeUInt32BE(sequence >>> 0, offset + 4);
   target.writeUInt32BE(previousCrc, offset + 8);

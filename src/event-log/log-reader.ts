@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 import { type EventLog, LogUnavailableError } from './event-log.ts';
 import { type LogFiles, nodeFileSystem } from './log-files.ts';
 import { decodeSegmentHeader, parseSegmentFileNames, segmentFileName, segmentHeaderLength } from './log-format.ts';
-import { findNewestSegmentBefore, type ReplayStart } from './log-recovery.ts';
+import { findNewestSegmentBefore, type ReplayStartPosition } from './log-recovery.ts';
 import { type LogCursor, LogScanner } from './log-scanner.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 
@@ -34,7 +34,8 @@ export class LogReader {
       segment: typeof start === 'number' ? start : undefined,
       decode: true,
     });
-    if (cursor !== null && cursor.segment > 0) this.#scanner.continueAt(openAtCursor(files, folder, cursor), cursor);
+    if (cursor !== null && cursor.segment > 0)
+      this.#scanner.continueAtSegment(openAtCursor(files, folder, cursor), cursor);
   }
 
   get cursor(): LogCursor {
@@ -118,7 +119,7 @@ export async function readRecentRecords(
   files: LogFiles,
   folder: string,
   log: Pick<EventLog<unknown>, 'lastAppendedPosition' | 'durablePosition' | 'healthy'>,
-  since: ReplayStart,
+  since: ReplayStartPosition,
   visit: (record: unknown) => void,
 ): Promise<void> {
   const last = log.lastAppendedPosition;

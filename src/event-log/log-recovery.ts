@@ -4,10 +4,10 @@ import { crc32 } from 'node:zlib';
 import { bounds } from '../bounds.ts';
 import type { LogFiles } from './log-files.ts';
 import {
+  formatTornBytesFileName,
   isTemporaryFileName,
   parseSegmentFileNames,
   RecordDecoder,
-  removedTailFileName,
   segmentFileName,
   segmentHeaderLength,
 } from './log-format.ts';
@@ -17,7 +17,7 @@ import { type SegmentReader, withSegmentReader } from './segment-reader.ts';
 import { logSizeBytes } from './verify-log.ts';
 
 /** Called for each record in order. Copy byte arrays that you keep: they share memory with a larger file buffer. */
-export type RecordVisitor = (position: number, record: unknown) => void;
+export type RecordCallback = (position: number, record: unknown) => void;
 
 /** Called at intervals with the number of bytes that are already read and the total number of bytes to read. */
 export type ReadProgressListener = (bytes: number, totalBytes: number) => void;
@@ -42,7 +42,7 @@ export interface RemovedTail extends LogLocation {
  * Start time for reading a log. Some records that are older than this time are also read, because only whole segments are skipped.
  * `timeMsOf` returns the time of a record, or null for a record without a time.
  */
-export interface ReplayStart {
+export interface ReplayStartPosition {
   /** Time in milliseconds since the Unix epoch. */
   readonly wallMs: number;
   readonly timeMsOf: (record: unknown) => number | null;
@@ -60,8 +60,8 @@ export interface ReplayStart {
 export async function recoverLog(
   files: LogFiles,
   folder: string,
-  visit: RecordVisitor | undefined,
-  since?: ReplayStart,
+  visit: RecordCallback | undefined,
+  since?: ReplayStartPosition,
   onRead?: ReadProgressListener,
 ): Promise<RecoveredLog> {
   const names = files.listFiles(folder);
@@ -92,7 +92,7 @@ export function findNewestSegmentBefore(
   files: LogFiles,
   folder: string,
   firsts: readonly number[],
-  { wallMs, timeMsOf }: ReplayStart,
+  { wallMs, timeMsOf }: ReplayStartPosition,
 ): number | undefined {
   return firsts.findLast((first) => {
     const record = readFirstRecord(files, join(folder, segmentFileName(first)), first);
@@ -141,7 +141,7 @@ async function saveTornTail(files: LogFiles, segment: SegmentReader, bytes: numb
   const { path: file, offset } = segment;
   let crc = 0;
   for (const chunk of segment.readChunks(offset, offset + bytes)) crc = crc32(chunk, crc);
-  const copyFile = removedTailFileName(file, offset, crc);
+  const copyFile = formatTornBytesFileName(file, offset, crc);
   await copySegmentRange(files, segment, offset, offset + bytes, copyFile);
   return { file, offset, bytes, copyFile };
 }

@@ -76,7 +76,7 @@ export class LogScanner {
   }
 
   /** Continues the scan at a cursor in an open segment. The scanner closes the segment. */
-  continueAt(segment: SegmentReader, cursor: LogCursor): void {
+  continueAtSegment(segment: SegmentReader, cursor: LogCursor): void {
     this.segment = segment;
     this.segmentFirst = cursor.segment;
     this.position = cursor.position;
@@ -180,7 +180,7 @@ export class LogScanner {
   }
 
   #switchToSegment(segmentFirst: number): SegmentReader {
-    const segment = openSegment(this.#files, this.#folder, segmentFirst);
+    const segment = openSegmentFile(this.#files, this.#folder, segmentFirst);
     try {
       const header = segment.readHeader();
       if (this.segment === null) {
@@ -218,7 +218,7 @@ export class LogScanner {
 }
 
 /** Opens a segment. Throws `LogRewrittenError` if the segment was deleted after the folder was listed. */
-export function openSegment(files: LogFiles, folder: string, first: number): SegmentReader {
+export function openSegmentFile(files: LogFiles, folder: string, first: number): SegmentReader {
   try {
     return new SegmentReader(files, join(folder, segmentFileName(first)));
   } catch (error) {

@@ -2,11 +2,11 @@ import { basename, join } from 'node:path';
 import type { LogFiles } from './log-files.ts';
 import {
   frameHeaderLength,
-  headerExtensionLength,
   parseSegmentFileNames,
   RecordDecoder,
   readSequenceNumber,
   segmentFileName,
+  sequenceFieldsLength,
 } from './log-format.ts';
 import type { LogLocation } from './log-scanner.ts';
 import { copySegmentRange } from './segment-files.ts';
@@ -151,7 +151,7 @@ function readRemainingFrames(
     }
     const { markOffset } = segment.inspectSegmentTail(sequence);
     if (markOffset === null) return;
-    const chain = segment.readBytes(markOffset + frameHeaderLength, headerExtensionLength);
+    const chain = segment.readBytes(markOffset + frameHeaderLength, sequenceFieldsLength);
     sequence = readSequenceNumber(chain, 0);
     crc = chain.readUInt32BE(8);
     segment.offset = markOffset;

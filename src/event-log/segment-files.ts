@@ -5,7 +5,7 @@ import { writeFileDurably } from '../files/durable-files.ts';
 import type { LogFiles } from './log-files.ts';
 import {
   encodeSegmentHeader,
-  isRemovedTailFileName,
+  isTornBytesFileName,
   parseSegmentFileNames,
   type SegmentHeader,
   segmentFileName,
@@ -34,7 +34,7 @@ function* encodeSegment(header: SegmentHeader, records: Iterable<readonly unknow
     previousCrc = group.lastCrc;
     if (group.length < bounds.logGroupInitialBytes) continue;
     yield group.encodedFrames.subarray(0, group.length);
-    group.clear();
+    group.clearFrames();
   }
   yield group.encodedFrames.subarray(0, group.length);
 }
@@ -80,7 +80,7 @@ export async function deleteSegmentsBefore(files: LogFiles, folder: string, befo
   let deleted = 0;
   for (; firsts[deleted + 1] !== undefined && firsts[deleted + 1]! <= beforeSequence; deleted++) {
     const segment = segmentFileName(firsts[deleted]!);
-    for (const name of names) if (isRemovedTailFileName(segment, name)) await files.remove(join(folder, name));
+    for (const name of names) if (isTornBytesFileName(segment, name)) await files.remove(join(folder, name));
     await files.remove(join(folder, segment));
     await files.syncFolder(folder);
   }

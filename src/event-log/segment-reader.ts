@@ -6,10 +6,10 @@ import {
   computeFrameCrc,
   decodeSegmentHeader,
   frameHeaderLength,
-  headerExtensionLength,
+  fsyncedFlag,
   readSequenceNumber,
   segmentHeaderLength,
-  syncFlagBit,
+  sequenceFieldsLength,
 } from './log-format.ts';
 
 /** Error for a log file that is damaged at a byte offset. */
@@ -67,13 +67,13 @@ export class SegmentReader {
 
   /** Reads the frame at `offset` and advances `offset`. Returns false, with `offset` unchanged, if the frame is incomplete or invalid. */
   readFrame(sequence: number, previousCrc: number): boolean {
-    const head = this.readBytes(this.offset, frameHeaderLength + headerExtensionLength);
+    const head = this.readBytes(this.offset, frameHeaderLength + sequenceFieldsLength);
     if (head.length < frameHeaderLength) return false;
     const lengthWord = head.readUInt32BE(0);
-    const hasSyncMark = lengthWord >= syncFlagBit;
-    const length = hasSyncMark ? lengthWord - syncFlagBit : lengthWord;
+    const hasSyncMark = lengthWord >= fsyncedFlag;
+    const length = hasSyncMark ? lengthWord - fsyncedFlag : lengthWord;
     if (length === 0 || length > bounds.logRecordBytesMax) return false;
-    const start = hasSyncMark ? frameHeaderLength + headerExtensionLength : frameHeaderLength;
+    const start = hasSyncMark ? frameHeaderLength + sequenceFieldsLength : frameHeaderLength;
     if (hasSyncMark) {
       if (head.length < start || readSequenceNumber(head, frameHeaderLength) !== sequence) return false;
       if (head.readUInt32BE(frameHeaderLength + 8) !== previousCrc) return false;
@@ -97,7 +97,7 @@ export class SegmentReader {
    */
   inspectSegmentTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();
-    const markedHead = frameHeaderLength + headerExtensionLength;
+    const markedHead = frameHeaderLength + sequenceFieldsLength;
     let tornBytes = 0;
     for (let at = this.offset; at < size; ) {
       const chunk = this.readBytes(at, Math.min(bounds.logReadChunkBytes, size - at));
@@ -107,9 +107,9 @@ export class SegmentReader {
       for (let i = 0; i < scanned; i++) {
         if (chunk[i] === 0) continue;
         tornBytes = at + i + 1 - this.offset;
-        // The first byte of a frame with a sync mark is always `syncFlagBit >>> 24`, because payloads are shorter than 2^24 bytes.
-        if (chunk[i] !== syncFlagBit >>> 24 || i + markedHead > chunk.length) continue;
-        const length = chunk.readUInt32BE(i) - syncFlagBit;
+        // The first byte of a frame with a sync mark is always `fsyncedFlag >>> 24`, because payloads are shorter than 2^24 bytes.
+        if (chunk[i] !== fsyncedFlag >>> 24 || i + markedHead > chunk.length) continue;
+        const length = chunk.readUInt32BE(i) - fsyncedFlag;
         const found = readSequenceNumber(chunk, i + frameHeaderLength);
         if (length === 0 || length > bounds.logRecordBytesMax || found <= sequence || found > sequence + size) continue;
         const frame = this.readBytes(at + i, markedHead + length);

@@ -6,12 +6,12 @@ import {
   computeFrameCrc,
   encodeSegmentHeader,
   frameHeaderLength,
-  headerExtensionLength,
+  fsyncedFlag,
   segmentFileName,
   segmentHeaderLength,
-  syncFlagBit,
+  sequenceFieldsLength,
   temporaryFileName,
-  writeHeaderExtension,
+  writeSequenceFields,
 } from './log-format.ts';
 
 /** Group of encoded records (frames) that are written and synced together. The frames are contiguous in a buffer, which is reused. */
@@ -32,14 +32,14 @@ export class FrameGroup {
   }
 
   add(payload: Uint8Array, sequence: number, previousCrc: number, hasSyncMark: boolean): void {
-    const start = this.length + frameHeaderLength + (hasSyncMark ? headerExtensionLength : 0);
+    const start = this.length + frameHeaderLength + (hasSyncMark ? sequenceFieldsLength : 0);
     const end = start + payload.length;
     if (end > this.#buffer.length) this.#growBuffer(end);
     const buffer = this.#buffer;
     const crc = computeFrameCrc(sequence, previousCrc, payload);
-    buffer.writeUInt32BE(hasSyncMark ? syncFlagBit + payload.length : payload.length, this.length);
+    buffer.writeUInt32BE(hasSyncMark ? fsyncedFlag + payload.length : payload.length, this.length);
     buffer.writeUInt32BE(crc, this.length + 4);
-    if (hasSyncMark) writeHeaderExtension(buffer, this.length + frameHeaderLength, sequence, previousCrc);
+    if (hasSyncMark) writeSequenceFields(buffer, this.length + frameHeaderLength, sequence, previousCrc);
     buffer.set(payload, start);
     if (this.records === 0) {
       this.firstSequence = sequence;
@@ -73,7 +73,7 @@ export class FrameGroup {
     this.#durable = null;
   }
 
-  clear(): void {
+  clearFrames(): void {
     this.length = 0;
     this.records = 0;
   }

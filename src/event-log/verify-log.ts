@@ -4,7 +4,7 @@ import { bounds } from '../bounds.ts';
 import { createFolderDurably, fsyncPath } from '../files/durable-files.ts';
 import { type LogFiles, nodeFileSystem } from './log-files.ts';
 import { parseSegmentFileNames, segmentFileName, segmentHeaderLength } from './log-format.ts';
-import { type LogLocation, LogScanner, openSegment } from './log-scanner.ts';
+import { type LogLocation, LogScanner, openSegmentFile } from './log-scanner.ts';
 import { copySegmentRange, writeSegment } from './segment-files.ts';
 import { LogDamagedError, withSegmentReader } from './segment-reader.ts';
 
@@ -95,7 +95,7 @@ export async function verifyLog(
 }
 
 /** `copyLog` reads each byte three times: to verify the log, to copy the log, and to verify the copy. */
-export const bytesReadPerCopiedByte = 3;
+export const readsPerCopy = 3;
 
 /**
  * Copies a log, which may be in use. The copy contains the records that exist when the copy starts. Bytes before the end of a complete
@@ -121,7 +121,7 @@ export async function copyLog(
       // Segments with greater names contain only later records, because file names ascend with record positions.
       if (name > last) break;
       const bytes = name === last ? end.offset : Number.POSITIVE_INFINITY;
-      const segment = openSegment(nodeFileSystem, folder, first);
+      const segment = openSegmentFile(nodeFileSystem, folder, first);
       try {
         await copySegmentRange(nodeFileSystem, segment, 0, bytes, join(target, name), (copied) => {
           onBytesRead?.(copied);

@@ -59,7 +59,7 @@ export class PageCursors {
     this.#signer = new TokenSigner(secrets, { purpose: 'cursor', secretNumberOffset: 0, macBytes, messageBytesMax });
   }
 
-  issue(granularity: PagedGranularity, query: PageQuery, { fromDay, toDay, after }: PagePosition): string {
+  createCursor(granularity: PagedGranularity, query: PageQuery, { fromDay, toDay, after }: PagePosition): string {
     const cursor = Buffer.alloc(cursorBytes);
     cursor[0] = this.#signer.newestSecretNumber;
     cursor.writeInt32BE(fromDay, fromDayOffset);

@@ -11,7 +11,7 @@ export function decodeCanonicalBase64url(text: string): Buffer | null {
 /** Creates an `Hmac` for each secret in `secrets`. The index of an `Hmac` in the returned array is the number of its secret. */
 function deriveHmacs(secrets: SecretSet, purpose: KeyPurpose, messageBytesMax: number): readonly (Hmac | undefined)[] {
   const hmacs: (Hmac | undefined)[] = [];
-  for (const number of secrets.secretNumbers)
+  for (const number of secrets.secretVersions)
     hmacs[number] = new Hmac(secrets.deriveKey(number, purpose)!, messageBytesMax);
   return hmacs;
 }

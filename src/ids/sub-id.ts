@@ -64,7 +64,7 @@ export class SubIds {
   readonly #issueBuffer = Buffer.alloc(subIdByteLength);
   readonly #verifyBuffer = Buffer.alloc(subIdByteLength);
   readonly #conversionBuffer = Buffer.alloc(subIdByteLength);
-  readonly #words = new Int32Array(subIdInt32Count);
+  readonly #words = new Int32Array(int32sPerSubId);
 
   constructor(secrets: SecretSet, random: RandomBytesPool) {
     this.#random = random;
@@ -76,7 +76,7 @@ export class SubIds {
     });
   }
 
-  issueSubId(createdMs: number, account: number, vertical: number, mode: ApiKeyMode): string {
+  createSubId(createdMs: number, account: number, vertical: number, mode: ApiKeyMode): string {
     const sub = this.#issueBuffer;
     sub.writeUIntBE(createdMs, 0, 6);
     sub.writeUInt32BE(account, accountOffset);
@@ -94,7 +94,7 @@ export class SubIds {
   verify(text: string): Buffer | null {
     if (!parseSubIdHex(text, this.#words)) return null;
     const sub = this.#verifyBuffer;
-    for (let i = 0; i < subIdInt32Count; i++) sub.writeInt32BE(this.#words[i]!, 4 * i);
+    for (let i = 0; i < int32sPerSubId; i++) sub.writeInt32BE(this.#words[i]!, 4 * i);
     return this.#signer.verify(sub, macOffset) ? sub : null;
   }
 
@@ -106,7 +106,7 @@ export class SubIds {
 }
 
 /** Number of 32-bit words in a sub_id. Hash tables hash and compare sub_ids as big-endian 32-bit words. */
-export const subIdInt32Count = subIdByteLength / 4;
+export const int32sPerSubId = subIdByteLength / 4;
 const hexDigitsPerWord = 8;
 
 /** Maps the character code of a lower-case hex digit to the digit's value, and other character codes to -1. */
@@ -127,7 +127,7 @@ export function parseSubIdHex(text: string, words: Int32Array): boolean {
   textBuffer.write(text, 0, 'utf8');
   // The value of an invalid digit is -1, which makes `allDigits` negative.
   let allDigits = 0;
-  for (let word = 0, i = subIdPrefix.length; word < subIdInt32Count; word++, i += hexDigitsPerWord) {
+  for (let word = 0, i = subIdPrefix.length; word < int32sPerSubId; word++, i += hexDigitsPerWord) {
     const a = hexDigitValues[textBuffer[i]!]!;
     const b = hexDigitValues[textBuffer[i + 1]!]!;
     const c = hexDigitValues[textBuffer[i + 2]!]!;

@@ -7,7 +7,7 @@ import type { Clock } from '../domain/clock.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
 import {
   createEventLog,
-  type EventLogIncident,
+  type EventLogProblem,
   type FileEventLog,
   type FileEventLogOptions,
   openEventLog,
@@ -16,9 +16,9 @@ import { nodeFileSystem } from '../event-log/log-files.ts';
 import { logSizeBytes } from '../event-log/verify-log.ts';
 import type { SecretSet } from '../secrets/secret-set.ts';
 import type { Vertical } from '../verticals/vertical.ts';
-import type { Journal } from './journal.ts';
-import { JournalCipher, type JournalRecord, journalRecordKinds, saltLength } from './journal-format.ts';
-import { JournalLogReader, serializeFieldEncodings } from './journal-log-reader.ts';
+import type { SessionJournal } from './journal.ts';
+import { JournalCipher, type JournalRecord, journalRecordKinds, keySaltLength } from './journal-format.ts';
+import { formatPocketFieldEncodings, JournalLogReader } from './journal-log-reader.ts';
 
 export interface FileJournalOptions
   extends Pick<
@@ -32,11 +32,11 @@ export interface FileJournalOptions
   readonly sessionTtlMs: number;
   /** Called for each field change in the journal, also of expired sessions. The callback must copy `sub` if it keeps the bytes. */
   readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
-  readonly onIncident?: (incident: JournalIncident) => void;
+  readonly onIncident?: (incident: JournalProblem) => void;
 }
 
-export type JournalIncident =
-  | EventLogIncident
+export type JournalProblem =
+  | EventLogProblem
   /** A new journal log could not be created, or an old journal log could not be deleted. The journal will try again. */
   | { readonly kind: 'maintenance-failed'; readonly error: unknown }
   | { readonly kind: 'maintenance-recovered' };
@@ -76,7 +76,7 @@ interface FieldChangesBatch {
  * Field changes of the same turn of the event loop are encrypted as one message. Encrypting each change separately would take twenty times
  * as long.
  */
-export class FileJournal implements Journal {
+export class FileJournal implements SessionJournal {
   readonly #options: FileJournalOptions;
   readonly #encoder = new Encoder();
   #closedLogs: ClosedJournalLog[];
@@ -129,7 +129,7 @@ export class FileJournal implements Journal {
     this.#options = options;
     this.#closedLogs = closedLogs;
     this.#currentLog = currentLog;
-    this.#timer = setInterval(() => void this.runMaintenance(), bounds.journalMaintenanceIntervalMs);
+    this.#timer = setInterval(() => void this.rotateAndDeleteLogs(), bounds.journalMaintenanceIntervalMs);
   }
 
   get healthy(): boolean {
@@ -146,7 +146,7 @@ export class FileJournal implements Journal {
   }
 
   /** Creates a new journal log if the current log is too old, and deletes logs whose sessions have expired. */
-  runMaintenance(): Promise<void> {
+  rotateAndDeleteLogs(): Promise<void> {
     this.#maintenance ??= this.#rotateLogs().finally(() => {
       this.#maintenance = null;
     });
@@ -277,9 +277,9 @@ async function openJournalLog(
   await files.syncFolder(folder);
   const log = createEventLog(journalLogOptions(options, name));
   const { number } = secrets.newest;
-  const salt = randomBytes(saltLength);
+  const salt = randomBytes(keySaltLength);
   // Waiting for the header is unnecessary, because the log never stores a batch without the header.
-  log.appendWithoutWaiting([journalRecordKinds.header, openedMs, number, salt, serializeFieldEncodings(verticals)]);
+  log.appendWithoutWaiting([journalRecordKinds.header, openedMs, number, salt, formatPocketFieldEncodings(verticals)]);
   const cipher = new JournalCipher(secrets.deriveKey(number, 'journal')!, salt);
   return { name, openedMs, log, cipher, batchCount: 0, lastWallMs: Number.NEGATIVE_INFINITY };
 }

@@ -28,7 +28,7 @@ type EncryptedBatch = readonly [kind: 2, wallMs: number, ciphertext: Uint8Array]
 
 const tagBytes = 16;
 const nonceBytes = 12;
-export const saltLength = 16;
+export const keySaltLength = 16;
 
 /**
  * Encrypts the batches of one journal log with AES-256-GCM. The encryption key is derived from a secret and the salt of the log. The batch

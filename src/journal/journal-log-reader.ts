@@ -29,7 +29,7 @@ const FieldEncodings = Compile(
   ),
 );
 
-export function getFieldEncodings({ fields }: Vertical): FieldEncoding[] {
+export function getPocketFieldEncodings({ fields }: Vertical): FieldEncoding[] {
   return fields.map(fieldEncoding);
 }
 
@@ -38,14 +38,14 @@ function fieldEncoding(field: PocketField): FieldEncoding {
   return field.kind === 'choice' ? { name, kind, words: field.values } : { name, kind };
 }
 
-export function serializeFieldEncodings(verticals: readonly Vertical[]): string {
+export function formatPocketFieldEncodings(verticals: readonly Vertical[]): string {
   return JSON.stringify(
-    Object.fromEntries(verticals.map((vertical) => [vertical.number, getFieldEncodings(vertical)])),
+    Object.fromEntries(verticals.map((vertical) => [vertical.number, getPocketFieldEncodings(vertical)])),
   );
 }
 
 /** Parses the JSON text that lists how a journal log encodes the fields of each vertical number. Throws an `Error` for invalid text. */
-export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly FieldEncoding[]> {
+export function parsePocketFieldEncodings(text: string): ReadonlyMap<number, readonly FieldEncoding[]> {
   const parsed: unknown = JSON.parse(text);
   if (!FieldEncodings.Check(parsed)) throw new Error('field encodings are invalid');
   return new Map(Object.entries(parsed).map(([number, encodings]) => [Number(number), encodings]));
@@ -56,11 +56,11 @@ export function parseFieldEncodings(text: string): ReadonlyMap<number, readonly 
  * fields and choices that the vertical no longer has. Returns null if no conversion is needed, because the stored and the current field
  * encodings are equal.
  */
-export function createFieldEncodingConverter(
+export function createFieldChangeConverter(
   written: readonly FieldEncoding[],
   vertical: Vertical,
 ): ((changes: readonly number[]) => number[]) | null {
-  if (JSON.stringify(written) === JSON.stringify(getFieldEncodings(vertical))) return null;
+  if (JSON.stringify(written) === JSON.stringify(getPocketFieldEncodings(vertical))) return null;
   const currentIndexes = written.map(({ name, kind }) => {
     const index = findFieldIndex(vertical, name);
     return vertical.fields[index]?.kind === kind ? index : -1;
@@ -135,11 +135,11 @@ export class JournalLogReader {
         `it is encrypted with secret ${secretNumber}, which is not in the secret file`,
       );
     this.#cipher = new JournalCipher(secret, salt);
-    const written = parseFieldEncodings(encodings);
+    const written = parsePocketFieldEncodings(encodings);
     this.#converters = new Map(
       verticals.map((vertical) => [
         vertical.number,
-        createFieldEncodingConverter(written.get(vertical.number) ?? [], vertical) ?? ((changes) => changes),
+        createFieldChangeConverter(written.get(vertical.number) ?? [], vertical) ?? ((changes) => changes),
       ]),
     );
   }

@@ -2,7 +2,7 @@
  * Interface of the journal, which stores the pocket fields of live sessions, so that a restart can restore the fields
  * (docs/contract.md#journal).
  */
-export interface Journal {
+export interface SessionJournal {
   /**
    * Appends the field changes of one request. Resolves when the changes are durable.
    *

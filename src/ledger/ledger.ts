@@ -10,7 +10,7 @@ export type Ledger = EventLog<LedgerRecord>;
 /** State that is derived from the records of the ledger. */
 export interface LedgerSubscriber {
   /** Unix time in milliseconds of the oldest stored record that the subscriber needs when the service starts. */
-  readonly replayStartMs: number;
+  readonly replayStartTimeMs: number;
   /**
    * Applies a record. Records are applied in ledger order: first the stored records, then each new record before `append` returns. The byte
    * arrays in the record are valid only during this call. `applyLedgerRecord` must not throw.
@@ -44,7 +44,7 @@ export function openLedger({
   return openEventLog<LedgerRecord>({
     ...options,
     readSince: {
-      wallMs: Math.min(...all.map(({ replayStartMs }) => replayStartMs)),
+      wallMs: Math.min(...all.map(({ replayStartTimeMs }) => replayStartTimeMs)),
       timeMsOf: parseRecordTimeMs,
     },
     onRecord: (_position, value) => {

@@ -21,7 +21,7 @@ export class TokenBucket {
   }
 
   /** Takes one token from the token bucket. Returns false if the bucket is empty. `nowMs` is the monotonic time in milliseconds. */
-  takeToken(nowMs: number): boolean {
+  tryTakeLogToken(nowMs: number): boolean {
     this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#refilledMs) * this.#perMs);
     this.#refilledMs = nowMs;
     if (this.#tokens < 1) return false;
@@ -110,7 +110,7 @@ export class RequestLogger {
       bucket = new TokenBucket(bounds.refusalLogLinesPerSecond, bounds.refusalLogLinesBurst, nowMs);
       this.#buckets.set(kind, bucket);
     }
-    if (bucket.takeToken(nowMs)) return true;
+    if (bucket.tryTakeLogToken(nowMs)) return true;
     this.#droppedLines.set(kind, (this.#droppedLines.get(kind) ?? 0) + 1);
     this.#summaryTimer ??= setTimeout(() => this.#summarizeDroppedLines(), bounds.refusalLogSummaryIntervalMs);
     return false;

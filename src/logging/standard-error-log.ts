@@ -57,7 +57,7 @@ class DroppedLines {
   }
 
   /** Returns a log line with the number of dropped lines, or an empty string if the number is 0. Resets the number to 0. */
-  takeDroppedLinesReport(): string {
+  resetDroppedLineCounts(): string {
     if (this.#lines === 0) return '';
     const line = { lines: this.#lines, msg: 'log lines dropped: standard error was not writable' };
     this.#lines = 0;
@@ -80,7 +80,7 @@ class StreamDestination {
     const stream = this.#stream;
     if (stream.destroyed) return;
     if (stream.writableLength + line.length > bounds.loggerBufferBytesMax) this.#dropped.add();
-    else stream.write(this.#dropped.takeDroppedLinesReport() + line);
+    else stream.write(this.#dropped.resetDroppedLineCounts() + line);
   }
 
   flush(): Promise<boolean> {
@@ -106,7 +106,7 @@ class FileDestination {
   write(line: string): void {
     const droppedBefore = this.#dropped.lineCount;
     try {
-      writeFully(this.#dropped.takeDroppedLinesReport() + line);
+      writeFully(this.#dropped.resetDroppedLineCounts() + line);
     } catch {
       this.#dropped.add(droppedBefore + 1);
     }

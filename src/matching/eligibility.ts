@@ -19,7 +19,7 @@ export function recountAvailableOffers(
   before: UnavailableOffers,
   now: UnavailableOffers,
 ): number | null {
-  const hasPrice = getVerticalProduct(tables).createPriceFilter(tables, borrower);
+  const hasPrice = getVerticalProduct(tables).createAvailabilityCheck(tables, borrower);
   if (hasPrice === null || !meetsStateMinimumAge(tables, borrower, today)) return total;
   let available = total;
   let changes = 0;

@@ -1,6 +1,6 @@
 import { Decoder, Encoder } from '@msgpack/msgpack';
 import { bounds } from '../bounds.ts';
-import { packSortOrderBytes, type RankedOffers, type Ranking, sortOrders } from './matcher.ts';
+import { packOfferBytes, type RankedOffers, type Ranking, sortOrderNames } from './matcher.ts';
 
 /**
  * Messages between the main thread and a matching thread, in msgpack. A message contains a batch of requests, or the results of a batch:
@@ -37,7 +37,7 @@ const failureMarker = 0xffff;
 const failureCharactersMax = 500;
 const uint16Bytes = Uint16Array.BYTES_PER_ELEMENT;
 const requestValuesMax = bounds.fieldsMax + 2;
-const resultNumbersMax = 2 + sortOrders.length * bounds.offersRankedMax;
+const resultNumbersMax = 2 + sortOrderNames.length * bounds.offersRankedMax;
 const availableOnlyBit = 0x8000;
 
 const encoder = new Encoder({ initialBufferSize: 64 * 1024 });
@@ -95,7 +95,7 @@ export function decodeMatchResults(message: Uint8Array): MatchResult[] {
     const shape = bytes.readUInt16LE(at);
     at += uint16Bytes;
     const end = at + (shape & ~availableOnlyBit) * uint16Bytes;
-    results.push({ total, availableOnly: shape >= availableOnlyBit, orders: packSortOrderBytes(bytes, at, end) });
+    results.push({ total, availableOnly: shape >= availableOnlyBit, orders: packOfferBytes(bytes, at, end) });
     at = end;
   }
   return results;

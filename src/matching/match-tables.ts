@@ -1,5 +1,5 @@
 import { bounds } from '../bounds.ts';
-import type { CatalogCriterion, CatalogLender, CatalogOffer } from '../catalogs/catalog-schema.ts';
+import type { CatalogLender, CatalogOffer, OfferCriterion } from '../catalogs/catalog-schema.ts';
 import { completedYearsBetween } from '../domain/calendar.ts';
 import { absentValue, type FieldVector, listAllowedValues } from '../verticals/field-vector.ts';
 import type { PocketField, ProductName, Vertical } from '../verticals/vertical.ts';
@@ -63,7 +63,7 @@ export function listOffersSortedById<
     .sort((one, other) => (one.offer.id < other.offer.id ? -1 : 1));
 }
 
-export function computeSortOrderLength(offers: readonly CatalogOffer[]): number {
+export function countRankedOffers(offers: readonly CatalogOffer[]): number {
   return offers.some(({ daily_cap }) => daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax;
 }
 
@@ -131,7 +131,7 @@ export function encodeChoiceValue(field: PocketField, value: unknown, index: num
   return field.kind === 'integer_choice' ? (value as number) : index;
 }
 
-function rangeFilter(field: number, criteria: readonly (readonly CatalogCriterion[])[]): RangeFilter {
+function rangeFilter(field: number, criteria: readonly (readonly OfferCriterion[])[]): RangeFilter {
   return {
     field,
     min: Float64Array.from(criteria, (list) =>
@@ -146,7 +146,7 @@ function rangeFilter(field: number, criteria: readonly (readonly CatalogCriterio
   };
 }
 
-function ageFilter(field: number, criteria: readonly (readonly CatalogCriterion[])[]): AgeFilter {
+function ageFilter(field: number, criteria: readonly (readonly OfferCriterion[])[]): AgeFilter {
   return {
     field,
     minYears: Uint8Array.from(criteria, (list) =>

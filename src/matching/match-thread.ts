@@ -83,7 +83,7 @@ export class MatchThread {
     worker.on('error', (error) => this.#onWorkerExit(worker, error));
     worker.on('exit', () => this.#onWorkerExit(worker, new Error('a matching thread exited')));
     try {
-      await this.#sendRequiredTables(worker);
+      await this.#sendCatalogs(worker);
     } catch (error) {
       await this.#terminateWorker(worker, error);
       throw error;
@@ -98,7 +98,7 @@ export class MatchThread {
    * Sends a catalog to the worker. Has no effect before the worker is ready, because `start` sends every required catalog to the worker.
    * Rejects if the worker exits or cannot use the catalog; a worker that cannot use the catalog continues to rank other catalogs.
    */
-  async sendMatchTables(tables: VersionedMatchTables): Promise<void> {
+  async sendCatalogTables(tables: VersionedMatchTables): Promise<void> {
     if (this.isReady) await this.#sendMessage(this.#worker!, tables);
   }
 
@@ -124,10 +124,10 @@ export class MatchThread {
   }
 
   /**
-   * Sends the worker all catalogs that `listRequiredTables` returns. Calls `listRequiredTables` again after each sent catalog, because the list of
+   * Sends the worker all catalogs that `listCurrentCatalogTables` returns. Calls `listCurrentCatalogTables` again after each sent catalog, because the list of
    * required catalogs may have changed.
    */
-  async #sendRequiredTables(worker: Worker): Promise<void> {
+  async #sendCatalogs(worker: Worker): Promise<void> {
     const sent = new Set<string>();
     for (;;) {
       const next = this.#options.requiredTables().find(({ version }) => !sent.has(version));

@@ -7,7 +7,7 @@ import type { FieldVector } from '../verticals/field-vector.ts';
  */
 type PackedOrders = string;
 
-export function packSortOrders(orders: Uint16Array): PackedOrders {
+export function packOffers(orders: Uint16Array): PackedOrders {
   // `fromCharCode.apply(null, orders)` is seven times faster than `fromCharCode(...orders)`.
   return String.fromCharCode.apply(null, orders as unknown as number[]);
 }
@@ -16,12 +16,12 @@ export function packSortOrders(orders: Uint16Array): PackedOrders {
  * Packs the bytes from offset `start` to offset `end` (exclusive), which are 16-bit little-endian offer indexes, into a string. `start` may
  * be odd.
  */
-export function packSortOrderBytes(bytes: Buffer, start: number, end: number): PackedOrders {
+export function packOfferBytes(bytes: Buffer, start: number, end: number): PackedOrders {
   return bytes.toString('utf16le', start, end);
 }
 
 /** Returns the offer index at a position of packed sort orders. The first offer of the first sort order has the position 0. */
-export function unpackOfferIndex(orders: PackedOrders, place: number): number {
+export function readPackedOffer(orders: PackedOrders, place: number): number {
   return orders.charCodeAt(place);
 }
 
@@ -35,11 +35,11 @@ export interface UnavailableOffers {
   readonly bits: Int32Array | null;
 }
 
-export const emptyUnavailableOffers: UnavailableOffers = { count: 0, bits: null };
+export const allOffersAvailable: UnavailableOffers = { count: 0, bits: null };
 
 /**
  * Interface for matching, which finds the offers that a borrower can get, in all four sort orders. `startMatcher` creates a matcher that
- * ranks small catalogs in the calling thread. `PoolMatcher` sends batches of requests to worker threads. The calling thread and the worker
+ * ranks small catalogs in the calling thread. `WorkerPoolMatcher` sends batches of requests to worker threads. The calling thread and the worker
  * threads apply the same rules to the same compiled catalogs.
  */
 export interface Matcher {
@@ -69,8 +69,8 @@ export interface MatchRequest {
 }
 
 /** Sort orders of a response (docs/contract.md#sort-orders), in the sequence in which a ranking contains them. */
-export const sortOrders = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
-export type SortOrder = (typeof sortOrders)[number];
+export const sortOrderNames = ['recommended', 'lowest_apr', 'highest_amount', 'svc_revenue'] as const;
+export type SortOrder = (typeof sortOrderNames)[number];
 
 export interface Ranking {
   readonly catalogVersion: string;
@@ -79,13 +79,13 @@ export interface Ranking {
   /** Whether `orders` contains only available offers. If false, `orders` may also contain unavailable offers. */
   readonly availableOnly: boolean;
   /**
-   * Offer indexes of the best matching offers in each of `sortOrders`, one sort order after the other. Each sort order has up to
+   * Offer indexes of the best matching offers in each of `sortOrderNames`, one sort order after the other. Each sort order has up to
    * `MatchTables.orderLength` offers. At least 20 of these offers are available, or all `total` offers if `total` is below 20.
    */
   readonly orders: PackedOrders;
 }
 
-/** Ranking with unpacked sort orders; `packSortOrders` packs the sort orders into a string. */
+/** Ranking with unpacked sort orders; `packOffers` packs the sort orders into a string. */
 export interface RankedOffers {
   readonly total: number;
   readonly availableOnly: boolean;

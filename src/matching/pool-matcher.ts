@@ -63,7 +63,7 @@ interface PoolThread {
  * do not time out. The main thread never ranks for the threads, because a slow ranking would block all other requests, and a request that
  * crashed the threads could also crash the main thread.
  */
-export class PoolMatcher implements Matcher {
+export class WorkerPoolMatcher implements Matcher {
   readonly #threads: readonly PoolThread[];
   readonly #options: PoolMatcherOptions;
   readonly #queue: PendingRequest[] = [];
@@ -79,7 +79,7 @@ export class PoolMatcher implements Matcher {
     this.#threads = Array.from({ length: threads }, () => ({
       thread: new MatchThread({
         workerData,
-        requiredTables: () => this.#listRequiredTables(),
+        requiredTables: () => this.#listCurrentCatalogTables(),
         onReady: (replaced) => {
           if (replaced) options.onThreadReplaced?.();
           this.#dispatchQueuedRequests();
@@ -94,8 +94,8 @@ export class PoolMatcher implements Matcher {
   /**
    * Starts the threads and sends the active catalogs to each thread. Sends each new catalog to the threads before the catalog is activated.
    */
-  static async start(options: PoolMatcherOptions): Promise<PoolMatcher> {
-    const pool = new PoolMatcher(options);
+  static async start(options: PoolMatcherOptions): Promise<WorkerPoolMatcher> {
+    const pool = new WorkerPoolMatcher(options);
     try {
       await Promise.all(pool.#threads.map(({ thread }) => thread.start()));
     } catch (error) {
@@ -137,7 +137,7 @@ export class PoolMatcher implements Matcher {
     this.#activating = { version, tables };
     try {
       for (const { thread } of this.#threads)
-        if (this.#closing === null) await thread.sendMatchTables(this.#activating);
+        if (this.#closing === null) await thread.sendCatalogTables(this.#activating);
     } catch (error) {
       this.#activating = null;
       if (this.#closing === null) throw error;
@@ -161,7 +161,7 @@ export class PoolMatcher implements Matcher {
     );
   }
 
-  #listRequiredTables(): readonly VersionedMatchTables[] {
+  #listCurrentCatalogTables(): readonly VersionedMatchTables[] {
     const current = this.#options.catalogs.currentCatalogs.map(({ version, tables }) => ({ version, tables }));
     return this.#activating === null ? current : [...current, this.#activating];
   }

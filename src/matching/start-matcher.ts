@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { getVerticalProduct } from '../verticals/products.ts';
-import { type Matcher, packSortOrders } from './matcher.ts';
-import { PoolMatcher, type PoolMatcherOptions } from './pool-matcher.ts';
+import { type Matcher, packOffers } from './matcher.ts';
+import { type PoolMatcherOptions, WorkerPoolMatcher } from './pool-matcher.ts';
 
 interface StartMatcherOptions extends PoolMatcherOptions {
   /** Up to this number of offers, the calling thread ranks a catalog itself, even if there are worker threads. */
@@ -15,7 +15,7 @@ interface StartMatcherOptions extends PoolMatcherOptions {
  */
 export async function startMatcher(options: StartMatcherOptions): Promise<Matcher> {
   const { threads, inThreadOffersMax = bounds.matchInThreadOffersMax, catalogs } = options;
-  const pool = threads === 0 ? null : await PoolMatcher.start(options);
+  const pool = threads === 0 ? null : await WorkerPoolMatcher.start(options);
   let closed = false;
   return {
     get pendingRequestCount() {
@@ -39,7 +39,7 @@ export async function startMatcher(options: StartMatcherOptions): Promise<Matche
         today,
         unavailable,
       );
-      return { catalogVersion, total, availableOnly, orders: packSortOrders(orders) };
+      return { catalogVersion, total, availableOnly, orders: packOffers(orders) };
     },
     async close() {
       closed = true;

@@ -17,7 +17,7 @@ export class TopOffers {
   }
 
   /** Largest sort key that `add` accepts. `Infinity` while the list is not full, otherwise the sort key of the last offer in the list. */
-  get highestAcceptedKey(): number {
+  get highestAcceptedSortKey(): number {
     return this.#size < this.#capacity ? Number.POSITIVE_INFINITY : this.#keys[this.#capacity - 1]!;
   }
 

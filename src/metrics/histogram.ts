@@ -79,8 +79,8 @@ export const eventLoopDelayBuckets = microsecondBuckets([
   1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
 ]);
 
-export const recordCountBuckets = countBuckets([1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000]);
-export const byteCountBuckets = countBuckets([
+export const recordsPerWriteBuckets = countBuckets([1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000]);
+export const bytesPerWriteBuckets = countBuckets([
   256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
 ]);
 /** Number of requests in a matching batch, up to `bounds.matchBatchRequestsMax`. */

@@ -1,10 +1,10 @@
 import { type EventLogIncidentKind, type EventLogName, eventLogNames, incidentKinds } from './gauges.ts';
 import {
   BucketHistogram,
-  byteCountBuckets,
+  bytesPerWriteBuckets,
   logWriteDurationBuckets,
   matchBatchSizeBuckets,
-  recordCountBuckets,
+  recordsPerWriteBuckets,
   requestDurationBuckets,
 } from './histogram.ts';
 import { MetricRegistry } from './metric-registry.ts';
@@ -58,8 +58,8 @@ export class Metrics {
     unauthorized: 0,
     vertical_mismatch: 0,
   };
-  readonly #groupRecords = new BucketHistogram(recordCountBuckets, eventLogNames.length);
-  readonly #groupBytes = new BucketHistogram(byteCountBuckets, eventLogNames.length);
+  readonly #groupRecords = new BucketHistogram(recordsPerWriteBuckets, eventLogNames.length);
+  readonly #groupBytes = new BucketHistogram(bytesPerWriteBuckets, eventLogNames.length);
   readonly #logWriteDurations = new BucketHistogram(logWriteDurationBuckets, eventLogNames.length);
   readonly #batchRequests = new BucketHistogram(matchBatchSizeBuckets);
   readonly #widgetEvents = this.registry.createCounter(
@@ -128,7 +128,7 @@ export class Metrics {
   }
 
   /** Returns the `onGroupStored` callback of a log. The callback records the size and the write duration of each group of log records. */
-  createLogWriteObserver(log: EventLogName): (records: number, bytes: number, elapsedUs: number) => void {
+  createEventLogWriteObserver(log: EventLogName): (records: number, bytes: number, elapsedUs: number) => void {
     const series = eventLogNames.indexOf(log);
     return (records, bytes, elapsedUs) => {
       this.#groupRecords.observe(records, series);

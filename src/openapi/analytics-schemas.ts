@@ -1,14 +1,18 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../ledger/ledger-record.ts';
-import type { DailyView, SessionRowsView, SummaryView } from '../operations/analytics-views.ts';
+import type {
+  AnalyticsSummaryResponse,
+  DailyAnalyticsResponse,
+  SessionRowsResponse,
+} from '../operations/analytics-responses.ts';
 import {
   constantSchema,
-  countSchema,
   defineSchema,
   ignoredParametersProperty,
   isoDateSchema,
   metadataValueSchema,
+  nonNegativeIntegerSchema,
   nullableSchema,
   referrerTagSchema,
   subIdSchema,
@@ -20,9 +24,9 @@ const attributedUsd = usdSchema('Expected revenue of the clicks, preliminary');
 const confirmedUsd = usdSchema('Revenue confirmed by lenders, 14 to 45 days after the click');
 
 const metricProperties = {
-  sessions_total: countSchema('Sessions created.'),
-  marketplace_views: countSchema('Responses with offers, and widget loads that received offers.'),
-  offer_clicks: countSchema('First clicks of a session on each shown offer.'),
+  sessions_total: nonNegativeIntegerSchema('Sessions created.'),
+  marketplace_views: nonNegativeIntegerSchema('Responses with offers, and widget loads that received offers.'),
+  offer_clicks: nonNegativeIntegerSchema('First clicks of a session on each shown offer.'),
   click_rate: Type.Number({ minimum: 0, description: '`offer_clicks` a view, not in percent; 0 without views.' }),
   rev_attributed: attributedUsd,
   rev_confirmed: confirmedUsd,
@@ -34,7 +38,7 @@ const metricProperties = {
 const lenderSchema = Type.Object(
   {
     lender: Type.String({ description: 'Name of the lender.' }),
-    clicks: countSchema('Counted clicks.'),
+    clicks: nonNegativeIntegerSchema('Counted clicks.'),
     rev_confirmed: confirmedUsd,
   },
   { title: 'LenderFigures' },
@@ -44,7 +48,7 @@ const widgetEventsSchema = defineSchema<Readonly<Record<WidgetEventType, number>
   Type.Object(
     Object.fromEntries(widgetEventTypes.map((type) => [type, Type.Integer({ minimum: 0 })])) as Record<
       WidgetEventType,
-      ReturnType<typeof countSchema>
+      ReturnType<typeof nonNegativeIntegerSchema>
     >,
     {
       title: 'WidgetEvents',
@@ -66,7 +70,7 @@ const dateRangeProperties = {
 };
 const maturedPhrase = `older than ${bounds.maturedDays} days`;
 
-export const analyticsSummarySchema = defineSchema<SummaryView>()(
+export const analyticsSummarySchema = defineSchema<AnalyticsSummaryResponse>()(
   Type.Object(
     {
       referrer_tag: requestedTagSchema,
@@ -77,10 +81,12 @@ export const analyticsSummarySchema = defineSchema<SummaryView>()(
       }),
       granularity: constantSchema('summary'),
       ...dateRangeProperties,
-      ids_outside_dates: countSchema('Your ids of `sub_id_list` whose sessions were created on other days.'),
+      ids_outside_dates: nonNegativeIntegerSchema(
+        'Your ids of `sub_id_list` whose sessions were created on other days.',
+      ),
       matured_from: nullableSchema(isoDateSchema('First day of the matured figures; `null` if no day is matured.')),
       matured_to: nullableSchema(isoDateSchema('Last day of the matured figures; `null` with `matured_from`.')),
-      sessions_matured: countSchema(`Sessions ${maturedPhrase}, whose confirmations are in.`),
+      sessions_matured: nonNegativeIntegerSchema(`Sessions ${maturedPhrase}, whose confirmations are in.`),
       rev_per_session_matured: nullableSchema(
         usdSchema('`rev_confirmed` per matured session, to compare experiments by; `null` without any'),
       ),
@@ -125,8 +131,8 @@ const rowSchema = Type.Object(
     metadata: nullableSchema(
       Type.Record(Type.String(), metadataValueSchema, { description: 'The `metadata` at creation, or `null`.' }),
     ),
-    marketplace_views: countSchema('Views of the offers.'),
-    offer_clicks: countSchema('Counted clicks.'),
+    marketplace_views: nonNegativeIntegerSchema('Views of the offers.'),
+    offer_clicks: nonNegativeIntegerSchema('Counted clicks.'),
     rev_attributed: attributedUsd,
     rev_confirmed: confirmedUsd,
     last_event_at: timestampSchema('Time of the last event of any kind'),
@@ -156,9 +162,9 @@ function analyticsPageSchema<const Granularity extends 'daily' | 'row', Item ext
   );
 }
 
-export const dailyAnalyticsSchema = defineSchema<DailyView>()(
+export const dailyAnalyticsSchema = defineSchema<DailyAnalyticsResponse>()(
   analyticsPageSchema('AnalyticsDaily', 'daily', daySchema, 'All days in order, including those without sessions.'),
 );
-export const analyticsRowsSchema = defineSchema<SessionRowsView>()(
+export const analyticsRowsSchema = defineSchema<SessionRowsResponse>()(
   analyticsPageSchema('AnalyticsRows', 'row', rowSchema, 'Sessions in the order of creation.'),
 );

@@ -19,7 +19,12 @@ import {
   type OpenApiResponse,
   type PathItem,
 } from './schema-parts.ts';
-import { inputsRequestSchema, inputsResponseSchema, sessionRequestSchema, sessionSchema } from './session-schemas.ts';
+import {
+  sessionRequestSchema,
+  sessionSchema,
+  submitInputsRequestSchema,
+  submitInputsResponseSchema,
+} from './session-schemas.ts';
 
 type Samples = RecordedExamples | null;
 
@@ -78,13 +83,13 @@ function submitInputs(vertical: Vertical, samples: Samples): PathItem {
       summary: 'Submit pocket fields',
       description: 'The answers of the visitor, in one or several calls, which are merged.',
       requestBody: jsonRequestBody(
-        inputsRequestSchema(vertical),
+        submitInputsRequestSchema(vertical),
         samples && { inputs: { value: samples.inputsRequest } },
       ),
       responses: {
         200: successResponse(
           'Accepted and missing fields.',
-          jsonContent(inputsResponseSchema, samples && { inputs: { value: samples.inputs } }),
+          jsonContent(submitInputsResponseSchema, samples && { inputs: { value: samples.inputs } }),
         ),
         ...errorResponses([...keyErrors, ...bodyErrors, 'INVALID_FIELD_VALUE', 'SUB_ID_EXPIRED', 'SUB_ID_NOT_FOUND'], {
           invalidParam: 'fields',

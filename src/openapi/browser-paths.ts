@@ -55,7 +55,7 @@ function browserResponse(description: string, headers: OpenApiHeaders, content?:
  * Returns the OpenAPI descriptions of the paths that a visitor's browser opens. Partners receive these URLs in API responses and do not
  * call these URLs themselves.
  */
-export function browserPaths(urls: Pick<PublicUrls, 'click' | 'widget'>): Readonly<Record<string, PathItem>> {
+export function browserPathItems(urls: Pick<PublicUrls, 'click' | 'widget'>): Readonly<Record<string, PathItem>> {
   const { path: widgetPath, servers: widgetServers } = widgetServer(urls);
   return {
     [clickPath]: {

@@ -3,16 +3,16 @@ import { bounds } from '../bounds.ts';
 import { offerIdPattern } from '../catalogs/identifiers.ts';
 import { widgetEventTypes } from '../ledger/ledger-record.ts';
 import { type MatchExplanation, mismatchReasons } from '../matching/explain-offers.ts';
-import { sortOrders } from '../matching/matcher.ts';
-import type { WidgetEmbedView } from '../operations/embed-widget.ts';
-import type { MarketplaceView } from '../operations/get-marketplace.ts';
-import type { WidgetOffersView } from '../operations/show-widget-offers.ts';
+import { sortOrderNames } from '../matching/matcher.ts';
+import type { WidgetEmbedResponse } from '../operations/embed-widget.ts';
+import type { MarketplaceResponse } from '../operations/get-marketplace.ts';
+import type { WidgetOffersResponse } from '../operations/show-widget-offers.ts';
 import type { OfferView } from '../verticals/personal-loans/offer-view.ts';
 import { type WidgetBeaconBody, widgetEventIdPattern } from '../widgets/widget-beacon.ts';
 import {
-  countSchema,
   defineSchema,
   ignoredParametersProperty,
+  nonNegativeIntegerSchema,
   nullableSchema,
   stringEnum,
   subIdSchema,
@@ -52,15 +52,15 @@ const offerSchema = defineSchema<OfferView>()(
 const explanationSchema = defineSchema<MatchExplanation>()(
   Type.Object(
     {
-      offers_in_catalog: countSchema('All offers of the catalog: `matched` plus `not_matched`.'),
-      matched: countSchema('The same as `total_offers`.'),
-      not_matched: countSchema('Offers with at least one mismatch reason.'),
+      offers_in_catalog: nonNegativeIntegerSchema('All offers of the catalog: `matched` plus `not_matched`.'),
+      matched: nonNegativeIntegerSchema('The same as `total_offers`.'),
+      not_matched: nonNegativeIntegerSchema('Offers with at least one mismatch reason.'),
       reasons: Type.Array(
         Type.Object({
           reason: stringEnum(mismatchReasons),
           field: nullableSchema(Type.String({ description: 'Pocket field of the reason, or `null`.' })),
-          offers: countSchema('Offers with this reason, alone or with others.'),
-          alone: countSchema('Offers with this reason only.'),
+          offers: nonNegativeIntegerSchema('Offers with this reason, alone or with others.'),
+          alone: nonNegativeIntegerSchema('Offers with this reason only.'),
         }),
         { description: 'Sorted by `offers`, descending.' },
       ),
@@ -76,21 +76,21 @@ const offersProperties = {
     description: '`high` with three offers and `match_readiness` `high`, `none` without offers, or `partial`.',
   }),
   offers: Type.Array(offerSchema, { maxItems: bounds.offersShownMax, description: 'The best offers, in order.' }),
-  total_offers: countSchema('All matching offers, including those not shown.'),
+  total_offers: nonNegativeIntegerSchema('All matching offers, including those not shown.'),
   generated_at: timestampSchema('When this response was created'),
-  sort: stringEnum(sortOrders, { description: 'The order of the offers.' }),
+  sort: stringEnum(sortOrderNames, { description: 'The order of the offers.' }),
   catalog_version: Type.String({ description: 'Version of the offer catalog.' }),
   disclosure: Type.String({ description: 'Show it next to the offers.' }),
 };
 
-export const marketplaceSchema = defineSchema<MarketplaceView>()(
+export const marketplaceSchema = defineSchema<MarketplaceResponse>()(
   Type.Object(
     { ...offersProperties, explain: Type.Optional(explanationSchema), ...ignoredParametersProperty },
     { title: 'Marketplace' },
   ),
 );
 
-export const widgetOffersSchema = defineSchema<WidgetOffersView>()(
+export const widgetOffersSchema = defineSchema<WidgetOffersResponse>()(
   Type.Object(
     {
       loan_amount: Type.Integer({ description: 'The requested amount in USD.' }),
@@ -101,7 +101,7 @@ export const widgetOffersSchema = defineSchema<WidgetOffersView>()(
   ),
 );
 
-export const widgetEmbedSchema = defineSchema<WidgetEmbedView>()(
+export const widgetEmbedSchema = defineSchema<WidgetEmbedResponse>()(
   Type.Object(
     {
       sub_id: subIdSchema,

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import type { PublicUrls } from '../config/config.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 import { apiPaths } from './api-paths.ts';
-import { browserPaths, widgetPaths } from './browser-paths.ts';
+import { browserPathItems, widgetPaths } from './browser-paths.ts';
 import { readRecordedExamples } from './recorded-examples.ts';
 import { sharedErrorResponses } from './responses.ts';
 import type { OpenApiDocument } from './schema-parts.ts';
@@ -45,7 +45,7 @@ export function verticalTitle({ segment }: Pick<Vertical, 'segment'>): string {
 /** Creates the OpenAPI 3.1 document of one vertical as a JSON-serializable object. */
 export function openApiDocument(vertical: Vertical, urls: PublicUrls): OpenApiDocument {
   const samples = readRecordedExamples(vertical.segment, urls);
-  const paths = { ...apiPaths(vertical, samples), ...browserPaths(urls), ...widgetPaths(urls, samples) };
+  const paths = { ...apiPaths(vertical, samples), ...browserPathItems(urls), ...widgetPaths(urls, samples) };
   const { described, schemas } = extractComponents({ paths, responses: sharedErrorResponses });
   return {
     openapi: '3.1.1',

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { bounds } from '../bounds.ts';
 import type { WidgetLinkParameters } from '../http/routes/widget-routes.ts';
-import { sortOrders } from '../matching/matcher.ts';
+import { sortOrderNames } from '../matching/matcher.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import type { AnalyticsRequest } from '../operations/query-analytics.ts';
 import type { OpenApiParameter } from './schema-parts.ts';
@@ -20,7 +20,7 @@ const selectionParameters = {
   },
   sort: {
     description: 'Best fit, lowest APR, highest amount, or highest expected revenue.',
-    schema: stringEnum(sortOrders, { default: 'recommended' }),
+    schema: stringEnum(sortOrderNames, { default: 'recommended' }),
   },
 };
 

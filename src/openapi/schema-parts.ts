@@ -16,7 +16,7 @@ type IfSameType<One, Other> =
     : { 'schema does not match the type': One };
 
 /**
- * Checks at compile time that a schema describes a type. `defineSchema<SessionView>()(schema)` compiles only if the schema and the type have
+ * Checks at compile time that a schema describes a type. `defineSchema<CreateSessionResponse>()(schema)` compiles only if the schema and the type have
  * the same members.
  */
 export function defineSchema<View>(): <Schema extends TSchema>(
@@ -33,7 +33,7 @@ export const stringEnum = <const Word extends string>(values: readonly Word[], o
   Type.Unsafe<Word>({ type: 'string', enum: values, ...options });
 export const constantSchema = <const Word extends string>(value: Word) =>
   Type.Unsafe<Word>({ type: 'string', const: value });
-export const countSchema = (description: string) => Type.Integer({ minimum: 0, description });
+export const nonNegativeIntegerSchema = (description: string) => Type.Integer({ minimum: 0, description });
 export const usdSchema = (description: string) => Type.Number({ minimum: 0, description: `${description}, in USD` });
 export const timestampSchema = (description: string) =>
   Type.String({ format: 'date-time', description: `${description}: ISO 8601, UTC` });
@@ -128,9 +128,9 @@ export interface OpenApiParameter {
 }
 
 /** Responses of an operation, by status code or `default`. */
-export type OpenApiResponses = Readonly<Record<string, OpenApiResponse | Reference>>;
+export type OpenApiResponses = Readonly<Record<string, OpenApiResponse | SchemaReference>>;
 
-export interface Reference {
+export interface SchemaReference {
   readonly $ref: string;
 }
 

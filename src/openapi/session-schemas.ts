@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
-import type { CreateSessionBody, SessionView } from '../operations/create-session.ts';
-import type { InputsView } from '../operations/submit-inputs.ts';
+import type { CreateSessionBody, CreateSessionResponse } from '../operations/create-session.ts';
+import type { SubmitInputsResponse } from '../operations/submit-inputs.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import {
   defineSchema,
@@ -46,7 +46,7 @@ export const sessionRequestSchema = defineSchema<CreateSessionBody>()(
   ),
 );
 
-export const sessionSchema = defineSchema<SessionView>()(
+export const sessionSchema = defineSchema<CreateSessionResponse>()(
   Type.Object(
     {
       sub_id: subIdSchema,
@@ -62,7 +62,7 @@ export const sessionSchema = defineSchema<SessionView>()(
 
 const nameListSchema = (description: string) => Type.Array(Type.String(), { description });
 
-export const inputsResponseSchema = defineSchema<InputsView>()(
+export const submitInputsResponseSchema = defineSchema<SubmitInputsResponse>()(
   Type.Object(
     {
       sub_id: subIdSchema,
@@ -80,7 +80,7 @@ export const inputsResponseSchema = defineSchema<InputsView>()(
 );
 
 /** Returns the schema of the request body of `POST /inputs`. The schema depends on the vertical (docs/contract.md#verticals). */
-export function inputsRequestSchema(vertical: Vertical): TSchema {
+export function submitInputsRequestSchema(vertical: Vertical): TSchema {
   return Type.Object({ sub_id: subIdSchema, fields: pocketFieldsSchema(vertical) }, { title: 'InputsRequest' });
 }
 

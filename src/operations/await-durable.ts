@@ -5,9 +5,9 @@ import type { Ledger } from '../ledger/ledger.ts';
 
 /**
  * Waits until a record is durable. Returns an error if the ledger cannot write the record in time; the record may still become durable
- * later. After an error, the caller may call `awaitDurable` again with the same record.
+ * later. After an error, the caller may call `awaitDurableRecord` again with the same record.
  */
-export async function awaitDurable(
+export async function awaitDurableRecord(
   ledger: Pick<Ledger, 'durablePosition'>,
   { position, durable }: AppendedRecord,
 ): Promise<Outcome<null>> {

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { parseQueryParameters } from '../domain/query-string.ts';
-import { flattenString } from '../domain/text.ts';
+import { copyToFlatString } from '../domain/text.ts';
 import type { OfferUrls } from '../verticals/products.ts';
 import type { ClickRequest } from './follow-click.ts';
 
@@ -11,7 +11,7 @@ const clickParameters = ['sub', 'offer', 'v'] as const;
 /** Creates the prefixes of click URLs and logo URLs. `click` is the base URL of the redirect host, `cdn` the base URL of the logos. */
 export function createOfferUrls({ click, cdn }: { readonly click: string; readonly cdn: string }): OfferUrls {
   const clickPrefix = `${click}${clickPath}?sub=`;
-  return { clickPrefix, clickPrefixJson: flattenString(JSON.stringify(clickPrefix).slice(1, -1)), logos: cdn };
+  return { clickPrefix, clickPrefixJson: copyToFlatString(JSON.stringify(clickPrefix).slice(1, -1)), logos: cdn };
 }
 
 /** Parses a `click_url` for a program that handles click requests itself. */

@@ -14,7 +14,7 @@ import type { ClickIds } from '../ids/click-tokens.ts';
 import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type RevenueConfirmedRecord, type RevenueReversedRecord } from '../ledger/ledger-record.ts';
-import { awaitDurable } from './await-durable.ts';
+import { awaitDurableRecord } from './await-durable.ts';
 
 export interface ConfirmRevenueDeps {
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export interface ConfirmationResult {
 export type ConfirmationOutcome = 'accepted' | 'repeated' | 'rejected' | 'unknown';
 
 /** Number of rows by outcome, and the result of each row. */
-export type ConfirmationsView = Readonly<Record<ConfirmationOutcome, number>> & {
+export type ConfirmationsResponse = Readonly<Record<ConfirmationOutcome, number>> & {
   readonly results: readonly ConfirmationResult[];
 };
 
@@ -59,7 +59,7 @@ export async function confirmRevenue(
   body: unknown,
   text?: string,
   signal: CancelSignal | null = null,
-): Promise<Outcome<ConfirmationsView>> {
+): Promise<Outcome<ConfirmationsResponse>> {
   const rows: readonly unknown[] = Array.isArray(body) ? body : [body];
   if (body === undefined || rows.length > bounds.confirmationRowsPerRequestMax) {
     return invalidRequest(
@@ -127,7 +127,7 @@ async function processBatch(
   }
   while (results.length < rows.length) results.push(unknownRow);
   // Records become durable in order, so it is enough to wait for the last record of the batch.
-  if (lastRecord === null || (await awaitDurable(ledger, lastRecord)).ok) return results;
+  if (lastRecord === null || (await awaitDurableRecord(ledger, lastRecord)).ok) return results;
   // The accepted rows become `unknown`. `repeated` rows also become `unknown`, because a row may repeat an accepted row of this batch.
   return results.map((result) => (result.outcome === 'rejected' ? result : unknownRow));
 }
@@ -148,7 +148,7 @@ function toLedgerRecord(
   return [ledgerRecordKind.revenueConfirmed, ...booking, click?.clickedMs ?? null, click?.valueMicros ?? null];
 }
 
-function toConfirmationsView(results: readonly RowResult[]): ConfirmationsView {
+function toConfirmationsView(results: readonly RowResult[]): ConfirmationsResponse {
   const counts = { accepted: 0, repeated: 0, rejected: 0, unknown: 0 };
   for (const { outcome } of results) counts[outcome]++;
   return { ...counts, results: results.map((result, index) => ({ index, ...result })) };

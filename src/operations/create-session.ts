@@ -21,7 +21,7 @@ import { isReferrerTag } from '../sessions/referrer-tags.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
 import type { Tenant } from '../verticals/tenant.ts';
-import { awaitDurable } from './await-durable.ts';
+import { awaitDurableRecord } from './await-durable.ts';
 import type { IgnoredParameters } from './ignored-names.ts';
 
 export interface CreateSessionDeps {
@@ -36,7 +36,7 @@ export interface CreateSessionDeps {
 }
 
 /** Session in API responses (docs/contract.md#session-members). */
-export interface SessionView extends IgnoredParameters {
+export interface CreateSessionResponse extends IgnoredParameters {
   readonly sub_id: string;
   readonly referrer_tag: string;
   readonly created_at: string;
@@ -61,7 +61,7 @@ interface SessionRequest {
 }
 
 export interface CreatedSession {
-  readonly session: SessionView;
+  readonly session: CreateSessionResponse;
   /** Whether an earlier request with the same Idempotency-Key created the session. */
   readonly replayed: boolean;
 }
@@ -113,7 +113,7 @@ export async function createSession(
     if (digests !== null) {
       deps.idempotencyKeys.addPendingRequest(digests, { sub: deps.subIds.toBytes(view.sub_id), ...record });
     }
-    const written = await awaitDurable(deps.ledger, record);
+    const written = await awaitDurableRecord(deps.ledger, record);
     return written.ok ? successOutcome({ session: view, replayed: false }) : written;
   } finally {
     if (digests !== null) deps.idempotencyKeys.completePendingRequest(digests, isRecorded);
@@ -151,7 +151,7 @@ async function replaySession(
   { sub, position, durable }: OriginalRequest,
 ): Promise<Outcome<CreatedSession>> {
   if (durable !== null) {
-    const written = await awaitDurable(ledger, { position, durable });
+    const written = await awaitDurableRecord(ledger, { position, durable });
     if (!written.ok) return written;
   } else if (ledger.durablePosition < position) return durabilityFailure(bounds.retryAfterSeconds, true);
   const session = toSessionView(formatSubId(sub), tenant, decodeSubId(sub).createdMs, referrerTag, sessionTtlMs);
@@ -164,7 +164,7 @@ function toSessionView(
   createdMs: number,
   referrerTag: string,
   sessionTtlMs: number,
-): SessionView {
+): CreateSessionResponse {
   return {
     sub_id: subId,
     referrer_tag: referrerTag,
@@ -213,9 +213,9 @@ function addSession(
   keyNumber: number,
   { referrerTag, userAgent, metadata }: SessionRequest,
   digests: IdempotencyDigests | null,
-): { readonly view: SessionView; readonly record: AppendedRecord } | null {
+): { readonly view: CreateSessionResponse; readonly record: AppendedRecord } | null {
   const createdMs = clock.wallMs();
-  const subId = subIds.issueSubId(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
+  const subId = subIds.createSubId(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
   if (!sessions.add(subId, tenant)) return null;
   const device = devices.classifyDevice(userAgent);
   const record = [

@@ -21,7 +21,7 @@ export interface EmbedWidgetDeps extends FindSessionDeps {
 }
 
 /** The JSON response to `format=iframe` and `format=js` (docs/contract.md#embed-code). */
-export interface WidgetEmbedView extends IgnoredParameters {
+export interface WidgetEmbedResponse extends IgnoredParameters {
   readonly sub_id: string;
   readonly format: 'iframe' | 'js';
   /** HTML that the partner adds to its page. */
@@ -42,7 +42,7 @@ export function embedWidget(
   deps: EmbedWidgetDeps,
   tenant: Tenant,
   request: MarketplaceRequest,
-): Outcome<WidgetEmbedView> {
+): Outcome<WidgetEmbedResponse> {
   const valid = validateMarketplaceRequest(deps, tenant, request, embedFormats);
   if (!valid.ok) return valid;
   const { subId, format, session, sort, maxOffers } = valid.value;

@@ -9,7 +9,7 @@ import type { ClickIds, ClickTokenCipher, ClickTokenPayload } from '../ids/click
 import { decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type OfferClickedRecord } from '../ledger/ledger-record.ts';
-import { resolveSubId } from '../sessions/find-session.ts';
+import { parseSubIdAndFindSession } from '../sessions/find-session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { DeviceClassifier } from '../user-agents/device-classifier.ts';
 
@@ -100,7 +100,7 @@ function verifyClickLink(
   deps: FollowClickDeps,
   { sub: subId, v }: ClickRequest,
 ): { readonly subBytes: Buffer; readonly payload: ClickTokenPayload } | null {
-  const resolved = resolveSubId(deps, subId);
+  const resolved = parseSubIdAndFindSession(deps, subId);
   if (resolved === null) return null;
   const subBytes = deps.subIds.toBytes(subId);
   const cached = resolved.session?.cachedRanking;

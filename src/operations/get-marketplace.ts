@@ -5,13 +5,13 @@ import type { ApiKeyMode } from '../domain/mode.ts';
 import { failureOutcome, invalidRequest, type Outcome, successOutcome } from '../domain/outcome.ts';
 import { parseCount } from '../domain/query-string.ts';
 import type { MatchExplanation } from '../matching/explain-offers.ts';
-import { type SortOrder, sortOrders } from '../matching/matcher.ts';
+import { type SortOrder, sortOrderNames } from '../matching/matcher.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
 import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
 import { getVerticalProduct, type OfferUrls, type OfferView } from '../verticals/products.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { IgnoredParameters, RequestParameters } from './ignored-names.ts';
-import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
+import { type OffersResult, type ShowOffersDeps, selectOffersAndRecordView } from './show-offers.ts';
 
 /** Query parameters of GET /marketplace (docs/contract.md#marketplace-parameters). */
 export type MarketplaceRequest = RequestParameters<'get_marketplace'>;
@@ -21,12 +21,12 @@ interface OfferSelection {
   readonly maxOffers: number;
 }
 
-export function parseOfferSelection(request: Pick<MarketplaceRequest, 'max_offers' | 'sort'>): Outcome<OfferSelection> {
+export function parseSortAndLimit(request: Pick<MarketplaceRequest, 'max_offers' | 'sort'>): Outcome<OfferSelection> {
   const { max_offers: text } = request;
   const maxOffers = text === undefined ? bounds.offersShownDefault : parseCount(text, bounds.offersShownMax);
   if (maxOffers === null) return invalidRequest('max_offers');
   const sort = (request.sort ?? 'recommended') as SortOrder;
-  if (!sortOrders.includes(sort)) return invalidRequest('sort');
+  if (!sortOrderNames.includes(sort)) return invalidRequest('sort');
   return successOutcome({ sort, maxOffers });
 }
 
@@ -52,7 +52,7 @@ export function validateMarketplaceRequest<Format extends ResponseFormat>(
   if (subId === undefined) return invalidRequest('sub_id');
   const format = formats.find((each) => each === request.format);
   if (format === undefined) return invalidRequest('format');
-  const selection = parseOfferSelection(request);
+  const selection = parseSortAndLimit(request);
   if (!selection.ok) return selection;
   const explain = parseExplain(request, tenant.mode);
   if (!explain.ok) return explain;
@@ -84,7 +84,7 @@ const jsonFormats = ['json'] as const;
 export interface GetMarketplaceDeps extends FindSessionDeps, ShowOffersDeps {}
 
 /**
- * GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Returns a promise only if `showOffers` returns a promise.
+ * GET /marketplace with `format=json` (docs/contract.md#marketplace-answers). Returns a promise only if `selectOffersAndRecordView` returns a promise.
  *
  * @param countsAsView false for a HEAD request, which records no view
  * @param signal null if the caller cannot cancel the request
@@ -100,7 +100,7 @@ export function getMarketplace(
   if (!valid.ok) return valid;
   // This code avoids a rest pattern (`...rest`), which would take 5 % of the main thread's time for requests with a cached ranking.
   const { subId, session, borrower, revision, readiness, sort, maxOffers, explain } = valid.value;
-  return showOffers(deps, session, {
+  return selectOffersAndRecordView(deps, session, {
     subId,
     borrower,
     revision,
@@ -115,7 +115,7 @@ export function getMarketplace(
 }
 
 /** JSON response with offers (docs/contract.md#envelope). */
-export interface MarketplaceView extends IgnoredParameters {
+export interface MarketplaceResponse extends IgnoredParameters {
   readonly sub_id: string;
   readonly match_quality: 'high' | 'partial' | 'none';
   readonly offers: readonly OfferView[];
@@ -129,12 +129,12 @@ export interface MarketplaceView extends IgnoredParameters {
 }
 
 /** Builds the JSON response with offers as an object. For the HTTP routes, `renderMarketplaceJson` renders this response as JSON text. */
-export function toMarketplaceView(result: OffersResult, urls: OfferUrls): MarketplaceView {
+export function createMarketplaceResponse(result: OffersResult, urls: OfferUrls): MarketplaceResponse {
   const { catalog, explanation } = result;
   return {
     sub_id: result.subId,
     match_quality: result.matchQuality,
-    offers: getVerticalProduct(catalog.vertical).toOfferViews(result, urls),
+    offers: getVerticalProduct(catalog.vertical).createOfferViews(result, urls),
     total_offers: result.totalOffers,
     generated_at: formatIsoTimestamp(result.generatedMs),
     sort: result.sort,

@@ -18,18 +18,18 @@ import { belongsToTenant, decodeSubId, type SubIds } from '../ids/sub-id.ts';
 import { isReferrerTag } from '../sessions/referrer-tags.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import {
-  type DailyView,
+  type AnalyticsPageResponse,
+  type AnalyticsSummaryResponse,
+  type DailyAnalyticsResponse,
+  type DailyFigures,
   type DayRange,
-  type DayView,
   formatDateRange,
-  type PagedAnalyticsView,
-  type SessionRowsView,
-  type SessionRowView,
-  type SummaryView,
+  type SessionFigures,
+  type SessionRowsResponse,
   toDayView,
   toSessionRowView,
   toSummaryView,
-} from './analytics-views.ts';
+} from './analytics-responses.ts';
 import type { RequestParameters } from './ignored-names.ts';
 
 export interface QueryAnalyticsDeps {
@@ -42,7 +42,7 @@ export interface QueryAnalyticsDeps {
 /** Query parameters of GET /analytics (docs/contract.md#filters-and-dates). */
 export type AnalyticsRequest = RequestParameters<'query_analytics'>;
 
-export type AnalyticsView = SummaryView | DailyView | SessionRowsView;
+export type AnalyticsResponse = AnalyticsSummaryResponse | DailyAnalyticsResponse | SessionRowsResponse;
 
 /**
  * GET /analytics (docs/contract.md#analytics): returns figures of sessions. The request selects the sessions by a referrer tag, by a list
@@ -53,7 +53,7 @@ export async function queryAnalytics(
   tenant: Tenant,
   request: AnalyticsRequest,
   signal: CancelSignal | null = null,
-): Promise<Outcome<AnalyticsView>> {
+): Promise<Outcome<AnalyticsResponse>> {
   const { referrer_tag: referrerTag, sub_id_list: subIdList, granularity = 'summary' } = request;
   if (referrerTag === undefined && subIdList === undefined) return invalidRequest('referrer_tag');
   if (referrerTag !== undefined && !isReferrerTag(referrerTag)) return failureOutcomeWithCode('INVALID_REFERRER_TAG');
@@ -80,7 +80,9 @@ export async function queryAnalytics(
     const window = resolveDayRange(dates, today);
     if (window === null) return invalidRequest('date_from');
     const undated = dates.from === undefined && dates.to === undefined;
-    return refuseIfUnavailable(() => readSummary(deps.analytics, filter, { ...window, undated, today }, signal));
+    return refuseIfUnavailable(() =>
+      queryAnalyticsSummary(deps.analytics, filter, { ...window, undated, today }, signal),
+    );
   }
 
   const limitMax = bounds.analyticsPageItemsMax;
@@ -109,14 +111,15 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
   { filter, position }: AnalyticsPageRequest,
   granularity: Granularity,
   { items, retainedFromDay, nextAfter }: AnalyticsPage<Item>,
-): PagedAnalyticsView<Granularity, Item> {
+): AnalyticsPageResponse<Granularity, Item> {
   return {
     referrer_tag: filter.referrerTag,
     granularity,
     ...formatDateRange(position, retainedFromDay),
     data: items,
     has_more: nextAfter !== null,
-    next_cursor: nextAfter === null ? null : pageCursors.issue(granularity, filter, { ...position, after: nextAfter }),
+    next_cursor:
+      nextAfter === null ? null : pageCursors.createCursor(granularity, filter, { ...position, after: nextAfter }),
   };
 }
 
@@ -124,12 +127,12 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
  * Reads the summary of the sessions created in a range of days. If the request contains no dates (`undated`), the matured figures start
  * `bounds.maturedDefaultDays` days before today, and the other figures at `fromDay`.
  */
-export async function readSummary(
+export async function queryAnalyticsSummary(
   analytics: Pick<Analytics, 'getSummary'>,
   filter: CohortFilter,
   { fromDay, toDay, undated, today }: DayRange & { readonly undated: boolean; readonly today: number },
   signal: CancelSignal | null = null,
-): Promise<SummaryView> {
+): Promise<AnalyticsSummaryResponse> {
   const maturedFromDay = undated ? today - bounds.maturedDefaultDays : fromDay;
   const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(toDay, lastMaturedCohortDay(today)) };
   const figures = await analytics.getSummary({ ...filter, fromDay, toDay, today, maturedFromDay }, signal);
@@ -155,7 +158,7 @@ export async function readDailyFigures(
   analytics: Pick<Analytics, 'listDailyAnalytics'>,
   { filter, position, limit, signal }: AnalyticsPageRequest,
   today: number,
-): Promise<AnalyticsPage<DayView>> {
+): Promise<AnalyticsPage<DailyFigures>> {
   const fromDay = position.fromDay + position.after;
   const toDay = Math.min(fromDay + limit - 1, position.toDay);
   const { days, retainedFromDay } = await analytics.listDailyAnalytics({ ...filter, fromDay, toDay, today }, signal);
@@ -167,7 +170,7 @@ export async function readDailyFigures(
 export async function readSessionRows(
   analytics: Pick<Analytics, 'listSessions'>,
   { filter, position, limit, signal }: AnalyticsPageRequest,
-): Promise<AnalyticsPage<SessionRowView>> {
+): Promise<AnalyticsPage<SessionFigures>> {
   const { fromDay, toDay, after: afterPosition } = position;
   const page = await analytics.listSessions({ ...filter, fromDay, toDay, afterPosition, limit }, signal);
   return {

@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerRecordKind, type WidgetEventType, widgetEventTypes } from '../ledger/ledger-record.ts';
 import type { Session } from '../sessions/session-store.ts';
 import { parseWidgetBeacon } from '../widgets/widget-beacon.ts';
-import { awaitDurable } from './await-durable.ts';
+import { awaitDurableRecord } from './await-durable.ts';
 
 export interface RecordWidgetEventsDeps {
   readonly clock: Clock;
@@ -31,11 +31,11 @@ export async function recordWidgetEvents(
   if (!beacon.ok) return beacon;
   const usage = session.widgetUsage;
   // Event IDs are marked as used before the first `await`, so that only one of two simultaneous requests records an event.
-  const events = beacon.value.events.filter(({ digest }) => usage.tryMarkEventUsed(digest));
+  const events = beacon.value.events.filter(({ digest }) => usage.tryRememberEvent(digest));
   const { ledger } = deps;
   // Records become durable in order, so all earlier events are durable once the last record of widget events is durable.
   if (events.length === 0)
-    return usage.lastReport === null ? successOutcome(null) : awaitDurable(ledger, usage.lastReport);
+    return usage.lastReport === null ? successOutcome(null) : awaitDurableRecord(ledger, usage.lastReport);
   const types = events.map(({ type }) => type);
   const report = ledger.append([
     ledgerRecordKind.widgetEventsReported,
@@ -47,12 +47,12 @@ export async function recordWidgetEvents(
     events.map(({ offerId }) => offerId),
   ]);
   if (report === null) {
-    for (const { digest } of events) usage.markEventUnused(digest);
+    for (const { digest } of events) usage.forgetEvent(digest);
     return serviceUnavailable(bounds.retryAfterSeconds);
   }
   usage.lastReport = report;
   deps.onWidgetEvents(types.map((type) => widgetEventTypes[type]!));
-  const outcome = await awaitDurable(ledger, report);
+  const outcome = await awaitDurableRecord(ledger, report);
   if (outcome.ok && usage.lastReport === report) usage.lastReport = null;
   return outcome;
 }

@@ -15,10 +15,10 @@ import { explainOffers, type MatchExplanation } from '../matching/explain-offers
 import {
   type Matcher,
   type Ranking,
+  readPackedOffer,
   type SortOrder,
-  sortOrders,
+  sortOrderNames,
   type UnavailableOffers,
-  unpackOfferIndex,
 } from '../matching/matcher.ts';
 import { hasOffer } from '../matching/offer-set.ts';
 import type { CachedRanking, Session } from '../sessions/session-store.ts';
@@ -83,7 +83,7 @@ export interface WidgetPageLoad {
  * HTTP route replies at once and needs no abort handler. A request that is cancelled while it waits is neither ranked nor explained, and
  * records no view.
  */
-export function showOffers(
+export function selectOffersAndRecordView(
   deps: ShowOffersDeps,
   session: Session,
   request: ShowOffersRequest,
@@ -120,11 +120,11 @@ function selectOffers(
 ): readonly number[] | null {
   const { orders, total } = ranking;
   const count = Math.min(total, maxOffers);
-  const orderLength = orders.length / sortOrders.length;
-  const start = sortOrders.indexOf(sort) * orderLength;
+  const orderLength = orders.length / sortOrderNames.length;
+  const start = sortOrderNames.indexOf(sort) * orderLength;
   const indexes: number[] = [];
   for (let rank = start; rank < start + orderLength && indexes.length < count; rank++) {
-    const offer = unpackOfferIndex(orders, rank);
+    const offer = readPackedOffer(orders, rank);
     if (bits === null || !hasOffer(bits, offer)) indexes.push(offer);
   }
   return indexes.length === count ? indexes : null;

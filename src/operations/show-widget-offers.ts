@@ -9,14 +9,14 @@ import {
 } from '../domain/outcome.ts';
 import { decodeSubId } from '../ids/sub-id.ts';
 import type { WidgetTokens } from '../ids/widget-token.ts';
-import { type FindSessionDeps, requireLiveSession, resolveSubId } from '../sessions/find-session.ts';
+import { type FindSessionDeps, parseSubIdAndFindSession, requireLiveSession } from '../sessions/find-session.ts';
 import type { Session } from '../sessions/session-store.ts';
 import { findFieldIndex } from '../verticals/field-vector.ts';
 import { computeMatchReadiness } from '../verticals/pocket-fields.ts';
 import { parseWidgetLoadId } from '../widgets/widget-beacon.ts';
 import { createEmbedPolicy, type EmbedPolicy } from '../widgets/widget-embedding.ts';
-import { type MarketplaceRequest, type MarketplaceView, parseOfferSelection } from './get-marketplace.ts';
-import { type OffersResult, type ShowOffersDeps, showOffers } from './show-offers.ts';
+import { type MarketplaceRequest, type MarketplaceResponse, parseSortAndLimit } from './get-marketplace.ts';
+import { type OffersResult, type ShowOffersDeps, selectOffersAndRecordView } from './show-offers.ts';
 
 /** Counts every widget request, even a failed one, towards the rate limit of its session (docs/contract.md#widget-limits). */
 export function checkWidgetRateLimit({ clock }: { readonly clock: Clock }, session: Session): Outcome<null> {
@@ -48,7 +48,7 @@ export interface WidgetLink {
  * count towards the rate limits of a key.
  */
 export function verifyWidgetLink(deps: VerifyWidgetLinkDeps, sub: string, token: string): WidgetLink | null {
-  const resolved = resolveSubId(deps, sub);
+  const resolved = parseSubIdAndFindSession(deps, sub);
   if (resolved === null) return null;
   const bytes = deps.subIds.toBytes(sub);
   const expiresMs = deps.tokens.verify(bytes, token);
@@ -66,7 +66,7 @@ interface WidgetOffersRequest extends Pick<MarketplaceRequest, 'max_offers' | 's
 }
 
 /** The response of `GET /w/offers`: an API response with offers, without `explain` and `ignored`, and with two more members. */
-export interface WidgetOffersView extends Omit<MarketplaceView, 'explain' | 'ignored'> {
+export interface WidgetOffersResponse extends Omit<MarketplaceResponse, 'explain' | 'ignored'> {
   /** Requested loan amount in USD. The monthly payments of all offers are calculated for this loan amount. */
   readonly loan_amount: number;
   /** Expiry time of the session and the token. */
@@ -82,7 +82,7 @@ export interface WidgetOffers {
 
 /**
  * Selects the offers of a widget (docs/contract.md#widget-views). The first response to a widget load counts as one
- * view; later responses to the same load do not count. Returns synchronously if `showOffers` returns synchronously.
+ * view; later responses to the same load do not count. Returns synchronously if `selectOffersAndRecordView` returns synchronously.
  */
 export function showWidgetOffers(
   deps: ShowOffersDeps,
@@ -94,7 +94,7 @@ export function showWidgetOffers(
 ): Outcome<WidgetOffers> | Promise<Outcome<WidgetOffers>> {
   const load = parseWidgetLoadId(request.load);
   if (load === null) return invalidRequest('load');
-  const selection = parseOfferSelection(request);
+  const selection = parseSortAndLimit(request);
   if (!selection.ok) return selection;
   const { vertical } = session.tenant;
   const { pocketFields: borrower, fieldsRevision: revision } = session;
@@ -105,7 +105,7 @@ export function showWidgetOffers(
   const loanAmount = borrower[findFieldIndex(vertical, vertical.roles.amount)]!;
   const addSessionMembers = (outcome: Outcome<OffersResult>): Outcome<WidgetOffers> =>
     outcome.ok ? successOutcome({ result: outcome.value, loanAmount, expiresMs }) : outcome;
-  const outcome = showOffers(deps, session, {
+  const outcome = selectOffersAndRecordView(deps, session, {
     subId,
     borrower,
     revision,

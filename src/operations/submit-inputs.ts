@@ -11,18 +11,18 @@ import {
 } from '../domain/outcome.ts';
 import { exceedsCodePointLimit } from '../domain/text.ts';
 import { LogUnavailableError } from '../event-log/event-log.ts';
-import type { Journal } from '../journal/journal.ts';
+import type { SessionJournal } from '../journal/journal.ts';
 import { type FindSessionDeps, findSession } from '../sessions/find-session.ts';
 import { computeMatchReadiness, validatePocketFields } from '../verticals/pocket-fields.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { IgnoredParameters } from './ignored-names.ts';
 
 export interface SubmitInputsDeps extends FindSessionDeps {
-  readonly journal: Journal;
+  readonly journal: SessionJournal;
 }
 
 /** Response of `POST /inputs` (docs/contract.md#submitting-fields). */
-export interface InputsView extends IgnoredParameters {
+export interface SubmitInputsResponse extends IgnoredParameters {
   readonly sub_id: string;
   readonly fields_accepted: readonly string[];
   readonly fields_unknown: readonly string[];
@@ -40,7 +40,7 @@ export async function submitInputs(
   deps: SubmitInputsDeps,
   tenant: Tenant,
   body: unknown,
-): Promise<Outcome<InputsView>> {
+): Promise<Outcome<SubmitInputsResponse>> {
   if (!isJsonObject(body)) return invalidRequest('body');
   const { sub_id: subId, fields } = body;
   if (typeof subId !== 'string') return invalidRequest('sub_id');

@@ -35,7 +35,7 @@ export class SecretSet {
     this.#secrets = new Map(secrets.map((secret) => [secret.number, secret]));
   }
 
-  get secretNumbers(): readonly number[] {
+  get secretVersions(): readonly number[] {
     return [...this.#secrets.keys()];
   }
 

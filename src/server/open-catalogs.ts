@@ -129,7 +129,7 @@ export async function reloadCatalogs(
 }
 
 /** Activates the daily caps of each new catalog, after reading the clicks of the last day from the ledger. */
-export function subscribeCapsToLedger(
+export function connectDailyCapsToLedger(
   { dataDir, clock }: ServiceOptions,
   caps: DailyCaps,
   catalogs: CatalogStore,
@@ -138,8 +138,8 @@ export function subscribeCapsToLedger(
   const { ledgerFolder } = dataPaths(dataDir);
   const readHistory: LedgerReader = (sinceMs, visit) =>
     readLedgerSince(nodeFileSystem, ledgerFolder, ledger, sinceMs, visit);
-  catalogs.onBeforeActivate((catalog) => caps.countPastClicks(catalog, clock.wallMs(), readHistory));
-  catalogs.onCatalogActivated((catalog) => caps.activateCaps(catalog, clock.wallMs()));
+  catalogs.onBeforeActivate((catalog) => caps.loadPastClicks(catalog, clock.wallMs(), readHistory));
+  catalogs.onCatalogActivated((catalog) => caps.activateCatalog(catalog, clock.wallMs()));
 }
 
 function logoSource({ catalogs }: ServiceOptions, vertical: number, mode: ApiKeyMode): LogoSource {

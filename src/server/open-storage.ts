@@ -8,11 +8,11 @@ import { bounds } from '../bounds.ts';
 import type { ClickRecordLimiter } from '../clicks/click-record-limiter.ts';
 import type { DailyCaps } from '../clicks/daily-caps.ts';
 import { formatIsoDate } from '../domain/calendar.ts';
-import type { EventLogIncident } from '../event-log/file-event-log.ts';
+import type { EventLogProblem } from '../event-log/file-event-log.ts';
 import { nodeFileSystem } from '../event-log/log-files.ts';
 import { deleteSegmentsBefore } from '../event-log/segment-files.ts';
 import { dataPaths } from '../files/data-paths.ts';
-import { FileJournal, type JournalIncident } from '../journal/file-journal.ts';
+import { FileJournal, type JournalProblem } from '../journal/file-journal.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { describeError } from '../logging/describe-error.ts';
 import type { EventLogName } from '../metrics/gauges.ts';
@@ -27,7 +27,7 @@ import { assertJournalFolder } from './open-data-folder.ts';
 import { type ServiceOptions, servedVerticals } from './service.ts';
 
 /** Logs an incident at the log level of its kind. */
-function logIncident(logger: Logger, name: EventLogName, incident: EventLogIncident | JournalIncident): void {
+function logIncident(logger: Logger, name: EventLogName, incident: EventLogProblem | JournalProblem): void {
   if ('error' in incident) {
     logger.error({ log: name, kind: incident.kind, err: describeError(incident.error) }, `${name} incident`);
   } else if (incident.kind === 'recovered' || incident.kind === 'maintenance-recovered') {
@@ -147,8 +147,8 @@ export async function openStorage(
 /** Creates two callbacks for a log. `onGroupStored` updates metrics. `onIncident` counts and logs an incident. */
 function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
   return {
-    onGroupStored: metrics.createLogWriteObserver(name),
-    onIncident: (incident: EventLogIncident | JournalIncident) => {
+    onGroupStored: metrics.createEventLogWriteObserver(name),
+    onIncident: (incident: EventLogProblem | JournalProblem) => {
       metrics.countEventLogIncident(name, incident.kind);
       logIncident(logger, name, incident);
     },
@@ -210,6 +210,6 @@ async function tryRestoreTags(analytics: ExperimentSource, referrerTags: Referre
     if (!(error instanceof AnalyticsUnavailableError)) throw error;
     return false;
   }
-  referrerTags.enableTagLimit();
+  referrerTags.enableTagCountLimit();
   return true;
 }

@@ -29,12 +29,12 @@ import { CleanupStack, ServiceLifecycle } from './lifecycle.ts';
 import { createAuthenticator } from './open-auth.ts';
 import {
   CatalogStatusTracker,
+  connectDailyCapsToLedger,
   createDailyCaps,
   openCatalogStore,
   openLogoService,
   openMatcher,
   reloadCatalogs,
-  subscribeCapsToLedger,
 } from './open-catalogs.ts';
 import { openDataFolder } from './open-data-folder.ts';
 import { openCertificateStore, openListeners } from './open-listeners.ts';
@@ -80,7 +80,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
   startAbortSignal?.throwIfAborted();
 
   // Offers
-  subscribeCapsToLedger(options, caps, catalogs, ledger);
+  connectDailyCapsToLedger(options, caps, catalogs, ledger);
   const logos = await openLogoService(options, cleanup, catalogs);
   // The activation of a catalog reads the ledger, so the catalog store must close before the ledger closes.
   cleanup.addCleanupCallback(() => catalogs.close());
@@ -101,7 +101,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
       metrics,
       certificate,
       lifecycle,
-      callerNames: (caller) => keyDirectory.findAccountAndKeyNames(caller),
+      callerNames: (caller) => keyDirectory.findAccountAndKeyName(caller),
     }));
   const urls = options.resolveUrls(listeners?.public.port ?? 0);
 
@@ -221,7 +221,7 @@ async function composeService(options: ServiceOptions, cleanup: CleanupStack): P
         marketplace_aggregator_up: () => Number(analytics.healthy),
       },
       analyticsSkippedRecords: async () => {
-        const { records: _, ...skipped } = await analytics.getLedgerTotals();
+        const { records: _, ...skipped } = await analytics.getRecordCounts();
         return skipped;
       },
     });

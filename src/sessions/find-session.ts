@@ -22,7 +22,7 @@ type ResolvedSubId =
   | { readonly session: null; readonly parts: SubIdParts };
 
 /** Finds the session of a sub_id; null for an invalid sub_id. If the store contains the session, the MAC of the sub_id is not checked. */
-export function resolveSubId({ sessions, subIds }: ResolveSubIdDeps, subId: string): ResolvedSubId | null {
+export function parseSubIdAndFindSession({ sessions, subIds }: ResolveSubIdDeps, subId: string): ResolvedSubId | null {
   const session = sessions.get(subId);
   if (session !== undefined) return { session, parts: null };
   const sub = subIds.verify(subId);
@@ -40,7 +40,7 @@ export function requireLiveSession(deps: FindSessionDeps, { session, parts }: Re
 
 /** Finds a live session of the tenant. For a session of another tenant, the error is SUB_ID_NOT_FOUND. */
 export function findSession(deps: FindSessionDeps, tenant: Tenant, subId: string): Outcome<Session> {
-  const resolved = resolveSubId(deps, subId);
+  const resolved = parseSubIdAndFindSession(deps, subId);
   if (resolved === null) return failureOutcomeWithCode('SUB_ID_NOT_FOUND');
   const { session, parts } = resolved;
   const isOwn = session === null ? belongsToTenant(parts, tenant) : isSameTenant(session.tenant, tenant);

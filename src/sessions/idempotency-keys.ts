@@ -61,7 +61,7 @@ export class IdempotencyKeys {
     this.#clock = clock;
     this.#retentionMs = retentionMs;
     this.#keysMax = keysMax;
-    this.#hmacs = secrets.secretNumbers
+    this.#hmacs = secrets.secretVersions
       .toSorted((a, b) => b - a)
       .map((number) => new Hmac(secrets.deriveKey(number, 'idempotency')!, bounds.idempotencyPayloadBytesMax));
     this.#records = new IdempotencyRecordRing(keysMax);
@@ -69,7 +69,7 @@ export class IdempotencyKeys {
 
   /** @param key Idempotency-Key with its tenant, so that different tenants can use the same key */
   has(key: string): boolean {
-    return this.#hmacs.some((hmac) => this.#findRequest(computeDigest(hmac, 'key', key)) !== undefined);
+    return this.#hmacs.some((hmac) => this.#findEarlierRequest(computeDigest(hmac, 'key', key)) !== undefined);
   }
 
   /** Finds the first request with an Idempotency-Key and compares its payload. */
@@ -78,7 +78,7 @@ export class IdempotencyKeys {
     for (const hmac of this.#hmacs) {
       const keyDigest = computeDigest(hmac, 'key', key);
       newestDigest ??= keyDigest;
-      const request = this.#findRequest(keyDigest);
+      const request = this.#findEarlierRequest(keyDigest);
       if (request === undefined) continue;
       if (!computeDigest(hmac, 'payload', payload).equals(request.payload)) return { kind: 'mismatch' };
       const { sub, position, durable = null } = request;
@@ -94,7 +94,7 @@ export class IdempotencyKeys {
   tryMakeRoom(): boolean {
     const expiredMs = this.#clock.wallMs() - this.#retentionMs;
     for (let i = 0; i < bounds.expiredIdempotencyKeysPerInsert; i++) {
-      if (this.#records.oldestCreatedMs > expiredMs) break;
+      if (this.#records.oldestCreationTimeMs > expiredMs) break;
       this.#records.removeOldestRecord();
     }
     return this.#pending.size + this.#records.size < this.#keysMax;
@@ -122,7 +122,7 @@ export class IdempotencyKeys {
     if (this.tryMakeRoom()) this.#records.add(key, { payload, sub, position: 0 });
   }
 
-  #findRequest(key: Uint8Array): (IdempotencyRecord & { readonly durable?: Promise<void> }) | undefined {
+  #findEarlierRequest(key: Uint8Array): (IdempotencyRecord & { readonly durable?: Promise<void> }) | undefined {
     const expiredMs = this.#clock.wallMs() - this.#retentionMs;
     return this.#pending.get(toLatin1(key)) ?? this.#records.findRecord(key, expiredMs);
   }

@@ -52,8 +52,10 @@ export class IdempotencyRecordRing {
   }
 
   /** Creation time of the session of the oldest record, or `Infinity` if the ring is empty. */
-  get oldestCreatedMs(): number {
-    return this.size === 0 ? Number.POSITIVE_INFINITY : this.#createdMsAt(this.#toRecordIndex(this.#oldestPosition));
+  get oldestCreationTimeMs(): number {
+    return this.size === 0
+      ? Number.POSITIVE_INFINITY
+      : this.#getCreationTime(this.#toRecordIndex(this.#oldestPosition));
   }
 
   /**
@@ -61,7 +63,7 @@ export class IdempotencyRecordRing {
    */
   findRecord(key: Uint8Array, afterMs: number): IdempotencyRecord | undefined {
     const recordIndex = this.#index[this.#findHashSlot(key)]! - 1;
-    if (recordIndex === noRecord || this.#createdMsAt(recordIndex) <= afterMs) return undefined;
+    if (recordIndex === noRecord || this.#getCreationTime(recordIndex) <= afterMs) return undefined;
     const chunk = this.#findChunk(recordIndex);
     const offset = recordOffset(recordIndex);
     return {
@@ -109,7 +111,7 @@ export class IdempotencyRecordRing {
     return this.#chunks[recordIndex >>> chunkBits]!;
   }
 
-  #createdMsAt(recordIndex: number): number {
+  #getCreationTime(recordIndex: number): number {
     return this.#findChunk(recordIndex).readUIntBE(recordOffset(recordIndex) + subIdOffset, 6);
   }
 
@@ -118,11 +120,11 @@ export class IdempotencyRecordRing {
     const index = this.#index;
     const mask = index.length - 1;
     let slot = readHash(key, 0) & mask;
-    while (index[slot] !== 0 && !this.#hasKeyAt(key, index[slot]! - 1)) slot = (slot + 1) & mask;
+    while (index[slot] !== 0 && !this.#recordHasKey(key, index[slot]! - 1)) slot = (slot + 1) & mask;
     return slot;
   }
 
-  #hasKeyAt(key: Uint8Array, recordIndex: number): boolean {
+  #recordHasKey(key: Uint8Array, recordIndex: number): boolean {
     const offset = recordOffset(recordIndex);
     return this.#findChunk(recordIndex).compare(key, 0, digestLength, offset, offset + digestLength) === 0;
   }

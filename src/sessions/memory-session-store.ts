@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { Clock } from '../domain/clock.ts';
-import { parseSubIdHex, subIdInt32Count } from '../ids/sub-id.ts';
+import { int32sPerSubId, parseSubIdHex } from '../ids/sub-id.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import { InternTable } from './intern-table.ts';
 import { RankingArena } from './ranking-arena.ts';
@@ -36,7 +36,7 @@ export class MemorySessionStore implements SessionStore {
   readonly #sessionTtlMs: number;
   readonly #sweepTimer: NodeJS.Timeout;
   readonly #clock: Clock;
-  readonly #lookupId = new Int32Array(subIdInt32Count);
+  readonly #lookupId = new Int32Array(int32sPerSubId);
   /** Monotonic time, in milliseconds, of the last search of the full store that found no expired session. */
   #lastFailedSweepMs = Number.NEGATIVE_INFINITY;
   #size = 0;

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import type { UnavailableOffers } from '../matching/matcher.ts';
-import { packSortOrderBytes, sortOrders } from '../matching/matcher.ts';
+import { packOfferBytes, sortOrderNames } from '../matching/matcher.ts';
 import { InternTable } from './intern-table.ts';
 import type { CachedRanking } from './session-store.ts';
 
@@ -19,7 +19,7 @@ const orderLengthShift = 8;
 const availableOnlyBit = 1 << 16;
 const clickTokenOffset = 4 * 6;
 const ordersOffset = clickTokenOffset + bounds.clickTokenCharactersMax;
-const ordersMax = sortOrders.length * bounds.offersRankedMax;
+const ordersMax = sortOrderNames.length * bounds.offersRankedMax;
 const recordBytes = ordersOffset + 2 * ordersMax;
 const recordWords = recordBytes / 4;
 
@@ -51,7 +51,7 @@ export class RankingArena {
   /** Stores a ranking and returns its index. Throws a RangeError if the sort orders or the click token have an invalid length. */
   storeRanking({ ranking, rankedOn, unavailableOffers, creditBand, clickToken }: CachedRanking): number {
     const { catalogVersion, total, availableOnly, orders } = ranking;
-    const orderLength = orders.length / sortOrders.length;
+    const orderLength = orders.length / sortOrderNames.length;
     if (
       orders.length > ordersMax ||
       !Number.isInteger(orderLength) ||
@@ -83,14 +83,14 @@ export class RankingArena {
     const byte = record * recordBytes;
     const shape = words[word + shapeWord]!;
     const orderLength = (shape >>> orderLengthShift) & 0xff;
-    const ordersEnd = byte + ordersOffset + 2 * sortOrders.length * orderLength;
+    const ordersEnd = byte + ordersOffset + 2 * sortOrderNames.length * orderLength;
     const clickTokenEnd = byte + clickTokenOffset + (shape & 0xff);
     return {
       ranking: {
         catalogVersion: this.#versions.get(words[word + versionWord]!),
         total: words[word + totalWord]!,
         availableOnly: (shape & availableOnlyBit) !== 0,
-        orders: packSortOrderBytes(bytes, byte + ordersOffset, ordersEnd),
+        orders: packOfferBytes(bytes, byte + ordersOffset, ordersEnd),
       },
       rankedOn: words[word + dateWord]!,
       unavailableOffers: this.#unavailableOffers.get(words[word + unavailableWord]!),

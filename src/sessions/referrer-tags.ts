@@ -124,7 +124,7 @@ export class ReferrerTags {
   }
 
   /** Enforces the limit on the number of referrer tags from now on. Call this method when all stored tags are restored. */
-  enableTagLimit(): void {
+  enableTagCountLimit(): void {
     this.#isLimitEnabled = true;
   }
 

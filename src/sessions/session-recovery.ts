@@ -43,7 +43,7 @@ export class SessionRecovery implements LedgerSubscriber {
   }
 
   /** Unix time in milliseconds from which ledger records are replayed. A margin allows for a wall clock that was set back. */
-  get replayStartMs(): number {
+  get replayStartTimeMs(): number {
     const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
     return Math.min(dayStartMs(this.today), oldestLiveMs) - bounds.clockSetBackMsMax;
   }
@@ -77,7 +77,7 @@ export class SessionRecovery implements LedgerSubscriber {
     }
     if (this.#nowMs >= createdMs + this.#options.sessionTtlMs) return;
     const { account, vertical, mode } = decodeSubId(sub);
-    const tenant = this.#internTenant(account, vertical, mode);
+    const tenant = this.#reuseTenant(account, vertical, mode);
     if (tenant === null) return;
     const { sessions, onIdempotentSession } = this.#options;
     // If the maximum number of sessions was reduced since the last start, the store may be full, and the newest sessions are not restored.
@@ -90,7 +90,7 @@ export class SessionRecovery implements LedgerSubscriber {
     const usage = this.#findSession(sub)?.widgetUsage;
     if (usage === undefined) return;
     for (let start = 0; start < digests.length; start += widgetIdLength) {
-      usage.tryMarkEventUsed(digests.subarray(start, start + widgetIdLength));
+      usage.tryRememberEvent(digests.subarray(start, start + widgetIdLength));
     }
   }
 
@@ -99,7 +99,7 @@ export class SessionRecovery implements LedgerSubscriber {
   }
 
   /** Returns the `Tenant` object that all restored sessions of a tenant share, or null if the vertical is no longer served. */
-  #internTenant(account: number, verticalNumber: number, mode: ApiKeyMode): Tenant | null {
+  #reuseTenant(account: number, verticalNumber: number, mode: ApiKeyMode): Tenant | null {
     const name = `${account} ${verticalNumber} ${mode}`;
     let tenant = this.#tenants.get(name);
     if (tenant === undefined) {

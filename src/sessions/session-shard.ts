@@ -1,4 +1,4 @@
-import { parseSubIdHex, subIdCreatedMs, subIdInt32Count } from '../ids/sub-id.ts';
+import { int32sPerSubId, parseSubIdHex, subIdCreatedMs } from '../ids/sub-id.ts';
 import { absentValue, emptyFieldVector, type FieldVector } from '../verticals/field-vector.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import type { InternTable } from './intern-table.ts';
@@ -14,11 +14,11 @@ interface ShardResources {
 }
 
 // Layout of a session record in 32-bit words: the sub_id, four numbers, and the pocket fields.
-const serialWord = subIdInt32Count;
-const tenantWord = subIdInt32Count + 1;
-const revisionWord = subIdInt32Count + 2;
-const rankingWord = subIdInt32Count + 3;
-const fieldsWord = subIdInt32Count + 4;
+const serialWord = int32sPerSubId;
+const tenantWord = int32sPerSubId + 1;
+const revisionWord = int32sPerSubId + 2;
+const rankingWord = int32sPerSubId + 3;
+const fieldsWord = int32sPerSubId + 4;
 
 const deletedTenant = -1;
 const noRanking = -1;
@@ -118,7 +118,7 @@ export class SessionShard {
       const records = this.#records;
       if (records[offset + tenantWord] === deletedTenant) continue;
       if (subIdCreatedMs(records[offset]!, records[offset + 1]!) > lastMs) break;
-      this.#deleteRecord(this.#findHashSlot(records.subarray(offset, offset + subIdInt32Count)), offset);
+      this.#deleteRecord(this.#findHashSlot(records.subarray(offset, offset + int32sPerSubId)), offset);
     }
     if (this.#capacity > capacityMin && this.#nextPosition - this.#oldestPosition < this.#capacity / 4) {
       this.#resizeRingBuffer(this.#capacity / 2);
@@ -138,7 +138,7 @@ export class SessionShard {
     return this.#records[this.#getRecordOffset(position) + serialWord]!;
   }
 
-  tenantAt(position: number): Tenant {
+  getTenant(position: number): Tenant {
     return this.#resources.tenants.get(this.#records[this.#getRecordOffset(position) + tenantWord]!);
   }
 
@@ -154,7 +154,7 @@ export class SessionShard {
   }
 
   /** Merges field changes into the pocket fields. Throws a RangeError, without changing a field, if a field index is too large. */
-  mergeFieldsAt(position: number, changes: readonly number[]): void {
+  mergeFields(position: number, changes: readonly number[]): void {
     const { fieldsMax } = this.#resources;
     for (let i = 0; i < changes.length; i += 2) {
       if (changes[i]! >>> 0 !== changes[i] || changes[i]! >= fieldsMax)
@@ -164,17 +164,17 @@ export class SessionShard {
     const records = this.#records;
     for (let i = 0; i < changes.length; i += 2) records[offset + fieldsWord + changes[i]!] = changes[i + 1]!;
     records[offset + revisionWord]!++;
-    this.#releaseRanking(offset);
+    this.#deleteRanking(offset);
   }
 
-  cachedRankingAt(position: number): CachedRanking | null {
+  getCachedRanking(position: number): CachedRanking | null {
     const ranking = this.#records[this.#getRecordOffset(position) + rankingWord]!;
     return ranking === noRanking ? null : this.#resources.rankings.readRanking(ranking);
   }
 
   setCachedRanking(position: number, ranked: CachedRanking): void {
     const offset = this.#getRecordOffset(position);
-    this.#releaseRanking(offset);
+    this.#deleteRanking(offset);
     this.#records[offset + rankingWord] = this.#resources.rankings.storeRanking(ranked);
   }
 
@@ -197,18 +197,19 @@ export class SessionShard {
     const index = this.#index;
     const mask = index.length - 1;
     let slot = id[hashWord]! & mask;
-    while (index[slot] !== 0 && !this.#hasSubIdAt(id, (index[slot]! - 1) * this.#recordWords)) slot = (slot + 1) & mask;
+    while (index[slot] !== 0 && !this.#slotHasSubId(id, (index[slot]! - 1) * this.#recordWords))
+      slot = (slot + 1) & mask;
     return slot;
   }
 
-  #hasSubIdAt(id: Int32Array, offset: number): boolean {
-    for (let word = 0; word < subIdInt32Count; word++) if (this.#records[offset + word] !== id[word]) return false;
+  #slotHasSubId(id: Int32Array, offset: number): boolean {
+    for (let word = 0; word < int32sPerSubId; word++) if (this.#records[offset + word] !== id[word]) return false;
     return true;
   }
 
   #deleteRecord(slot: number, offset: number): void {
     const records = this.#records;
-    this.#releaseRanking(offset);
+    this.#deleteRanking(offset);
     this.#resources.tenants.releaseValue(records[offset + tenantWord]!);
     if (this.#widgetUsages.size > 0) this.#widgetUsages.delete(records[offset + serialWord]!);
     records[offset + tenantWord] = deletedTenant;
@@ -219,7 +220,7 @@ export class SessionShard {
     this.#size--;
   }
 
-  #releaseRanking(offset: number): void {
+  #deleteRanking(offset: number): void {
     const ranking = this.#records[offset + rankingWord]!;
     if (ranking === noRanking) return;
     this.#resources.rankings.releaseRanking(ranking);
@@ -295,7 +296,7 @@ class SessionHandle implements Session {
     this.#subId = subId;
     this.#position = position;
     this.#serial = shard.sessionSerialNumber(position);
-    this.tenant = shard.tenantAt(position);
+    this.tenant = shard.getTenant(position);
     this.createdMs = createdMs;
   }
 
@@ -311,7 +312,7 @@ class SessionHandle implements Session {
   }
 
   get cachedRanking(): CachedRanking | null {
-    return this.#updateRecordOffset() ? this.#shard.cachedRankingAt(this.#position) : null;
+    return this.#updateRecordOffset() ? this.#shard.getCachedRanking(this.#position) : null;
   }
 
   get widgetUsage(): WidgetUsage {
@@ -320,7 +321,7 @@ class SessionHandle implements Session {
 
   mergeFields(changes: readonly number[]): Readonly<FieldVector> | null {
     if (!this.#updateRecordOffset()) return null;
-    this.#shard.mergeFieldsAt(this.#position, changes);
+    this.#shard.mergeFields(this.#position, changes);
     return this.pocketFields;
   }
 
@@ -340,4 +341,4 @@ class SessionHandle implements Session {
   }
 }
 
-const handleLookupId = new Int32Array(subIdInt32Count);
+const handleLookupId = new Int32Array(int32sPerSubId);

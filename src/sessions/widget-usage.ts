@@ -6,7 +6,7 @@ const widgetDigestBytes = 8;
  * A small set of 8-byte digests, stored as pairs of integers in an array. A digest uses 16 bytes; in a Set of strings, a digest would use
  * 64. The service may have millions of such sets. Lookups are linear.
  */
-export class DigestSet {
+export class EventDigestSet {
   readonly #halves: number[] = [];
 
   get size(): number {
@@ -55,8 +55,8 @@ interface PendingWidgetReport {
 
 /** Widget usage of a live session (docs/contract.md#widget-limits): counted widget loads, recorded events, and the request limit. */
 export class WidgetUsage {
-  readonly #viewedLoads = new DigestSet();
-  readonly #claimedEvents = new DigestSet();
+  readonly #viewedLoads = new EventDigestSet();
+  readonly #claimedEvents = new EventDigestSet();
   /** Last ledger record with widget events; null if there is no such record, or if the last record is durable. */
   lastReport: PendingWidgetReport | null = null;
   #remainingRequests: number = bounds.widgetRequestsPerMinute;
@@ -91,14 +91,14 @@ export class WidgetUsage {
   }
 
   /** Marks a widget event as used, by the 8-byte digest of its ID. Returns false if the event was already used, or at the event limit. */
-  tryMarkEventUsed(digest: Uint8Array): boolean {
+  tryRememberEvent(digest: Uint8Array): boolean {
     if (this.#claimedEvents.size >= bounds.widgetEventsPerSessionMax || this.#claimedEvents.has(digest)) return false;
     this.#claimedEvents.add(digest);
     return true;
   }
 
   /** Marks a widget event as unused because the event was not recorded, so that the event can be submitted again. */
-  markEventUnused(digest: Uint8Array): void {
+  forgetEvent(digest: Uint8Array): void {
     this.#claimedEvents.delete(digest);
   }
 }

@@ -1,7 +1,7 @@
 import type { PocketField, Vertical } from './vertical.ts';
 
 /** Returns the values of a choice field. Throws a TypeError if the vertical has no choice field with this name. */
-export function choiceValues(vertical: Vertical, name: string): readonly string[] {
+export function getChoiceValues(vertical: Vertical, name: string): readonly string[] {
   const field = vertical.fields.find((candidate) => candidate.name === name);
   if (field?.kind !== 'choice') throw new TypeError(`${vertical.segment}: ${name} must be a choice field`);
   return field.values;

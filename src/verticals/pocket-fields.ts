@@ -1,6 +1,6 @@
 import { completedYearsBetween, parseIsoDate, toCompactDate } from '../domain/calendar.ts';
 import type { InvalidField } from '../domain/outcome.ts';
-import { absentValue, choiceValues, type FieldVector, findFieldIndex } from './field-vector.ts';
+import { absentValue, type FieldVector, findFieldIndex, getChoiceValues } from './field-vector.ts';
 import type { PocketField, Vertical } from './vertical.ts';
 
 /** Result of validating submitted pocket fields (docs/contract.md#submitting-fields). Each list has the order of the submitted fields. */
@@ -136,7 +136,7 @@ function readinessRuleFor(vertical: Vertical): ReadinessRule {
         name: field,
         position: findFieldIndex(vertical, field),
         whenPosition: findFieldIndex(vertical, when.field),
-        whenValue: choiceValues(vertical, when.field).indexOf(when.is),
+        whenValue: getChoiceValues(vertical, when.field).indexOf(when.is),
       })),
     };
     rulesByVertical.set(vertical, rule);

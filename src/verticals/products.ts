@@ -57,9 +57,9 @@ export interface VerticalProduct {
     borrower: Readonly<FieldVector>,
   ): PricedOffer[];
   /** Creates the offers in a JSON response. */
-  toOfferViews(list: OfferList, urls: OfferUrls): OfferView[];
+  createOfferViews(list: OfferList, urls: OfferUrls): OfferView[];
   /** Returns a function that checks whether the borrower meets the price rules of an offer. Returns null if required fields are missing. */
-  createPriceFilter(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
+  createAvailabilityCheck(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
   /** Returns a function that reports each price rule of an offer that the borrower does not meet. */
   createMismatchFinder(
     tables: MatchTables,

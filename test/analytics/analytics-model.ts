@@ -9,8 +9,8 @@ import type {
   SummaryResult,
 } from '../../src/analytics/analytics.ts';
 import type { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
-import { zeroLedgerCounts } from '../../src/analytics/projection-state.ts';
-import { dayMs, daysSinceEpoch } from '../../src/domain/calendar.ts';
+import { emptyRecordCounts } from '../../src/analytics/projection-state.ts';
+import { daysSinceEpoch, millisecondsPerDay } from '../../src/domain/calendar.ts';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import {
   type LedgerRecord,
@@ -50,7 +50,7 @@ export class AnalyticsModel {
   readonly #sessions = new Map<string, ModelSession>();
   #asOfMs: number | null = null;
   #retainedFromDay = 0;
-  readonly totals = { ...zeroLedgerCounts };
+  readonly totals = { ...emptyRecordCounts };
 
   /** Deletes the sessions created before a day. Their totals are final; queries for rows or sub_ids no longer include them. */
   retainFrom(retainedFromDay: number): void {
@@ -93,7 +93,7 @@ export class AnalyticsModel {
         ? 'unshownClicks'
         : session.clicks.has(offer)
           ? 'duplicateClicks'
-          : atMs - createdMs > dayMs
+          : atMs - createdMs > millisecondsPerDay
             ? 'lateClicks'
             : null;
       if (reason !== null) {
@@ -208,12 +208,12 @@ function confirm(
   const first = transactions.get(`${kind} ${offer} ${txid}`);
   if (first !== undefined) return first.micros === micros && first.occurredMs === occurredMs ? 'repeated' : 'unsound';
   let click = session.clicks.get(offer);
-  if (click === undefined && evidenceMs !== null && evidenceMs - session.tenant.createdMs <= dayMs) {
+  if (click === undefined && evidenceMs !== null && evidenceMs - session.tenant.createdMs <= millisecondsPerDay) {
     click = { lender, micros: value ?? 0, atMs: evidenceMs };
   }
   if (click === undefined || !session.shown.has(offer)) return 'unsound';
   // Accepts times up to 5 seconds early or late, for clock skew.
-  if (occurredMs < click.atMs - 5_000 || occurredMs > wallMs + 5_000 || wallMs - click.atMs > 90 * dayMs)
+  if (occurredMs < click.atMs - 5_000 || occurredMs > wallMs + 5_000 || wallMs - click.atMs > 90 * millisecondsPerDay)
     return 'unsound';
   const limit =
     kind === 5 ? (transactions.get(`4 ${offer} ${txid}`)?.micros ?? 0) : 100_000_000_000 - confirmedMicros(session);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { SessionRowsQuery, SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
-import { zeroLedgerCounts } from '../../src/analytics/projection-state.ts';
+import { emptyRecordCounts } from '../../src/analytics/projection-state.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayMs, daysSinceEpoch } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch, millisecondsPerDay } from '../../src/domain/calendar.ts';
 import {
   offerClickedRecord,
   offersViewedRecord,
@@ -110,7 +110,7 @@ describe('AnalyticsStore', () => {
         revenueConfirmedRecord(sub, 'c', { click, txid: 'tx-2' }),
       ];
     };
-    const matured = subIdBytes({ createdMs: noon - 46 * dayMs, serial: 2 });
+    const matured = subIdBytes({ createdMs: noon - 46 * millisecondsPerDay, serial: 2 });
     const records = [sub, matured].flatMap(recordsOf);
     const model = new AnalyticsModel();
     for (const record of records) model.record(record);
@@ -199,7 +199,7 @@ describe('AnalyticsStore', () => {
     ];
     apply(sessionCreatedRecord(sub), offersViewedRecord(sub, ['a'], noon + 5), ...malformed);
     const counted = { records: malformed.length + 2, malformed: malformed.length };
-    assert.deepEqual({ ...projected.store.getTotals() }, { ...zeroLedgerCounts, ...counted });
+    assert.deepEqual({ ...projected.store.getTotals() }, { ...emptyRecordCounts, ...counted });
     const { sessions, views, asOfMs } = query();
     assert.deepEqual([sessions, views, asOfMs], [1, 1, noon + 5]);
   });
@@ -257,7 +257,7 @@ describe('AnalyticsStore', () => {
 
   it('rows are in ledger order even if the clock was set back', () => {
     const ages = [1, 0, 2, 1, 0, 30, 1, 31, 2, 0];
-    const subs = ages.map((age, serial) => subIdBytes({ createdMs: noon - age * dayMs, serial }));
+    const subs = ages.map((age, serial) => subIdBytes({ createdMs: noon - age * millisecondsPerDay, serial }));
     apply(...subs.map((each) => sessionCreatedRecord(each)));
     for (const [afterPosition, positions] of [
       [0, [1, 2, 3, 4]],
@@ -298,7 +298,7 @@ describe('AnalyticsStore', () => {
           const arrive = (count: number) => {
             // Creation times span several days. Some are out of order.
             const createdAt = (each: number) =>
-              noon - 3 * dayMs + (each - first) * 600_000 - ((each * 7) % (jitter + 1)) * 3_600_000;
+              noon - 3 * millisecondsPerDay + (each - first) * 600_000 - ((each * 7) % (jitter + 1)) * 3_600_000;
             const created = Array.from({ length: count }, () =>
               sessionCreatedRecord(subIdBytes({ createdMs: createdAt(serial), serial: serial++ })),
             );

@@ -31,7 +31,7 @@ describe('counter archive', () => {
 
   const append = (untilDay: number, ledgerStartPosition: number, records = counters(untilDay - 1)) =>
     new CounterArchive(folder).append(
-      { wallMs: untilDay * 1_000, untilDay, ledgerStartPosition },
+      { wallMs: untilDay * 1_000, untilDay, ledgerStartPosition: ledgerStartPosition },
       records as unknown as ArchivedCounters,
     );
   const files = () =>
@@ -44,9 +44,9 @@ describe('counter archive', () => {
     append(101, 7);
     const third = new CounterArchive(folder);
     third.append({ wallMs: 5, untilDay: 140, ledgerStartPosition: 900 }, []);
-    assert.deepEqual([third.retainedFromDay, third.ledgerStartPosition], [140, 900]);
+    assert.deepEqual([third.firstRetainedDay, third.ledgerStartPosition], [140, 900]);
     const archive = new CounterArchive(folder);
-    assert.deepEqual([archive.retainedFromDay, archive.ledgerStartPosition], [140, 900]);
+    assert.deepEqual([archive.firstRetainedDay, archive.ledgerStartPosition], [140, 900]);
     const expected = [
       [11, 100_000, 0, 100, 7],
       ...counters(99),
@@ -142,10 +142,10 @@ describe('counter archive', () => {
     const archive = new CounterArchive(join(folder, 'below'));
     const range = { wallMs: 1, untilDay: 100, ledgerStartPosition: 8 };
     assert.throws(() => archive.append(range, []), ArchiveWriteError);
-    assert.deepEqual([archive.retainedFromDay, archive.ledgerStartPosition, [...archive.readAll()]], [0, 1, []]);
+    assert.deepEqual([archive.firstRetainedDay, archive.ledgerStartPosition, [...archive.readAll()]], [0, 1, []]);
     rmSync(folder);
     archive.append(range, []);
-    assert.deepEqual([archive.retainedFromDay, archive.ledgerStartPosition], [100, 8]);
+    assert.deepEqual([archive.firstRetainedDay, archive.ledgerStartPosition], [100, 8]);
   });
 
   it('a failed append to the archive leaves no new files', () => {
@@ -161,14 +161,14 @@ describe('counter archive', () => {
       /the store is damaged/,
     );
     assert.deepEqual(files(), before);
-    assert.equal(archive.retainedFromDay, 100);
+    assert.equal(archive.firstRetainedDay, 100);
   });
 
   it('ignores the temporary archive file of a killed process', () => {
     append(100, 7);
     writeFileSync(join(folder, '0000000000000007.log.new'), 'half');
     append(101, 8);
-    assert.equal(new CounterArchive(folder).retainedFromDay, 101);
+    assert.equal(new CounterArchive(folder).firstRetainedDay, 101);
     assert.deepEqual(
       readdirSync(folder).filter((name) => name.endsWith('.new')),
       [],

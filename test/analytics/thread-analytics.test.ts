@@ -113,10 +113,10 @@ describe('ThreadAnalytics', () => {
     const log = { durablePosition: 5, lastAppendedPosition: 10, healthy: false };
     const analytics = await start(log);
     assert.equal((await analytics.getSummary(byTag)).sessions, 5);
-    assert.equal((await analytics.getLedgerTotals()).records, 5);
+    assert.equal((await analytics.getRecordCounts()).records, 5);
     log.healthy = true;
     const answer = analytics.getSummary(byTag);
-    assert.equal((await analytics.getLedgerTotals()).records, 5);
+    assert.equal((await analytics.getRecordCounts()).records, 5);
     analytics.onLedgerDurable(8);
     analytics.onLedgerDurable(10);
     assert.equal((await answer).sessions, 10);
@@ -219,7 +219,7 @@ describe('ThreadAnalytics', () => {
       const onRebuild = (reason: string): void => void reasons.push(reason);
       const analytics = await start(logAt(sessions), { onRebuild, onRebuilt: () => rebuilt++ });
       assert.equal((await analytics.getSummary(byTag)).sessions, sessions);
-      assert.equal((await analytics.getLedgerTotals()).records, sessions);
+      assert.equal((await analytics.getRecordCounts()).records, sessions);
       assert.deepEqual([reasons.length, rebuilt], [1, 1]);
       await analytics.close();
     }
@@ -251,7 +251,7 @@ describe('ThreadAnalytics', () => {
     assert.equal(analytics.healthy, true);
     const { sessions, views } = await analytics.getSummary(byTag);
     assert.deepEqual([sessions, views], [subs.length, subs.length]);
-    assert.equal((await analytics.getLedgerTotals()).records, 2 * subs.length);
+    assert.equal((await analytics.getRecordCounts()).records, 2 * subs.length);
   });
 
   it('ThreadAnalytics fails to start if the analytics store cannot be opened', async () => {

@@ -6,13 +6,13 @@ import { type AdmittedCaller, Authenticator, type AuthRejection } from '../../sr
 import type { OperationName } from '../../src/auth/key-usage.ts';
 import { defaultKeyLimits } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
-import { dayMs, daysSinceEpoch } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch, millisecondsPerDay } from '../../src/domain/calendar.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { issueKey, type KeyOptions, noonMs, openAuth, revokeKey } from './support.ts';
 
-const midnightMs = noonMs + dayMs / 2;
+const midnightMs = noonMs + millisecondsPerDay / 2;
 const otherVertical: Vertical = { ...personalLoans, number: 99, segment: 'boat-loans', keyPrefix: 'svc_bt_' };
 
 /** Opens an authenticator with one API key. `ask` sends a request with the key. */
@@ -20,7 +20,7 @@ function openAuthWithKey(t: Parameters<typeof openAuth>[0], options: KeyOptions 
   const auth = openAuth(t, { clock });
   const { key, issued } = issueKey(auth.folder, options);
   const ask = (operation: OperationName = 'get_marketplace', vertical = personalLoans) =>
-    auth.authenticator.admit(`Bearer ${key}`, vertical, operation);
+    auth.authenticator.admitRequest(`Bearer ${key}`, vertical, operation);
   return { ...auth, key, issued, ask };
 }
 
@@ -57,7 +57,7 @@ test('rejects a missing, malformed or unknown API key, and returns no rate limit
     `Basic ${generateApiKey('svc_pl_', 'live')}`,
     `Bearer ${generateApiKey('svc_pl_', 'live')}`,
   ]) {
-    const answer = assertRejected(authenticator.admit(header, personalLoans, 'get_marketplace'));
+    const answer = assertRejected(authenticator.admitRequest(header, personalLoans, 'get_marketplace'));
     assert.deepEqual(answer, { ok: false, error: { code: 'UNAUTHORIZED' }, limitStatus: null, caller: null }, header);
   }
 });
@@ -76,7 +76,10 @@ test('rejects an unknown, revoked or expired key of another vertical with UNAUTH
   revokeKey(folder, revoked.issued.id);
   const expired = issueKey(folder, { vertical: otherVertical, expiresAtMs: noonMs }, noonMs - 1);
   for (const key of [generateApiKey('svc_bt_', 'live'), revoked.key, expired.key]) {
-    assert.equal(errorCode(authenticator.admit(`Bearer ${key}`, personalLoans, 'get_marketplace')), 'UNAUTHORIZED');
+    assert.equal(
+      errorCode(authenticator.admitRequest(`Bearer ${key}`, personalLoans, 'get_marketplace')),
+      'UNAUTHORIZED',
+    );
   }
 });
 
@@ -96,7 +99,7 @@ test('a request with a repeated Idempotency-Key counts towards the limit per min
   const { authenticator, folder } = openAuth(t);
   const { key } = issueKey(folder, { limits: { requestsPerMinute: 3, sessionsPerDay: 1 } });
   const create = (isRepeat: boolean) =>
-    authenticator.admit(`Bearer ${key}`, personalLoans, 'create_session', () => isRepeat);
+    authenticator.admitRequest(`Bearer ${key}`, personalLoans, 'create_session', () => isRepeat);
   assertAdmitted(create(false));
   assert.equal(errorCode(create(false)), 'RATE_LIMIT_EXCEEDED');
   for (let n = 0; n < 2; n++) {
@@ -112,7 +115,7 @@ test('counts the requests of each key separately', (t) => {
   assertAdmitted(ask());
   clock.advance(bounds.unknownApiKeyPollIntervalMs);
   const second = issueKey(folder, { limits: { requestsPerMinute: 1 } });
-  assertAdmitted(authenticator.admit(`Bearer ${second.key}`, personalLoans, 'get_marketplace'));
+  assertAdmitted(authenticator.admitRequest(`Bearer ${second.key}`, personalLoans, 'get_marketplace'));
 });
 
 test('the retry time of a rejected request is the time until the next request succeeds', (t) => {
@@ -139,7 +142,7 @@ test('if several rate limits apply, returns the status of the limit with the few
     return [policy.name, remaining, resetEpochSeconds - noonMs / 1000];
   };
   assert.deepEqual(statusOf('get_marketplace'), ['minute', 9, 60]);
-  assert.deepEqual(statusOf('create_session'), ['day', 7, dayMs / 2000]);
+  assert.deepEqual(statusOf('create_session'), ['day', 7, millisecondsPerDay / 2000]);
   assert.deepEqual(statusOf('query_analytics'), ['analytics', 2, 60]);
   clock.advance(1000);
   assert.deepEqual(statusOf('submit_inputs'), ['minute', 6, 61]);
@@ -186,7 +189,9 @@ test('deletes the request counts of idle API keys, but keeps their session count
   for (let n = 0; n < 5; n++) {
     const { key } = issueKey(folder, { account: `quiet ${n}` });
     clock.advance(bounds.unknownApiKeyPollIntervalMs);
-    assertAdmitted(authenticator.admit(`Bearer ${key}`, personalLoans, n === 0 ? 'create_session' : 'get_marketplace'));
+    assertAdmitted(
+      authenticator.admitRequest(`Bearer ${key}`, personalLoans, n === 0 ? 'create_session' : 'get_marketplace'),
+    );
   }
   assert.equal(authenticator.trackedKeyCount, 5);
   for (let n = 0; n < 4; n++) {
@@ -199,10 +204,10 @@ test('deletes the request counts of idle API keys, but keeps their session count
 test('deletes the restored session counts of API keys after two days', (t) => {
   const { authenticator, clock, ask } = openAuthWithKey(t);
   for (let number = 100; number < 105; number++) authenticator.restoreSessionCount(number, daysSinceEpoch(noonMs), 1);
-  clock.advance(dayMs);
+  clock.advance(millisecondsPerDay);
   assertAdmitted(ask());
   assert.equal(authenticator.trackedKeyCount, 6);
-  clock.advance(dayMs);
+  clock.advance(millisecondsPerDay);
   assertAdmitted(ask());
   assert.equal(authenticator.trackedKeyCount, 1);
 });
@@ -215,7 +220,7 @@ test('admits a random request if and only if all its rate limits allow the reque
     operation: fc.constantFrom<OperationName>('create_session', 'submit_inputs', 'get_marketplace', 'query_analytics'),
     monotonicStepMs: fc.constantFrom(0, 0, 0.5, 1, 5_000, 29_999.5, 59_999, 60_000, 90_000),
     // The clock crosses midnight in both directions and moves by at most a day.
-    wallStepMs: fc.constantFrom(0, 0, 1, 30_000, 60_000, -45_000, dayMs / 4),
+    wallStepMs: fc.constantFrom(0, 0, 1, 30_000, 60_000, -45_000, millisecondsPerDay / 4),
     sessionCreated: fc.boolean(),
   });
   fc.assert(
@@ -236,7 +241,7 @@ test('admits a random request if and only if all its rate limits allow the reque
           inMinute(requests) < limits.requestsPerMinute &&
           (operation !== 'query_analytics' || inMinute(queries) < limits.analyticsPerMinute) &&
           (operation !== 'create_session' || (sessions.get(today) ?? 0) < limits.sessionsPerDay);
-        const answer = authenticator.admit(`Bearer ${key}`, personalLoans, operation);
+        const answer = authenticator.admitRequest(`Bearer ${key}`, personalLoans, operation);
         assert.equal(answer.ok, fits);
         if (!answer.ok) continue;
         requests.push(nowMs);
@@ -264,13 +269,13 @@ test('a rejected request succeeds after the returned retry time, for random oper
       const authenticator = new Authenticator({ keyDirectory, clock, defaultLimits: limits });
       for (const [operation, stepMs] of events) {
         clock.advance(stepMs);
-        const answer = authenticator.admit(`Bearer ${key}`, personalLoans, operation);
+        const answer = authenticator.admitRequest(`Bearer ${key}`, personalLoans, operation);
         if (answer.ok) continue;
         const waitSeconds = answer.error.retryAfterSeconds ?? 0;
         assert(waitSeconds >= 1);
         assert(Math.abs((answer.limitStatus?.resetEpochSeconds ?? 0) - clock.wallMs() / 1000 - waitSeconds) <= 1);
         clock.advance(waitSeconds * 1000);
-        assertAdmitted(authenticator.admit(`Bearer ${key}`, personalLoans, operation));
+        assertAdmitted(authenticator.admitRequest(`Bearer ${key}`, personalLoans, operation));
       }
     }),
   );
@@ -286,9 +291,9 @@ test('calls onRejected with the reason for each rejected request', (t) => {
     onRejected: (reason) => reasons.push(reason),
   });
   const { key } = issueKey(folder, { limits: { requestsPerMinute: 3, analyticsPerMinute: 1, sessionsPerDay: 1 } });
-  const ask = (operation: OperationName) => authenticator.admit(`Bearer ${key}`, personalLoans, operation);
-  authenticator.admit('', personalLoans, 'create_session');
-  authenticator.admit('Bearer nobody', personalLoans, 'create_session');
+  const ask = (operation: OperationName) => authenticator.admitRequest(`Bearer ${key}`, personalLoans, operation);
+  authenticator.admitRequest('', personalLoans, 'create_session');
+  authenticator.admitRequest('Bearer nobody', personalLoans, 'create_session');
   clock.advance(bounds.unknownApiKeyPollIntervalMs);
   assertAdmitted(ask('query_analytics'));
   ask('query_analytics');
@@ -296,6 +301,6 @@ test('calls onRejected with the reason for each rejected request', (t) => {
   ask('create_session');
   assertAdmitted(ask('submit_inputs'));
   ask('submit_inputs');
-  authenticator.admit(`Bearer ${key}`, otherVertical, 'submit_inputs');
+  authenticator.admitRequest(`Bearer ${key}`, otherVertical, 'submit_inputs');
   assert.deepEqual(reasons, ['unauthorized', 'unauthorized', 'analytics', 'day', 'minute', 'vertical_mismatch']);
 });

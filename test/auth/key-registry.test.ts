@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
-import { nullLimitOverrides } from '../../src/auth/rate-limits.ts';
+import { defaultLimitOverrides } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { issueKey, noonMs, revokeKey, temporaryFolder } from './support.ts';
@@ -80,7 +80,7 @@ const validKey = {
   vertical: personalLoans,
   mode: 'live',
   expiresAtMs: null,
-  limits: nullLimitOverrides,
+  limits: defaultLimitOverrides,
 } as const;
 
 test('rejects a new key with an invalid property', (t) => {
@@ -93,7 +93,7 @@ test('rejects a new key with an invalid property', (t) => {
     ...[0, 1.5, '5', bounds.limitPerMinuteMax + 1].map((requestsPerMinute) => ({ limits: { requestsPerMinute } })),
     { limits: { sessionsPerDay: bounds.limitPerDayMax + 1 } },
   ]) {
-    const limits = { ...nullLimitOverrides, ...('limits' in member && member.limits) };
+    const limits = { ...defaultLimitOverrides, ...('limits' in member && member.limits) };
     const newKey = { ...validKey, ...member, limits } as never;
     assert.throws(() => registry.create(newKey, noonMs), RangeError, JSON.stringify(member));
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { DailyCounter } from '../../src/auth/key-usage.ts';
+import { DailySessionCounter } from '../../src/auth/key-usage.ts';
 import {
   createRateLimitPolicies,
   createRateLimitStatus,
@@ -31,11 +31,11 @@ describe('rateLimitHeaders', () => {
   });
 });
 
-describe('DailyCounter', () => {
+describe('DailySessionCounter', () => {
   const today = 22_000;
 
   test('releasing a reservation twice decrements the count once', () => {
-    const counter = new DailyCounter();
+    const counter = new DailySessionCounter();
     counter.reserveQuota(today);
     const reservation = counter.reserveQuota(today);
     reservation.release();
@@ -44,7 +44,7 @@ describe('DailyCounter', () => {
   });
 
   test('releasing a reservation of an earlier day does not change the current count', () => {
-    const counter = new DailyCounter();
+    const counter = new DailySessionCounter();
     const reservation = counter.reserveQuota(today);
     counter.reserveQuota(today + 2);
     reservation.release();

@@ -119,13 +119,13 @@ test('returns key ids and account names for log lines, and uses the cache if the
   const directory = openDirectory(t, folder);
   revokeKey(folder, issued.id);
   const caller = { account: issued.account, keyNumber: issued.number };
-  assert.deepEqual(directory.findAccountAndKeyNames(caller), { key: issued.id, account: 'acme' });
-  assert.deepEqual(directory.findAccountAndKeyNames({ account: other.account }), { key: undefined, account: 'other' });
+  assert.deepEqual(directory.findAccountAndKeyName(caller), { key: issued.id, account: 'acme' });
+  assert.deepEqual(directory.findAccountAndKeyName({ account: other.account }), { key: undefined, account: 'other' });
   const otherProgram = new Database(keyFilePath(folder));
   otherProgram.exec('ALTER TABLE keys RENAME TO hidden');
   otherProgram.close();
-  assert.deepEqual(directory.findAccountAndKeyNames(caller), { key: issued.id, account: 'acme' });
-  assert.deepEqual(directory.findAccountAndKeyNames({ ...caller, keyNumber: other.number }), {
+  assert.deepEqual(directory.findAccountAndKeyName(caller), { key: issued.id, account: 'acme' });
+  assert.deepEqual(directory.findAccountAndKeyName({ ...caller, keyNumber: other.number }), {
     key: undefined,
     account: 'acme',
   });

@@ -6,7 +6,7 @@ import { Authenticator } from '../../src/auth/authenticator.ts';
 import { EmbedOriginRegistry } from '../../src/auth/embed-origin-registry.ts';
 import { keyFilePath } from '../../src/auth/key-file.ts';
 import { KeyRegistry } from '../../src/auth/key-registry.ts';
-import { type KeyLimitOverrides, type KeyLimits, nullLimitOverrides } from '../../src/auth/rate-limits.ts';
+import { defaultLimitOverrides, type KeyLimitOverrides, type KeyLimits } from '../../src/auth/rate-limits.ts';
 import { SqliteKeyDirectory } from '../../src/auth/sqlite-key-directory.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
@@ -43,7 +43,7 @@ function changeKeys<Result>(folder: string, change: (registry: KeyRegistry) => R
 
 export function issueKey(folder: string, options: KeyOptions = {}, nowMs = noonMs) {
   const { account = 'acme', vertical = personalLoans, mode = 'live', expiresAtMs = null } = options;
-  const limits = { ...nullLimitOverrides, ...options.limits };
+  const limits = { ...defaultLimitOverrides, ...options.limits };
   return changeKeys(folder, (registry) =>
     registry.create({ accountName: account, vertical, mode, expiresAtMs, limits }, nowMs),
   );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  findMinCpuMicros,
+  findCpuMicrosPerRequest,
   findSustainedRate,
   interpolateMetric,
   type LoadCurvePoint,
@@ -46,10 +46,10 @@ for (const [name, points, sloP99Ms, perSecond, isEndOfCurve] of [
   });
 }
 
-test('findMinCpuMicros returns the lowest CPU time per request on the curve', () => {
-  assert.equal(findMinCpuMicros(plain), 50);
+test('findCpuMicrosPerRequest returns the lowest CPU time per request on the curve', () => {
+  assert.equal(findCpuMicrosPerRequest(plain), 50);
   const busier = pointAt(3_000, 900, { achieved: 1_000, cpuMicros: 30 });
-  assert.equal(findMinCpuMicros(curve(pointAt(1_000, 2, { cpuMicros: 90 }), pointAt(2_000, 4), busier)), 30);
+  assert.equal(findCpuMicrosPerRequest(curve(pointAt(1_000, 2, { cpuMicros: 90 }), pointAt(2_000, 4), busier)), 30);
 });
 
 test('interpolateMetric interpolates between points; outside the curve, it returns the value of the nearest point', () => {

@@ -77,7 +77,7 @@ test('the catalog version changes with every change of content or mode', () => {
 test('renders logo URLs with the current hash', () => {
   const catalog = compileLoans(catalogOf([plainOffer()]));
   const url = () =>
-    /"logo_url":"([^"]*)"/.exec(catalog.offerRenderer('https://cdn.example').renderStaticMembers(0, 0))?.[1];
+    /"logo_url":"([^"]*)"/.exec(catalog.offerRenderer('https://cdn.example').renderMembersBeforePrices(0, 0))?.[1];
   const { lenderName, logo } = catalog.offers[0]!;
   assert.equal(url(), `https://cdn.example/${logo}`);
   for (const hash of ['0123456789abcdef', 'fedcba9876543210']) {

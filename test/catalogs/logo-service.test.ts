@@ -15,17 +15,17 @@ describe('the logo cache', () => {
   test('finds a logo by name and hash; for an unknown hash, returns the current logo with that name', () => {
     const cache = new LogoCache();
     cache.replaceCatalog('live', [red]);
-    for (const hash of [red.hash, undefined, '0123456789abcdef', '']) assert.equal(cache.find('a.svg', hash), red);
-    for (const name of ['b.svg', '', 'A.svg', '__proto__']) assert.equal(cache.find(name, red.hash), null);
+    for (const hash of [red.hash, undefined, '0123456789abcdef', '']) assert.equal(cache.findFile('a.svg', hash), red);
+    for (const name of ['b.svg', '', 'A.svg', '__proto__']) assert.equal(cache.findFile(name, red.hash), null);
     cache.replaceCatalog('live', [blue]);
-    for (const hash of [red.hash, blue.hash]) assert.equal(cache.find('a.svg', hash), blue);
+    for (const hash of [red.hash, blue.hash]) assert.equal(cache.findFile('a.svg', hash), blue);
   });
 
   test('the live and the test catalog can have different images with the same file name', () => {
     const cache = new LogoCache();
     cache.replaceCatalog('live', [red]);
     cache.replaceCatalog('test', [blue, logo('a.svg', 'red')]);
-    const found = [red.hash, blue.hash, undefined].map((hash) => cache.find('a.svg', hash));
+    const found = [red.hash, blue.hash, undefined].map((hash) => cache.findFile('a.svg', hash));
     assert.deepEqual(found, [red, blue, red]);
   });
 
@@ -33,22 +33,22 @@ describe('the logo cache', () => {
     const cache = new LogoCache();
     const others = Array.from({ length: bounds.unusedLogoNamesMax - 1 }, (_, at) => logo(`other${at}.svg`, 'red'));
     for (const logos of [[red], others, [logo('b.svg', 'red')]]) cache.replaceCatalog('live', logos);
-    assert.equal(cache.find('a.svg', red.hash), red);
+    assert.equal(cache.findFile('a.svg', red.hash), red);
     cache.replaceCatalog('live', [logo('c.svg', 'red')]);
-    assert.equal(cache.find('a.svg', red.hash), null);
-    assert.notEqual(cache.find('b.svg', undefined), null);
+    assert.equal(cache.findFile('a.svg', red.hash), null);
+    assert.notEqual(cache.findFile('b.svg', undefined), null);
   });
 
   test('prefers current logos to the logos of a replaced catalog', () => {
     const cache = new LogoCache();
     const old = logo('old.svg', 'blue');
     cache.replaceCatalog('live', [red]);
-    cache.addOldLogos([blue, old]);
-    assert.equal(cache.find('a.svg', blue.hash), red);
-    assert.equal(cache.find('old.svg', undefined), old);
+    cache.keepPreviousLogos([blue, old]);
+    assert.equal(cache.findFile('a.svg', blue.hash), red);
+    assert.equal(cache.findFile('old.svg', undefined), old);
     const current = logo('old.svg', 'green');
     cache.replaceCatalog('live', [current]);
-    assert.equal(cache.find('old.svg', old.hash), current);
+    assert.equal(cache.findFile('old.svg', old.hash), current);
   });
 });
 
@@ -74,7 +74,7 @@ async function openService(t: TestContext, ...lenders: string[]) {
   await service.loadLogos(source, catalog);
   service.publishLogos(source, catalog);
   const served = (...files: string[]) =>
-    files.map((file) => Buffer.from(service.cache.find(file, undefined)?.svg ?? []).toString());
+    files.map((file) => Buffer.from(service.cache.findFile(file, undefined)?.svg ?? []).toString());
   return {
     service,
     source,
@@ -93,7 +93,7 @@ describe('LogoService', () => {
     assert.deepEqual(served('a.svg', 'b.svg'), [image('red'), '']);
     service.publishLogos(source, next);
     assert.deepEqual(served('a.svg', 'b.svg'), [image('blue'), renderMonogram('B')]);
-    const hashOf = (file: string) => service.cache.find(file, undefined)!.hash;
+    const hashOf = (file: string) => service.cache.findFile(file, undefined)!.hash;
     assert.deepEqual(Object.fromEntries(next.hashes.at(-1)!), { A: hashOf('a.svg'), B: hashOf('b.svg') });
     assert.deepEqual(service.logoProblems, [{ lenderIndex: 1, file: 'b.svg', problem: 'does not exist' }]);
   });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { formatDailyTable, formatSessions, formatSummary } from '../../src/cli/commands/analytics-text.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
-import type { SummaryView } from '../../src/operations/analytics-views.ts';
+import type { AnalyticsSummaryResponse } from '../../src/operations/analytics-responses.ts';
 
 const figures = {
   sessions_total: 2,
@@ -14,8 +14,10 @@ const figures = {
   rev_confirmed: 105,
   rev_per_session: 52.5,
 };
-const noWidgetEvents = Object.fromEntries(widgetEventTypes.map((type) => [type, 0])) as SummaryView['widget_events'];
-const summary: SummaryView = {
+const noWidgetEvents = Object.fromEntries(
+  widgetEventTypes.map((type) => [type, 0]),
+) as AnalyticsSummaryResponse['widget_events'];
+const summary: AnalyticsSummaryResponse = {
   referrer_tag: 'hero-short',
   ...figures,
   top_lenders: [{ lender: 'Harbor Loans', clicks: 2, rev_confirmed: 105 }],

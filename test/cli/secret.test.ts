@@ -14,7 +14,7 @@ test('rotate adds a secret and retains the older secrets', async (t) => {
   assert.equal(code, 0);
   assert.match(stdout, /^added secret 2; .*next start\n$/);
   const after = openOrCreateSecretFile(path, true);
-  assert.deepEqual(after.secretNumbers, [1, 2]);
+  assert.deepEqual(after.secretVersions, [1, 2]);
   assert.equal(after.newest.number, 2);
   assert.deepEqual(after.deriveKey(1, 'sub-id'), before.deriveKey(1, 'sub-id'));
   assert.notDeepEqual(after.deriveKey(2, 'sub-id'), before.deriveKey(1, 'sub-id'));

@@ -16,7 +16,7 @@ interface Session {
 }
 
 function newSession(createdMs = noonMs): Session {
-  const subId = subIds.issueSubId(createdMs, 42, 1, 'live');
+  const subId = subIds.createSubId(createdMs, 42, 1, 'live');
   return { subId, sub: Uint8Array.from(subIds.toBytes(subId)) };
 }
 

@@ -5,10 +5,10 @@ import { bounds } from '../../src/bounds.ts';
 import type { ReplacedCatalog } from '../../src/catalogs/catalog-store.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
-import { dayMs, daysSinceEpoch } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch, millisecondsPerDay } from '../../src/domain/calendar.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import type { LedgerRecord, OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
-import { emptyUnavailableOffers } from '../../src/matching/matcher.ts';
+import { allOffersAvailable } from '../../src/matching/matcher.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { catalogOf, plainOffer } from '../matching/loan-fixtures.ts';
 import {
@@ -48,7 +48,7 @@ class Bench {
   constructor(caps: Caps, mode: ApiKeyMode = 'live') {
     this.catalog = catalogWith(caps, mode);
     this.caps = new DailyCaps(this.nowMs);
-    this.caps.activateCaps(this.catalog, this.nowMs);
+    this.caps.activateCatalog(this.catalog, this.nowMs);
   }
 
   /** Creates a session with a view of these offers. Returns its sub_id. */
@@ -89,19 +89,19 @@ class Bench {
       this.catalog,
       replaced.filter(({ replacedMs }) => this.nowMs - replacedMs < bounds.replacedCatalogRetentionMs),
     );
-    for (const record of this.ledger) if (record[1] >= this.caps.replayStartMs) this.caps.applyLedgerRecord(record);
+    for (const record of this.ledger) if (record[1] >= this.caps.replayStartTimeMs) this.caps.applyLedgerRecord(record);
   }
 
   async reload(caps: Caps, during = () => {}): Promise<void> {
     const catalog = catalogWith(caps);
     if (catalog.version === this.catalog.version) return;
-    await this.caps.countPastClicks(catalog, this.nowMs, async (sinceMs, visit) => {
+    await this.caps.loadPastClicks(catalog, this.nowMs, async (sinceMs, visit) => {
       const history = [...this.ledger];
       during();
       for (const record of history) if (record[1] >= sinceMs) visit(record);
     });
     this.#replace(catalog);
-    this.caps.activateCaps(catalog, this.nowMs);
+    this.caps.activateCatalog(catalog, this.nowMs);
   }
 
   #replace(catalog: CompiledCatalog): void {
@@ -136,18 +136,18 @@ describe('DailyCaps', () => {
   it('unavailableOffers returns a new object only when the set of unavailable offers changes', () => {
     const bench = new Bench({ a: 1, b: 2 });
     const closed = () => bench.caps.unavailableOffers(bench.catalog, bench.nowMs);
-    assert.equal(closed(), emptyUnavailableOffers);
+    assert.equal(closed(), allOffersAvailable);
     bench.click(bench.shown(), 'b');
-    assert.equal(closed(), emptyUnavailableOffers);
+    assert.equal(closed(), allOffersAvailable);
     bench.click(bench.shown(), 'a');
     const first = closed();
-    assert.notEqual(first, emptyUnavailableOffers);
+    assert.notEqual(first, allOffersAvailable);
     bench.click(bench.shown(), 'c');
     assert.equal(closed(), first);
     bench.click(bench.shown(), 'b');
     assert.notEqual(closed(), first);
-    bench.nowMs += dayMs;
-    assert.equal(closed(), emptyUnavailableOffers);
+    bench.nowMs += millisecondsPerDay;
+    assert.equal(closed(), allOffersAvailable);
   });
 
   it('counts clicks on offers of a refreshed widget, but not the click events that widgets send', () => {
@@ -188,7 +188,7 @@ describe('DailyCaps', () => {
   it('counts sandbox clicks separately from live clicks', () => {
     const bench = new Bench({ a: 1 });
     const sandbox = catalogWith({ a: 1 }, 'test');
-    bench.caps.activateCaps(sandbox, bench.nowMs);
+    bench.caps.activateCatalog(sandbox, bench.nowMs);
     bench.click(bench.shown(ids, 'test'));
     assert.deepEqual(bench.closed(), []);
     assert.equal(bench.caps.unavailableOffers(sandbox, bench.nowMs).count, 1);
@@ -200,7 +200,7 @@ describe('DailyCaps', () => {
     const bench = new Bench({});
     assert.equal(bench.caps.hasNoCaps, true);
     assert.equal(bench.click(bench.shown()), undefined);
-    assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), emptyUnavailableOffers);
+    assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), allOffersAvailable);
   });
 
   it('a click that was restored from a confirmation does not count towards the daily cap', () => {
@@ -211,7 +211,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(sub), null);
     assert.equal(bench.click(bench.shown()), true);
     const open = bench.shown();
-    bench.nowMs += dayMs / 2;
+    bench.nowMs += millisecondsPerDay / 2;
     bench.append(revenueConfirmedRecord(open, 'a'));
     assert.equal(bench.click(open), true);
   });
@@ -246,12 +246,12 @@ describe('DailyCaps', () => {
     await bench.reload({ a: 'gone', b: 'gone' });
     // An intermediate change does not extend the lifetime of the links.
     bench.nowMs += hourMs;
-    bench.caps.activateCaps(bench.catalog, bench.nowMs);
+    bench.caps.activateCatalog(bench.catalog, bench.nowMs);
     bench.nowMs += bounds.replacedCatalogRetentionMs - hourMs - 1;
-    bench.caps.activateCaps(catalogWith({}, 'test'), bench.nowMs);
+    bench.caps.activateCatalog(catalogWith({}, 'test'), bench.nowMs);
     assert.equal(bench.caps.hasNoCaps, false);
     bench.nowMs++;
-    bench.caps.activateCaps(catalogWith({}, 'test'), bench.nowMs);
+    bench.caps.activateCatalog(catalogWith({}, 'test'), bench.nowMs);
     assert.equal(bench.caps.hasNoCaps, true);
   });
 
@@ -286,7 +286,7 @@ describe('DailyCaps', () => {
     const bench = new Bench({ a: 1 });
     bench.click(bench.shown());
     const next = catalogWith({ a: 1, b: 1 });
-    await assert.rejects(bench.caps.countPastClicks(next, bench.nowMs, () => Promise.reject(new Error('no'))));
+    await assert.rejects(bench.caps.loadPastClicks(next, bench.nowMs, () => Promise.reject(new Error('no'))));
     assert.deepEqual(bench.closed(), ['a']);
     assert.equal(bench.click(bench.shown(), 'b'), undefined);
     await bench.reload({ a: 1, b: 1 });
@@ -296,7 +296,7 @@ describe('DailyCaps', () => {
   it('counts the first click of a session even if the session-offer pairs were evicted from memory', () => {
     const bench = new Bench({ a: 2 });
     bench.caps = new DailyCaps(bench.nowMs, 2);
-    bench.caps.activateCaps(bench.catalog, bench.nowMs);
+    bench.caps.activateCatalog(bench.catalog, bench.nowMs);
     const subs = Array.from({ length: 4 }, () => bench.shown(['a']));
     assert.deepEqual(
       subs.map((sub) => bench.click(sub)),

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type OfferHash, SessionOfferPairs } from '../../src/clicks/session-offer-pairs.ts';
+import { type OfferKeyBits, SessionOfferPairs } from '../../src/clicks/session-offer-pairs.ts';
 import { subIdBytes } from '../support/ledger-records.ts';
 
 const minuteMs = 60 * 1000;
 const noon = Date.UTC(2026, 4, 20, 12);
-const marks: readonly OfferHash[] = [
+const marks: readonly OfferKeyBits[] = [
   { high: 0, low: 0 },
   { high: 0xffff_ffff, low: 0xffff_ffff },
   { high: 0, low: 1_000 },
@@ -34,7 +34,7 @@ describe('SessionOfferPairs', () => {
         }
         for (let serial = 0; serial <= 400; serial++) {
           for (const [offer, mark] of marks.entries()) {
-            assert.equal(pairs.pairState(session(serial), mark), model.get(`${serial} ${offer}`) ?? 'none');
+            assert.equal(pairs.getPairState(session(serial), mark), model.get(`${serial} ${offer}`) ?? 'none');
           }
         }
         assert.equal(pairs.size, model.size);
@@ -49,8 +49,8 @@ describe('SessionOfferPairs', () => {
     for (let serial = 0; serial < 500_000; serial += 15) pairs.markClicked(session(serial), marks[serial % 3]!);
     for (let serial = 0; serial < 500_000; serial += 5) {
       const sub = session(serial);
-      assert.equal(pairs.pairState(sub, marks[serial % 3]!), serial % 15 === 0 ? 'clicked' : 'shown');
-      assert.equal(pairs.pairState(sub, marks[(serial + 1) % 3]!), 'none');
+      assert.equal(pairs.getPairState(sub, marks[serial % 3]!), serial % 15 === 0 ? 'clicked' : 'shown');
+      assert.equal(pairs.getPairState(sub, marks[(serial + 1) % 3]!), 'none');
     }
     assert.equal(pairs.size, 100_000);
   });
@@ -58,29 +58,29 @@ describe('SessionOfferPairs', () => {
   it('evicts all sessions that were created in the same minute together', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon - minuteMs);
     for (const serial of [0, 1]) pairs.markShown(session(serial), marks[0]!);
-    assert.ok(pairs.isCompleteSince(noon - minuteMs) && !pairs.isCompleteSince(noon - minuteMs - 1));
+    assert.ok(pairs.hasAllSessionsSince(noon - minuteMs) && !pairs.hasAllSessionsSince(noon - minuteMs - 1));
     pairs.evictOldPairs(noon + minuteMs - 1);
-    assert.equal(pairs.pairState(session(0), marks[0]!), 'shown');
-    assert.ok(!pairs.isCompleteSince(noon));
+    assert.equal(pairs.getPairState(session(0), marks[0]!), 'shown');
+    assert.ok(!pairs.hasAllSessionsSince(noon));
     pairs.evictOldPairs(noon + minuteMs);
     assert.deepEqual(
-      [0, 1].map((serial) => pairs.pairState(session(serial), marks[0]!)),
+      [0, 1].map((serial) => pairs.getPairState(session(serial), marks[0]!)),
       ['none', 'shown'],
     );
     assert.equal(pairs.size, 1);
     pairs.evictOldPairs(noon);
-    assert.ok(pairs.isCompleteSince(noon + minuteMs) && !pairs.isCompleteSince(noon + minuteMs - 1));
+    assert.ok(pairs.hasAllSessionsSince(noon + minuteMs) && !pairs.hasAllSessionsSince(noon + minuteMs - 1));
   });
 
   it('evicts the oldest sessions when there are too many pairs of session and offer', () => {
     const pairs = new SessionOfferPairs(100, noon);
     for (let serial = 0; serial < 100; serial++) pairs.markShown(session(serial), marks[0]!);
-    assert.ok(pairs.size === 100 && pairs.isCompleteSince(noon));
+    assert.ok(pairs.size === 100 && pairs.hasAllSessionsSince(noon));
     pairs.markShown(session(100), marks[1]!);
     assert.equal(Number(pairs.size), 80);
-    assert.ok(!pairs.isCompleteSince(noon + minuteMs - 1) && pairs.isCompleteSince(noon + minuteMs));
-    assert.equal(pairs.pairState(session(0), marks[0]!), 'none');
-    assert.equal(pairs.pairState(session(1), marks[0]!), 'shown');
+    assert.ok(!pairs.hasAllSessionsSince(noon + minuteMs - 1) && pairs.hasAllSessionsSince(noon + minuteMs));
+    assert.equal(pairs.getPairState(session(0), marks[0]!), 'none');
+    assert.equal(pairs.getPairState(session(1), marks[0]!), 'shown');
   });
 
   it('merges the session-offer pairs of another set', () => {
@@ -90,10 +90,10 @@ describe('SessionOfferPairs', () => {
     for (let serial = 0; serial < 300; serial += 2) others.markClicked(session(serial), marks[1]!);
     for (const _ of pairs.addAllPairs(others)) assert.ok(pairs.size <= 600);
     assert.equal(pairs.size, 600);
-    assert.ok(pairs.isCompleteSince(noon) && !pairs.isCompleteSince(noon - 1));
+    assert.ok(pairs.hasAllSessionsSince(noon) && !pairs.hasAllSessionsSince(noon - 1));
     for (let serial = 0; serial < 300; serial++) {
-      assert.equal(pairs.pairState(session(serial), marks[0]!), 'shown');
-      assert.equal(pairs.pairState(session(serial), marks[1]!), serial % 2 === 0 ? 'clicked' : 'shown');
+      assert.equal(pairs.getPairState(session(serial), marks[0]!), 'shown');
+      assert.equal(pairs.getPairState(session(serial), marks[1]!), serial % 2 === 0 ? 'clicked' : 'shown');
     }
   });
 });

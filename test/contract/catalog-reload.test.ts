@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { computeCatalogVersion } from '../../src/catalogs/identifiers.ts';
-import type { MarketplaceView } from '../../src/index.ts';
+import type { MarketplaceResponse } from '../../src/index.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { borrowerOf, today as someDay } from '../matching/loan-fixtures.ts';
 import { referenceMatches, referenceOrder } from '../matching/reference-matcher.ts';
@@ -40,7 +40,7 @@ async function startBefore(t: TestContext, options: StartOptions = {}) {
   return { market, exchange: (catalog: LoanCatalog) => catalogs.writeCatalog(catalog) };
 }
 
-function assertShows(view: MarketplaceView, { version, ids }: Expected): void {
+function assertShows(view: MarketplaceResponse, { version, ids }: Expected): void {
   assert.equal(view.catalog_version, version);
   assert.deepEqual(
     view.offers.map(({ svc_offer_id }) => svc_offer_id),

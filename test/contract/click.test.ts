@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MarketplaceView } from '../../src/index.ts';
+import type { MarketplaceResponse } from '../../src/index.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
 import { echoMarker, type HttpResponse } from '../support/http-client.ts';
@@ -23,7 +23,7 @@ function altered(clickUrl: string, name: string, value: string | undefined): str
 }
 
 describePersonalLoans('click', (door) => {
-  const shown = async (tag: string): Promise<{ caller: ApiCaller; view: MarketplaceView; first: string }> => {
+  const shown = async (tag: string): Promise<{ caller: ApiCaller; view: MarketplaceResponse; first: string }> => {
     const { market, fixture } = door;
     const caller = market.caller(fixture);
     const view = await caller.offers(await caller.createSessionWithFields(tag, fixture.complete), { max_offers: 20 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import type { ConfirmationsView } from '../../src/index.ts';
+import type { ConfirmationsResponse } from '../../src/index.ts';
 import { assertError, assertOk } from '../support/api-caller.ts';
 import { clickIdFromRedirect } from '../support/click-ids.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
@@ -31,7 +31,7 @@ describePersonalLoans('POST /confirmations', (door) => {
       { ...row, click_id },
       { ...row, sub_id: subId, svc_offer_id: second, amount: 2.345678 },
     ];
-    const answer = assertOk<ConfirmationsView>(await post(market, body));
+    const answer = assertOk<ConfirmationsResponse>(await post(market, body));
     assert.deepEqual(answer, {
       accepted: 2,
       repeated: 0,
@@ -74,7 +74,7 @@ describePersonalLoans('POST /confirmations', (door) => {
       JSON.stringify({ txid: 'tx', status: 'funded', amount: echoMarker }),
     ];
     const answer = await post(door.market, `[${rows.join(',')}]`);
-    const { results, ...counts } = assertOk<ConfirmationsView>(answer);
+    const { results, ...counts } = assertOk<ConfirmationsResponse>(answer);
     assert.deepEqual(counts, { accepted: 0, repeated: 0, rejected: 5, unknown: 0 });
     assert.deepEqual(
       results.map(({ reason }) => reason),

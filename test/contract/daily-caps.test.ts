@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import type { MarketplaceView } from '../../src/index.ts';
-import { sortOrders } from '../../src/matching/matcher.ts';
+import type { MarketplaceResponse } from '../../src/index.ts';
+import { sortOrderNames } from '../../src/matching/matcher.ts';
 import type { ApiCaller } from '../support/api-caller.ts';
 import { cappedCatalogs } from '../support/changeable-catalogs.ts';
 import { describePersonalLoans, type ServiceUnderTest } from '../support/contract-suite.ts';
@@ -20,8 +20,8 @@ async function visit(door: ServiceUnderTest, caller: ApiCaller, tag: string) {
   return { subId, view: await caller.offers(subId, { max_offers: 20 }) };
 }
 
-const offerOf = ({ offers }: MarketplaceView, id: string) => offers.find((offer) => offer.svc_offer_id === id);
-const linkOf = (view: MarketplaceView, id: string) => offerOf(view, id)!.click_url;
+const offerOf = ({ offers }: MarketplaceResponse, id: string) => offers.find((offer) => offer.svc_offer_id === id);
+const linkOf = (view: MarketplaceResponse, id: string) => offerOf(view, id)!.click_url;
 
 describePersonalLoans(
   'an offer with a daily cap',
@@ -35,7 +35,7 @@ describePersonalLoans(
         assert.ok(offerOf(view, id), `gone after ${place - 1} of ${cap}`);
         await other.click(linkOf(view, id));
       }
-      for (const sort of sortOrders) {
+      for (const sort of sortOrderNames) {
         const after = await one.offers(before.subId, { max_offers: 20, sort });
         assert.equal(offerOf(after, id), undefined);
         assert.equal(after.total_offers, before.view.total_offers - 1);

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { renderMonogram } from '../../src/catalogs/read-logos.ts';
-import { createMarketplace, type MarketplaceView } from '../../src/index.ts';
+import { createMarketplace, type MarketplaceResponse } from '../../src/index.ts';
 import { image } from '../catalogs/logo-folder.ts';
 import { assertError } from '../support/api-caller.ts';
 import { ChangeableCatalogs, withoutOffers } from '../support/changeable-catalogs.ts';
@@ -40,8 +40,8 @@ async function assertServes(http: HttpClient, path: string, content: string, cac
 }
 
 /** Returns an offer of a view and its lender. */
-function someOffer({ offers }: MarketplaceView) {
-  const [{ svc_offer_id: id, logo_url: url }] = offers as [MarketplaceView['offers'][0]];
+function someOffer({ offers }: MarketplaceResponse) {
+  const [{ svc_offer_id: id, logo_url: url }] = offers as [MarketplaceResponse['offers'][0]];
   return { url, ...findListedOffer(fixture, id) };
 }
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
-import type { MarketplaceView, OfferView } from '../../src/index.ts';
-import { type SortOrder, sortOrders } from '../../src/matching/matcher.ts';
+import type { MarketplaceResponse, OfferView } from '../../src/index.ts';
+import { type SortOrder, sortOrderNames } from '../../src/matching/matcher.ts';
 import type { IgnoredParameters } from '../../src/operations/ignored-names.ts';
 import { assertError, assertOk, assertTimestamp, type ErrorBody, parseJson } from '../support/api-caller.ts';
 import { describeEveryVertical } from '../support/contract-suite.ts';
 import { echoMarker } from '../support/http-client.ts';
 import { findListedOffer, totalClickMicros } from '../support/vertical-fixture.ts';
 
-const idsOf = ({ offers }: MarketplaceView) => offers.map(({ svc_offer_id: id }) => id);
+const idsOf = ({ offers }: MarketplaceResponse) => offers.map(({ svc_offer_id: id }) => id);
 
 describeEveryVertical('GET /marketplace', (door) => {
   // The service client checks all members of the response against the OpenAPI document.
@@ -79,7 +79,7 @@ describeEveryVertical('GET /marketplace', (door) => {
     const { sub_id: subId } = await caller.createSession('messages');
     const messageOf = async (query: string): Promise<string> =>
       parseJson<ErrorBody>(await caller.get('marketplace', `sub_id=${subId}&format=json&${query}`)).message;
-    for (const sort of sortOrders) assert.match(await messageOf('sort=x'), new RegExp(`\\b${sort}\\b`));
+    for (const sort of sortOrderNames) assert.match(await messageOf('sort=x'), new RegExp(`\\b${sort}\\b`));
     assert.equal(await messageOf('max_offers=21'), 'max_offers must be an integer from 1 to 20.');
     assert.match(await messageOf('sort=lowest_apr&sort=lowest_apr'), /^sort must be given only once/);
     assert.match(await messageOf('explain=true'), /needs a test key/);
@@ -156,16 +156,16 @@ describeEveryVertical('GET /marketplace', (door) => {
     const caller = market.caller(fixture);
     const views = async () => {
       const subId = await caller.createSessionWithFields('sorting', fixture.complete);
-      return Promise.all(sortOrders.map((sort) => caller.offers(subId, { sort, max_offers: 20 })));
+      return Promise.all(sortOrderNames.map((sort) => caller.offers(subId, { sort, max_offers: 20 })));
     };
     const first = await views();
     assert.deepEqual(
       first.map(({ sort }) => sort),
-      sortOrders,
+      sortOrderNames,
     );
     assert.deepEqual((await views()).map(idsOf), first.map(idsOf));
     const sortedBy = (sort: SortOrder, key: (offer: OfferView) => number) => {
-      const keys = first[sortOrders.indexOf(sort)]!.offers.map(key);
+      const keys = first[sortOrderNames.indexOf(sort)]!.offers.map(key);
       assert.deepEqual(
         keys,
         keys.toSorted((one, other) => one - other),

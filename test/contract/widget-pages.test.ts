@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import type { WidgetEmbedView } from '../../src/index.ts';
+import type { WidgetEmbedResponse } from '../../src/index.ts';
 import { assertError, assertOk, assertTimestamp } from '../support/api-caller.ts';
 import { describeService } from '../support/contract-suite.ts';
 import { echoMarker, type HttpResponse } from '../support/http-client.ts';
@@ -65,7 +65,7 @@ describeService('pages of the widget', ({ running }) => {
         const query = { sub_id: subId, format };
         for (const accept of ['application/json', 'text/html;q=0.5, application/json']) {
           const answer = await caller.get('marketplace', query, { Accept: accept });
-          const view = assertOk<WidgetEmbedView>(answer);
+          const view = assertOk<WidgetEmbedResponse>(answer);
           assert.ok(!answer.text.includes(caller.key) && !answer.text.includes(caller.key.slice(-12)));
           assert.deepEqual([view.sub_id, view.format], [subId, format]);
           assert.ok(view.html.includes(view.src) && view.html.includes(view.token));

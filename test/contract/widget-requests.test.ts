@@ -9,7 +9,7 @@ import {
   assertTimestamp,
   WidgetCaller,
   type WidgetEventBody,
-  type WidgetOffersView,
+  type WidgetOffersResponse,
   widgetLoadId,
 } from '../support/api-caller.ts';
 import { describeService } from '../support/contract-suite.ts';
@@ -126,7 +126,7 @@ describeService('requests of the widget', ({ running }) => {
       const widget = await allowedFor('listed', home, 'http://127.0.0.1:3000');
       for (const origin of [home, 'http://127.0.0.1:3000', new URL(running().marketplace.urls.widget).origin]) {
         const answer = await widget.get('/offers', { load }, { Origin: origin });
-        assertOk<WidgetOffersView>(answer);
+        assertOk<WidgetOffersResponse>(answer);
         assert.equal(answer.headers.get('access-control-allow-origin'), origin);
         assert.equal(answer.headers.get('vary'), 'Origin');
       }

@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { chance, pickWeighted, type Random, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
-import type { ConfirmationsView } from '../../src/index.ts';
+import {
+  chance,
+  pickRandomByWeight,
+  type Random,
+  type WeightedTable,
+  wholeNumber,
+} from '../../bench/population/random.ts';
+import type { ConfirmationsResponse } from '../../src/index.ts';
 import { ConfirmationBatch, type ConfirmationRow, sessionMicrosMax, viewOf } from './confirmations.ts';
 import { drawOne, type LoadOptions } from './expectations.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -47,13 +53,13 @@ function drawBatch(random: Random, sessions: readonly SessionRecord[]): Confirma
   const rows = chance(random, 0.4) ? 1 : wholeNumber(random, 2, rowsMax);
   for (let drawn = 0; drawn < rows; drawn++) {
     const session = drawOne(random, sessions)!;
-    batch.add(session, pickWeighted(random, draws)(session, random));
+    batch.add(session, pickRandomByWeight(random, draws)(session, random));
   }
   return batch;
 }
 
 /** Of two requests at once, either may be the first, and either may not be answered. */
-function areExpected(views: readonly ConfirmationsView[], expected: readonly ConfirmationsView[]): boolean {
+function areExpected(views: readonly ConfirmationsResponse[], expected: readonly ConfirmationsResponse[]): boolean {
   if (views.length < expected.length) return expected.some((view) => isDeepStrictEqual(view, views[0]));
   return isDeepStrictEqual(views, expected) || isDeepStrictEqual(views, expected.toReversed());
 }
@@ -86,7 +92,7 @@ function fund(session: SessionRecord, random: Random): ConfirmationRow {
     ...named(session, offerId, random),
     txid: `tx-${wholeNumber(random, 1, txids)}`,
     status: 'funded',
-    amountMicros: pickWeighted(random, amounts)(random),
+    amountMicros: pickRandomByWeight(random, amounts)(random),
     occurredMs: Date.now(),
     spoilt: null,
   };

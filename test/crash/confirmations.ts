@@ -1,4 +1,4 @@
-import type { ConfirmationResult, ConfirmationStatus, ConfirmationsView } from '../../src/index.ts';
+import type { ConfirmationResult, ConfirmationStatus, ConfirmationsResponse } from '../../src/index.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** Maximum revenue of a session, and of a confirmation (docs/contract.md#confirmation-rules). */
@@ -144,7 +144,7 @@ function bodyOf(subId: string, row: ConfirmationRow): object {
 }
 
 /** Returns the expected answer to rows with these outcomes. */
-export function viewOf(verdicts: readonly RowVerdict[]): ConfirmationsView {
+export function viewOf(verdicts: readonly RowVerdict[]): ConfirmationsResponse {
   const counts = { accepted: 0, repeated: 0, rejected: 0, unknown: 0 };
   const results = verdicts.map((verdict, index): ConfirmationResult => {
     const isBooked = verdict === 'accepted' || verdict === 'repeated';

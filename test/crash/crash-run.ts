@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   chance,
-  pickWeighted,
+  pickRandomByWeight,
   type Random,
   seededRandom,
   type WeightedTable,
@@ -188,7 +188,7 @@ class CrashRun {
   async #killUnderLoad(address: Address, callers: readonly Caller[], limit: DayLimit): Promise<void> {
     const server = this.#server!;
     let left = wholeNumber(this.#random, requestsBeforeKill.min, requestsBeforeKill.max);
-    const moment = pickWeighted(this.#random, killMoments);
+    const moment = pickRandomByWeight(this.#random, killMoments);
     const delayMs = wholeNumber(this.#random, 0, moment.delayMsMax);
     const discardsAnswers = chance(this.#random, discardAnswersProbability);
     let isKillScheduled = false;

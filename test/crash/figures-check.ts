@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiKeyMode, SessionRowView } from '../../src/index.ts';
+import type { ApiKeyMode, SessionFigures } from '../../src/index.ts';
 import { clickIdFromRedirect } from '../support/click-ids.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { ConfirmationBatch, type ConfirmationRow, type IssuedClick, type RowVerdict, viewOf } from './confirmations.ts';
@@ -95,7 +95,7 @@ export async function compareRows(
       await retryUntilAnswered(() => wire.queryAnalytics(partners[mode], query)),
     );
     assert.equal(hasMore, false);
-    const rows = new Map(data.map((row): [string, SessionRowView] => [row.sub_id, row]));
+    const rows = new Map(data.map((row): [string, SessionFigures] => [row.sub_id, row]));
     assert.deepEqual([data.length, rows.size], [list.length, list.length], 'not one row for each session');
     for (const session of list) {
       const found = readRow(rows.get(session.subId)!);

@@ -1,4 +1,4 @@
-import type { DailyView, SessionRowView, SummaryView } from '../../src/index.ts';
+import type { AnalyticsSummaryResponse, DailyAnalyticsResponse, SessionFigures } from '../../src/index.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import { revenueChangeMicros } from './confirmations.ts';
 import { lenderOf } from './personal-loans-rules.ts';
@@ -58,7 +58,7 @@ export function expectedReport(figures: Figures, sessions: number): ReportedFigu
 }
 
 /** Reads the figures of a summary or of a day. */
-export function readFigures(view: SummaryView | DailyView['data'][number]): ReportedFigures {
+export function readFigures(view: AnalyticsSummaryResponse | DailyAnalyticsResponse['data'][number]): ReportedFigures {
   return {
     sessions: view.sessions_total,
     views: view.marketplace_views,
@@ -71,7 +71,7 @@ export function readFigures(view: SummaryView | DailyView['data'][number]): Repo
 }
 
 /** Reads the figures of a summary. Throws unless its lenders and devices add up to the whole. */
-export function readSummary(summary: SummaryView): ReportedFigures {
+export function readSummary(summary: AnalyticsSummaryResponse): ReportedFigures {
   const figures = readFigures(summary);
   const lenders = summary.top_lenders;
   const devices = Object.values(summary.by_device);
@@ -111,7 +111,7 @@ function divideHalfUp(dividend: number, divisor: number): number {
 }
 
 /** Reads the figures of a row in the form of `expectedRow`. */
-export function readRow(row: SessionRowView) {
+export function readRow(row: SessionFigures) {
   return {
     tag: row.referrer_tag,
     isSandbox: row.sandbox,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chance, pickWeighted, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
+import { chance, pickRandomByWeight, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
 import { clickIdFromRedirect } from '../support/click-ids.ts';
 import { personalLoansFixture } from '../support/vertical-fixtures.ts';
 import { loadConfirmations } from './confirmation-load.ts';
@@ -57,7 +57,7 @@ export class Load {
 
   async run(): Promise<void> {
     const { wire, random } = this.#options;
-    while (!wire.isLost) await pickWeighted(random, this.#actions)();
+    while (!wire.isLost) await pickRandomByWeight(random, this.#actions)();
   }
 
   async #withSession(act: (session: SessionRecord) => Promise<void>): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Borrower, drawBorrower } from '../../bench/population/borrower.ts';
+import { type Borrower, createRandomBorrower } from '../../bench/population/borrower.ts';
 import { chance, type Random, wholeNumber } from '../../bench/population/random.ts';
 import type { ApiKeyMode, OfferView } from '../../src/index.ts';
 import { type Fields, findListedOffer } from '../support/vertical-fixture.ts';
@@ -13,7 +13,7 @@ export interface Readiness {
 
 /** Draws some or all fields of a borrower. Few fields are cleared. */
 export function drawMerge(random: Random): Fields {
-  const borrower: Fields = { ...drawBorrower(random) } satisfies Partial<Borrower>;
+  const borrower: Fields = { ...createRandomBorrower(random) } satisfies Partial<Borrower>;
   const isWhole = chance(random, 0.5);
   const merge: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(borrower)) {

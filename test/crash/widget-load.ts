@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
-import { chance, pickWeighted, type Random, type WeightedTable, wholeNumber } from '../../bench/population/random.ts';
+import {
+  chance,
+  pickRandomByWeight,
+  type Random,
+  type WeightedTable,
+  wholeNumber,
+} from '../../bench/population/random.ts';
 import { bounds } from '../../src/bounds.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
-import { sortOrders } from '../../src/matching/matcher.ts';
+import { sortOrderNames } from '../../src/matching/matcher.ts';
 import type { HttpResponse } from '../support/http-client.ts';
 import { drawOne, type LoadOptions } from './expectations.ts';
 import { isReady, offerLink } from './personal-loans-rules.ts';
@@ -43,7 +49,7 @@ export class WidgetLoad {
     const { subId } = session;
     const asked: WidgetAsked = {
       load: drawLoad(session, random),
-      sort: drawOne(random, sortOrders)!,
+      sort: drawOne(random, sortOrderNames)!,
       maxOffers: wholeNumber(random, 1, 20),
     };
     this.#countLoad(session, asked.load);
@@ -120,7 +126,7 @@ function drawReport(session: SessionRecord, random: Random, name: string): Widge
   if (reports.length > 0 && chance(random, 0.2)) return drawOne(random, reports)!;
   const reported = reports.flatMap((report) => report.events);
   const events: WidgetEvent[] = [];
-  const size = wholeNumber(random, 1, pickWeighted(random, sizes));
+  const size = wholeNumber(random, 1, pickRandomByWeight(random, sizes));
   for (let index = 0; index < size; index++) {
     const event = drawEvent(session, random, `${name}-${index}`);
     const first = drawOne(random, chance(random, 0.5) ? reported : events);

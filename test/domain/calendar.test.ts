@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
   completedYearsBetween,
-  dayMs,
   dayStartMs,
   daysSinceEpoch,
   formatIsoDate,
   formatIsoTimestamp,
+  millisecondsPerDay,
   parseIsoDate,
   parseIsoTimestamp,
   toCompactDate,
@@ -23,7 +23,7 @@ describe('parseIsoDate', () => {
     assert.deepEqual(['1970-01-01', '1969-12-31', '2024-02-29'].map(parseIsoDate), [
       0,
       -1,
-      Date.UTC(2024, 1, 29) / dayMs,
+      Date.UTC(2024, 1, 29) / millisecondsPerDay,
     ]);
   });
 

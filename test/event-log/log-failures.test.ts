@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LogUnavailableError } from '../../src/event-log/event-log.ts';
-import type { EventLogIncident } from '../../src/event-log/file-event-log.ts';
+import type { EventLogProblem } from '../../src/event-log/file-event-log.ts';
 import { LogReader } from '../../src/event-log/log-reader.ts';
 import {
   appendOneByOne,
@@ -17,15 +17,15 @@ import {
 
 /** Collects incidents of an event log. `next` resolves at the next incident of the given kind. */
 function watchIncidents() {
-  const seen: EventLogIncident['kind'][] = [];
-  const waiting = new Map<EventLogIncident['kind'], () => void>();
+  const seen: EventLogProblem['kind'][] = [];
+  const waiting = new Map<EventLogProblem['kind'], () => void>();
   return {
     seen,
-    onIncident: ({ kind }: EventLogIncident) => {
+    onIncident: ({ kind }: EventLogProblem) => {
       seen.push(kind);
       waiting.get(kind)?.();
     },
-    next: (kind: EventLogIncident['kind']) => new Promise<void>((resolve) => waiting.set(kind, resolve)),
+    next: (kind: EventLogProblem['kind']) => new Promise<void>((resolve) => waiting.set(kind, resolve)),
   };
 }
 
@@ -99,7 +99,7 @@ test('limits the number of records that an unavailable log queues', async (t) =>
 
 test('close retries a failed write once, and then reports the lost records', async (t) => {
   const lost: number[] = [];
-  const onIncident = (incident: EventLogIncident) => {
+  const onIncident = (incident: EventLogProblem) => {
     if (incident.kind === 'records-lost') lost.push(incident.records);
   };
   const { files, log } = await openTestLog(t, { onIncident, retryMs: 60_000 });

@@ -6,13 +6,13 @@ import {
   computeFrameCrc,
   decodeSegmentHeader,
   encodeSegmentHeader,
-  headerExtensionLength,
   isTemporaryFileName,
   parseSegmentFileNames,
   readSequenceNumber,
   segmentFileName,
+  sequenceFieldsLength,
   temporaryFileName,
-  writeHeaderExtension,
+  writeSequenceFields,
 } from '../../src/event-log/log-format.ts';
 
 const u32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
@@ -54,8 +54,8 @@ test('the CRC of a record covers its sequence number, its payload and the CRC of
 test('decodes every encoded sequence number up to the largest safe integer', () => {
   fc.assert(
     fc.property(sequence, (position) => {
-      const bytes = Buffer.alloc(headerExtensionLength);
-      writeHeaderExtension(bytes, 0, position, 0);
+      const bytes = Buffer.alloc(sequenceFieldsLength);
+      writeSequenceFields(bytes, 0, position, 0);
       assert.equal(readSequenceNumber(bytes, 0), position);
     }),
   );

@@ -5,14 +5,14 @@ import { test } from 'node:test';
 import { Encoder } from '@msgpack/msgpack';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import type { EventLogIncident } from '../../src/event-log/file-event-log.ts';
+import type { EventLogProblem } from '../../src/event-log/file-event-log.ts';
 import { nodeFileSystem } from '../../src/event-log/log-files.ts';
 import {
   computeFrameCrc,
   encodeSegmentHeader,
-  headerExtensionLength,
   segmentFileName,
   segmentHeaderLength,
+  sequenceFieldsLength,
   temporaryFileName,
 } from '../../src/event-log/log-format.ts';
 import { recoverLog } from '../../src/event-log/log-recovery.ts';
@@ -52,7 +52,7 @@ test('cuts a log after the last complete record, and copies the bytes of an inco
   for (let size = segmentHeaderLength; size <= whole.length; size++) {
     if (size % 4 > 0 && !isNearEnd(size)) continue;
     writeFileSync(file, whole.subarray(0, size));
-    const incidents: EventLogIncident[] = [];
+    const incidents: EventLogProblem[] = [];
     const survivors = ends.filter((end) => end <= size).length;
     const end = ends[survivors - 1] ?? segmentHeaderLength;
     const records = await recoveredRecords(folder, { onIncident: (incident) => incidents.push(incident) });
@@ -226,7 +226,7 @@ test('recovery detects damage even if the next group of records begins near the 
     const log = await openLog(folder);
     const wanted = bounds.logReadChunkBytes - before;
     const records = Math.floor(wanted / frameBytes) - 1;
-    const last = 9_000 + ((wanted - headerExtensionLength) % frameBytes);
+    const last = 9_000 + ((wanted - sequenceFieldsLength) % frameBytes);
     const group = Array.from({ length: records }, () => log.append(filler(9_000))!.durable);
     await Promise.all([...group, log.append(filler(last))!.durable]);
     await log.append(filler(1))!.durable;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { LogFiles } from '../../src/event-log/log-files.ts';
 import { nodeFileSystem } from '../../src/event-log/log-files.ts';
-import { removedTailFileName, segmentFileName } from '../../src/event-log/log-format.ts';
+import { formatTornBytesFileName, segmentFileName } from '../../src/event-log/log-format.ts';
 import { LogReader } from '../../src/event-log/log-reader.ts';
 import { LogRewrittenError, LogScanner } from '../../src/event-log/log-scanner.ts';
 import { deleteSegmentsBefore } from '../../src/event-log/segment-files.ts';
@@ -76,7 +76,7 @@ describe('deleteSegmentsBefore', () => {
 
   it('deletes a segment together with the copies of its incomplete records', async (t) => {
     const folder = await sixRecords(t);
-    const cutTail = (first: number) => removedTailFileName(segmentFileName(first), 90, 5);
+    const cutTail = (first: number) => formatTornBytesFileName(segmentFileName(first), 90, 5);
     for (const first of [1, 5]) writeFileSync(join(folder, cutTail(first)), 'torn');
     await deleteSegmentsBefore(nodeFileSystem, folder, 3);
     assert.deepEqual(

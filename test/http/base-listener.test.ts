@@ -5,13 +5,13 @@ import fc from 'fast-check';
 import {
   DeadlineQueue,
   type DeadlineQueueEntry,
-  deadlineEntryDefaults,
+  emptyDeadlineLinks,
   InFlightRequests,
 } from '../../src/http/engines/base-listener.ts';
 import { nextRequestId } from '../../src/http/engines/base-request-context.ts';
 
 function entry(onDeadline: () => void = () => {}): DeadlineQueueEntry {
-  return { ...deadlineEntryDefaults, onDeadline };
+  return { ...emptyDeadlineLinks, onDeadline };
 }
 
 test('an entry that is added to the DeadlineQueue again expires after another full timeout', () => {
@@ -43,7 +43,7 @@ test('an entry expires if and only if its timeout has passed (random additions a
           dueMs.delete(which);
           dueMs.set(which, nowMs + 100);
         } else if (act === 'remove') {
-          queue.removeEntry(entries[which] as DeadlineQueueEntry);
+          queue.removeDeadline(entries[which] as DeadlineQueueEntry);
           dueMs.delete(which);
         } else {
           expired.length = 0;
@@ -52,7 +52,7 @@ test('an entry expires if and only if its timeout has passed (random additions a
           assert.deepEqual(expired, expected);
           for (const index of expected) dueMs.delete(index);
         }
-        assert.equal(queue.isEmpty, dueMs.size === 0);
+        assert.equal(queue.hasNoDeadlines, dueMs.size === 0);
       }
     }),
   );

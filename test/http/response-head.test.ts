@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatHeader, splitHeaders } from '../../src/http/engines/response-head.ts';
+import { formatHeader, splitHeaderLines } from '../../src/http/engines/response-head.ts';
 
 test('formatHeader rejects a header value with a line break', () => {
   fc.assert(
@@ -13,13 +13,13 @@ test('formatHeader rejects a header value with a line break', () => {
   );
 });
 
-test('splitHeaders parses the text of formatHeader into header names and values', () => {
+test('splitHeaderLines parses the text of formatHeader into header names and values', () => {
   const value = fc.string({ unit: fc.constantFrom('a', ' ', ':', ';', '"') });
   const headers = fc.array(fc.tuple(fc.constantFrom('A', 'X-B', 'Retry-After'), value), { maxLength: 5 });
   fc.assert(
     fc.property(headers, (pairs) => {
       const text = pairs.map(([name, each]) => formatHeader(name, each)).join('');
-      assert.deepEqual(splitHeaders(text), pairs.flat());
+      assert.deepEqual(splitHeaderLines(text), pairs.flat());
     }),
   );
 });

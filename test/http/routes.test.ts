@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
 import { errorTable } from '../../src/domain/errors.ts';
 import type { RequestContext } from '../../src/http/engines/listener.ts';
-import { formatHeader, type HeaderText, splitHeaders } from '../../src/http/engines/response-head.ts';
+import { formatHeader, type HeaderText, splitHeaderLines } from '../../src/http/engines/response-head.ts';
 import { CorsPolicy } from '../../src/http/routes/cors.ts';
 import { errorReply } from '../../src/http/routes/replies.ts';
 import {
@@ -16,7 +16,7 @@ import {
 
 /** Returns the headers by name. */
 function named(headers: HeaderText): Record<string, string> {
-  const pairs = splitHeaders(headers);
+  const pairs = splitHeaderLines(headers);
   return Object.fromEntries(pairs.flatMap((name, at) => (at % 2 === 0 ? [[name, pairs[at + 1]!]] : [])));
 }
 

@@ -52,7 +52,7 @@ const kinds: readonly TokenKind[] = [
     create: (secrets, random) => {
       const subIds = new SubIds(secrets, random);
       return {
-        issue: () => subIds.issueSubId(timeMs, 42, 1, 'test'),
+        issue: () => subIds.createSubId(timeMs, 42, 1, 'test'),
         verify: (text) => {
           const bytes = subIds.verify(text);
           return bytes && decodeSubId(bytes);
@@ -80,7 +80,7 @@ const kinds: readonly TokenKind[] = [
     create: (secrets) => {
       const cursors = new PageCursors(secrets);
       return {
-        issue: () => cursors.issue('row', query, position),
+        issue: () => cursors.createCursor('row', query, position),
         verify: (text) => cursors.verify('row', query, text),
         verifyInOtherContexts: [
           (text) => cursors.verify('daily', query, text),
@@ -105,7 +105,7 @@ const kinds: readonly TokenKind[] = [
     create: (secrets) => {
       const cursors = new PageCursors(secrets);
       return {
-        issue: () => cursors.issue('daily', listQuery, position),
+        issue: () => cursors.createCursor('daily', listQuery, position),
         verify: (text) => cursors.verify('daily', { ...listQuery, subs: listQuery.subs.toReversed() }, text),
         verifyInOtherContexts: [[sub], [], [otherSub, sub], null].map(
           (subs) => (text: string) => cursors.verify('daily', { ...listQuery, subs }, text),
@@ -268,7 +268,7 @@ describe('PageCursors', () => {
   it('verifying a page cursor returns the position for which the cursor was issued', () => {
     fc.assert(
       fc.property(anyPosition, (each) => {
-        const cursor = cursors.issue('daily', query, each);
+        const cursor = cursors.createCursor('daily', query, each);
         assert.match(cursor, /^[\w-]{40}$/);
         assert.deepEqual(cursors.verify('daily', query, cursor), each);
       }),
@@ -277,7 +277,7 @@ describe('PageCursors', () => {
 
   it('issuing a page cursor does not change the order of the sub_ids of the query', () => {
     const subs = [new Uint8Array(32).fill(2), new Uint8Array(32).fill(1)];
-    cursors.issue('row', { ...query, subs }, position);
+    cursors.createCursor('row', { ...query, subs }, position);
     assert.deepEqual([subs[0]![0], subs[1]![0]], [2, 1]);
   });
 });

@@ -5,17 +5,17 @@ import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import {
   decodeSubId,
   formatSubId,
+  int32sPerSubId,
   parseSubIdHex,
   SubIds,
   subIdCreatedMs,
-  subIdInt32Count,
 } from '../../src/ids/sub-id.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { secretSetOf, subIdAt } from '../support/identities.ts';
 
 const createdMs = Date.UTC(2026, 4, 20, 12);
 const subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
-const issue = () => subIds.issueSubId(createdMs, 42, 1, 'live');
+const issue = () => subIds.createSubId(createdMs, 42, 1, 'live');
 
 describe('SubIds', () => {
   it('a sub_id contains creation time, account, vertical and mode', () => {
@@ -26,7 +26,7 @@ describe('SubIds', () => {
         fc.integer({ min: 1, max: 127 }),
         fc.constantFrom<ApiKeyMode>('live', 'test'),
         (time, account, vertical, mode) => {
-          const subId = subIds.issueSubId(time, account, vertical, mode);
+          const subId = subIds.createSubId(time, account, vertical, mode);
           assert.match(subId, /^sub_[0-9a-f]{64}$/);
           assert.deepEqual(decodeSubId(subIds.verify(subId)!), { createdMs: time, account, vertical, mode });
         },
@@ -41,8 +41,8 @@ describe('SubIds', () => {
   });
 
   it('sub_ids sort by creation time', () => {
-    const earlier = subIds.issueSubId(createdMs - 1, 2 ** 32 - 1, 127, 'test');
-    assert(earlier < subIds.issueSubId(createdMs, 0, 1, 'live'));
+    const earlier = subIds.createSubId(createdMs - 1, 2 ** 32 - 1, 127, 'test');
+    assert(earlier < subIds.createSubId(createdMs, 0, 1, 'live'));
   });
 
   it('formatSubId and decodeSubId accept bytes that are part of a larger buffer', () => {
@@ -56,7 +56,7 @@ describe('SubIds', () => {
 });
 
 function parseWords(text: string): number[] | null {
-  const words = new Int32Array(subIdInt32Count);
+  const words = new Int32Array(int32sPerSubId);
   return parseSubIdHex(text, words) ? [...words] : null;
 }
 

@@ -10,10 +10,10 @@ import { LogUnavailableError } from '../../src/event-log/event-log.ts';
 import type { FileJournalOptions } from '../../src/journal/file-journal.ts';
 import { JournalCipher } from '../../src/journal/journal-format.ts';
 import {
-  createFieldEncodingConverter,
-  getFieldEncodings,
-  parseFieldEncodings,
-  serializeFieldEncodings,
+  createFieldChangeConverter,
+  formatPocketFieldEncodings,
+  getPocketFieldEncodings,
+  parsePocketFieldEncodings,
 } from '../../src/journal/journal-log-reader.ts';
 import { SecretSet } from '../../src/secrets/secret-set.ts';
 import { findFieldIndex } from '../../src/verticals/field-vector.ts';
@@ -117,14 +117,14 @@ test('encrypts equal field changes differently in each run', async (t) => {
 test('starts a new journal log after 15 minutes, but only if the current log contains changes', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   clock.advance(bounds.journalRotationIntervalMs);
-  await temporary.journal.runMaintenance();
+  await temporary.journal.rotateAndDeleteLogs();
   assert.equal(journalLogs(temporary).length, 1);
   await append(temporary, 1);
-  await temporary.journal.runMaintenance();
+  await temporary.journal.rotateAndDeleteLogs();
   assert.equal(journalLogs(temporary).length, 2);
   await append(temporary, 2);
   clock.advance(bounds.journalRotationIntervalMs - 1);
-  await temporary.journal.runMaintenance();
+  await temporary.journal.rotateAndDeleteLogs();
   assert.equal(journalLogs(temporary).length, 2);
   assert.deepEqual(await restoredSerials(temporary), [1, 2]);
 });
@@ -153,7 +153,7 @@ test('stores field changes in order while a new journal log starts on a slow dis
   const merges = [append(temporary, 2).then(() => settled.push(2))];
   await new Promise(setImmediate);
   clock.advance(bounds.journalRotationIntervalMs);
-  const maintenance = temporary.journal.runMaintenance();
+  const maintenance = temporary.journal.rotateAndDeleteLogs();
   // Appends more changes than fit into a batch, in many turns of the event loop.
   const serials = Array.from({ length: 100 }, (_, i) => i + 3);
   for (const serial of serials) {
@@ -181,13 +181,13 @@ test('if a write fails, the journal keeps the changes of that write, rejects lat
   assert.equal(temporary.journal.healthy, false);
   for (let i = 0; i < 3; i++) await assertRejected(3, false);
   clock.advance(bounds.journalRotationIntervalMs);
-  await temporary.journal.runMaintenance();
+  await temporary.journal.rotateAndDeleteLogs();
   assert.equal(journalLogs(temporary).length, 1);
   temporary.repairFiles();
   while (!temporary.journal.healthy) await new Promise(setImmediate);
   // The next batch has the number of the rejected batches.
   await append(temporary, 4);
-  await temporary.journal.runMaintenance();
+  await temporary.journal.rotateAndDeleteLogs();
   assert.equal(journalLogs(temporary).length, 2);
   await append(temporary, 5);
   assert.deepEqual(await restoredSerials(temporary), [1, 2, 4, 5]);
@@ -198,12 +198,12 @@ test('deletes a journal log as soon as all of its sessions have expired', async 
   const [first] = journalLogs(temporary);
   clock.advance(bounds.journalRotationIntervalMs);
   await append(temporary, 1);
-  await temporary.journal.runMaintenance();
+  await temporary.journal.rotateAndDeleteLogs();
   clock.advance(ttlMs - 1);
-  await temporary.journal.runMaintenance();
+  await temporary.journal.rotateAndDeleteLogs();
   assert(journalLogs(temporary).includes(first!));
   clock.advance(1);
-  await temporary.journal.runMaintenance();
+  await temporary.journal.rotateAndDeleteLogs();
   assert(!journalLogs(temporary).includes(first!));
 });
 
@@ -213,7 +213,7 @@ test('starts and deletes journal logs without synchronous file system calls', as
   const [first] = journalLogs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalRotationIntervalMs);
-  await temporary.journal.runMaintenance();
+  await temporary.journal.rotateAndDeleteLogs();
   clock.advance(ttlMs);
   await append(temporary, 2);
   const before = journalLogs(temporary);
@@ -222,7 +222,7 @@ test('starts and deletes journal logs without synchronous file system calls', as
   const synchronous = Object.keys(fs).filter(isSynchronous) as 'fsyncSync'[];
   const mocks = synchronous.map((name) => t.mock.method(fs, name));
   syncBuiltinESMExports();
-  await temporary.journal.runMaintenance();
+  await temporary.journal.rotateAndDeleteLogs();
   await append(temporary, 3);
   const called = synchronous.filter((_, i) => mocks[i]!.mock.callCount() > 0);
   t.mock.restoreAll();
@@ -241,15 +241,15 @@ test('retries the failed deletion of a journal log, and reports both the failure
   const [first] = journalLogs(temporary);
   await append(temporary, 1);
   clock.advance(bounds.journalRotationIntervalMs);
-  await temporary.journal.runMaintenance();
+  await temporary.journal.rotateAndDeleteLogs();
   clock.advance(ttlMs);
   const rm = t.mock.method(fs.promises, 'rm', () => Promise.reject(new Error('an i/o error')));
   syncBuiltinESMExports();
-  await temporary.journal.runMaintenance();
+  await temporary.journal.rotateAndDeleteLogs();
   rm.mock.restore();
   syncBuiltinESMExports();
   assert.deepEqual([rm.mock.callCount(), incidents], [1, ['maintenance-failed']]);
-  for (let again = 0; again < 2; again++) await temporary.journal.runMaintenance();
+  for (let again = 0; again < 2; again++) await temporary.journal.rotateAndDeleteLogs();
   assert.deepEqual(incidents, ['maintenance-failed', 'maintenance-recovered']);
   assert(!journalLogs(temporary).some((name) => name.startsWith(first!)));
 });
@@ -363,17 +363,17 @@ function withFields(changed: Vertical['fields']): Vertical {
 }
 
 test('no converter is created if the stored field encodings equal the current field encodings', () => {
-  const parsed = parseFieldEncodings(serializeFieldEncodings([personalLoans, equipmentLeases]));
+  const parsed = parsePocketFieldEncodings(formatPocketFieldEncodings([personalLoans, equipmentLeases]));
   for (const vertical of [personalLoans, equipmentLeases]) {
     const encodings = parsed.get(vertical.number)!;
-    assert.deepEqual(encodings, getFieldEncodings(vertical));
-    assert.equal(createFieldEncodingConverter(encodings, vertical), null);
+    assert.deepEqual(encodings, getPocketFieldEncodings(vertical));
+    assert.equal(createFieldChangeConverter(encodings, vertical), null);
   }
 });
 
 test('rejects invalid field encodings', () => {
   for (const text of ['', '[]', '{"1":{}}', '{"1":[{"name":1,"kind":"choice"}]}']) {
-    assert.throws(() => parseFieldEncodings(text), text);
+    assert.throws(() => parsePocketFieldEncodings(text), text);
   }
 });
 
@@ -382,7 +382,7 @@ test('translates field changes correctly after the order of the fields has chang
     fc.property(fc.shuffledSubarray([...fields], { minLength: fields.length }), (shuffled) => {
       const today = withFields(shuffled);
       const translate =
-        createFieldEncodingConverter(getFieldEncodings(personalLoans), today) ??
+        createFieldChangeConverter(getPocketFieldEncodings(personalLoans), today) ??
         ((changes: readonly number[]) => changes);
       const changes = fields.flatMap((_, position) => [position, -1]);
       changes[2 * state + 1] = 3;
@@ -403,7 +403,7 @@ test('if the allowed values of a field change, the converter renumbers stored va
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,
     ),
   );
-  const translate = createFieldEncodingConverter(getFieldEncodings(personalLoans), moved)!;
+  const translate = createFieldChangeConverter(getPocketFieldEncodings(personalLoans), moved)!;
   const words = (fields[state] as { values: readonly string[] }).values;
   assert.deepEqual(translate([state, words.indexOf('CA'), amount, 5_000]), [state, 1, amount, 5_000]);
   assert.deepEqual(translate([state, words.indexOf('NY'), amount, 5_000]), [amount, 5_000]);
@@ -412,10 +412,10 @@ test('if the allowed values of a field change, the converter renumbers stored va
 
 test('a field encoding converter skips removed fields and fields whose kind has changed', () => {
   const gone = withFields(fields.filter(({ name }) => name !== 'state'));
-  assert.deepEqual(createFieldEncodingConverter(getFieldEncodings(personalLoans), gone)!([state, 3]), []);
+  assert.deepEqual(createFieldChangeConverter(getPocketFieldEncodings(personalLoans), gone)!([state, 3]), []);
   const other = withFields(
     fields.map((field) => (field.name === 'state' ? { name: 'state', kind: 'boolean' } : field)),
   );
-  assert.deepEqual(createFieldEncodingConverter(getFieldEncodings(personalLoans), other)!([state, 1]), []);
-  assert.deepEqual(createFieldEncodingConverter(getFieldEncodings(personalLoans), other)!([99, 1]), []);
+  assert.deepEqual(createFieldChangeConverter(getPocketFieldEncodings(personalLoans), other)!([state, 1]), []);
+  assert.deepEqual(createFieldChangeConverter(getPocketFieldEncodings(personalLoans), other)!([99, 1]), []);
 });

@@ -10,11 +10,11 @@ import { offerClickedRecord, offersViewedRecord, sessionCreatedRecord, subIdByte
 const sub = subIdBytes({ createdMs: 1_000, serial: 1 });
 
 class RecordingSubscriber implements LedgerSubscriber {
-  readonly replayStartMs: number;
+  readonly replayStartTimeMs: number;
   readonly kinds: number[] = [];
 
   constructor(replaySinceMs = 0) {
-    this.replayStartMs = replaySinceMs;
+    this.replayStartTimeMs = replaySinceMs;
   }
 
   applyLedgerRecord(record: LedgerRecord): void {
@@ -77,7 +77,7 @@ test('reads a session with an unknown device class from a later release', async 
   const folder = scratchFolder(t);
   await writeRecords(folder, sessionCreatedRecord(sub).with(5, 9));
   const records: LedgerRecord[] = [];
-  const recovery = { replayStartMs: 0, applyLedgerRecord: (record: LedgerRecord) => records.push(record) };
+  const recovery = { replayStartTimeMs: 0, applyLedgerRecord: (record: LedgerRecord) => records.push(record) };
   const ledger = await openLedger({ folder, durability: 'fsync', subscribers: [], recoveries: [recovery] });
   assert.equal(records[0]![5], 0);
   await ledger.close();

@@ -154,7 +154,7 @@ test('log lines of a disabled level do not count towards the log rate limit', ()
 test('a token bucket allows a burst and then a constant rate', () => {
   const bucket = new TokenBucket(5, 20, 1_000);
   const take = (count: number, nowMs: number) =>
-    Array.from({ length: count }, () => bucket.takeToken(nowMs)).filter(Boolean).length;
+    Array.from({ length: count }, () => bucket.tryTakeLogToken(nowMs)).filter(Boolean).length;
   assert.equal(take(30, 1_000), 20);
   assert.equal(take(30, 1_199), 0);
   assert.equal(take(30, 1_200), 1);

@@ -4,9 +4,9 @@ import { bounds } from '../../src/bounds.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { recountAvailableOffers } from '../../src/matching/eligibility.ts';
 import {
-  emptyUnavailableOffers,
+  allOffersAvailable,
   type SortOrder,
-  sortOrders,
+  sortOrderNames,
   type UnavailableOffers,
 } from '../../src/matching/matcher.ts';
 import {
@@ -20,7 +20,7 @@ import {
 import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { absentValue, findFieldIndex } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { calculateOfferPrices, toOfferViews } from '../../src/verticals/personal-loans/offer-view.ts';
+import { calculateLoanPrices, createOfferViews } from '../../src/verticals/personal-loans/offer-view.ts';
 import type { LoanRanker } from '../../src/verticals/personal-loans/rank-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { generateCatalog, type Random, randomBorrower, seededRandom } from '../support/random-catalog.ts';
@@ -82,12 +82,12 @@ export function compareWithReference(rank: LoanRanker, vertical: Vertical, draw:
     const bestOf = (matches: readonly ReferenceMatch[], sort: SortOrder) =>
       referenceOrder(matches, sort).slice(0, hasCaps ? bounds.offersRankedMax : bounds.offersShownMax);
     const wanted = Math.min(open.length, bounds.offersShownMax);
-    const availableOnly = sortOrders.some((sort) => bestOf(plain, sort).filter((id) => isOpen(id)).length < wanted);
+    const availableOnly = sortOrderNames.some((sort) => bestOf(plain, sort).filter((id) => isOpen(id)).length < wanted);
     assert.equal(ranked.availableOnly, availableOnly);
     const orders = [...ranked.orders].map((offer) => compiled.offers[offer]!.id);
     assert.deepEqual(
       orders,
-      sortOrders.flatMap((sort) => bestOf(availableOnly ? open : plain, sort)),
+      sortOrderNames.flatMap((sort) => bestOf(availableOnly ? open : plain, sort)),
     );
     compareAnswers(compiled, borrower, ranked.orders, plain);
 
@@ -119,8 +119,8 @@ function compareAnswers(
   const shown = [...new Set(orders)];
   for (let from = 0; from < shown.length; from += bounds.offersShownMax) {
     const some = Uint16Array.from(shown.slice(from, from + bounds.offersShownMax));
-    const offers = calculateOfferPrices(compiled, some, borrower);
-    const answered = toOfferViews({ catalog: compiled, offers, subId: 'sub', clickToken: 'v' }, urls);
+    const offers = calculateLoanPrices(compiled, some, borrower);
+    const answered = createOfferViews({ catalog: compiled, offers, subId: 'sub', clickToken: 'v' }, urls);
     for (const { svc_offer_id, apr_range, payment_term_months, monthly_payment_estimate, ...terms } of answered) {
       const { loan_amount_range, term_months } = terms;
       const quote = { apr_range, payment_term_months, monthly_payment_estimate, loan_amount_range, term_months };
@@ -282,5 +282,5 @@ function drawLater(random: Random, { offers }: CompiledCatalog, unavailable: Off
 }
 
 function toUnavailableOffers(bits: OfferSet | null): UnavailableOffers {
-  return bits === null ? emptyUnavailableOffers : { count: countOffers(bits), bits };
+  return bits === null ? allOffersAvailable : { count: countOffers(bits), bits };
 }

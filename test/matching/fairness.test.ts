@@ -4,12 +4,12 @@ import { describe, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { explainOffers } from '../../src/matching/explain-offers.ts';
-import { sortOrders } from '../../src/matching/matcher.ts';
+import { sortOrderNames } from '../../src/matching/matcher.ts';
 import { addOffer, emptyOfferSet } from '../../src/matching/offer-set.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
 import { type FieldVector, findFieldIndex } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog } from '../../src/verticals/personal-loans/offer-schema.ts';
-import { calculateOfferPrices, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
+import { calculateLoanPrices, renderOffersJson } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { createRanker, type LoanRanker, rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
 import { computeRecommendationScore, type OfferScorer } from '../../src/verticals/personal-loans/sort-keys.ts';
@@ -84,9 +84,9 @@ interface Shown {
 function show(market: Market, drawn: Catalog, borrower: FieldVector): Shown {
   const catalog = market.catalogFor(drawn, borrower);
   const idOf = (offer: number) => catalog.offers[offer]!.id;
-  const orders = sortOrders.map((_sort, at) => completeOrder(market, catalog, borrower, at));
+  const orders = sortOrderNames.map((_sort, at) => completeOrder(market, catalog, borrower, at));
   const texts = orders[0]!.map((offer): [string, string] => {
-    const offers = calculateOfferPrices(catalog, [offer], borrower);
+    const offers = calculateLoanPrices(catalog, [offer], borrower);
     return [
       idOf(offer),
       renderOffersJson(
@@ -96,7 +96,7 @@ function show(market: Market, drawn: Catalog, borrower: FieldVector): Shown {
     ];
   });
   return {
-    orders: Object.fromEntries(sortOrders.map((sort, at) => [sort, orders[at]!.map(idOf)])),
+    orders: Object.fromEntries(sortOrderNames.map((sort, at) => [sort, orders[at]!.map(idOf)])),
     texts: new Map(texts),
   };
 }
@@ -115,7 +115,7 @@ function completeOrder(
   const order: number[] = [];
   for (;;) {
     const { total, orders } = market.rank(tables, borrower, today, unavailable);
-    const places = orders.length / sortOrders.length;
+    const places = orders.length / sortOrderNames.length;
     for (const offer of orders.subarray(at * places, (at + 1) * places)) {
       order.push(offer);
       addOffer(unavailable, offer);
@@ -157,7 +157,7 @@ function assertFair(market: Market, trait: string, size: Size): number {
       compared++;
       assert.equal(others.texts.get(id), text, `a price depends on ${trait} (${description})`);
     }
-    for (const sort of sortOrders) {
+    for (const sort of sortOrderNames) {
       assert.deepEqual(
         ones.orders[sort]!.filter((id) => others.texts.has(id)),
         others.orders[sort]!.filter((id) => ones.texts.has(id)),

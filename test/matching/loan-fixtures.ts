@@ -1,12 +1,12 @@
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
-import { packSortOrders, type RankedOffers, type Ranking } from '../../src/matching/matcher.ts';
+import { packOffers, type RankedOffers, type Ranking } from '../../src/matching/matcher.ts';
 import { emptyFieldVector, type FieldVector } from '../../src/verticals/field-vector.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import type { OfferView } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import {
   calculatePrice,
-  createEmptyOfferPrice,
+  createEmptyLoanPrice,
   emptyApplicant,
   monthlyPaymentCents,
   readApplicant,
@@ -96,7 +96,7 @@ export type Quote = Pick<
 /** Prices one offer for a borrower. Returns null if the borrower cannot get the offer. */
 export function quote({ tables }: CompiledCatalog, offerIndex: number, borrower: Readonly<FieldVector>): Quote | null {
   const applicant = emptyApplicant();
-  const price = createEmptyOfferPrice();
+  const price = createEmptyLoanPrice();
   if (!readApplicant(tables, borrower, applicant) || !calculatePrice(tables, offerIndex, applicant, price)) return null;
   return {
     apr_range: { min: tables.aprMin[price.slot]! / 100, max: tables.aprMax[price.slot]! / 100 },
@@ -114,7 +114,7 @@ export function scoresOf(
   borrower: FieldVector,
 ): Map<string, number> {
   const applicant = emptyApplicant();
-  const price = createEmptyOfferPrice();
+  const price = createEmptyLoanPrice();
   if (!readApplicant(tables, borrower, applicant)) throw new Error('the borrower lacks required fields');
   const scores = new Map<string, number>();
   for (const [at, { id }] of offers.entries()) {
@@ -125,5 +125,5 @@ export function scoresOf(
 
 /** Returns a ranking as a matcher returns it, except the catalog version. */
 export function packed({ orders, ...ranked }: RankedOffers): Omit<Ranking, 'catalogVersion'> {
-  return { ...ranked, orders: packSortOrders(orders) };
+  return { ...ranked, orders: packOffers(orders) };
 }

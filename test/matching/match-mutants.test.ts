@@ -70,7 +70,11 @@ const mutantsByFile: Readonly<Record<string, readonly (readonly [error: string, 
       '>= amountNeeded * paymentUnitsPerUsd',
       '>= 2 * amountNeeded * paymentUnitsPerUsd',
     ],
-    ['a search by score that stops too early', '<= recommended.highestAcceptedKey', '< recommended.highestAcceptedKey'],
+    [
+      'a search by score that stops too early',
+      '<= recommended.highestAcceptedSortKey',
+      '< recommended.highestAcceptedSortKey',
+    ],
     ['offers ranked by revenue that debts exclude', 'if (!hasOffer(eligible, offer)) continue;', ''],
   ],
   'verticals/personal-loans/price-offer.ts': [

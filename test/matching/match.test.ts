@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { CatalogCriterion } from '../../src/catalogs/catalog-schema.ts';
+import type { OfferCriterion } from '../../src/catalogs/catalog-schema.ts';
 import { explainOffers } from '../../src/matching/explain-offers.ts';
-import { type SortOrder, sortOrders } from '../../src/matching/matcher.ts';
+import { type SortOrder, sortOrderNames } from '../../src/matching/matcher.ts';
 import type { LoanCatalog, LoanOffer } from '../../src/verticals/personal-loans/offer-schema.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
@@ -42,7 +42,7 @@ describe('eligibility', () => {
     [{ field: 'birthdate', min_age: 21 }, { birthdate: '2005-08-01' }, { birthdate: '2005-08-02' }],
   ] as const) {
     test(`matches borrowers by the criterion ${JSON.stringify(criterion)}`, async () => {
-      const catalog = catalogOf([plainOffer({ criteria: [criterion as unknown as CatalogCriterion] })]);
+      const catalog = catalogOf([plainOffer({ criteria: [criterion as unknown as OfferCriterion] })]);
       const { field } = criterion;
       assert.equal(await reasonsFor(catalog, met), '');
       assert.equal(await reasonsFor(catalog, unmet), `not_accepted ${field}`);
@@ -192,8 +192,8 @@ describe('eligibility', () => {
 function orderOf(file: LoanCatalog, sort: SortOrder, fields: object = {}): string[] {
   const { offers, tables } = compileLoans(file);
   const { orders } = rankLoans(tables, borrowerOf({ ...goodBorrower, ...fields }), today);
-  const places = orders.length / sortOrders.length;
-  const from = sortOrders.indexOf(sort) * places;
+  const places = orders.length / sortOrderNames.length;
+  const from = sortOrderNames.indexOf(sort) * places;
   return [...orders.subarray(from, from + places)].map((offer) => offers[offer]!.id);
 }
 

@@ -10,7 +10,7 @@ import { CatalogStore } from '../../src/catalogs/catalog-store.ts';
 import type { CompiledCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { describeError } from '../../src/logging/describe-error.ts';
 import type { MatchRequest, Ranking } from '../../src/matching/matcher.ts';
-import { PoolMatcher } from '../../src/matching/pool-matcher.ts';
+import { WorkerPoolMatcher } from '../../src/matching/pool-matcher.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
@@ -56,7 +56,7 @@ async function openPool(threads: number) {
   const { remove, ...fixture } = openCatalogs();
   const errors: unknown[] = [];
   const batches: number[] = [];
-  const pool = await PoolMatcher.start({
+  const pool = await WorkerPoolMatcher.start({
     threads,
     catalogs: fixture.catalogs,
     verticals,

@@ -5,10 +5,10 @@ import type { CatalogFile } from '../../src/catalogs/catalog-schema.ts';
 import { compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
 import {
-  calculateOfferPrices,
+  calculateLoanPrices,
+  createOfferViews,
   type OfferList,
   renderOffersJson,
-  toOfferViews,
 } from '../../src/verticals/personal-loans/offer-view.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import { rankLoans } from '../../src/verticals/personal-loans/rank-loans.ts';
@@ -25,7 +25,7 @@ function compile(catalog: CatalogFile) {
 
 function offerList(file: CatalogFile, indexes: ArrayLike<number>, borrower: readonly number[]): OfferList {
   const catalog = compile(file);
-  return { catalog, offers: calculateOfferPrices(catalog, indexes, borrower), subId, clickToken };
+  return { catalog, offers: calculateLoanPrices(catalog, indexes, borrower), subId, clickToken };
 }
 
 /** The members of an offer (docs/contract.md#offers), taken from the catalog file. */
@@ -58,7 +58,7 @@ test('renderOffersJson returns the same text as JSON.stringify for the offers of
       const indexes = [...orders.subarray(order * orderLength, order * orderLength + Math.min(orderLength, 20))];
       rendered += indexes.length;
       const list = offerList(file, indexes, borrower);
-      const views = toOfferViews(list, urls);
+      const views = createOfferViews(list, urls);
       assert.equal(renderOffersJson(list, urls), JSON.stringify(views));
       assert.deepEqual(
         views,
@@ -74,7 +74,7 @@ test('escapes names and URLs in the JSON text', () => {
   file.lenders[0]!.name = 'Quote " Backslash \\ Ünï </script>\u2028';
   const list = offerList(file, [0], borrowerOf(goodBorrower));
   const escaped = createOfferUrls({ click: 'https://go.example/"\\', cdn: 'https://cdn.example/"\\' });
-  assert.deepEqual(JSON.parse(renderOffersJson(list, escaped)), toOfferViews(list, escaped));
+  assert.deepEqual(JSON.parse(renderOffersJson(list, escaped)), createOfferViews(list, escaped));
 });
 
 test('renders an empty list of offers as an empty array', () => {

@@ -1,4 +1,4 @@
-import type { CatalogCriterion } from '../../src/catalogs/catalog-schema.ts';
+import type { OfferCriterion } from '../../src/catalogs/catalog-schema.ts';
 import type { SortOrder } from '../../src/matching/matcher.ts';
 import type { FieldVector } from '../../src/verticals/field-vector.ts';
 import { computeAprPercent, monthlyPaymentPerDollar } from '../../src/verticals/loan-math.ts';
@@ -161,7 +161,7 @@ function lastFitting(first: number, last: number, fits: (value: number) => boole
   return low;
 }
 
-function meets(criterion: CatalogCriterion, values: Values, today: number): boolean {
+function meets(criterion: OfferCriterion, values: Values, today: number): boolean {
   const value = values.get(criterion.field);
   if (value === undefined) return false;
   if (criterion.in !== undefined && !criterion.in.includes(value)) return false;

@@ -79,7 +79,7 @@ test('counts responses by route and status, and measures durations by route; a s
 
 test('the metrics count the record groups of ledger and journal separately', async () => {
   const metrics = createMetrics();
-  metrics.createLogWriteObserver('journal')(7, 500, 30);
+  metrics.createEventLogWriteObserver('journal')(7, 500, 30);
   const text = await metrics.renderPrometheusText();
   assert.match(text, /^marketplace_log_group_records_sum\{log="journal"\} 7$/m);
   assert.match(text, /^marketplace_log_group_bytes_sum\{log="journal"\} 500$/m);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import Type from 'typebox';
-import { recordExamples } from '../../bin/record-examples.ts';
+import { captureExamples } from '../../bin/record-examples.ts';
 import { resolveUrls } from '../../src/config/resolve-urls.ts';
 import { docsFiles } from '../../src/openapi/docs-files.ts';
 import { extractComponents, openApiDocument, openApiText } from '../../src/openapi/openapi-document.ts';
@@ -45,7 +45,7 @@ test('docs/openapi.json equals the current OpenAPI document (update with make op
 
 test('the recorded examples equal the responses of the current service (update with make openapi)', async () => {
   const filed: unknown = JSON.parse(readFileSync(recordedExamplesUrl(personalLoans.segment), 'utf8'));
-  assert.deepEqual(filed, await recordExamples());
+  assert.deepEqual(filed, await captureExamples());
 });
 
 test('the document and its examples contain the configured URLs of the service', () => {

@@ -12,7 +12,7 @@ import { ClickIds } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { LedgerRecord } from '../../src/ledger/ledger-record.ts';
 import {
-  type ConfirmationsView,
+  type ConfirmationsResponse,
   type ConfirmRevenueDeps,
   confirmRevenue,
 } from '../../src/operations/confirm-revenue.ts';
@@ -36,7 +36,7 @@ class Bench {
   readonly history: PayoutStateReader;
   readonly createdMs = this.clock.wallMs();
   readonly clickedMs = this.createdMs + 2_000;
-  readonly subId = this.subIds.issueSubId(this.createdMs, 42, 1, 'live');
+  readonly subId = this.subIds.createSubId(this.createdMs, 42, 1, 'live');
   readonly sub = Buffer.from(this.subIds.toBytes(this.subId));
   readonly ports: ConfirmRevenueDeps;
 
@@ -95,7 +95,7 @@ class Bench {
     return this.clickIds.issue({ sub: this.sub, offerId, clickedMs, valueMicros: 2_000_000, countable: true });
   }
 
-  async confirm(...rows: readonly unknown[]): Promise<ConfirmationsView> {
+  async confirm(...rows: readonly unknown[]): Promise<ConfirmationsResponse> {
     const outcome = await confirmRevenue(this.ports, rows);
     assert.ok(outcome.ok, JSON.stringify(outcome));
     return outcome.value;
@@ -209,8 +209,8 @@ describe('confirmRevenue', () => {
       lost(bench.clickId('never-shown')),
       lost(bench.clickId('shown', bench.createdMs + dayMs + 1)),
       lost(bench.clickId('withdrawn')),
-      bench.row({ sub_id: bench.subIds.issueSubId(bench.createdMs, 42, 1, 'live') }),
-      bench.row({ sub_id: bench.subIds.issueSubId(bench.createdMs, 42, 1, 'test') }),
+      bench.row({ sub_id: bench.subIds.createSubId(bench.createdMs, 42, 1, 'live') }),
+      bench.row({ sub_id: bench.subIds.createSubId(bench.createdMs, 42, 1, 'test') }),
     );
     assert.deepEqual(outcomes, ['click_unknown', 'click_late', 'lender_unknown', 'click_unknown', 'sandbox']);
     assert.deepEqual(await bench.booked(), []);

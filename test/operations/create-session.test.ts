@@ -34,7 +34,7 @@ class Bench {
     this.ledger = ledger;
     this.sessions = openSessionStore(t, clock, { sessionsMax, shardCount: 4 });
     const referrerTags = new ReferrerTags(tagsMax);
-    referrerTags.enableTagLimit();
+    referrerTags.enableTagCountLimit();
     const secrets = secretSetOf('ours');
     this.deps = {
       ...{ clock, subIds, sessions: this.sessions, referrerTags, ledger: ledger.log, sessionTtlMs },

@@ -9,7 +9,7 @@ import { SharedTimeout } from '../../src/domain/async.ts';
 import { ClickIds, ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { emptyUnavailableOffers } from '../../src/matching/matcher.ts';
+import { allOffersAvailable } from '../../src/matching/matcher.ts';
 import { type ClickRequest, followClick } from '../../src/operations/follow-click.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { DeviceClassifier } from '../../src/user-agents/device-classifier.ts';
@@ -92,14 +92,14 @@ async function openBench(t: TestContext, isLive = true) {
 
     /** Creates a session. Returns the parameters of the click URL of an offer. */
     link({ account, vertical, mode }: Tenant = liveTenant): Link {
-      const sub = subIds.issueSubId(clock.wallMs(), account, vertical.number, mode);
+      const sub = subIds.createSubId(clock.wallMs(), account, vertical.number, mode);
       const catalogVersion = catalogs.currentCatalog(vertical.number, mode).version;
       const v = clickTokens.encrypt(subIds.toBytes(sub), { catalogVersion, creditBand });
       if (isLive) {
         sessions.add(sub, { account, vertical, mode });
         // A click does not use the offers of the ranking.
         const ranking = { catalogVersion, total: 0, availableOnly: false, orders: '' };
-        const ranked = { ranking, rankedOn: 20260101, unavailableOffers: emptyUnavailableOffers, creditBand };
+        const ranked = { ranking, rankedOn: 20260101, unavailableOffers: allOffersAvailable, creditBand };
         sessions.get(sub)!.cacheRanking({ ...ranked, clickToken: v }, 0);
       }
       return { sub, offer: 'an-offer', v };
@@ -314,7 +314,7 @@ describe('followClick after a new ranking for the session', () => {
 describe('followClick for an offer with a daily cap', () => {
   async function capped(t: TestContext, cap: number): Promise<Bench> {
     const bench = await openBench(t);
-    bench.catalogs.onCatalogActivated((catalog) => bench.caps.activateCaps(catalog, bench.clock.wallMs()));
+    bench.catalogs.onCatalogActivated((catalog) => bench.caps.activateCatalog(catalog, bench.clock.wallMs()));
     await bench.reloadCatalog({ ...liveOffers, daily_cap: cap });
     return bench;
   }

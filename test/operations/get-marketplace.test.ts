@@ -10,22 +10,22 @@ import { renderMarketplaceJson } from '../../src/http/routes/offers-json.ts';
 import { ClickTokenCipher } from '../../src/ids/click-tokens.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import {
-  emptyUnavailableOffers,
+  allOffersAvailable,
   type Matcher,
   type MatchRequest,
-  sortOrders,
+  readPackedOffer,
+  sortOrderNames,
   type UnavailableOffers,
-  unpackOfferIndex,
 } from '../../src/matching/matcher.ts';
 import { addOffer, countOffers, emptyOfferSet } from '../../src/matching/offer-set.ts';
 import { startMatcher } from '../../src/matching/start-matcher.ts';
 import { createOfferUrls } from '../../src/operations/click-url.ts';
 import {
+  createMarketplaceResponse,
   type GetMarketplaceDeps,
   getMarketplace,
   type MarketplaceRequest,
-  type MarketplaceView,
-  toMarketplaceView,
+  type MarketplaceResponse,
 } from '../../src/operations/get-marketplace.ts';
 import { reportIgnoredParameters } from '../../src/operations/ignored-names.ts';
 import type { OffersResult } from '../../src/operations/show-offers.ts';
@@ -46,9 +46,9 @@ import { openSessionStore, sessionTtlMs } from './bench.ts';
 const { vertical } = testTenant;
 const offerUrls = createOfferUrls({ click: 'https://go.example', cdn: 'https://cdn.example' });
 
-function viewOf(outcome: Outcome<OffersResult>): MarketplaceView {
+function viewOf(outcome: Outcome<OffersResult>): MarketplaceResponse {
   assert(outcome.ok);
-  return toMarketplaceView(outcome.value, offerUrls);
+  return createMarketplaceResponse(outcome.value, offerUrls);
 }
 
 /** Prepares `getMarketplace` with a matcher of `threads` threads, and creates a test session with all fields. */
@@ -71,7 +71,7 @@ async function setUp(
   const subIds = new SubIds(secretSetOf('ours'), new RandomBytesPool());
   /** The test changes `unavailable`; `rankings` counts calls of the matcher. */
   const state: { unavailable: UnavailableOffers; rankings: number } = {
-    unavailable: emptyUnavailableOffers,
+    unavailable: allOffersAvailable,
     rankings: 0,
   };
   const counting: Matcher = Object.create(matcher, {
@@ -90,7 +90,7 @@ async function setUp(
     onViewLost: () => assert.fail('unexpected lost view'),
     onSessionMissing: () => assert.fail('unexpected missing session'),
   };
-  const subId = subIds.issueSubId(clock.wallMs(), testTenant.account, vertical.number, testTenant.mode);
+  const subId = subIds.createSubId(clock.wallMs(), testTenant.account, vertical.number, testTenant.mode);
   sessions.add(subId, testTenant);
   const session = sessions.get(subId)!;
   session.mergeFields(validatePocketFields(vertical, personalLoansFixture.complete, 2026_05_20).changes);
@@ -138,7 +138,7 @@ for (const { threads, explain, what } of [
       session.mergeFields([amount, 100_000]);
       const after = viewOf(await showing);
       assert.equal(session.cachedRanking, null);
-      const idsOf = ({ offers }: MarketplaceView) => offers.map(({ svc_offer_id: id }) => id);
+      const idsOf = ({ offers }: MarketplaceResponse) => offers.map(({ svc_offer_id: id }) => id);
       assert(idsOf(before).length > 0);
       assert.deepEqual(idsOf(after), idsOf(before));
     });
@@ -175,7 +175,7 @@ describe('getMarketplace if the availability of offers changes', () => {
   };
   const setUpLarge = (t: TestContext, threads = 0) => setUp(t, threads, new ManualClock(), [live!, large]);
   const unavailableFrom = (offers: readonly number[], { offers: all }: CompiledCatalog): UnavailableOffers => {
-    if (offers.length === 0) return emptyUnavailableOffers;
+    if (offers.length === 0) return allOffersAvailable;
     const bits = emptyOfferSet(all.length);
     for (const offer of offers) addOffer(bits, offer);
     return { count: countOffers(bits), bits };
@@ -185,7 +185,7 @@ describe('getMarketplace if the availability of offers changes', () => {
     const { session, catalog, state, ask } = await setUpLarge(t);
     await ask({});
     const first = session.cachedRanking!.ranking.orders;
-    const best = Array.from({ length: 13 }, (_, place) => unpackOfferIndex(first, place));
+    const best = Array.from({ length: 13 }, (_, place) => readPackedOffer(first, place));
     const shown = async (closed: readonly number[], maxOffers: string) => {
       state.unavailable = unavailableFrom(closed, catalog);
       const { offers } = viewOf(await ask({ max_offers: maxOffers }));
@@ -229,7 +229,7 @@ describe('getMarketplace if the availability of offers changes', () => {
       }
       if (step === 300) session.mergeFields([amount, 12_000]);
       state.unavailable = unavailableFrom([...closed], catalog);
-      const sort = sortOrders[step % sortOrders.length]!;
+      const sort = sortOrderNames[step % sortOrderNames.length]!;
       const maxOffers = 1 + Math.floor(random() * 20);
       const view = viewOf(await ask({ sort, max_offers: String(maxOffers) }));
       const plain = rankLoans(
@@ -238,8 +238,8 @@ describe('getMarketplace if the availability of offers changes', () => {
         session.cachedRanking!.rankedOn,
         state.unavailable.bits,
       );
-      const places = plain.orders.length / sortOrders.length;
-      const from = sortOrders.indexOf(sort) * places;
+      const places = plain.orders.length / sortOrderNames.length;
+      const from = sortOrderNames.indexOf(sort) * places;
       const open = [...plain.orders.subarray(from, from + places)].filter((offer) => !closed.has(offer));
       assert.deepEqual(
         view.offers.map(({ svc_offer_id: id, position }) => [catalog.findOfferIndex(id), position]),
@@ -303,13 +303,13 @@ it('the rendered response text equals JSON.stringify of the response object', as
 it('returns the correct offers to each request if several results arrive at the same time', async (t) => {
   const { session, ask } = await setUp(t, 1);
   const alone = [];
-  for (const sort of sortOrders) {
+  for (const sort of sortOrderNames) {
     session.mergeFields([amount, session.pocketFields[amount]!]);
     alone.push(viewOf(await ask({ sort, max_offers: '20' })).offers);
   }
-  assert.equal(new Set(alone.map((offers) => JSON.stringify(offers))).size, sortOrders.length);
+  assert.equal(new Set(alone.map((offers) => JSON.stringify(offers))).size, sortOrderNames.length);
   session.mergeFields([amount, session.pocketFields[amount]!]);
-  const outcomes = await Promise.all(sortOrders.map((sort) => ask({ sort, max_offers: '20' })));
+  const outcomes = await Promise.all(sortOrderNames.map((sort) => ask({ sort, max_offers: '20' })));
   assert.deepEqual(
     outcomes.map((outcome) => viewOf(outcome).offers.map(({ click_url: _url, ...offer }) => offer)),
     alone.map((offers) => offers.map(({ click_url: _url, ...offer }) => offer)),

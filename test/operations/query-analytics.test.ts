@@ -11,7 +11,11 @@ import {
 import { formatIsoDate, parseIsoDate } from '../../src/domain/calendar.ts';
 import { PageCursors } from '../../src/ids/page-cursor.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
-import type { DailyView, SessionRowsView, SummaryView } from '../../src/operations/analytics-views.ts';
+import type {
+  AnalyticsSummaryResponse,
+  DailyAnalyticsResponse,
+  SessionRowsResponse,
+} from '../../src/operations/analytics-responses.ts';
 import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/query-analytics.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import type { Tenant } from '../../src/verticals/tenant.ts';
@@ -49,7 +53,7 @@ class Bench {
   readonly analytics = new CannedAnalytics();
 
   issue(tenant: Tenant = liveTenant): string {
-    return this.subIds.issueSubId(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
+    return this.subIds.createSubId(this.clock.wallMs(), tenant.account, tenant.vertical.number, tenant.mode);
   }
 
   bytesOf(...ids: readonly string[]): Uint8Array[] {
@@ -82,19 +86,22 @@ class Bench {
   }
 
   /** Returns the summary for these figures. */
-  summary(figures: Partial<SummaryResult>, request: AnalyticsRequest = { referrer_tag }): Promise<SummaryView> {
+  summary(
+    figures: Partial<SummaryResult>,
+    request: AnalyticsRequest = { referrer_tag },
+  ): Promise<AnalyticsSummaryResponse> {
     this.analytics.figures = { ...this.analytics.figures, ...figures };
     return this.view(request);
   }
 
   /** Returns the page for these days. */
-  days(request: AnalyticsRequest = {}, days: readonly DayMetrics[] = []): Promise<DailyView> {
+  days(request: AnalyticsRequest = {}, days: readonly DayMetrics[] = []): Promise<DailyAnalyticsResponse> {
     this.analytics.days = days;
     return this.view({ referrer_tag, granularity: 'daily', ...request });
   }
 
   /** Returns the page for these rows. */
-  rows(request: AnalyticsRequest = {}, page: Partial<SessionRowsPage> = {}): Promise<SessionRowsView> {
+  rows(request: AnalyticsRequest = {}, page: Partial<SessionRowsPage> = {}): Promise<SessionRowsResponse> {
     this.analytics.page = { rows: [], retainedFromDay: 0, nextAfterPosition: null, ...page };
     return this.view({ referrer_tag, granularity: 'row', ...request });
   }
@@ -113,7 +120,7 @@ describe('filters of an analytics query', () => {
       const tag = 'referrer_tag' in request ? referrer_tag : null;
       assert.deepEqual([account, vertical, mode, referrerTag], [42, 1, 'test', tag]);
       assert.deepEqual(subs, 'sub_id_list' in request ? bench.bytesOf(sub_id_list) : null);
-      assert.equal((await bench.view<SummaryView>(request)).referrer_tag, tag);
+      assert.equal((await bench.view<AnalyticsSummaryResponse>(request)).referrer_tag, tag);
     }
   });
 
@@ -219,7 +226,10 @@ describe('dates of an analytics query', () => {
 
 it('granularity accepts only summary, daily and row, and the default is summary', async () => {
   for (const granularity of ['summary', 'daily', 'row']) {
-    assert.equal((await new Bench().view<SummaryView>({ referrer_tag, granularity })).granularity, granularity);
+    assert.equal(
+      (await new Bench().view<AnalyticsSummaryResponse>({ referrer_tag, granularity })).granularity,
+      granularity,
+    );
   }
   assert.equal((await new Bench().summary({})).granularity, 'summary');
   for (const granularity of ['', 'rows', 'Summary', 'weekly', 'constructor']) {
@@ -491,7 +501,7 @@ describe('pages of an analytics query', () => {
       const request = { referrer_tag, granularity, cursor };
       const [date_from, date_to] = ['2026-04-20', '2026-05-20'];
       for (const dates of [{}, { date_from }, { date_to }, { date_from, date_to }]) {
-        const view = await bench.view<SessionRowsView>({ ...request, ...dates });
+        const view = await bench.view<SessionRowsResponse>({ ...request, ...dates });
         assert.deepEqual([view.date_from, view.date_to], [date_from, date_to]);
       }
       for (const dates of [{ date_from: '2026-04-21', date_to }, { date_to: '2026-05-21' }, { date_from: date_to }]) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type AppendedRecord, LogUnavailableError } from '../../src/event-log/event-log.ts';
-import { parseSubIdHex, SubIds, subIdInt32Count } from '../../src/ids/sub-id.ts';
+import { int32sPerSubId, parseSubIdHex, SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LedgerRecord, WidgetEventsReportedRecord } from '../../src/ledger/ledger-record.ts';
 import { recordWidgetEvents } from '../../src/operations/record-widget-events.ts';
@@ -38,12 +38,12 @@ function setUp() {
   const clock = new ManualClock();
   const ledger = new FailingLog();
   const subIds = new SubIds(secretSetOf('reports'), new RandomBytesPool());
-  const subId = subIds.issueSubId(clock.wallMs(), 1, 1, 'live');
+  const subId = subIds.createSubId(clock.wallMs(), 1, 1, 'live');
   const part = new SessionShard({
     ...{ tenants: new InternTable(), rankings: new RankingArena() },
     fieldsMax: liveTenant.vertical.fields.length,
   });
-  const id = new Int32Array(subIdInt32Count);
+  const id = new Int32Array(int32sPerSubId);
   parseSubIdHex(subId, id);
   part.add(id, liveTenant);
   const session = part.get(id, subId)!;

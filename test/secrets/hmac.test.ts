@@ -55,7 +55,7 @@ describe('Hmac', () => {
   });
 });
 
-describe('RandomPool', () => {
+describe('RandomBytesPool', () => {
   it('writeRandomBytes writes different bytes at each call, and every value from 0 to 255 occurs', () => {
     const pool = new RandomBytesPool();
     const [texts, values] = [new Set<string>(), new Set<number>()];

@@ -42,7 +42,7 @@ describe('openOrCreateSecretFile', () => {
   it('reads all secrets of the file', () => {
     writeFileSync(path, fileOf([2, hex('b')], [1, hex('a')]));
     const ring = openOrCreateSecretFile(path, true);
-    assert.deepEqual([...ring.secretNumbers].sort(), [1, 2]);
+    assert.deepEqual([...ring.secretVersions].sort(), [1, 2]);
     assert.deepEqual(ring.newest, { number: 2, bytes: Buffer.alloc(32, 0xbb) });
   });
 
@@ -81,7 +81,7 @@ describe('SecretSet', () => {
   it('the secret with the highest number is the newest', () => {
     const ring = ringOf(2, 9, 1);
     assert.equal(ring.newest.number, 9);
-    assert.deepEqual([...ring.secretNumbers].sort(), [1, 2, 9]);
+    assert.deepEqual([...ring.secretVersions].sort(), [1, 2, 9]);
   });
 
   it('derives a different key for each secret and purpose, and derives the same key each time', () => {

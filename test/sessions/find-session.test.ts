@@ -15,7 +15,7 @@ function setUp(t: TestContext) {
   /** Issues an id without a session in the store. */
   const issue = () => {
     const { account, vertical, mode } = liveTenant;
-    return subIds.issueSubId(clock.wallMs(), account, vertical.number, mode);
+    return subIds.createSubId(clock.wallMs(), account, vertical.number, mode);
   };
   /** Adds a session with unique fields. */
   const create = () => {

@@ -22,7 +22,7 @@ describe('IdempotencyRecordRing', () => {
       const sizeMax = serial % 9_000 < 4_500 ? 4_096 : 300;
       for (let removed = 0; removed < 3 && records.length >= sizeMax; removed++) {
         const [name, oldest] = records.shift()!;
-        assert.equal(ring.oldestCreatedMs, startMs + oldest);
+        assert.equal(ring.oldestCreationTimeMs, startMs + oldest);
         ring.removeOldestRecord();
         if (expected.get(name) === oldest) expected.delete(name);
       }
@@ -50,7 +50,7 @@ describe('IdempotencyRecordRing', () => {
     const ring = new IdempotencyRecordRing(1);
     ring.add(keyOf(1), requestOf(5));
     ring.removeOldestRecord();
-    assert.deepEqual([ring.size, ring.oldestCreatedMs], [0, Number.POSITIVE_INFINITY]);
+    assert.deepEqual([ring.size, ring.oldestCreationTimeMs], [0, Number.POSITIVE_INFINITY]);
     assert.equal(ring.findRecord(keyOf(1), 0), undefined);
     ring.add(keyOf(1), requestOf(6));
     assert.equal(ring.findRecord(keyOf(1), 0)?.position, 2 ** 40 + 6);

@@ -1,5 +1,5 @@
 import { bounds } from '../../src/bounds.ts';
-import { emptyUnavailableOffers, packSortOrders, sortOrders } from '../../src/matching/matcher.ts';
+import { allOffersAvailable, packOffers, sortOrderNames } from '../../src/matching/matcher.ts';
 import type { CachedRanking } from '../../src/sessions/session-store.ts';
 
 interface RankedOptions extends Partial<Omit<CachedRanking, 'ranking'>> {
@@ -18,11 +18,11 @@ export function rankedOf({
   catalogVersion = 'a1b2c3d4e5f6',
   ...members
 }: RankedOptions = {}): CachedRanking {
-  const length = sortOrders.length * Math.min(total, bounds.offersRankedMax);
+  const length = sortOrderNames.length * Math.min(total, bounds.offersRankedMax);
   const orders = Uint16Array.from({ length }, (_, at) => offers[at % offers.length]!);
   return {
-    ranking: { catalogVersion, total, availableOnly, orders: packSortOrders(orders) },
-    ...{ rankedOn: 2026_05_20, unavailableOffers: emptyUnavailableOffers, creditBand: 3, clickToken: 'c2VhbGVk' },
+    ranking: { catalogVersion, total, availableOnly, orders: packOffers(orders) },
+    ...{ rankedOn: 2026_05_20, unavailableOffers: allOffersAvailable, creditBand: 3, clickToken: 'c2VhbGVk' },
     ...members,
   };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { emptyUnavailableOffers, type UnavailableOffers } from '../../src/matching/matcher.ts';
+import { allOffersAvailable, type UnavailableOffers } from '../../src/matching/matcher.ts';
 import { RankingArena } from '../../src/sessions/ranking-arena.ts';
 import { memoryBesideHeap, memoryOfHeap } from './collect-garbage.ts';
 import { rankedOf } from './ranked-of.ts';
@@ -24,7 +24,7 @@ describe('RankingArena', () => {
       rankedOn: fc.integer({ min: 2000_01_01, max: 9999_12_31 }),
       creditBand: fc.nat(127),
       catalogVersion: fc.constantFrom('aaaaaaaaaaaa', 'bbbbbbbbbbbb'),
-      unavailableOffers: fc.constantFrom(emptyUnavailableOffers, unavailableOffers),
+      unavailableOffers: fc.constantFrom(allOffersAvailable, unavailableOffers),
     });
     const largest = {
       ...{ availableOnly: true, total: 80, offers: [2 ** 15 - 1], clickToken: '_'.repeat(tokenLengthMax) },
@@ -72,7 +72,7 @@ describe('RankingArena', () => {
         clickToken: `${number}`.padStart(number % (tokenLengthMax + 1), '-').slice(0, tokenLengthMax),
         rankedOn: number,
         catalogVersion: `version-${number % 3}`,
-        unavailableOffers: number % 2 === 0 ? emptyUnavailableOffers : unavailableOffers,
+        unavailableOffers: number % 2 === 0 ? allOffersAvailable : unavailableOffers,
       });
     const places = Array.from({ length: many }, (_, number) => rankings.storeRanking(ranked(number)));
     assert.equal(new Set(places).size, many);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { dayMs } from '../../src/domain/calendar.ts';
+import { millisecondsPerDay } from '../../src/domain/calendar.ts';
 import { formatSubId } from '../../src/ids/sub-id.ts';
 import type { SessionCreatedRecord } from '../../src/ledger/ledger-record.ts';
 import type { IdempotencyDigests } from '../../src/sessions/idempotency-keys.ts';
@@ -67,7 +67,7 @@ describe('SessionRecovery', () => {
     const idOf = (number: number) => widgetEventsRecord(sub, ['widget_loaded'], { firstEvent: number })[4];
     assert.equal(widgetUsage.shouldCountView(view[5]!), false);
     assert.deepEqual(
-      [1, 2, 3].map((number) => widgetUsage.tryMarkEventUsed(idOf(number))),
+      [1, 2, 3].map((number) => widgetUsage.tryRememberEvent(idOf(number))),
       [false, false, true],
     );
   });
@@ -97,7 +97,7 @@ describe('SessionRecovery', () => {
     const { clock, newRecovery } = setUp(t);
     const replaySinceMsAt = (wallMs: number): number => {
       clock.setWall(wallMs);
-      return newRecovery().replayStartMs;
+      return newRecovery().replayStartTimeMs;
     };
     const midnight = Date.UTC(2026, 4, 20);
     assert.equal(replaySinceMsAt(midnight + 12 * hourMs), midnight - hourMs);
@@ -116,7 +116,7 @@ describe('SessionRecovery', () => {
 
   it('restores the number of sessions that each key created on the current UTC day', (t) => {
     const { recovery, nowMs } = setUp(t);
-    const midnight = nowMs - (nowMs % dayMs);
+    const midnight = nowMs - (nowMs % millisecondsPerDay);
     const created = (createdMs: number, keyNumber: number, serial: number) =>
       sessionCreatedRecord(subIdBytes({ createdMs, serial })).with(4, keyNumber) as unknown as SessionCreatedRecord;
     recovery.applyLedgerRecord(created(midnight - 1, 7, 1));

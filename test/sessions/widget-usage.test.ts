@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import fc from 'fast-check';
 import { bounds } from '../../src/bounds.ts';
-import { DigestSet, WidgetUsage } from '../../src/sessions/widget-usage.ts';
+import { EventDigestSet, WidgetUsage } from '../../src/sessions/widget-usage.ts';
 
 const { widgetRequestsPerMinute: perMinute } = bounds;
 const idOf = (number: number): Buffer => {
@@ -61,12 +61,12 @@ describe('WidgetUsage', () => {
   it('accepts each widget event once, up to the limit', () => {
     const usage = new WidgetUsage();
     for (let number = 0; number < bounds.widgetEventsPerSessionMax; number++) {
-      assert.ok(usage.tryMarkEventUsed(idOf(number)));
-      assert.ok(!usage.tryMarkEventUsed(idOf(number)));
+      assert.ok(usage.tryRememberEvent(idOf(number)));
+      assert.ok(!usage.tryRememberEvent(idOf(number)));
     }
-    assert.ok(!usage.tryMarkEventUsed(idOf(bounds.widgetEventsPerSessionMax)));
-    usage.markEventUnused(idOf(3));
-    assert.ok(usage.tryMarkEventUsed(idOf(3)));
+    assert.ok(!usage.tryRememberEvent(idOf(bounds.widgetEventsPerSessionMax)));
+    usage.forgetEvent(idOf(3));
+    assert.ok(usage.tryRememberEvent(idOf(3)));
   });
 });
 
@@ -75,11 +75,11 @@ const digest = fc
   .tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 5 }))
   .map(([first, second]) => Buffer.from([first, 0, 0, 0, second, 0, 0, 0]));
 
-test('DigestSet behaves like a Set in random operations', () => {
+test('EventDigestSet behaves like a Set in random operations', () => {
   const command = fc.tuple(fc.constantFrom('add', 'delete', 'has'), digest);
   fc.assert(
     fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
-      const set = new DigestSet();
+      const set = new EventDigestSet();
       const model = new Set<string>();
       for (const [name, item] of commands) {
         const text = item.toString('hex');
@@ -98,8 +98,8 @@ test('DigestSet behaves like a Set in random operations', () => {
   );
 });
 
-test('DigestSet copies added digests, and throws for a digest of the wrong length', () => {
-  const set = new DigestSet();
+test('EventDigestSet copies added digests, and throws for a digest of the wrong length', () => {
+  const set = new EventDigestSet();
   const item = Buffer.alloc(8, 1);
   set.add(item);
   item.fill(2);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type {
-  DailyView,
-  MarketplaceView,
-  SessionRowsView,
-  SessionView,
-  SummaryView,
-  WidgetEmbedView,
+  AnalyticsSummaryResponse,
+  CreateSessionResponse,
+  DailyAnalyticsResponse,
+  MarketplaceResponse,
+  SessionRowsResponse,
+  WidgetEmbedResponse,
 } from '../../src/index.ts';
-import type { WidgetOffersView } from '../../src/operations/show-widget-offers.ts';
-import type { InputsView } from '../../src/operations/submit-inputs.ts';
+import type { WidgetOffersResponse } from '../../src/operations/show-widget-offers.ts';
+import type { SubmitInputsResponse } from '../../src/operations/submit-inputs.ts';
 import type { HttpClient, HttpResponse } from './http-client.ts';
 
 /** Statuses by error code, copied from docs/contract.md#error-codes, because the tests check the table in the code. */
@@ -97,7 +97,7 @@ export function assertTimestamp(value: unknown): number {
   return Date.parse(value);
 }
 
-export type { WidgetOffersView };
+export type { WidgetOffersResponse };
 
 type Query = Readonly<Record<string, string | number>>;
 type Headers = Readonly<Record<string, string>>;
@@ -147,11 +147,11 @@ export class ApiCaller {
     });
   }
 
-  async createSession(tag: string, more: Readonly<Record<string, unknown>> = {}): Promise<SessionView> {
+  async createSession(tag: string, more: Readonly<Record<string, unknown>> = {}): Promise<CreateSessionResponse> {
     return assertOk(await this.post('session', { referrer_tag: tag, ...more }));
   }
 
-  async submitFields(subId: string, fields: object): Promise<InputsView> {
+  async submitFields(subId: string, fields: object): Promise<SubmitInputsResponse> {
     return assertOk(await this.post('inputs', { sub_id: subId, fields }));
   }
 
@@ -180,12 +180,12 @@ export class ApiCaller {
     return { subId, clicked };
   }
 
-  async offers(subId: string, query: Query = {}): Promise<MarketplaceView> {
+  async offers(subId: string, query: Query = {}): Promise<MarketplaceResponse> {
     return assertOk(await this.get('marketplace', { sub_id: subId, format: 'json', ...query }));
   }
 
   /** Returns the embed code of this session as JSON. */
-  async getEmbedCode(subId: string, format: 'iframe' | 'js', query: Query = {}): Promise<WidgetEmbedView> {
+  async getEmbedCode(subId: string, format: 'iframe' | 'js', query: Query = {}): Promise<WidgetEmbedResponse> {
     const parameters = { sub_id: subId, format, ...query };
     return assertOk(await this.get('marketplace', parameters, { Accept: 'application/json' }));
   }
@@ -197,15 +197,15 @@ export class ApiCaller {
     return new WidgetCaller(this.http, subId, token);
   }
 
-  async summary(query: Query): Promise<SummaryView> {
+  async summary(query: Query): Promise<AnalyticsSummaryResponse> {
     return assertOk(await this.get('analytics', query));
   }
 
-  async daily(query: Query): Promise<DailyView> {
+  async daily(query: Query): Promise<DailyAnalyticsResponse> {
     return assertOk(await this.get('analytics', { ...query, granularity: 'daily' }));
   }
 
-  async rows(query: Query): Promise<SessionRowsView> {
+  async rows(query: Query): Promise<SessionRowsResponse> {
     return assertOk(await this.get('analytics', { ...query, granularity: 'row' }));
   }
 
@@ -243,7 +243,7 @@ export class WidgetCaller {
     return this.http.send({ method, path: this.path(address, query), headers });
   }
 
-  async offers(load: string, query: Query = {}): Promise<WidgetOffersView> {
+  async offers(load: string, query: Query = {}): Promise<WidgetOffersResponse> {
     return assertOk(await this.get('/offers', { load, ...query }));
   }
 

@@ -8,7 +8,7 @@ import type {
   OpenApiOperation,
   OpenApiResponse,
   PathItem,
-  Reference,
+  SchemaReference,
 } from '../../src/openapi/schema-parts.ts';
 import type { ErrorBody } from './api-caller.ts';
 import { equipmentLeases } from './equipment-leases.ts';
@@ -156,7 +156,7 @@ class DocumentCheck {
     this.#checkedResponses.add(`${operation.operationId} ${status} ${code}`.trimEnd());
   }
 
-  #resolveReference(response: OpenApiResponse | Reference): OpenApiResponse {
+  #resolveReference(response: OpenApiResponse | SchemaReference): OpenApiResponse {
     if (!('$ref' in response)) return response;
     const shared = this.document.components.responses[response.$ref.split('/').at(-1)!];
     assert.ok(shared !== undefined, `the document has no ${response.$ref}`);

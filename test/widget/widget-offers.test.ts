@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page, Route } from 'playwright-core';
 import { bounds } from '../../src/bounds.ts';
-import type { WidgetOffersView } from '../../src/operations/show-widget-offers.ts';
+import type { WidgetOffersResponse } from '../../src/operations/show-widget-offers.ts';
 import { findAccessibilityViolations } from '../support/accessibility.ts';
 import { WidgetCaller, widgetLoadId } from '../support/api-caller.ts';
 import { personalLoansFixture as fixture } from '../support/vertical-fixtures.ts';
@@ -31,7 +31,7 @@ const dayMs = 86_400_000;
 const pages = useWidgetTestPages();
 
 /** Changes the offers of a response before the page receives them. */
-async function changeOffers(route: Route, change: (view: WidgetOffersView & Record<string, unknown>) => void) {
+async function changeOffers(route: Route, change: (view: WidgetOffersResponse & Record<string, unknown>) => void) {
   const response = await route.fetch();
   const json = await response.json();
   change(json);

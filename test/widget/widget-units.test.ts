@@ -12,8 +12,8 @@ import { errorMessageFor } from '../../src/web/widget/error-messages.ts';
 import {
   formatDollars,
   formatDollarsAndCents,
-  formatFeature,
   formatMonths,
+  formatOfferFeature,
   formatPercent,
 } from '../../src/web/widget/format.ts';
 import { parseRetryAfterMs, widgetLimits } from '../../src/web/widget/limits.ts';
@@ -95,10 +95,10 @@ test('formats loan terms as a list', () => {
 });
 
 test('formats feature tags of offers as words', () => {
-  assert.equal(formatFeature('no_origination_fee'), 'No origination fee');
-  assert.equal(formatFeature('low_apr'), 'Low APR');
-  assert.equal(formatFeature('__same_day__funding_'), 'Same day funding');
-  assert.equal(formatFeature('Already written'), 'Already written');
+  assert.equal(formatOfferFeature('no_origination_fee'), 'No origination fee');
+  assert.equal(formatOfferFeature('low_apr'), 'Low APR');
+  assert.equal(formatOfferFeature('__same_day__funding_'), 'Same day funding');
+  assert.equal(formatOfferFeature('Already written'), 'Already written');
 });
 
 test('parses a Retry-After header up to a maximum', () => {

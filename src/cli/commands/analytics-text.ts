@@ -1,6 +1,6 @@
 import { bounds } from '../../bounds.ts';
 import { escapeInvisibleCharacters } from '../../domain/text.ts';
-import type { DayView, SessionRowView, SummaryView } from '../../operations/analytics-views.ts';
+import type { AnalyticsSummaryResponse, DailyFigures, SessionFigures } from '../../operations/analytics-responses.ts';
 import { formatNameValuePairs, formatTable } from '../output.ts';
 
 export function formatLedgerPosition(position: number): string {
@@ -17,7 +17,7 @@ const metricHeadings = [
   'CONFIRMED USD PER SESSION',
 ];
 type SessionMetrics = Pick<
-  SummaryView,
+  AnalyticsSummaryResponse,
   | 'sessions_total'
   | 'marketplace_views'
   | 'offer_clicks'
@@ -39,7 +39,7 @@ function metricCells(figures: SessionMetrics): string[] {
   ];
 }
 
-export function formatSummary(summary: SummaryView, position: number): string {
+export function formatSummary(summary: AnalyticsSummaryResponse, position: number): string {
   const { sessions_kept_from: keptFrom } = summary;
   const widgetEvents = Object.entries(summary.widget_events).filter(([, count]) => count > 0);
   const head: [string, string][] = [
@@ -91,7 +91,7 @@ function formatMatured({
   sessions_matured: sessions,
   rev_per_session_matured: perSession,
   rev_per_session_ci95: interval,
-}: SummaryView): string {
+}: AnalyticsSummaryResponse): string {
   if (from === null) return `no day of this period is older than ${bounds.maturedDays} days`;
   const counted = `${sessions} sessions from ${from} to ${to}, older than ${bounds.maturedDays} days`;
   if (perSession === null) return counted;
@@ -101,13 +101,13 @@ function formatMatured({
     : `${text}, 95 % interval ${formatAverage(interval.low)} to ${formatAverage(interval.high)} USD`;
 }
 
-export function formatDailyTable(days: readonly DayView[], position: number): string {
+export function formatDailyTable(days: readonly DailyFigures[], position: number): string {
   const rows = days.map((day) => [day.date, ...metricCells(day), day.matured ? 'yes' : 'no']);
   return `${formatTable(['DATE', ...metricHeadings, 'MATURED'], rows)}\n\nFigures are ${formatLedgerPosition(position)}. A day counts the sessions created on it, UTC; it is matured when it is older than ${bounds.maturedDays} days.`;
 }
 
 /** Formats sessions in columns of fixed width, because each page is printed separately and the columns must stay aligned. */
-export function formatSessions(sessions: readonly SessionRowView[], withHeadings: boolean): string {
+export function formatSessions(sessions: readonly SessionFigures[], withHeadings: boolean): string {
   const lines = sessions.map((session) => [
     session.created_at,
     session.sub_id,

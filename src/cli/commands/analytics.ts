@@ -17,13 +17,13 @@ import type { ApiKeyMode } from '../../domain/mode.ts';
 import { toEscapedJson } from '../../domain/text.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import { lockFolder } from '../../files/folder-lock.ts';
-import type { DayRange, DayView } from '../../operations/analytics-views.ts';
+import type { DailyFigures, DayRange } from '../../operations/analytics-responses.ts';
 import {
   type AnalyticsPage,
   type AnalyticsPageRequest,
+  queryAnalyticsSummary,
   readDailyFigures,
   readSessionRows,
-  readSummary,
   resolveDayRange,
 } from '../../operations/query-analytics.ts';
 import { isReferrerTag } from '../../sessions/referrer-tags.ts';
@@ -234,7 +234,7 @@ async function printAnalyticsReport(kind: AnalyticsReportKind, options: Analytic
     if (kind === 'daily') return printDailyReport(analytics, filter, range, today, json);
     if (kind === 'sessions') return printSessionsReport(analytics, filter, range, json);
     const undated = options.from === undefined && options.to === undefined;
-    const summary = await readSummary(analytics, filter, { ...range, undated, today });
+    const summary = await queryAnalyticsSummary(analytics, filter, { ...range, undated, today });
     if (json) printJson({ ...summary, as_of_position: analytics.appliedPosition });
     else printResult(formatSummary(summary, analytics.appliedPosition));
   });
@@ -247,7 +247,7 @@ async function printDailyReport(
   today: number,
   json: boolean,
 ): Promise<void> {
-  const days: DayView[] = [];
+  const days: DailyFigures[] = [];
   for await (const items of readPages(filter, range, (page) => readDailyFigures(analytics, page, today))) {
     if (!json) days.push(...items);
     else if (!(await printChunk(toJsonLines(items, analytics.appliedPosition)))) return;

@@ -6,7 +6,7 @@ import { operatorTokenPath } from '../../auth/operator-token.ts';
 import { loadConfig } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
 import { nodeFileSystem } from '../../event-log/log-files.ts';
-import { bytesReadPerCopiedByte, copyLog, logSizeBytes, type VerifyLogOptions } from '../../event-log/verify-log.ts';
+import { copyLog, logSizeBytes, readsPerCopy, type VerifyLogOptions } from '../../event-log/verify-log.ts';
 import { dataPaths } from '../../files/data-paths.ts';
 import { createFolderDurably, fsyncPath } from '../../files/durable-files.ts';
 import { CommandLineError, defineCommand } from '../command.ts';
@@ -60,7 +60,7 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
     (sum, log) => sum + logBytesOrZero(log),
     0,
   );
-  const bar = createProgressBar(progressStreamFor(output), { total: bytes * bytesReadPerCopiedByte, unit: null });
+  const bar = createProgressBar(progressStreamFor(output), { total: bytes * readsPerCopy, unit: null });
   const ledger = await runInterruptible(async (signal) => {
     const options: CopyOptions = { signal, onBytesRead: (more) => bar.advance(more) };
     const copied = await copyLog(ledgerFolder, copies.ledgerFolder, options);

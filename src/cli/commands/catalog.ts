@@ -154,7 +154,7 @@ function locateErrors(text: string, errors: CatalogErrors): { located: LocatedEr
   // If an object repeats a member name, `JSON.parse` uses only the last value, so a criterion or price would be ignored without notice.
   const problem = 'duplicate member of the same object';
   located.push(...duplicates.reported.map(({ path, position }) => toLocatedError({ path, problem }, position)));
-  const rest = errors.formatOmittedCount(duplicates.count - duplicates.reported.length);
+  const rest = errors.formatOmittedErrorCount(duplicates.count - duplicates.reported.length);
   return { located: located.sort(byPosition), rest };
 }
 

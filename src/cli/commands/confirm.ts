@@ -152,7 +152,7 @@ class RejectedRowsFile {
     });
   }
 
-  closeAndRename(): void {
+  finishFile(): void {
     if (this.#close()) this.#wrapFileErrors(() => renameSync(this.#temporaryPath, this.#path));
   }
 
@@ -229,7 +229,7 @@ async function sendFile(file: ConfirmationFile, rejectedPath: string, options: C
   };
   try {
     const counts = await sendConfirmationFile(path, reader, client, rejected, onProgress);
-    rejected.closeAndRename();
+    rejected.finishFile();
     return { ...counts, rejectedByReason: rejected.countByReason };
   } catch (error) {
     rejected.deleteIncompleteFile();

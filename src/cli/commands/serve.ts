@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import { isKeyFileBusy } from '../../auth/key-file.ts';
-import { nullLimitOverrides } from '../../auth/rate-limits.ts';
+import { defaultLimitOverrides } from '../../auth/rate-limits.ts';
 import { bounds } from '../../bounds.ts';
 import { type Config, loadConfig } from '../../config/config.ts';
 import { readEnv } from '../../config/env.ts';
@@ -262,7 +262,7 @@ async function reloadCatalogs(service: Service, logger: Logger, stopSignal: Abor
 function createFirstKeys(service: Service, dataDir: string): void {
   const create = (mode: ApiKeyMode): string =>
     service.keys.create(
-      { accountName: 'demo', vertical: personalLoans, mode, expiresAtMs: null, limits: nullLimitOverrides },
+      { accountName: 'demo', vertical: personalLoans, mode, expiresAtMs: null, limits: defaultLimitOverrides },
       systemClock.wallMs(),
     ).key;
   let live: string;

@@ -70,19 +70,19 @@ class UnsentReplies {
    * replies exceeds the limit.
    */
   add(reply: UnsentReply, bodyBytes: number): void {
-    this.removeEntry(reply);
+    this.removeDeadline(reply);
     const bytes = bodyBytes + bounds.engineBufferBytesPerConnection;
     this.bytesByReply.set(reply, bytes);
     this.bytes += bytes;
     while (this.bytes > bounds.unsentReplyBytesMax) {
       const [longest] = this.bytesByReply.keys();
       if (longest === undefined) return;
-      this.removeEntry(longest);
+      this.removeDeadline(longest);
       longest.closeConnection();
     }
   }
 
-  removeEntry(reply: UnsentReply): void {
+  removeDeadline(reply: UnsentReply): void {
     this.bytes -= this.bytesByReply.get(reply) ?? 0;
     this.bytesByReply.delete(reply);
   }
@@ -99,7 +99,7 @@ export interface DeadlineQueueEntry {
 }
 
 /** Initial values of the properties that a deadline queue sets. */
-export const deadlineEntryDefaults = { dueMs: 0, previous: null, next: null } as const;
+export const emptyDeadlineLinks = { dueMs: 0, previous: null, next: null } as const;
 
 /**
  * Queue of entries with deadlines. All entries have the same timeout, so the oldest entry always expires first, and one timer is enough for
@@ -121,13 +121,13 @@ export class DeadlineQueue {
     this.sentinel.next = this.sentinel;
   }
 
-  get isEmpty(): boolean {
+  get hasNoDeadlines(): boolean {
     return this.sentinel.next === this.sentinel;
   }
 
   /** Adds an entry, or restarts the timeout of an entry. `nowMs` must not decrease between calls. */
   add(entry: DeadlineQueueEntry, nowMs: number): void {
-    this.removeEntry(entry);
+    this.removeDeadline(entry);
     const { sentinel } = this;
     const last = sentinel.previous as DeadlineQueueEntry;
     entry.dueMs = nowMs + this.timeoutMs;
@@ -138,7 +138,7 @@ export class DeadlineQueue {
   }
 
   /** Removes an entry. Has no effect if the entry is not in the queue. */
-  removeEntry(entry: DeadlineQueueEntry): void {
+  removeDeadline(entry: DeadlineQueueEntry): void {
     const { previous, next } = entry;
     if (previous === null || next === null) return;
     previous.next = next;
@@ -154,7 +154,7 @@ export class DeadlineQueue {
       first.dueMs <= nowMs;
       first = this.sentinel.next as DeadlineQueueEntry
     ) {
-      this.removeEntry(first);
+      this.removeDeadline(first);
       first.onDeadline();
     }
   }

@@ -38,7 +38,7 @@ export interface RequestContext extends CancelSignal {
   readonly ended: boolean;
 }
 
-/** Numbers that identify an account and an API key. `SqliteKeyDirectory.findAccountAndKeyNames` returns the account name and the key ID. */
+/** Numbers that identify an account and an API key. `SqliteKeyDirectory.findAccountAndKeyName` returns the account name and the key ID. */
 export interface CallerIdentity {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */

@@ -6,10 +6,10 @@ import { bounds } from '../../bounds.ts';
 import type { RequestParamName } from '../../domain/errors.ts';
 import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
-import { BaseListener, deadlineEntryDefaults } from './base-listener.ts';
+import { BaseListener, emptyDeadlineLinks } from './base-listener.ts';
 import { BaseRequestContext, BodyBuffer, headersUnavailableMessage, nextRequestId } from './base-request-context.ts';
 import type { Listener, ListenerOptions, Reply } from './listener.ts';
-import { bodyByteLength, isBodylessStatus, responseHead, responseHeaders, splitHeaders } from './response-head.ts';
+import { bodyByteLength, isBodylessStatus, responseHead, responseHeaders, splitHeaderLines } from './response-head.ts';
 
 /**
  * Starts a listener that uses node:http, for machines without a binary of uWebSockets.js. Listeners of node:http and of uWebSockets.js send
@@ -168,9 +168,9 @@ class NodeListener extends BaseListener {
     socket.write(`HTTP/1.1 ${responseHead(reply, requestId)}\r\n${headEnd}`);
     socket.end(body);
     // Closing the connection immediately could reset the connection before the client reads the reply.
-    const lingering = { ...deadlineEntryDefaults, onDeadline: () => socket.destroy() };
+    const lingering = { ...emptyDeadlineLinks, onDeadline: () => socket.destroy() };
     this.deadlines.add(lingering, performance.now());
-    socket.once('close', () => this.deadlines.removeEntry(lingering));
+    socket.once('close', () => this.deadlines.removeDeadline(lingering));
     socket.resume();
   }
 
@@ -276,20 +276,20 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
   protected override writeReply(reply: Reply): void {
     const { response, listener } = this;
     const bodyBytes = bodyByteLength(reply);
-    const headers = splitHeaders(responseHeaders(reply, this.requestId));
+    const headers = splitHeaderLines(responseHeaders(reply, this.requestId));
     if (!isBodylessStatus(reply.status)) headers.push('Content-Length', String(bodyBytes));
     if (this.mustDiscardBody || listener.isDraining) headers.push('Connection', 'close');
     // `writeHead` throws for a header with an invalid character, before anything is sent.
     response.writeHead(reply.status, headers);
     this.markRequestEnded();
-    listener.deadlines.removeEntry(this);
+    listener.deadlines.removeDeadline(this);
     listener.unsentReplies.add(this, bodyBytes);
     if (this.mustDiscardBody) this.sendWithLingeringClose(reply);
     else response.end(reply.body);
   }
 
   override releaseResources(): void {
-    this.listener.unsentReplies.removeEntry(this);
+    this.listener.unsentReplies.removeDeadline(this);
     super.releaseResources();
   }
 

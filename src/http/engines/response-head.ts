@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { flattenString } from '../../domain/text.ts';
+import { copyToFlatString } from '../../domain/text.ts';
 import type { Reply } from './listener.ts';
 
 /**
@@ -16,7 +16,7 @@ export function formatHeader(name: string, value: string): HeaderText {
 
 /** Formats several headers. Call this function only for constant headers, and only once for each header. */
 export function formatHeaders(headers: Readonly<Record<string, string>>): HeaderText {
-  return flattenString(
+  return copyToFlatString(
     Object.entries(headers)
       .map(([name, value]) => formatHeader(name, value))
       .join(''),
@@ -24,7 +24,7 @@ export function formatHeaders(headers: Readonly<Record<string, string>>): Header
 }
 
 /** Converts header text to the array format of node:http, in which names and values alternate. */
-export function splitHeaders(headers: HeaderText): string[] {
+export function splitHeaderLines(headers: HeaderText): string[] {
   return headers
     .split('\r\n')
     .slice(1)

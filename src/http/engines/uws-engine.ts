@@ -12,21 +12,21 @@ export class NativeEngineUnavailableError extends Error {}
  * options.
  */
 export interface NativeEngine {
-  App(): NativeApp;
-  SSLApp(options: { cert_file_name?: string; key_file_name?: string; ssl_ciphers?: string }): NativeApp;
+  App(): UwsApp;
+  SSLApp(options: { cert_file_name?: string; key_file_name?: string; ssl_ciphers?: string }): UwsApp;
   us_listen_socket_close(socket: us_listen_socket): void;
   us_socket_local_port(socket: us_listen_socket): number;
   LIBUS_LISTEN_EXCLUSIVE_PORT: number;
   _cfg(setting: 'silent'): void;
 }
 
-export interface NativeApp {
-  any(pattern: string, handler: (res: HttpResponse, req: HttpRequest) => void): NativeApp;
-  listen(host: string, port: number, options: number, listening: (socket: us_listen_socket | false) => void): NativeApp;
+export interface UwsApp {
+  any(pattern: string, handler: (res: HttpResponse, req: HttpRequest) => void): UwsApp;
+  listen(host: string, port: number, options: number, listening: (socket: us_listen_socket | false) => void): UwsApp;
   getDescriptor(): unknown;
   /** Adds a child app. The parent app distributes accepted connections among its child apps before it reads any bytes. */
-  addChildAppDescriptor(descriptor: unknown): NativeApp;
-  removeChildAppDescriptor(descriptor: unknown): NativeApp;
+  addChildAppDescriptor(descriptor: unknown): UwsApp;
+  removeChildAppDescriptor(descriptor: unknown): UwsApp;
   close(): void;
 }
 

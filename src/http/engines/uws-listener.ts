@@ -9,8 +9,8 @@ import {
   findListenError,
   type ImportedEngine,
   loadNativeEngine,
-  type NativeApp,
   type NativeEngine,
+  type UwsApp,
 } from './uws-engine.ts';
 
 // docs/contributing/native-http.md explains how long `HttpRequest` and `HttpResponse` of uWebSockets.js are valid.
@@ -32,12 +32,12 @@ class UwsListener extends BaseListener {
    * uWebSockets.js app that accepts the connections. With TLS, this app passes each connection to a child app, because an app cannot change
    * its own certificate.
    */
-  private readonly acceptor: NativeApp;
+  private readonly acceptor: UwsApp;
   /**
    * Child apps that serve the TLS connections, one for each certificate since the start. The last app has the current certificate. After a
    * certificate change, open connections stay with the child app of the earlier certificate.
    */
-  private readonly tlsApps: NativeApp[] = [];
+  private readonly tlsApps: UwsApp[] = [];
   private listenSocket: us_listen_socket | undefined;
 
   constructor(options: ListenerOptions, { native, reason }: ImportedEngine) {
@@ -82,13 +82,13 @@ class UwsListener extends BaseListener {
   }
 
   protected override closeConnections(): void {
-    // `NativeApp.close` closes every socket immediately, so it must not run in a callback of the engine. With TLS, an accepted connection
+    // `UwsApp.close` closes every socket immediately, so it must not run in a callback of the engine. With TLS, an accepted connection
     // is passed to a child app within one turn of the event loop. The drain has waited for at least one turn, so `close` reaches every
     // connection.
     for (const app of [this.acceptor, ...this.tlsApps]) app.close();
   }
 
-  private registerHandler(app: NativeApp): void {
+  private registerHandler(app: UwsApp): void {
     app.any('/*', (res, req) => new UwsRequestContext(this, res, req).run());
   }
 }
@@ -214,7 +214,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     this.res = undefined;
     if (this.unsentBody !== undefined) {
       this.unsentBody = undefined;
-      this.listener.unsentReplies.removeEntry(this);
+      this.listener.unsentReplies.removeDeadline(this);
     }
     super.releaseResources();
   }
@@ -367,7 +367,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
         return;
       }
     }
-    listener.deadlines.removeEntry(this);
+    listener.deadlines.removeDeadline(this);
     const body = toBytes(reply.body);
     this.unsentBody = body;
     res.onWritable(() => this.writeRemainingBody(res, body));

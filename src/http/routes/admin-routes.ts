@@ -17,7 +17,7 @@ import {
 } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
-import type { ConfirmationsView } from '../../operations/confirm-revenue.ts';
+import type { ConfirmationsResponse } from '../../operations/confirm-revenue.ts';
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { errorReply, jsonHeaders, operatorTokenRequiredReply } from './replies.ts';
@@ -213,7 +213,11 @@ interface AdminRoutesDeps {
   readonly keys: Pick<KeyRegistry, 'create' | 'find' | 'listKeys' | 'revokeKey'>;
   readonly embedOrigins: Pick<EmbedOriginRegistry, 'allowOrigins' | 'listOrigins' | 'removeOrigins'>;
   /** Records revenue confirmations (docs/contract.md#confirmations). `text` is the JSON text of `body`. */
-  readonly confirmRevenue: (body: unknown, text: string, signal: CancelSignal) => Promise<Outcome<ConfirmationsView>>;
+  readonly confirmRevenue: (
+    body: unknown,
+    text: string,
+    signal: CancelSignal,
+  ) => Promise<Outcome<ConfirmationsResponse>>;
 }
 
 const noStore = formatHeaders({ 'Cache-Control': 'no-store' });

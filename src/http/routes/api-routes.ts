@@ -100,7 +100,7 @@ export function apiRoutes(deps: ApiRoutesDeps): RequestHandler {
     if (methodCheck === 'not_allowed') return replyMethodNotAllowed(context, methods, corsHeaders);
 
     const idempotencyKey = operation === 'create_session' ? context.getRequestHeader('idempotency-key') || null : null;
-    const admission = authenticator.admit(
+    const admission = authenticator.admitRequest(
       context.getRequestHeader('authorization'),
       route.vertical,
       operation,

@@ -3,7 +3,7 @@ import { type FollowClickDeps, followClick } from '../../operations/follow-click
 import type { RequestContext, RequestHandler } from '../engines/listener.ts';
 import { formatHeader, formatHeaders } from '../engines/response-head.ts';
 import { clickNotFoundPage, sandboxLandingPage } from './html-pages.ts';
-import { isPrefetch, prefetchReplyHeaders } from './request-parsing.ts';
+import { headersOfPrefetchReply, isPrefetch } from './request-parsing.ts';
 import { allowOnlyGet, routeIndexOf } from './routing.ts';
 
 export const sandboxLandingPath = `${clickPath}/sandbox`;
@@ -28,7 +28,7 @@ const pageHeaders = formatHeaders({
 export function clickRoutes(deps: FollowClickDeps): RequestHandler {
   const click = allowOnlyGet((context) => {
     // Replies 503 to a prefetch, so that the browser sends the request again when the person clicks the link.
-    if (isPrefetch(context)) return context.reply({ status: 503, headers: prefetchReplyHeaders, body: '' });
+    if (isPrefetch(context)) return context.reply({ status: 503, headers: headersOfPrefetchReply, body: '' });
     return redirect(deps, context);
   });
   const sandbox = allowOnlyGet((context) => {

@@ -5,7 +5,7 @@ import { type OfferUrls, renderOffersJson } from '../../verticals/personal-loans
 
 /**
  * Renders the response of `GET /marketplace` (docs/contract.md#envelope) from prepared JSON fragments. The result is the same JSON as for
- * `toMarketplaceView` and `reportIgnoredParameters`. Rendering fragments is many times faster than `JSON.stringify`.
+ * `createMarketplaceResponse` and `reportIgnoredParameters`. Rendering fragments is many times faster than `JSON.stringify`.
  */
 export function renderMarketplaceJson(result: OffersResult, urls: OfferUrls, ignored: readonly string[]): string {
   const { explanation } = result;
@@ -16,7 +16,7 @@ export function renderMarketplaceJson(result: OffersResult, urls: OfferUrls, ign
   );
 }
 
-/** Renders the response of `GET /w/offers`, a `WidgetOffersView`. */
+/** Renders the response of `GET /w/offers`, a `WidgetOffersResponse`. */
 export function renderWidgetOffersJson({ result, loanAmount, expiresMs }: WidgetOffers, urls: OfferUrls): string {
   return (
     `{"loan_amount":${loanAmount},"expires_at":"${formatIsoTimestamp(expiresMs)}",` +

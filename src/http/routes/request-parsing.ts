@@ -72,7 +72,7 @@ export function isPrefetch(context: RequestContext): boolean {
  * Headers of the 503 reply to a prefetch. A successful reply to a prefetch would count as a view or click. The browser sends the request
  * again when the person opens the link.
  */
-export const prefetchReplyHeaders = formatHeaders({
+export const headersOfPrefetchReply = formatHeaders({
   'Cache-Control': 'no-store',
   'Retry-After': String(bounds.retryAfterSeconds),
 });

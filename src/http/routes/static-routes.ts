@@ -159,7 +159,7 @@ export interface LogoSource {
    * Returns the logo with this file name and content hash. If no logo has the requested hash, returns the current logo with the requested
    * file name. Returns null for an unknown file name.
    */
-  find(file: string, hash: string | undefined): Logo | null;
+  findFile(file: string, hash: string | undefined): Logo | null;
 }
 
 /** Path of logo URLs, up to the file name of the logo. */
@@ -185,7 +185,7 @@ export function logoRoute(logos: LogoSource): RequestHandler {
     const file = path.length <= logoPathCharactersMax ? path.slice(logoPathPrefix.length) : '';
     const parameters = parseQueryParameters(query, logoParameters);
     const version = parameters.ok ? parameters.values.v : undefined;
-    const logo = logos.find(file, version);
+    const logo = logos.findFile(file, version);
     if (logo === null) return context.reply(errorReply({ code: 'NOT_FOUND' }, requestId));
     const { svg: bytes, hash } = logo;
     const staticFile = { bytes, hash, etag: `"${hash}"`, headers: logoHeaders };

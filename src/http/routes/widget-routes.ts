@@ -2,7 +2,7 @@ import { bounds } from '../../bounds.ts';
 import type { CompressedFile } from '../../domain/compressed-file.ts';
 import type { ApiError, Outcome } from '../../domain/outcome.ts';
 import { parseQueryParameters } from '../../domain/query-string.ts';
-import { parseOfferSelection } from '../../operations/get-marketplace.ts';
+import { parseSortAndLimit } from '../../operations/get-marketplace.ts';
 import { type RecordWidgetEventsDeps, recordWidgetEvents } from '../../operations/record-widget-events.ts';
 import type { ShowOffersDeps } from '../../operations/show-offers.ts';
 import {
@@ -21,7 +21,7 @@ import { varyByOriginHeaders, widgetCors } from './cors.ts';
 import { widgetExpiredPage, widgetLinkInvalidPage } from './html-pages.ts';
 import { renderWidgetOffersJson } from './offers-json.ts';
 import { errorReply, jsonHeaders } from './replies.ts';
-import { isPrefetch, parseJsonBody, prefetchReplyHeaders } from './request-parsing.ts';
+import { headersOfPrefetchReply, isPrefetch, parseJsonBody } from './request-parsing.ts';
 import {
   type AllowedMethods,
   allowedMethods,
@@ -58,7 +58,7 @@ function handleOffers(deps: WidgetApiDeps, context: RequestContext): void | Prom
   const request = checkWidgetRequest(deps, context, offersMethods);
   if (request === null) return;
   const { session, expiresMs, parameters, cors } = request;
-  if (prefetch) return context.reply({ status: 503, headers: prefetchReplyHeaders + cors, body: '' });
+  if (prefetch) return context.reply({ status: 503, headers: headersOfPrefetchReply + cors, body: '' });
 
   const sendOffers = (outcome: Outcome<WidgetOffers>): void => {
     if (outcome.ok) {
@@ -194,7 +194,7 @@ function widgetPage(deps: WidgetRoutesDeps): RequestHandler {
     const parameters: WidgetLinkParameters = query.ok ? query.values : {};
     const { sub = '', token = '' } = parameters;
     const link = verifyWidgetLink(deps, sub, token);
-    const selection = parseOfferSelection(parameters);
+    const selection = parseSortAndLimit(parameters);
     if (link === null || !selection.ok) return sendPage(context, 404, noticePageCsp, widgetLinkInvalidPage);
     const { frameAncestors } = link.policy;
     if (!link.session.ok) {

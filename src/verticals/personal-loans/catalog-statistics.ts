@@ -1,6 +1,6 @@
 import { encodeChoiceValue, listOffersSortedById, meetsOfferCriteria } from '../../matching/match-tables.ts';
 import { hasOffer } from '../../matching/offer-set.ts';
-import { absentValue, choiceValues, findFieldIndex, listAllowedValues } from '../field-vector.ts';
+import { absentValue, findFieldIndex, getChoiceValues, listAllowedValues } from '../field-vector.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
 import { compileLoanTables, type LoanTables, resolvePayoutModel } from './loan-tables.ts';
 import type { LoanCatalog, LoanLender, LoanOffer } from './offer-schema.ts';
@@ -20,8 +20,8 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
   const numbered = listOffersSortedById<LoanLender>(catalog);
   const offers = numbered.map(({ offer }) => offer);
   const tables = compileLoanTables(catalog, vertical);
-  const bandNames = choiceValues(vertical, vertical.roles.creditBand);
-  const states = choiceValues(vertical, vertical.roles.state);
+  const bandNames = getChoiceValues(vertical, vertical.roles.creditBand);
+  const states = getChoiceValues(vertical, vertical.roles.state);
   const shownIn = offers.map((_offer, at) => states.map((_state, state) => stateRulesAllowOffer(tables, at, state)));
   const count = (holds: (offer: LoanOffer, at: number) => boolean) => offers.filter(holds).length;
   const paid = (model: Vertical['revenueModel']) => {

@@ -1,10 +1,10 @@
 import type { VerticalProduct } from '../products.ts';
 import { compileLoanTables, type LoanTables } from './loan-tables.ts';
 import { loanSchema, validateLoanOffer, validateLoanTermCount } from './offer-schema.ts';
-import { calculateOfferPrices, compileOffer, OfferRenderer, toOfferViews } from './offer-view.ts';
+import { calculateLoanPrices, compileOffer, createOfferViews, OfferRenderer } from './offer-view.ts';
 import {
   calculatePrice,
-  createEmptyOfferPrice,
+  createEmptyLoanPrice,
   emptyApplicant,
   findPriceMismatches,
   readApplicant,
@@ -21,11 +21,11 @@ export const installmentLoan = {
   createOfferRenderer: (...args) => new OfferRenderer(...args),
   buildRankingIndexes,
   rankOffers: rankLoans,
-  calculateOfferPrices,
-  toOfferViews,
-  createPriceFilter(tables: LoanTables, borrower) {
+  calculateOfferPrices: calculateLoanPrices,
+  createOfferViews,
+  createAvailabilityCheck(tables: LoanTables, borrower) {
     const applicant = emptyApplicant();
-    const price = createEmptyOfferPrice();
+    const price = createEmptyLoanPrice();
     if (!readApplicant(tables, borrower, applicant)) return null;
     return (offer) => calculatePrice(tables, offer, applicant, price);
   },

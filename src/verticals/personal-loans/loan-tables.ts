@@ -3,11 +3,11 @@ import { roundHalfUp, usdToMicros } from '../../domain/money.ts';
 import {
   type ChoiceFieldRule,
   compileFilters,
-  computeSortOrderLength,
+  countRankedOffers,
   listOffersSortedById,
   type MatchTables,
 } from '../../matching/match-tables.ts';
-import { choiceValues, findFieldIndex } from '../field-vector.ts';
+import { findFieldIndex, getChoiceValues } from '../field-vector.ts';
 import { computeAprPercent, monthlyPaymentPerDollar } from '../loan-math.ts';
 import type { PocketField, Vertical } from '../vertical.ts';
 import type { LoanCatalog, LoanCreditBand, LoanLender, LoanOffer } from './offer-schema.ts';
@@ -59,8 +59,8 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
   const numbered = listOffersSortedById<LoanCatalog['lenders'][number]>(catalog);
   const offers = numbered.map(({ offer }) => offer);
   const { roles } = vertical;
-  const bands = choiceValues(vertical, roles.creditBand);
-  const states = choiceValues(vertical, roles.state);
+  const bands = getChoiceValues(vertical, roles.creditBand);
+  const states = getChoiceValues(vertical, roles.state);
   const termMonths = [...new Set(offers.flatMap((offer) => offer.term_months))].sort((a, b) => a - b);
   const memoizedApr = memoizeApr();
   const indexOf = (name: string | undefined) => (name === undefined ? -1 : findFieldIndex(vertical, name));
@@ -71,7 +71,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
     product: 'installment_loan',
     offerCount: offers.length,
     bandCount: bands.length,
-    orderLength: computeSortOrderLength(offers),
+    orderLength: countRankedOffers(offers),
     termMonths,
     termPreference: termMonths
       .map((months, term) => ({ distance: Math.abs(months - 36), term }))
@@ -109,7 +109,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
     }
     for (const [bandName, band] of Object.entries(offer.bands)) {
       const bandIndex = bands.indexOf(bandName);
-      const share = creditBandCoverage(offer, vertical, bandIndex);
+      const share = computeAcceptedScoreShare(offer, vertical, bandIndex);
       if (share === 0) continue;
       const row = index * bands.length + bandIndex;
       tables.amountMax[row] = Math.min(offer.amount.max, band.max_amount);
@@ -162,7 +162,7 @@ export function resolvePayoutModel(offer: LoanOffer, vertical: Vertical): Vertic
  * Returns the share of a credit band's scores that an offer accepts: 1 if the offer has no minimum score, 0 if all scores of the band are
  * below the minimum. Assumes that all scores of a band are equally likely.
  */
-export function creditBandCoverage(
+export function computeAcceptedScoreShare(
   { min_credit_score: minScore }: LoanOffer,
   { creditScores }: Vertical,
   band: number,
@@ -196,7 +196,7 @@ function loanFieldRules(offers: readonly LoanOffer[], vertical: Vertical): Choic
 
 function servesBand(offer: LoanOffer, band: string, field: PocketField, vertical: Vertical): boolean {
   if (offer.bands[band] === undefined || field.kind !== 'choice') return false;
-  return creditBandCoverage(offer, vertical, field.values.indexOf(band)) > 0;
+  return computeAcceptedScoreShare(offer, vertical, field.values.indexOf(band)) > 0;
 }
 
 /** Whether an offer accepts the value of the co-borrower field. An absent value means no co-borrower (docs/contract.md#eligibility). */

@@ -3,11 +3,11 @@ import { addOffer, emptyOfferSet, hasOffer, type OfferSet } from '../../matching
 import { RangeIndex } from '../../matching/range-index.ts';
 import { absentValue } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
-import { type Applicant, calculatePrice, createEmptyOfferPrice, emptyApplicant } from './price-offer.ts';
+import { type Applicant, calculatePrice, createEmptyLoanPrice, emptyApplicant } from './price-offer.ts';
 import { aprSortKey, type OfferScorer, revenueSortKey } from './sort-keys.ts';
 
 /** Offer sets and sort orders for one credit band. */
-export interface CreditBandOffers {
+export interface OffersByCreditBand {
   /** Offers that serve the credit band, in ascending order of their numbers. */
   readonly offers: Uint16Array;
   readonly amounts: RangeIndex;
@@ -28,10 +28,10 @@ export interface CreditBandOffers {
 
 /**
  * Sort orders of the offers for one credit band and one requested term. The *default term* of an offer is the requested term if
- * `CreditBandOffers.terms` contains the requested term, otherwise `CreditBandOffers.defaultTerm`. An offer is quoted at its default term
+ * `OffersByCreditBand.terms` contains the requested term, otherwise `OffersByCreditBand.defaultTerm`. An offer is quoted at its default term
  * unless a state's APR cap or the borrower's debts exclude the default term.
  */
-export interface LoanTermOffers {
+export interface OffersByLoanTerm {
   /** For each offer number, the index of the offer's default term in the price tables (slot). */
   readonly defaultSlot: Int32Array;
   readonly defaultPaymentFactor: Float64Array;
@@ -39,14 +39,14 @@ export interface LoanTermOffers {
   readonly byApr: Uint16Array;
   /** Offers of the credit band that have no debt-to-income limit, in the sort order `highest_amount`, priced at their default terms. */
   readonly byAmount: Uint16Array;
-  /** Offers of the credit band, sorted by the highest score that any borrower can get at the default term; see `computeBestScores`. */
+  /** Offers of the credit band, sorted by the highest score that any borrower can get at the default term; see `computeMaxScores`. */
   readonly byScore: Uint16Array;
   /** Highest possible score of each offer in `byScore`, in the same order. */
   readonly bestScores: Int32Array;
 }
 
 /** Offer sets for borrowers of one credit band and one state. The sets do not depend on the borrowers' income and debts. */
-export interface UsStateOffers {
+export interface OffersByUsState {
   /** Offers whose criteria allow this state and credit band and that have at least one available term. */
   readonly offered: OfferSet;
   /**
@@ -83,14 +83,14 @@ export class MatchIndex {
   readonly ageRanges: readonly RangeIndex[];
   readonly #tables: LoanTables;
   readonly #score: OfferScorer;
-  readonly #bands: CreditBandOffers[];
+  readonly #bands: OffersByCreditBand[];
   /**
-   * One `LoanTermOffers` for each credit band and requested term. The second array index is the index of the requested term in
+   * One `OffersByLoanTerm` for each credit band and requested term. The second array index is the index of the requested term in
    * `LoanTables.termMonths` plus 1, or 0 if no term is requested.
    */
-  readonly #terms: LoanTermOffers[][];
-  /** One `UsStateOffers` for each credit band and US state. */
-  readonly #states: UsStateOffers[][];
+  readonly #terms: OffersByLoanTerm[][];
+  /** One `OffersByUsState` for each credit band and US state. */
+  readonly #states: OffersByUsState[][];
   readonly #bytesMax: number;
   /** Size in bytes of the parts of the index that are never deleted. */
   readonly #fixedBytes: number;
@@ -132,33 +132,33 @@ export class MatchIndex {
   }
 
   /**
-   * Builds the parts of the index that take longest and that are needed in every state: for each credit band, the `CreditBandOffers` and the
-   * `LoanTermOffers` without a requested term. Each other part takes only a few milliseconds to build, and is built when it is first used.
+   * Builds the parts of the index that take longest and that are needed in every state: for each credit band, the `OffersByCreditBand` and the
+   * `OffersByLoanTerm` without a requested term. Each other part takes only a few milliseconds to build, and is built when it is first used.
    */
   prebuildIndexes(): void {
-    for (let band = 0; band < this.#tables.bandCount; band++) this.getLoanTermOffers(band, -1);
+    for (let band = 0; band < this.#tables.bandCount; band++) this.getOffersByLoanTerm(band, -1);
   }
 
-  getCreditBandOffers(band: number): CreditBandOffers {
-    this.#bands[band] ??= this.#buildCreditBandOffers(band);
+  getOffersByCreditBand(band: number): OffersByCreditBand {
+    this.#bands[band] ??= this.#indexByCreditBand(band);
     return this.#bands[band];
   }
 
   /** @param term index of the requested term in `LoanTables.termMonths`, or -1 if no term is requested */
-  getLoanTermOffers(band: number, term: number): LoanTermOffers {
+  getOffersByLoanTerm(band: number, term: number): OffersByLoanTerm {
     const ofBand = this.#terms[band]!;
-    ofBand[term + 1] ??= this.#buildLoanTermOffers(band, term);
+    ofBand[term + 1] ??= this.#indexByLoanTerm(band, term);
     return ofBand[term + 1]!;
   }
 
   /** @param applicant an applicant who lives in the state; the index depends only on the state and on the credit band of the applicant */
-  getUsStateOffers(state: number, applicant: Applicant): UsStateOffers {
+  getOffersByUsState(state: number, applicant: Applicant): OffersByUsState {
     const ofBand = this.#states[applicant.creditBand]!;
-    ofBand[state] ??= this.#buildUsStateOffers(state, applicant);
+    ofBand[state] ??= this.#indexByUsState(state, applicant);
     return ofBand[state];
   }
 
-  #buildCreditBandOffers(band: number): CreditBandOffers {
+  #indexByCreditBand(band: number): OffersByCreditBand {
     const tables = this.#tables;
     const { offerCount, bandCount } = tables;
     const termCount = tables.termMonths.length;
@@ -182,7 +182,7 @@ export class MatchIndex {
       }
       if (terms[offer] !== 0) offers.push(offer);
     }
-    const index: CreditBandOffers = {
+    const index: OffersByCreditBand = {
       offers: Uint16Array.from(offers),
       amounts: new RangeIndex(tables.amountMin, amountMax, (bytes) => this.#reserveMemory(bytes)),
       amountMax,
@@ -195,11 +195,11 @@ export class MatchIndex {
     return index;
   }
 
-  #buildLoanTermOffers(band: number, term: number): LoanTermOffers {
+  #indexByLoanTerm(band: number, term: number): OffersByLoanTerm {
     const tables = this.#tables;
     const { offerCount, bandCount } = tables;
     const termCount = tables.termMonths.length;
-    const { offers, terms, defaultTerm, amountMax } = this.getCreditBandOffers(band);
+    const { offers, terms, defaultTerm, amountMax } = this.getOffersByCreditBand(band);
     const defaultSlot = new Int32Array(offerCount);
     const defaultPaymentFactor = new Float64Array(offerCount);
     for (const offer of offers) {
@@ -213,16 +213,16 @@ export class MatchIndex {
       byApr.filter((offer) => !hasOffer(this.debtLimited, offer)),
       (offer) => -amountMax[offer]!,
     );
-    const best = this.#computeBestScores(band, term, defaultSlot);
+    const best = this.#computeMaxScores(band, term, defaultSlot);
     const byScore = sortByKey(offers, (offer) => -best[offer]!);
     const bestScores = Int32Array.from(byScore, (offer) => best[offer]!);
-    const index: LoanTermOffers = { defaultSlot, defaultPaymentFactor, byApr, byAmount, byScore, bestScores };
+    const index: OffersByLoanTerm = { defaultSlot, defaultPaymentFactor, byApr, byAmount, byScore, bestScores };
     this.#reserveMemory(totalBytes(Object.values(index)));
     return index;
   }
 
   /** Computes the highest score that any applicant can get for each offer at its default term, by offer number. */
-  #computeBestScores(band: number, term: number, defaultSlot: Int32Array): Float64Array {
+  #computeMaxScores(band: number, term: number, defaultSlot: Int32Array): Float64Array {
     const tables = this.#tables;
     const score = this.#score;
     const applicant = emptyApplicant();
@@ -231,9 +231,9 @@ export class MatchIndex {
     // `term` is -1 if the borrower requests no term, or a term that no offer has. The code assumes no requested term, because scores are
     // then highest.
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
-    const price = createEmptyOfferPrice();
+    const price = createEmptyLoanPrice();
     const best = new Float64Array(tables.offerCount);
-    const { offers, amountMax } = this.getCreditBandOffers(band);
+    const { offers, amountMax } = this.getOffersByCreditBand(band);
     for (const offer of offers) {
       price.slot = defaultSlot[offer]!;
       price.termIndex = price.slot % tables.termMonths.length;
@@ -244,15 +244,15 @@ export class MatchIndex {
     return best;
   }
 
-  #buildUsStateOffers(state: number, requester: Applicant): UsStateOffers {
+  #indexByUsState(state: number, requester: Applicant): OffersByUsState {
     const tables = this.#tables;
-    const { offers, terms, defaultTerm, amountMax } = this.getCreditBandOffers(requester.creditBand);
+    const { offers, terms, defaultTerm, amountMax } = this.getOffersByCreditBand(requester.creditBand);
     // The applicant has an infinite income and no debts, and requests the largest amount of the offer. Therefore, `calculatePrice` returns
     // false only if the state or the credit band excludes the offer.
     const applicant = Object.assign(emptyApplicant(), requester);
     applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
-    const price = createEmptyOfferPrice();
+    const price = createEmptyLoanPrice();
     const offered = emptyOfferSet(tables.offerCount);
     const raisedMinimum = emptyOfferSet(tables.offerCount);
     const nonDefaultTerm: (OfferSet | undefined)[] = new Array(tables.termMonths.length + 1).fill(undefined);

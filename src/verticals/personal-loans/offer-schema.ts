@@ -9,9 +9,9 @@ import {
   lenderSchema,
   strictObject,
 } from '../../catalogs/catalog-schema.ts';
-import { choiceValues } from '../field-vector.ts';
+import { getChoiceValues } from '../field-vector.ts';
 import type { Vertical } from '../vertical.ts';
-import { creditBandCoverage, resolvePayoutModel } from './loan-tables.ts';
+import { computeAcceptedScoreShare, resolvePayoutModel } from './loan-tables.ts';
 
 /** Schema of the members that only the catalog files of loans have (docs/catalog.md). */
 
@@ -96,7 +96,7 @@ export function validateLoanOffer(
     addError('joint_applications', 'is not allowed, because the vertical has no co-borrower field');
   }
   checkMinCreditScore(offer, path, vertical, errors);
-  const bandNames = choiceValues(vertical, vertical.roles.creditBand);
+  const bandNames = getChoiceValues(vertical, vertical.roles.creditBand);
   const bands = Object.entries(offer.bands);
   if (bands.length === 0) addError('bands', 'must hold at least one band');
   for (const [name, band] of bands) {
@@ -125,9 +125,9 @@ function checkMinCreditScore(
 ): void {
   if (offer.min_credit_score === undefined) return;
   const memberPath = [...path, 'min_credit_score'];
-  const bandNames = choiceValues(vertical, vertical.roles.creditBand);
+  const bandNames = getChoiceValues(vertical, vertical.roles.creditBand);
   const served = bandNames.some(
-    (name, band) => offer.bands[name] !== undefined && creditBandCoverage(offer, vertical, band) > 0,
+    (name, band) => offer.bands[name] !== undefined && computeAcceptedScoreShare(offer, vertical, band) > 0,
   );
   if (vertical.creditScores === undefined) {
     errors.add(memberPath, 'is not allowed, because the vertical has no credit score ranges');

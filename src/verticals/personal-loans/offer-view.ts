@@ -1,12 +1,12 @@
 import { bounds } from '../../bounds.ts';
 import type { CatalogLender, CatalogOffer } from '../../catalogs/catalog-schema.ts';
 import type { CompiledCatalog } from '../../catalogs/compile-catalog.ts';
-import { flattenString } from '../../domain/text.ts';
+import { copyToFlatString } from '../../domain/text.ts';
 import type { FieldVector } from '../field-vector.ts';
 import type { LoanTables as MatchTables } from './loan-tables.ts';
 import {
   calculatePrice,
-  createEmptyOfferPrice,
+  createEmptyLoanPrice,
   emptyApplicant,
   monthlyPaymentCents,
   readApplicant,
@@ -75,7 +75,7 @@ export interface PricedOffer {
 }
 
 const applicant = emptyApplicant();
-const price = createEmptyOfferPrice();
+const price = createEmptyLoanPrice();
 
 /**
  * Prices the offers of a response for a borrower.
@@ -83,7 +83,7 @@ const price = createEmptyOfferPrice();
  * @param indexes index of each offer in the catalog, from a ranking for this borrower and catalog version
  * @throws Error if the borrower cannot get one of the offers; the ranking is then wrong
  */
-export function calculateOfferPrices(
+export function calculateLoanPrices(
   { tables, offers }: CompiledCatalog,
   indexes: ArrayLike<number>,
   borrower: Readonly<FieldVector>,
@@ -121,12 +121,12 @@ export interface OfferUrls {
 }
 
 /** Creates the offers of a response as objects. */
-export function toOfferViews({ catalog, offers, subId, clickToken }: OfferList, urls: OfferUrls): OfferView[] {
+export function createOfferViews({ catalog, offers, subId, clickToken }: OfferList, urls: OfferUrls): OfferView[] {
   const offerRenderer = catalog.offerRenderer(urls.logos);
   return offers.map(({ index, slot, paymentCents, amountMin, amountMax, openTerms }, place) => {
     const { id, details } = catalog.offers[index]!;
     return {
-      ...offerRenderer.createStaticMembers(index, slot),
+      ...offerRenderer.createMembersBeforePrices(index, slot),
       monthly_payment_estimate: paymentCents / 100,
       loan_amount_range: { min: amountMin, max: amountMax },
       ...details,
@@ -145,7 +145,7 @@ function clickUrlParameters(offerId: string): string {
 
 /**
  * Renders the offers of a response as a JSON array, from prebuilt fragments. The text equals the result of `JSON.stringify` for
- * {@link toOfferViews}.
+ * {@link createOfferViews}.
  */
 export function renderOffersJson(
   { catalog, offers, subId, clickToken }: OfferList,
@@ -157,10 +157,10 @@ export function renderOffersJson(
   let text = '[';
   for (let place = 0; place <= lastPlace; place++) {
     const { index, slot, paymentCents, amountMin, amountMax, openTerms } = offers[place]!;
-    const { detailsJson, urlParameters } = offerRenderer.renderOfferTail(index);
+    const { detailsJson, urlParameters } = offerRenderer.renderMembersAfterPrices(index);
     const dollars = Math.floor(paymentCents / 100);
     text +=
-      offerRenderer.renderStaticMembers(index, slot) +
+      offerRenderer.renderMembersBeforePrices(index, slot) +
       (dollars + centSuffixes[paymentCents - dollars * 100]!) +
       ',"loan_amount_range":{"min":' +
       (amountMin + ',"max":' + amountMax) +
@@ -230,7 +230,7 @@ export class OfferRenderer {
     this.#tailsByOffer = new Array<OfferTail | undefined>(offers.length);
   }
 
-  createStaticMembers(index: number, slot: number): OfferHead {
+  createMembersBeforePrices(index: number, slot: number): OfferHead {
     const { id, lenderName, logo } = this.#offers[index]!;
     const hash = this.#logoHashes.get(lenderName);
     return {
@@ -248,20 +248,20 @@ export class OfferRenderer {
   }
 
   /** Returns the JSON fragment from the opening brace of an offer to the name of the member `monthly_payment_estimate`. */
-  renderStaticMembers(index: number, slot: number): string {
-    this.#headsBySlot[slot] ??= flattenString(
-      `${JSON.stringify(this.createStaticMembers(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
+  renderMembersBeforePrices(index: number, slot: number): string {
+    this.#headsBySlot[slot] ??= copyToFlatString(
+      `${JSON.stringify(this.createMembersBeforePrices(index, slot)).slice(0, -1)},"monthly_payment_estimate":`,
     );
     return this.#headsBySlot[slot];
   }
 
-  renderOfferTail(index: number): OfferTail {
+  renderMembersAfterPrices(index: number): OfferTail {
     let tail = this.#tailsByOffer[index];
     if (tail === undefined) {
       const { id, details } = this.#offers[index]!;
       tail = {
-        detailsJson: flattenString(`},${JSON.stringify(details).slice(1, -1)},"click_url":"`),
-        urlParameters: flattenString(clickUrlParameters(id)),
+        detailsJson: copyToFlatString(`},${JSON.stringify(details).slice(1, -1)},"click_url":"`),
+        urlParameters: copyToFlatString(clickUrlParameters(id)),
       };
       this.#tailsByOffer[index] = tail;
     }
@@ -272,7 +272,7 @@ export class OfferRenderer {
   termMonthsJson(openTerms: number): string {
     let text = this.#termsByOpenTerms.get(openTerms);
     if (text === undefined) {
-      text = flattenString(`","term_months":${JSON.stringify(this.termMonths(openTerms))},"position":`);
+      text = copyToFlatString(`","term_months":${JSON.stringify(this.termMonths(openTerms))},"position":`);
       this.#termsByOpenTerms.set(openTerms, text);
     }
     return text;

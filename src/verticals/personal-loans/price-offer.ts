@@ -40,7 +40,7 @@ export interface Applicant {
 }
 
 /** Available terms and amounts of one offer for one applicant, and the quoted term. */
-export interface OfferPrice {
+export interface LoanPrice {
   /** Bit set of indexes in `LoanTables.termMonths`: the terms that the applicant can get for the requested amount. */
   openTerms: number;
   /** Index of the quoted term in `LoanTables.termMonths`. */
@@ -64,7 +64,7 @@ export function emptyApplicant(): Applicant {
   };
 }
 
-export function createEmptyOfferPrice(): OfferPrice {
+export function createEmptyLoanPrice(): LoanPrice {
   return { openTerms: 0, termIndex: 0, slot: 0, amountMin: 0, amountMax: 0 };
 }
 
@@ -92,7 +92,7 @@ export function readApplicant(tables: LoanTables, borrower: Readonly<FieldVector
  * payment on the requested amount plus the payments on existing debts is within the limit. An applicant with unknown income or debt cannot
  * get an offer with a debt-to-income limit (docs/contract.md#eligibility).
  */
-export function calculatePrice(tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice): boolean {
+export function calculatePrice(tables: LoanTables, offer: number, applicant: Applicant, price: LoanPrice): boolean {
   const { amount } = applicant;
   const row = offer * tables.bandCount + applicant.creditBand;
   const stateRule = tables.stateRuleSet[offer]! * tables.stateCount + applicant.state;
@@ -135,7 +135,7 @@ export function calculatePrice(tables: LoanTables, offer: number, applicant: App
 }
 
 /** Returns the estimated monthly payment in whole cents for `amount` USD. The interest rate is the middle of the offer's range. */
-export function monthlyPaymentCents(tables: LoanTables, price: OfferPrice, amount: number): number {
+export function monthlyPaymentCents(tables: LoanTables, price: LoanPrice, amount: number): number {
   return roundHalfUp(amount * tables.paymentFactor[price.slot]! * 100, 0);
 }
 

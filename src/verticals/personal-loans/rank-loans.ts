@@ -1,6 +1,6 @@
 import { bounds } from '../../bounds.ts';
 import { meetsStateMinimumAge } from '../../matching/match-tables.ts';
-import { type RankedOffers, sortOrders } from '../../matching/matcher.ts';
+import { type RankedOffers, sortOrderNames } from '../../matching/matcher.ts';
 import {
   countOffers,
   emptyOfferSet,
@@ -13,10 +13,10 @@ import {
 import { TopOffers } from '../../matching/top-offers.ts';
 import type { FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
-import { type CreditBandOffers, type LoanTermOffers, MatchIndex } from './match-index.ts';
+import { MatchIndex, type OffersByCreditBand, type OffersByLoanTerm } from './match-index.ts';
 import {
   calculatePrice,
-  createEmptyOfferPrice,
+  createEmptyLoanPrice,
   emptyApplicant,
   maxMonthlyPayment,
   paymentUnitsPerUsd,
@@ -60,7 +60,7 @@ interface RankerState {
  * 1. `selectEligibleOffers` applies all criteria and the rules for US states with bit sets, 32 offers per operation.
  * 2. `applyDebtLimits` applies the debt-to-income limits, the only rule that must be computed for each offer. After this step, `eligible`
  *    contains exactly the offers that the borrower can get. `applyDebtLimits` also prices the offers whose quoted term is not their
- *    default term (see `LoanTermOffers`).
+ *    default term (see `OffersByLoanTerm`).
  * 3. The offers quoted at their default term are read from prebuilt sort orders until the lists of the best offers are complete.
  *
  * Unavailable offers are ranked like all other offers, but are not counted in the total. Because a ranking also contains unavailable
@@ -74,12 +74,12 @@ interface RankerState {
 export function createRanker(score: OfferScorer): Ranker {
   const states = new WeakMap<LoanTables, RankerState>();
   const applicant = emptyApplicant();
-  const price = createEmptyOfferPrice();
+  const price = createEmptyLoanPrice();
   const recommended = new TopOffers();
   const lowestApr = new TopOffers();
   const highestAmount = new TopOffers();
   const revenue = new TopOffers();
-  // One list for each name in `sortOrders`, in the order of the names.
+  // One list for each name in `sortOrderNames`, in the order of the names.
   const best = [recommended, lowestApr, highestAmount, revenue];
 
   const rank: LoanRanker = (tables, borrower, today, unavailable = null) => {
@@ -110,8 +110,8 @@ export function createRanker(score: OfferScorer): Ranker {
     if (shouldPriceAll(tables, count)) {
       priceAll(tables, eligible, eligible);
     } else {
-      const bandIndex = index.getCreditBandOffers(applicant.creditBand);
-      const termIndex = index.getLoanTermOffers(applicant.creditBand, applicant.termIndex);
+      const bandIndex = index.getOffersByCreditBand(applicant.creditBand);
+      const termIndex = index.getOffersByLoanTerm(applicant.creditBand, applicant.termIndex);
       markDefaultTermOffers(tables, state, borrower);
       takeTopByAmount(tables, state, bandIndex, termIndex);
       applyDebtLimits(tables, state, bandIndex, termIndex);
@@ -170,7 +170,7 @@ export function createRanker(score: OfferScorer): Ranker {
   function markDefaultTermOffers(tables: LoanTables, state: RankerState, borrower: Readonly<FieldVector>): void {
     const { index, eligible, defaultTermOffers } = state;
     defaultTermOffers.set(eligible);
-    const nonDefault = index.getUsStateOffers(borrower[tables.roles.state]!, applicant).nonDefaultTerm[
+    const nonDefault = index.getOffersByUsState(borrower[tables.roles.state]!, applicant).nonDefaultTerm[
       applicant.termIndex + 1
     ];
     if (nonDefault !== undefined) subtractOffers(defaultTermOffers, nonDefault);
@@ -184,8 +184,8 @@ export function createRanker(score: OfferScorer): Ranker {
   function applyDebtLimits(
     tables: LoanTables,
     state: RankerState,
-    bandIndex: CreditBandOffers,
-    termIndex: LoanTermOffers,
+    bandIndex: OffersByCreditBand,
+    termIndex: OffersByLoanTerm,
   ): void {
     const { amount } = applicant;
     const { index, eligible, defaultTermOffers } = state;
@@ -197,7 +197,7 @@ export function createRanker(score: OfferScorer): Ranker {
     const { debtToIncomeMax } = tables;
     const amountUnits = amount * paymentUnitsPerUsd;
     // An offer with a smaller `amountMax` (in USD) cannot enter the list `highestAmount`.
-    let amountNeeded = amountFromSortKey(highestAmount.highestAcceptedKey);
+    let amountNeeded = amountFromSortKey(highestAmount.highestAcceptedSortKey);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~defaultTermOffers[word]!; bits !== 0; bits &= bits - 1) {
         priceAlone(tables, (word << 5) + lowestBitIndex(bits), eligible);
@@ -215,7 +215,7 @@ export function createRanker(score: OfferScorer): Ranker {
             amount >= amountNeeded || room * (1 + 1e-9) >= amountNeeded * paymentUnitsPerUsd * minPaymentFactor[offer]!;
           if (!payable || !calculatePrice(tables, offer, applicant, price)) continue;
           highestAmount.add(offer, amountSortKey(tables, price.slot, price.amountMax));
-          amountNeeded = amountFromSortKey(highestAmount.highestAcceptedKey);
+          amountNeeded = amountFromSortKey(highestAmount.highestAcceptedSortKey);
         }
       }
     }
@@ -225,8 +225,8 @@ export function createRanker(score: OfferScorer): Ranker {
   function takeTopByAmount(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
-    { amountMax }: CreditBandOffers,
-    termIndex: LoanTermOffers,
+    { amountMax }: OffersByCreditBand,
+    termIndex: OffersByLoanTerm,
   ): void {
     const { byAmount, defaultSlot } = termIndex;
     for (let at = 0, found = 0; at < byAmount.length && found < tables.orderLength; at++) {
@@ -240,7 +240,7 @@ export function createRanker(score: OfferScorer): Ranker {
   function takeTopByApr(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
-    { byApr, defaultSlot }: LoanTermOffers,
+    { byApr, defaultSlot }: OffersByLoanTerm,
   ): void {
     for (let at = 0, found = 0; at < byApr.length && found < tables.orderLength; at++) {
       const offer = byApr[at]!;
@@ -254,16 +254,16 @@ export function createRanker(score: OfferScorer): Ranker {
   function takeTopByScore(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
-    { byScore, bestScores }: LoanTermOffers,
+    { byScore, bestScores }: OffersByLoanTerm,
   ): void {
-    for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.highestAcceptedKey; at++) {
+    for (let at = 0; at < byScore.length && -bestScores[at]! <= recommended.highestAcceptedSortKey; at++) {
       const offer = byScore[at]!;
       if (!hasOffer(defaultTermOffers, offer) || !calculatePrice(tables, offer, applicant, price)) continue;
       recommended.add(offer, -score(tables, offer, applicant, price));
     }
   }
 
-  function takeTopByRevenue(tables: LoanTables, { eligible }: RankerState, { byRevenue }: CreditBandOffers): void {
+  function takeTopByRevenue(tables: LoanTables, { eligible }: RankerState, { byRevenue }: OffersByCreditBand): void {
     for (let at = 0, found = 0; at < byRevenue.length && found < tables.orderLength; at++) {
       const offer = byRevenue[at]!;
       if (!hasOffer(eligible, offer)) continue;
@@ -286,7 +286,7 @@ const emptyRanking: RankedOffers = { total: 0, availableOnly: false, orders: new
 /** Whether each sort order has all `count` available offers, or at least as many as the largest response can show. */
 function hasEnoughAvailable(orders: Uint16Array, available: OfferSet, count: number): boolean {
   const wanted = Math.min(count, bounds.offersShownMax);
-  const places = orders.length / sortOrders.length;
+  const places = orders.length / sortOrderNames.length;
   for (let from = 0; from < orders.length; from += places) {
     let found = 0;
     for (let at = from; at < from + places; at++) if (hasOffer(available, orders[at]!)) found++;

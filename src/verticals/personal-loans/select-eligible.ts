@@ -9,10 +9,10 @@ import {
 } from '../../matching/offer-set.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
-import type { MatchIndex, UsStateOffers } from './match-index.ts';
-import { type Applicant, calculatePrice, createEmptyOfferPrice } from './price-offer.ts';
+import type { MatchIndex, OffersByUsState } from './match-index.ts';
+import { type Applicant, calculatePrice, createEmptyLoanPrice } from './price-offer.ts';
 
-const raisedMinimumPrice = createEmptyOfferPrice();
+const raisedMinimumPrice = createEmptyLoanPrice();
 
 /**
  * Replaces the content of `eligible` with the offers that pass all rules except the debt-to-income limit, and returns their number.
@@ -27,7 +27,7 @@ export function selectEligibleOffers(
   eligible: OfferSet,
 ): number {
   const { roles, choiceFilters, rangeFilters, ageFilters } = tables;
-  const stateIndex = index.getUsStateOffers(borrower[roles.state]!, applicant);
+  const stateIndex = index.getOffersByUsState(borrower[roles.state]!, applicant);
   eligible.set(stateIndex.offered);
   for (let at = 0; at < choiceFilters.length; at++) {
     const { field, allowed } = choiceFilters[at]!;
@@ -44,15 +44,15 @@ export function selectEligibleOffers(
       born === absentValue ? absentValue : completedYearsBetween(born, today),
     );
   }
-  index.getCreditBandOffers(applicant.creditBand).amounts.filterOffers(eligible, applicant.amount);
-  applyStateAmountMinimums(tables, stateIndex, applicant, eligible);
+  index.getOffersByCreditBand(applicant.creditBand).amounts.filterOffers(eligible, applicant.amount);
+  excludeBelowStateMinimum(tables, stateIndex, applicant, eligible);
   return countOffers(eligible);
 }
 
 /** Removes the offers for which a rule of the US state raises the minimum amount above the requested amount. */
-function applyStateAmountMinimums(
+function excludeBelowStateMinimum(
   tables: LoanTables,
-  { raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum }: UsStateOffers,
+  { raisedMinimum, lowestRaisedMinimum, highestRaisedMinimum }: OffersByUsState,
   applicant: Applicant,
   eligible: OfferSet,
 ): void {

@@ -1,10 +1,10 @@
 import { bounds } from '../../bounds.ts';
 import { absentValue } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
-import type { Applicant, OfferPrice } from './price-offer.ts';
+import type { Applicant, LoanPrice } from './price-offer.ts';
 
 /** Computes the score of a priced offer for an applicant. A higher score is better. */
-export type OfferScorer = (tables: LoanTables, offer: number, applicant: Applicant, price: OfferPrice) => number;
+export type OfferScorer = (tables: LoanTables, offer: number, applicant: Applicant, price: LoanPrice) => number;
 
 /**
  * Weights of the parts of the `recommended` score, in percent (docs/contract.md#sort-orders). The payout must not influence the

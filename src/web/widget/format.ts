@@ -5,7 +5,7 @@ const acronyms: Readonly<Record<string, string>> = { apr: 'APR', ach: 'ACH', us:
  * Formats a feature tag of an offer for display: `no_origination_fee` becomes `No origination fee`. Catalogs define the feature tags of
  * their offers, so there is no list of all feature tags.
  */
-export function formatFeature(tag: string): string {
+export function formatOfferFeature(tag: string): string {
   const words = tag.split(/[_\s]+/).filter((word) => word !== '');
   const text = words.map((word) => acronyms[word] ?? word).join(' ');
   return text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,5 +1,5 @@
 import { createElement, parseWebUrl } from './dom.ts';
-import { formatDollars, formatDollarsAndCents, formatFeature, formatMonths, formatPercent } from './format.ts';
+import { formatDollars, formatDollarsAndCents, formatMonths, formatOfferFeature, formatPercent } from './format.ts';
 import { widgetLimits } from './limits.ts';
 import type { Offer } from './offers-client.ts';
 
@@ -67,7 +67,7 @@ export function createOfferCard(
   const payment = formatDollarsAndCents(offer.monthly_payment_estimate);
   const loan = `${formatDollars(loanAmount)} over ${term} months`;
   const rates = apr.min === apr.max ? formatPercent(apr.min) : `${formatPercent(apr.min)} to ${formatPercent(apr.max)}`;
-  const tags = offer.features.map(formatFeature);
+  const tags = offer.features.map(formatOfferFeature);
 
   const go = createElement(
     'a',

@@ -2,25 +2,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildMixedLoad, computeLoadSize } from '../../../bench/capacity-check/mixed-load.ts';
 import type { PreparedRequest } from '../../../bench/load/prepared-request.ts';
-import { drawBorrower } from '../../../bench/population/borrower.ts';
+import { createRandomBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 import type { BorrowerSession } from '../../../bench/scenarios/requests.ts';
 import { bounds } from '../../../src/bounds.ts';
 import type { CapacityCheckRequest } from '../../../src/capacity/plan.ts';
-import { mapRoutesToNumbers, type RouteName, routeNames } from '../../../src/capacity/traffic-mix.ts';
+import { computePerRoute, type RouteName, routeNames } from '../../../src/capacity/traffic-mix.ts';
 
 const random = seededRandom(1);
 
 /** Generates the load of a capacity check. Names identify the sessions and clicks of the load. */
 function loadOf(rates: Partial<Record<RouteName, number>>, seconds = 10) {
-  const ratesPerSecond = mapRoutesToNumbers((name) => rates[name] ?? 0);
+  const ratesPerSecond = computePerRoute((name) => rates[name] ?? 0);
   const order: CapacityCheckRequest = { ratesPerSecond, seconds, initialSessions: 0 };
   const scale = computeLoadSize(order);
   const sessions = (count: number, name: string): BorrowerSession[] =>
     Array.from({ length: count }, (_, at) => ({
       subId: `${name}-${at}`,
       key: 'written',
-      borrower: drawBorrower(random),
+      borrower: createRandomBorrower(random),
     }));
   const keys = Array.from({ length: scale.keys }, (_, at) => `key-${at}`);
   const stock = {

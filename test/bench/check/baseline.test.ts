@@ -8,7 +8,7 @@ import {
   differentMachineWarning,
   formatComparison,
 } from '../../../bench/check/baseline.ts';
-import { extractRatios, type SpeedRatioSeries } from '../../../bench/check/ratios.ts';
+import { computeResultRatios, type ResultRatioSeries } from '../../../bench/check/ratios.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 import {
   computeRelativeSpread,
@@ -21,11 +21,11 @@ import { measurement, sessionRoute, smallResult } from '../support/small-result.
 
 const better = fc.constantFrom('higher' as const, 'lower' as const);
 const values = fc.array(fc.double({ min: 1e-3, max: 1e4, noNaN: true }), { minLength: 1, maxLength: 9 });
-const figure = fc.record({ better, values }).map((each): SpeedRatioSeries => ({ ...each, name: 'a', part: 'p' }));
+const figure = fc.record({ better, values }).map((each): ResultRatioSeries => ({ ...each, name: 'a', part: 'p' }));
 const conditions = { storedAt: '', commit: null, machine: smallResult.machine, runs: 5 };
 
 /** Compares a baseline with a run whose speed is the speed of the baseline times a factor. `at` computes the factor from the threshold. */
-function compareAt(measured: SpeedRatioSeries, at: (threshold: number) => number) {
+function compareAt(measured: ResultRatioSeries, at: (threshold: number) => number) {
   const baseline = createBenchBaseline([measured], conditions).figures;
   const { median: middle, threshold } = baseline[0]!;
   const factor = at(threshold);
@@ -95,7 +95,7 @@ const calibration = micro('calibration', 500);
 
 test('divides results of routes by results of the bare server, and results of functions by the calibration result', () => {
   const better = 'higher';
-  assert.deepEqual(extractRatios({ routes: [sessionRoute], micro: [calibration, micro('a/b: c', 1_500)] }), [
+  assert.deepEqual(computeResultRatios({ routes: [sessionRoute], micro: [calibration, micro('a/b: c', 1_500)] }), [
     { name: 'session: throughput ratio to bare (wrk)', part: 'session', better, value: 0.4 },
     { name: 'session: CPU ratio to bare (wrk)', part: 'session', better, value: 0.25 },
     { name: 'a/b: c, relative to the calibration', part: 'micro', better: 'lower', value: 3 },
@@ -108,7 +108,7 @@ test('omits a ratio that is zero or lacks its calibration or CPU time', () => {
     { kind: 'bare' as const, rounds: [measurement(100, null)] },
   ];
   const routes = [{ ...sessionRoute, servers }];
-  assert.deepEqual(extractRatios({ routes, micro: [micro('a/b: c', 1_500)] }), []);
+  assert.deepEqual(computeResultRatios({ routes, micro: [micro('a/b: c', 1_500)] }), []);
 });
 
 test('prints losses and gains, and names ratios that only the baseline or only the runs contain', () => {

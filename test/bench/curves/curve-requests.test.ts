@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { pageVisitRequests, steadyLoadRequests } from '../../../bench/curves/curve-requests.ts';
 import { estimateSessionMemory, readDefaultMaxSessions } from '../../../bench/curves/live-sessions-curve.ts';
 import { computeRequestRate } from '../../../bench/curves/load-point.ts';
-import { drawBorrower } from '../../../bench/population/borrower.ts';
+import { createRandomBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 
-const borrower = drawBorrower(seededRandom(1));
+const borrower = createRandomBorrower(seededRandom(1));
 const sessionsOf = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ subId: `sub_${n}_`, key: `key_${n}`, borrower }));
 

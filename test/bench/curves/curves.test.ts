@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { type BenchContext, quickBenchScale } from '../../../bench/bench-part.ts';
-import type { CurveSettings } from '../../../bench/curves/curve.ts';
+import type { LoadCurveSettings } from '../../../bench/curves/curve.ts';
 import { liveSessionsCurve } from '../../../bench/curves/live-sessions-curve.ts';
-import { offeredLoadCurve } from '../../../bench/curves/offered-load-curve.ts';
+import { requestRateCurve } from '../../../bench/curves/offered-load-curve.ts';
 import type { OpenLoopPlan, OpenLoopRunner } from '../../../bench/open-loop/open-loop-plan.ts';
-import type { CurveResult } from '../../../bench/result/bench-result.ts';
+import type { LoadCurveResult } from '../../../bench/result/bench-result.ts';
 import { temporaryFolder } from '../../support/running-marketplace.ts';
 import { countedClient, countedLatencyMs, countedOpenLoop, silentProgress } from '../support/counted-load.ts';
 
 const folder = temporaryFolder();
 after(() => rm(folder, { recursive: true }));
 
-const scale: CurveSettings = {
+const scale: LoadCurveSettings = {
   saturationSeconds: 0.1,
   seconds: 1,
   warmUpSeconds: 0.1,
@@ -35,7 +35,7 @@ function context(sendOpenLoop: OpenLoopRunner): BenchContext {
 }
 
 /** Asserts that all responses were as expected, also from the bare server, and that each point has the results of its load. */
-function assertAnswered({ points }: CurveResult): void {
+function assertAnswered({ points }: LoadCurveResult): void {
   for (const point of points.flatMap((each) => [each, ...(each.bare === undefined ? [] : [each.bare])])) {
     assert.equal(point.refused + point.failed, 0);
     assert.deepEqual(point.latencyMs, countedLatencyMs);
@@ -49,7 +49,7 @@ test('measures the service at loads up to and beyond saturation, and the bare se
     plans.push(plan);
     return send(plan);
   };
-  const [curve] = (await offeredLoadCurve.measure(context(sendOpenLoop), scale)).curves;
+  const [curve] = (await requestRateCurve.measure(context(sendOpenLoop), scale)).curves;
   // First the configured shares of saturation, then higher rates until the service responds at less than the offered rate.
   assert.deepEqual(
     curve!.points.map(({ x, offeredPerSecond, achievedPerSecond, bare }) => [

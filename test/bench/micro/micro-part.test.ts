@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { mock, test } from 'node:test';
 import { parseBaseline } from '../../../bench/check/baseline.ts';
-import { comparedBenchParts } from '../../../bench/check/measure-ratios.ts';
-import { extractRatios } from '../../../bench/check/ratios.ts';
-import { calibrationName, type PreparedBenchmark } from '../../../bench/micro/micro-benchmark.ts';
+import { benchPartsWithRatios } from '../../../bench/check/measure-ratios.ts';
+import { computeResultRatios } from '../../../bench/check/ratios.ts';
+import { calibrationBenchmarkName, type PreparedBenchmark } from '../../../bench/micro/micro-benchmark.ts';
 import { listMicroBenchmarks, runMicroBenchmark } from '../../../bench/micro/micro-part.ts';
 import { createFolder } from '../../cli/sample-data-folder.ts';
 
@@ -18,7 +18,7 @@ test('the names of micro benchmarks are unique and start with the folder in src 
   assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
   for (const { name } of all) {
     // The calibration belongs to no folder.
-    if (name === calibrationName) continue;
+    if (name === calibrationBenchmarkName) continue;
     const folder = dirname(name.split(': ')[0]!);
     assert.ok(existsSync(new URL(`../../../src/${folder}`, import.meta.url)), `${name}: there is no src/${folder}`);
   }
@@ -26,7 +26,10 @@ test('the names of micro benchmarks are unique and start with the folder in src 
 
 test('the stored baseline contains exactly the micro benchmarks of the regression check', async () => {
   const stored = parseBaseline(await readFile(new URL('../../../bench/baseline.json', import.meta.url), 'utf8'));
-  const measured = extractRatios({ routes: [], micro: micros.map(({ name }) => ({ name, medianNs: 1, p99Ns: 1 })) });
+  const measured = computeResultRatios({
+    routes: [],
+    micro: micros.map(({ name }) => ({ name, medianNs: 1, p99Ns: 1 })),
+  });
   assert.deepEqual(
     stored.figures.filter(({ part }) => part === 'micro').map(({ name }) => name),
     measured.map(({ name }) => name),
@@ -50,10 +53,10 @@ test('runs every micro benchmark repeatedly and deletes its files', async (t) =>
 });
 
 test('the regression check measures the routes and the micro benchmarks, but no other benchmark parts', () => {
-  const names = comparedBenchParts.map(({ name }) => name);
+  const names = benchPartsWithRatios.map(({ name }) => name);
   for (const name of ['session', 'click', 'micro']) assert.ok(names.includes(name), name);
   for (const other of ['offered-load', 'history']) assert.ok(!names.includes(other), other);
-  assert.ok(micros.some(({ name }) => name === calibrationName));
+  assert.ok(micros.some(({ name }) => name === calibrationBenchmarkName));
 });
 
 const measure = (prepared: PreparedBenchmark) =>

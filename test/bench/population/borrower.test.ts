@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Borrower, drawBorrower } from '../../../bench/population/borrower.ts';
+import { type Borrower, createRandomBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom, type WeightedTable } from '../../../bench/population/random.ts';
 import * as tables from '../../../bench/population/tables.ts';
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
@@ -10,7 +10,7 @@ const people = draw(20_000, 42);
 
 function draw(count: number, seed: number): Borrower[] {
   const random = seededRandom(seed);
-  return Array.from({ length: count }, () => drawBorrower(random));
+  return Array.from({ length: count }, () => createRandomBorrower(random));
 }
 
 /** Compares each share of a table with the share among the borrowers who filled in the field. */
@@ -49,7 +49,7 @@ for (const [name, table, tolerance] of [
   ['housing_status', tables.housingStatuses, 0.015],
   ['citizenship_status', tables.citizenshipStatuses, 0.015],
   ['education_level', tables.educationLevels, 0.02],
-  ['employment_status', [...tables.workingStatuses, ['retired', 19]], 0.012],
+  ['employment_status', [...tables.employedStatuses, ['retired', 19]], 0.012],
   ['state', tables.residencePlaces.map(([place, residents]) => [place.state, residents] as const), 0.01],
 ] as const) {
   test(`generates each value of ${name} as often as its table specifies`, () => {

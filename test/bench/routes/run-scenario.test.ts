@@ -5,7 +5,7 @@ import { quickBenchScale } from '../../../bench/bench-part.ts';
 import { benchServerKinds } from '../../../bench/result/bench-result.ts';
 import { type RunScenarioOptions, rotateServerOrder, runScenario } from '../../../bench/routes/run-scenario.ts';
 import { sessionRequest } from '../../../bench/scenarios/requests.ts';
-import { clickScenario, sessionScenario } from '../../../bench/scenarios/route-scenarios.ts';
+import { clickScenario, sessionCreationScenario } from '../../../bench/scenarios/route-scenarios.ts';
 import type { Scenario } from '../../../bench/scenarios/scenario.ts';
 import { temporaryFolder } from '../../support/running-marketplace.ts';
 import { countedClient, silentProgress } from '../support/counted-load.ts';
@@ -36,7 +36,7 @@ test('runs the same load on every server, then deletes all files and stops all p
 
 test('skips the server with durable writes for a scenario without durable writes', async () => {
   const wrk = { ...countedClient, name: 'wrk' } as const;
-  const results = await runScenario({ ...sessionScenario, durable: false }, { ...options, crossCheck: wrk });
+  const results = await runScenario({ ...sessionCreationScenario, durable: false }, { ...options, crossCheck: wrk });
   assert.deepEqual(
     results.map(({ client, servers }) => [client, servers.map(({ kind, rounds }) => [kind, rounds.length])]),
     ['autocannon', 'wrk'].map((client) => [
@@ -49,10 +49,12 @@ test('skips the server with durable writes for a scenario without durable writes
 test('aborts the run after an unexpected response, stops all processes and deletes all files', async () => {
   let prepared = 0;
   const scenario: Scenario = {
-    ...sessionScenario,
+    ...sessionCreationScenario,
     // The server accepts the sample request, but rejects the load.
     prepareRequests: async (stage, round) =>
-      prepared++ === 0 ? sessionScenario.prepareRequests(stage, round) : [sessionRequest('svc_pl_live_unknown')],
+      prepared++ === 0
+        ? sessionCreationScenario.prepareRequests(stage, round)
+        : [sessionRequest('svc_pl_live_unknown')],
   };
   await assert.rejects(
     runScenario(scenario, options),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { HttpCaller } from '../../../bench/load/http-caller.ts';
-import { drawBorrower } from '../../../bench/population/borrower.ts';
+import { createRandomBorrower } from '../../../bench/population/borrower.ts';
 import { seededRandom } from '../../../bench/population/random.ts';
 import { createScenarioContext } from '../../../bench/routes/run-scenario.ts';
 import { lifecycleRequestCounts, lifecycleScenario } from '../../../bench/scenarios/lifecycle-scenario.ts';
@@ -43,7 +43,7 @@ for (const scenario of [...singleRouteScenarios, lifecycleScenario]) {
 
 test('every request sends an income that the session never had before', () => {
   const random = seededRandom(5);
-  const session = (at: number) => ({ subId: `sub_${at}`, key: 'svc_key', borrower: drawBorrower(random) });
+  const session = (at: number) => ({ subId: `sub_${at}`, key: 'svc_key', borrower: createRandomBorrower(random) });
   const sessions = Array.from({ length: 7 }, (_, at) => session(at));
   const requests = [0, 1, 2, 40, 9_999].flatMap((round) => requestsWithChangedIncome(sessions, 30, round));
   const bodies = requests.map(({ body }) => JSON.parse(body!) as { sub_id: string; fields: { annual_income: number } });

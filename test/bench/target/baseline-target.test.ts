@@ -10,9 +10,9 @@ import { encodeHttpRequest, type PreparedRequest } from '../../../bench/load/pre
 import { benchServerKinds } from '../../../bench/result/bench-result.ts';
 import { createScenarioContext } from '../../../bench/routes/run-scenario.ts';
 import { fetchSampleResponses } from '../../../bench/routes/sample-responses.ts';
-import { analyticsScenario, clickScenario, sessionScenario } from '../../../bench/scenarios/route-scenarios.ts';
+import { analyticsScenario, clickScenario, sessionCreationScenario } from '../../../bench/scenarios/route-scenarios.ts';
 import type { ScenarioContext } from '../../../bench/scenarios/scenario.ts';
-import { startBaselineTarget } from '../../../bench/target/baseline-target.ts';
+import { startBaselineServer } from '../../../bench/target/baseline-target.ts';
 import type { LoadTarget } from '../../../bench/target/load-target.ts';
 import { type ServiceTarget, startServiceTarget } from '../../../bench/target/service-target.ts';
 import { createFolder } from '../../cli/sample-data-folder.ts';
@@ -57,7 +57,7 @@ for (const kind of kinds) {
   describe(kind, () => {
     let target: LoadTarget;
     before(async () => {
-      target = await startBaselineTarget(kind, answers, folder);
+      target = await startBaselineServer(kind, answers, folder);
     });
     after(() => target.close());
     const url = (path: string) => `http://127.0.0.1:${target.port}${path}`;
@@ -101,7 +101,7 @@ for (const kind of kinds) {
 
 test('the synced server writes one record before each response, also for concurrent requests', async (t) => {
   const ownFolder = createFolder(t);
-  const target = await startBaselineTarget('synced', answers, ownFolder);
+  const target = await startBaselineServer('synced', answers, ownFolder);
   const url = `http://127.0.0.1:${target.port}/v1/y?way=short`;
   const texts = await Promise.all(Array.from({ length: 25 }, async () => (await fetch(url)).text()));
   assert.deepEqual(texts, Array(25).fill('1'));
@@ -129,7 +129,7 @@ describe('fetchSampleResponses', () => {
   test('the baseline servers return responses of the same size as the service', async () => {
     const answers: BaselineResponse[] = [];
     const requests: PreparedRequest[] = [];
-    for (const scenario of [sessionScenario, clickScenario]) {
+    for (const scenario of [sessionCreationScenario, clickScenario]) {
       answers.push(...(await fetchSampleResponses(scenario, stage)));
       requests.push(...(await scenario.prepareRequests(stage, 1)).slice(0, 1));
     }
@@ -144,7 +144,7 @@ describe('fetchSampleResponses', () => {
     };
     const own = await sizesFrom(service.port);
     for (const kind of kinds) {
-      const target = await startBaselineTarget(kind, answers, folder);
+      const target = await startBaselineServer(kind, answers, folder);
       assert.deepEqual(await sizesFrom(target.port), own, kind);
       await target.close();
     }

@@ -50,10 +50,10 @@ test('the reported memory usage includes every index that is built', () => {
     assert.ok(least(made) > 0);
   };
   const setOfOffers = emptyOfferSet(tables.offerCount);
-  grows(() => index.getCreditBandOffers(5), bytesOf);
-  grows(() => index.getLoanTermOffers(5, 1), bytesOf);
-  grows(() => index.getUsStateOffers(4, Object.assign(emptyApplicant(), { creditBand: 5, state: 4 })), bytesOf);
-  for (const range of [...index.ranges, ...index.ageRanges, index.getCreditBandOffers(5).amounts]) {
+  grows(() => index.getOffersByCreditBand(5), bytesOf);
+  grows(() => index.getOffersByLoanTerm(5, 1), bytesOf);
+  grows(() => index.getOffersByUsState(4, Object.assign(emptyApplicant(), { creditBand: 5, state: 4 })), bytesOf);
+  for (const range of [...index.ranges, ...index.ageRanges, index.getOffersByCreditBand(5).amounts]) {
     grows(
       () => {
         range.filterOffers(setOfOffers.slice(), 30);
@@ -79,7 +79,10 @@ test('an index with a small memory limit stays below the limit, and returns the 
     selectEligibleOffers(tables, large, borrower, applicant, today, ofLarge);
     assert.deepEqual(ofSmall, ofLarge);
     const { creditBand, termIndex } = applicant;
-    assert.deepEqual(small.getLoanTermOffers(creditBand, termIndex), large.getLoanTermOffers(creditBand, termIndex));
+    assert.deepEqual(
+      small.getOffersByLoanTerm(creditBand, termIndex),
+      large.getOffersByLoanTerm(creditBand, termIndex),
+    );
     assert.ok(small.memoryUsage.bytes <= bytesMax, `${small.memoryUsage.bytes} bytes`);
   }
   assert.ok(matched > 250 && large.memoryUsage.bytes > 10 * bytesMax);

@@ -6,7 +6,7 @@ import type { LoanOffer } from '../../../src/verticals/personal-loans/offer-sche
 import { personalLoans } from '../../../src/verticals/personal-loans/personal-loans.ts';
 import {
   calculatePrice,
-  createEmptyOfferPrice,
+  createEmptyLoanPrice,
   emptyApplicant,
   readApplicant,
 } from '../../../src/verticals/personal-loans/price-offer.ts';
@@ -149,7 +149,7 @@ describe('payments exactly at the debt-to-income limit', () => {
   test('rounding does not exclude a payment exactly at the debt-to-income limit', () => {
     const { tables } = compileLoans(catalogOf([plainOffer({ ...offer, max_debt_to_income_percent: 100 })]));
     const applicant = emptyApplicant();
-    const price = createEmptyOfferPrice();
+    const price = createEmptyLoanPrice();
     assert.ok(readApplicant(tables, borrowerOf(goodBorrower), applicant));
     applicant.monthlyDebt = 0;
     for (let amount = 1_000; amount < 2_000; amount++) {

@@ -33,7 +33,7 @@ interface LenderView {
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
 /** Summary of the sessions of a period (docs/contract.md#summary). */
-export interface SummaryView extends MetricsView, IgnoredParameters {
+export interface AnalyticsSummaryResponse extends MetricsView, IgnoredParameters {
   readonly referrer_tag: string | null;
   readonly top_lenders: readonly LenderView[];
   readonly granularity: 'summary';
@@ -57,7 +57,7 @@ export interface SummaryView extends MetricsView, IgnoredParameters {
 }
 
 /** Figures of one day in a response with `granularity=daily` (docs/contract.md#daily-figures). */
-export interface DayView extends MetricsView {
+export interface DailyFigures extends MetricsView {
   readonly date: string;
   readonly widget_events: WidgetEventsView;
   /** True if the day is more than 45 days ago, so that its revenue counts as final. */
@@ -65,7 +65,7 @@ export interface DayView extends MetricsView {
 }
 
 /** Figures of one session in a response with `granularity=row` (docs/contract.md#rows). */
-export interface SessionRowView {
+export interface SessionFigures {
   readonly sub_id: string;
   readonly referrer_tag: string;
   readonly created_at: string;
@@ -81,7 +81,7 @@ export interface SessionRowView {
 }
 
 /** One page of a response with `granularity=daily` or `granularity=row` (docs/contract.md#pages). */
-export interface PagedAnalyticsView<Granularity extends 'daily' | 'row', Item> extends IgnoredParameters {
+export interface AnalyticsPageResponse<Granularity extends 'daily' | 'row', Item> extends IgnoredParameters {
   readonly referrer_tag: string | null;
   readonly granularity: Granularity;
   readonly date_from: string;
@@ -92,8 +92,8 @@ export interface PagedAnalyticsView<Granularity extends 'daily' | 'row', Item> e
   readonly next_cursor: string | null;
 }
 
-export type DailyView = PagedAnalyticsView<'daily', DayView>;
-export type SessionRowsView = PagedAnalyticsView<'row', SessionRowView>;
+export type DailyAnalyticsResponse = AnalyticsPageResponse<'daily', DailyFigures>;
+export type SessionRowsResponse = AnalyticsPageResponse<'row', SessionFigures>;
 
 /** Range of days from the first to the last day number, both inclusive. */
 export interface DayRange {
@@ -106,7 +106,7 @@ export function toSummaryView(
   window: DayRange,
   maturedWindow: DayRange,
   figures: SummaryResult,
-): SummaryView {
+): AnalyticsSummaryResponse {
   const { matured } = figures;
   const hasMaturedDay = maturedWindow.fromDay <= maturedWindow.toDay;
   return {
@@ -128,7 +128,7 @@ export function toSummaryView(
   };
 }
 
-export function toDayView(figures: DayMetrics): DayView {
+export function toDayView(figures: DayMetrics): DailyFigures {
   return {
     date: formatIsoDate(figures.day),
     ...toMetricsView(figures),
@@ -137,7 +137,7 @@ export function toDayView(figures: DayMetrics): DayView {
   };
 }
 
-export function toSessionRowView(row: SessionRow): SessionRowView {
+export function toSessionRowView(row: SessionRow): SessionFigures {
   const { createdMs, mode } = decodeSubId(row.sub);
   return {
     sub_id: formatSubId(row.sub),
@@ -186,10 +186,10 @@ function deviceName(device: number): string {
 }
 
 /** Parses metadata. Returns null for text that is not a JSON object, so that one corrupt ledger record does not fail the whole page. */
-function parseMetadata(json: string): SessionRowView['metadata'] {
+function parseMetadata(json: string): SessionFigures['metadata'] {
   try {
     const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && !Array.isArray(value) ? (value as SessionRowView['metadata']) : null;
+    return typeof value === 'object' && !Array.isArray(value) ? (value as SessionFigures['metadata']) : null;
   } catch {
     return null;
   }
@@ -204,7 +204,7 @@ function ratio(part: number, whole: number): number {
  * Returns the 95 % confidence interval of the mean confirmed revenue per matured session
  * (docs/contract.md#matured-figures). Returns null for fewer than `bounds.confidenceSessionsMin` sessions.
  */
-function confidenceInterval(matured: SummaryResult['matured']): SummaryView['rev_per_session_ci95'] {
+function confidenceInterval(matured: SummaryResult['matured']): AnalyticsSummaryResponse['rev_per_session_ci95'] {
   const { sessions, confirmedMicros, confirmedUsdSquared } = matured;
   if (sessions < bounds.confidenceSessionsMin) return null;
   const mean = confirmedMicros / microsPerUsd / sessions;
