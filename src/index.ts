@@ -50,17 +50,17 @@ export { FolderMissingError } from './files/data-paths.ts';
 export { FolderInUseError } from './files/folder-lock.ts';
 export type { MatchExplanation, MismatchCount, MismatchReason } from './matching/explain-offers.ts';
 export type {
-  AnalyticsSummaryResponse,
-  DailyAnalyticsResponse,
+  AnalyticsSummary,
+  DailyAnalytics,
   DailyFigures,
   SessionFigures,
   SessionRowsResponse,
 } from './operations/analytics-responses.ts';
 export type { ConfirmationOutcome, ConfirmationResult, ConfirmationsResponse } from './operations/confirm-revenue.ts';
-export type { CreateSessionResponse } from './operations/create-session.ts';
+export type { SessionResponse } from './operations/create-session.ts';
 export type { WidgetEmbedResponse } from './operations/embed-widget.ts';
 export type { MarketplaceResponse } from './operations/get-marketplace.ts';
-export type { SubmitInputsResponse } from './operations/submit-inputs.ts';
+export type { InputsResponse } from './operations/submit-inputs.ts';
 export { InvalidCertificateError } from './tls/certificate.ts';
 export type { OfferView } from './verticals/personal-loans/offer-view.ts';
 export { personalLoans } from './verticals/personal-loans/personal-loans.ts';

@@ -2,11 +2,7 @@ import { bounds } from '../../src/bounds.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import {
-  type CreateSessionDeps,
-  type CreateSessionResponse,
-  createSession,
-} from '../../src/operations/create-session.ts';
+import { type CreateSessionDeps, createSession, type SessionResponse } from '../../src/operations/create-session.ts';
 import { RandomBytesPool } from '../../src/secrets/random-pool.ts';
 import { IdempotencyKeys } from '../../src/sessions/idempotency-keys.ts';
 import { MemorySessionStore } from '../../src/sessions/memory-session-store.ts';
@@ -57,7 +53,7 @@ function createSessionCreator() {
     referrerTags: new ReferrerTags(bounds.referrerTagLimitDefault),
     sessionTtlMs,
   };
-  const create = async (): Promise<CreateSessionResponse> => {
+  const create = async (): Promise<SessionResponse> => {
     const outcome = await createSession(deps, creatorTenant, 1, sessionBody, null, { release: () => {} });
     if (!outcome.ok) throw new Error(`session not created: ${outcome.error.code}`);
     return outcome.value.session;
@@ -71,7 +67,7 @@ export const sessionCreationBenchmark: MicroBenchmark = {
   name: 'operations/create-session: create a session without ledger',
   prepare: () => {
     const { sessions, create } = createSessionCreator();
-    let created: CreateSessionResponse[] = [];
+    let created: SessionResponse[] = [];
     return {
       calls: createSessionCalls,
       beforeEach: () => {

@@ -1,5 +1,5 @@
 import type { ConfirmedPayout } from '../confirmations/confirmation.ts';
-import { millisecondsPerDay } from '../domain/calendar.ts';
+import { msPerDay } from '../domain/calendar.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 
 /** The 32 bytes of a sub_id as a latin1 string. A sub_id starts with the creation time, so these strings sort by creation time. */
@@ -12,7 +12,7 @@ export function toSubIdSortKey(sub: Uint8Array): SubIdSortKey {
 /** Returns the smallest possible sort key of a session that was created on `day` or later. */
 export function smallestSubIdOfDay(day: number): SubIdSortKey {
   const time = Buffer.alloc(6);
-  time.writeUIntBE(day * millisecondsPerDay, 0, 6);
+  time.writeUIntBE(day * msPerDay, 0, 6);
   return time.toString('latin1');
 }
 

@@ -1,6 +1,6 @@
 import { bounds } from '../bounds.ts';
 import { assertIntegerOption, assertKnownOptionNames } from '../domain/assert-options.ts';
-import { millisecondsPerDay } from '../domain/calendar.ts';
+import { msPerDay } from '../domain/calendar.ts';
 import { copyToFlatString } from '../domain/text.ts';
 
 /** Rate limits of an API key (docs/contract.md#rate-limits). */
@@ -102,7 +102,7 @@ export function createRateLimitPolicies(limits: KeyLimits): RateLimitPolicies {
   const minuteSeconds = bounds.rateLimitWindowMs / 1000;
   const requests: NamedLimit = { name: 'minute', limit: limits.requestsPerMinute, windowSeconds: minuteSeconds };
   const analytics: NamedLimit = { name: 'analytics', limit: limits.analyticsPerMinute, windowSeconds: minuteSeconds };
-  const sessions: NamedLimit = { name: 'day', limit: limits.sessionsPerDay, windowSeconds: millisecondsPerDay / 1000 };
+  const sessions: NamedLimit = { name: 'day', limit: limits.sessionsPerDay, windowSeconds: msPerDay / 1000 };
   return {
     requests: createLimitPolicy(requests, [requests]),
     forAnalytics: {

@@ -1,16 +1,16 @@
 /** Milliseconds per day. In this file, a `day` is the number of days since 1970-01-01 UTC. */
-export const millisecondsPerDay = 86_400_000;
+export const msPerDay = 86_400_000;
 
 export function daysSinceEpoch(wallMs: number): number {
-  return Math.floor(wallMs / millisecondsPerDay);
+  return Math.floor(wallMs / msPerDay);
 }
 
 export function dayStartMs(day: number): number {
-  return day * millisecondsPerDay;
+  return day * msPerDay;
 }
 
 export function formatIsoDate(day: number): string {
-  return new Date(day * millisecondsPerDay).toISOString().slice(0, 10);
+  return new Date(day * msPerDay).toISOString().slice(0, 10);
 }
 
 /** Parses a calendar date `YYYY-MM-DD` into a day number. Returns null for an invalid date, such as 2023-02-29 or the year 0000. */
@@ -18,7 +18,7 @@ export function parseIsoDate(text: string): number | null {
   if (!/^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text)) return null;
   const ms = Date.parse(`${text}T00:00:00.000Z`);
   if (Number.isNaN(ms)) return null;
-  const day = ms / millisecondsPerDay;
+  const day = ms / msPerDay;
   return formatIsoDate(day) === text ? day : null;
 }
 
@@ -31,7 +31,7 @@ let lastCompactDate = 0;
  */
 export function toCompactDate(day: number): number {
   if (day !== lastDay) {
-    const date = new Date(day * millisecondsPerDay);
+    const date = new Date(day * msPerDay);
     lastCompactDate = date.getUTCFullYear() * 10_000 + (date.getUTCMonth() + 1) * 100 + date.getUTCDate();
     lastDay = day;
   }

@@ -15,14 +15,10 @@ import {
   successOutcome,
 } from '../domain/outcome.ts';
 import type { SortOrder } from '../matching/matcher.ts';
-import type {
-  AnalyticsSummaryResponse,
-  DailyAnalyticsResponse,
-  SessionRowsResponse,
-} from '../operations/analytics-responses.ts';
+import type { AnalyticsSummary, DailyAnalytics, SessionRowsResponse } from '../operations/analytics-responses.ts';
 import type { ApiOperations } from '../operations/api-operations.ts';
 import { createOfferUrls } from '../operations/click-url.ts';
-import type { CreateSessionBody, CreateSessionResponse, SessionMetadata } from '../operations/create-session.ts';
+import type { CreateSessionBody, SessionMetadata, SessionResponse } from '../operations/create-session.ts';
 import type { WidgetEmbedResponse } from '../operations/embed-widget.ts';
 import type { MarketplaceRequest } from '../operations/get-marketplace.ts';
 import { createMarketplaceResponse, type MarketplaceResponse } from '../operations/get-marketplace.ts';
@@ -33,7 +29,7 @@ import {
   reportIgnoredParameters,
 } from '../operations/ignored-names.ts';
 import type { AnalyticsRequest, AnalyticsResponse } from '../operations/query-analytics.ts';
-import type { SubmitInputsResponse } from '../operations/submit-inputs.ts';
+import type { InputsResponse } from '../operations/submit-inputs.ts';
 import type { OfferUrls } from '../verticals/products.ts';
 import type { Vertical } from '../verticals/vertical.ts';
 
@@ -121,7 +117,7 @@ export class PartnerApi {
   async createSession(
     body: CreateSessionBody & { readonly metadata?: SessionMetadata },
     options?: { readonly idempotencyKey?: string | null },
-  ): Promise<PartnerApiResult<CreateSessionResponse>> {
+  ): Promise<PartnerApiResult<SessionResponse>> {
     assertKnownOptionNames('', options ?? {}, ['idempotencyKey']);
     const { operations } = this.#deps;
     const keyOption: unknown = options?.idempotencyKey ?? '';
@@ -141,7 +137,7 @@ export class PartnerApi {
   submitInputs(body: {
     readonly sub_id: string;
     readonly fields: Readonly<Record<string, unknown>>;
-  }): Promise<PartnerApiResult<SubmitInputsResponse>> {
+  }): Promise<PartnerApiResult<InputsResponse>> {
     return this.#run('submit_inputs', body, (admission) => this.#deps.operations.submitInputs(admission, body));
   }
 
@@ -169,8 +165,8 @@ export class PartnerApi {
   }
 
   /** GET /analytics (docs/contract.md#analytics). The result type depends on `query.granularity`, which is `summary` by default. */
-  queryAnalytics(query: AnalyticsQuery): Promise<PartnerApiResult<AnalyticsSummaryResponse>>;
-  queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<PartnerApiResult<DailyAnalyticsResponse>>;
+  queryAnalytics(query: AnalyticsQuery): Promise<PartnerApiResult<AnalyticsSummary>>;
+  queryAnalytics(query: AnalyticsPageQuery<'daily'>): Promise<PartnerApiResult<DailyAnalytics>>;
   queryAnalytics(query: AnalyticsPageQuery<'row'>): Promise<PartnerApiResult<SessionRowsResponse>>;
   queryAnalytics(
     query: AnalyticsQuery | AnalyticsPageQuery<'daily' | 'row'>,

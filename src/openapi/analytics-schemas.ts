@@ -1,11 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
 import { deviceClasses, type WidgetEventType, widgetEventTypes } from '../ledger/ledger-record.ts';
-import type {
-  AnalyticsSummaryResponse,
-  DailyAnalyticsResponse,
-  SessionRowsResponse,
-} from '../operations/analytics-responses.ts';
+import type { AnalyticsSummary, DailyAnalytics, SessionRowsResponse } from '../operations/analytics-responses.ts';
 import {
   constantSchema,
   defineSchema,
@@ -70,7 +66,7 @@ const dateRangeProperties = {
 };
 const maturedPhrase = `older than ${bounds.maturedDays} days`;
 
-export const analyticsSummarySchema = defineSchema<AnalyticsSummaryResponse>()(
+export const analyticsSummarySchema = defineSchema<AnalyticsSummary>()(
   Type.Object(
     {
       referrer_tag: requestedTagSchema,
@@ -162,7 +158,7 @@ function analyticsPageSchema<const Granularity extends 'daily' | 'row', Item ext
   );
 }
 
-export const dailyAnalyticsSchema = defineSchema<DailyAnalyticsResponse>()(
+export const dailyAnalyticsSchema = defineSchema<DailyAnalytics>()(
   analyticsPageSchema('AnalyticsDaily', 'daily', daySchema, 'All days in order, including those without sessions.'),
 );
 export const analyticsRowsSchema = defineSchema<SessionRowsResponse>()(

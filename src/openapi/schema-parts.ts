@@ -16,7 +16,7 @@ type IfSameType<One, Other> =
     : { 'schema does not match the type': One };
 
 /**
- * Checks at compile time that a schema describes a type. `defineSchema<CreateSessionResponse>()(schema)` compiles only if the schema and the type have
+ * Checks at compile time that a schema describes a type. `defineSchema<SessionResponse>()(schema)` compiles only if the schema and the type have
  * the same members.
  */
 export function defineSchema<View>(): <Schema extends TSchema>(

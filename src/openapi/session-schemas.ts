@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { bounds } from '../bounds.ts';
-import type { CreateSessionBody, CreateSessionResponse } from '../operations/create-session.ts';
-import type { SubmitInputsResponse } from '../operations/submit-inputs.ts';
+import type { CreateSessionBody, SessionResponse } from '../operations/create-session.ts';
+import type { InputsResponse } from '../operations/submit-inputs.ts';
 import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import {
   defineSchema,
@@ -46,7 +46,7 @@ export const sessionRequestSchema = defineSchema<CreateSessionBody>()(
   ),
 );
 
-export const sessionSchema = defineSchema<CreateSessionResponse>()(
+export const sessionSchema = defineSchema<SessionResponse>()(
   Type.Object(
     {
       sub_id: subIdSchema,
@@ -62,7 +62,7 @@ export const sessionSchema = defineSchema<CreateSessionResponse>()(
 
 const nameListSchema = (description: string) => Type.Array(Type.String(), { description });
 
-export const submitInputsResponseSchema = defineSchema<SubmitInputsResponse>()(
+export const submitInputsResponseSchema = defineSchema<InputsResponse>()(
   Type.Object(
     {
       sub_id: subIdSchema,

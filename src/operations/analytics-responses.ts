@@ -33,7 +33,7 @@ interface LenderView {
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
 /** Summary of the sessions of a period (docs/contract.md#summary). */
-export interface AnalyticsSummaryResponse extends MetricsView, IgnoredParameters {
+export interface AnalyticsSummary extends MetricsView, IgnoredParameters {
   readonly referrer_tag: string | null;
   readonly top_lenders: readonly LenderView[];
   readonly granularity: 'summary';
@@ -92,7 +92,7 @@ export interface AnalyticsPageResponse<Granularity extends 'daily' | 'row', Item
   readonly next_cursor: string | null;
 }
 
-export type DailyAnalyticsResponse = AnalyticsPageResponse<'daily', DailyFigures>;
+export type DailyAnalytics = AnalyticsPageResponse<'daily', DailyFigures>;
 export type SessionRowsResponse = AnalyticsPageResponse<'row', SessionFigures>;
 
 /** Range of days from the first to the last day number, both inclusive. */
@@ -106,7 +106,7 @@ export function toSummaryView(
   window: DayRange,
   maturedWindow: DayRange,
   figures: SummaryResult,
-): AnalyticsSummaryResponse {
+): AnalyticsSummary {
   const { matured } = figures;
   const hasMaturedDay = maturedWindow.fromDay <= maturedWindow.toDay;
   return {
@@ -204,7 +204,7 @@ function ratio(part: number, whole: number): number {
  * Returns the 95 % confidence interval of the mean confirmed revenue per matured session
  * (docs/contract.md#matured-figures). Returns null for fewer than `bounds.confidenceSessionsMin` sessions.
  */
-function confidenceInterval(matured: SummaryResult['matured']): AnalyticsSummaryResponse['rev_per_session_ci95'] {
+function confidenceInterval(matured: SummaryResult['matured']): AnalyticsSummary['rev_per_session_ci95'] {
   const { sessions, confirmedMicros, confirmedUsdSquared } = matured;
   if (sessions < bounds.confidenceSessionsMin) return null;
   const mean = confirmedMicros / microsPerUsd / sessions;

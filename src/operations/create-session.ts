@@ -36,7 +36,7 @@ export interface CreateSessionDeps {
 }
 
 /** Session in API responses (docs/contract.md#session-members). */
-export interface CreateSessionResponse extends IgnoredParameters {
+export interface SessionResponse extends IgnoredParameters {
   readonly sub_id: string;
   readonly referrer_tag: string;
   readonly created_at: string;
@@ -61,7 +61,7 @@ interface SessionRequest {
 }
 
 export interface CreatedSession {
-  readonly session: CreateSessionResponse;
+  readonly session: SessionResponse;
   /** Whether an earlier request with the same Idempotency-Key created the session. */
   readonly replayed: boolean;
 }
@@ -164,7 +164,7 @@ function toSessionView(
   createdMs: number,
   referrerTag: string,
   sessionTtlMs: number,
-): CreateSessionResponse {
+): SessionResponse {
   return {
     sub_id: subId,
     referrer_tag: referrerTag,
@@ -213,7 +213,7 @@ function addSession(
   keyNumber: number,
   { referrerTag, userAgent, metadata }: SessionRequest,
   digests: IdempotencyDigests | null,
-): { readonly view: CreateSessionResponse; readonly record: AppendedRecord } | null {
+): { readonly view: SessionResponse; readonly record: AppendedRecord } | null {
   const createdMs = clock.wallMs();
   const subId = subIds.createSubId(createdMs, tenant.account, tenant.vertical.number, tenant.mode);
   if (!sessions.add(subId, tenant)) return null;

@@ -19,8 +19,8 @@ import { isReferrerTag } from '../sessions/referrer-tags.ts';
 import type { Tenant } from '../verticals/tenant.ts';
 import {
   type AnalyticsPageResponse,
-  type AnalyticsSummaryResponse,
-  type DailyAnalyticsResponse,
+  type AnalyticsSummary,
+  type DailyAnalytics,
   type DailyFigures,
   type DayRange,
   formatDateRange,
@@ -42,7 +42,7 @@ export interface QueryAnalyticsDeps {
 /** Query parameters of GET /analytics (docs/contract.md#filters-and-dates). */
 export type AnalyticsRequest = RequestParameters<'query_analytics'>;
 
-export type AnalyticsResponse = AnalyticsSummaryResponse | DailyAnalyticsResponse | SessionRowsResponse;
+export type AnalyticsResponse = AnalyticsSummary | DailyAnalytics | SessionRowsResponse;
 
 /**
  * GET /analytics (docs/contract.md#analytics): returns figures of sessions. The request selects the sessions by a referrer tag, by a list
@@ -132,7 +132,7 @@ export async function queryAnalyticsSummary(
   filter: CohortFilter,
   { fromDay, toDay, undated, today }: DayRange & { readonly undated: boolean; readonly today: number },
   signal: CancelSignal | null = null,
-): Promise<AnalyticsSummaryResponse> {
+): Promise<AnalyticsSummary> {
   const maturedFromDay = undated ? today - bounds.maturedDefaultDays : fromDay;
   const maturedWindow = { fromDay: maturedFromDay, toDay: Math.min(toDay, lastMaturedCohortDay(today)) };
   const figures = await analytics.getSummary({ ...filter, fromDay, toDay, today, maturedFromDay }, signal);

@@ -22,7 +22,7 @@ export interface SubmitInputsDeps extends FindSessionDeps {
 }
 
 /** Response of `POST /inputs` (docs/contract.md#submitting-fields). */
-export interface SubmitInputsResponse extends IgnoredParameters {
+export interface InputsResponse extends IgnoredParameters {
   readonly sub_id: string;
   readonly fields_accepted: readonly string[];
   readonly fields_unknown: readonly string[];
@@ -40,7 +40,7 @@ export async function submitInputs(
   deps: SubmitInputsDeps,
   tenant: Tenant,
   body: unknown,
-): Promise<Outcome<SubmitInputsResponse>> {
+): Promise<Outcome<InputsResponse>> {
   if (!isJsonObject(body)) return invalidRequest('body');
   const { sub_id: subId, fields } = body;
   if (typeof subId !== 'string') return invalidRequest('sub_id');

@@ -10,7 +10,7 @@ import type {
 } from '../../src/analytics/analytics.ts';
 import type { AnalyticsStore } from '../../src/analytics/analytics-store.ts';
 import { emptyRecordCounts } from '../../src/analytics/projection-state.ts';
-import { daysSinceEpoch, millisecondsPerDay } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import { decodeSubId } from '../../src/ids/sub-id.ts';
 import {
   type LedgerRecord,
@@ -93,7 +93,7 @@ export class AnalyticsModel {
         ? 'unshownClicks'
         : session.clicks.has(offer)
           ? 'duplicateClicks'
-          : atMs - createdMs > millisecondsPerDay
+          : atMs - createdMs > msPerDay
             ? 'lateClicks'
             : null;
       if (reason !== null) {
@@ -208,12 +208,12 @@ function confirm(
   const first = transactions.get(`${kind} ${offer} ${txid}`);
   if (first !== undefined) return first.micros === micros && first.occurredMs === occurredMs ? 'repeated' : 'unsound';
   let click = session.clicks.get(offer);
-  if (click === undefined && evidenceMs !== null && evidenceMs - session.tenant.createdMs <= millisecondsPerDay) {
+  if (click === undefined && evidenceMs !== null && evidenceMs - session.tenant.createdMs <= msPerDay) {
     click = { lender, micros: value ?? 0, atMs: evidenceMs };
   }
   if (click === undefined || !session.shown.has(offer)) return 'unsound';
   // Accepts times up to 5 seconds early or late, for clock skew.
-  if (occurredMs < click.atMs - 5_000 || occurredMs > wallMs + 5_000 || wallMs - click.atMs > 90 * millisecondsPerDay)
+  if (occurredMs < click.atMs - 5_000 || occurredMs > wallMs + 5_000 || wallMs - click.atMs > 90 * msPerDay)
     return 'unsound';
   const limit =
     kind === 5 ? (transactions.get(`4 ${offer} ${txid}`)?.micros ?? 0) : 100_000_000_000 - confirmedMicros(session);

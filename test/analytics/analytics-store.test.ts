@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { SessionRowsQuery, SummaryQuery, SummaryResult } from '../../src/analytics/analytics.ts';
 import { emptyRecordCounts } from '../../src/analytics/projection-state.ts';
 import { bounds } from '../../src/bounds.ts';
-import { daysSinceEpoch, millisecondsPerDay } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import {
   offerClickedRecord,
   offersViewedRecord,
@@ -110,7 +110,7 @@ describe('AnalyticsStore', () => {
         revenueConfirmedRecord(sub, 'c', { click, txid: 'tx-2' }),
       ];
     };
-    const matured = subIdBytes({ createdMs: noon - 46 * millisecondsPerDay, serial: 2 });
+    const matured = subIdBytes({ createdMs: noon - 46 * msPerDay, serial: 2 });
     const records = [sub, matured].flatMap(recordsOf);
     const model = new AnalyticsModel();
     for (const record of records) model.record(record);
@@ -257,7 +257,7 @@ describe('AnalyticsStore', () => {
 
   it('rows are in ledger order even if the clock was set back', () => {
     const ages = [1, 0, 2, 1, 0, 30, 1, 31, 2, 0];
-    const subs = ages.map((age, serial) => subIdBytes({ createdMs: noon - age * millisecondsPerDay, serial }));
+    const subs = ages.map((age, serial) => subIdBytes({ createdMs: noon - age * msPerDay, serial }));
     apply(...subs.map((each) => sessionCreatedRecord(each)));
     for (const [afterPosition, positions] of [
       [0, [1, 2, 3, 4]],
@@ -298,7 +298,7 @@ describe('AnalyticsStore', () => {
           const arrive = (count: number) => {
             // Creation times span several days. Some are out of order.
             const createdAt = (each: number) =>
-              noon - 3 * millisecondsPerDay + (each - first) * 600_000 - ((each * 7) % (jitter + 1)) * 3_600_000;
+              noon - 3 * msPerDay + (each - first) * 600_000 - ((each * 7) % (jitter + 1)) * 3_600_000;
             const created = Array.from({ length: count }, () =>
               sessionCreatedRecord(subIdBytes({ createdMs: createdAt(serial), serial: serial++ })),
             );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { SummaryQuery } from '../../src/analytics/analytics.ts';
-import { daysSinceEpoch, millisecondsPerDay } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import { type DeviceClass, type LedgerRecord, widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import {
   offerClickedRecord,
@@ -21,7 +21,7 @@ const offers = ['a', 'b', 'c', 'd'];
 /** Generates four sub_ids, because a payout requires a session, a view and a click of the same sub_id. */
 const earner = fc
   .record({ age: fc.constantFrom(0, 46), serial: fc.nat({ max: 1 }) })
-  .map(({ age, serial }) => subIdBytes({ createdMs: noon - age * millisecondsPerDay, serial }));
+  .map(({ age, serial }) => subIdBytes({ createdMs: noon - age * msPerDay, serial }));
 
 /** Generates few sub_ids, so that many records refer to the same session. The ids have several tenants and days. */
 const sub = fc.oneof(
@@ -34,7 +34,7 @@ const sub = fc.oneof(
       mode: fc.constantFrom('live' as const, 'live' as const, 'test' as const),
       age: fc.constantFrom(0, 0, 1, 45, 46, 47),
     })
-    .map(({ age, ...wanted }) => subIdBytes({ createdMs: noon - age * millisecondsPerDay, ...wanted })),
+    .map(({ age, ...wanted }) => subIdBytes({ createdMs: noon - age * msPerDay, ...wanted })),
 );
 
 const created = fc
@@ -47,7 +47,7 @@ const created = fc
   .map(([sub, tag, device, metadata]) => sessionCreatedRecord(sub, { tag, device: device as DeviceClass, metadata }));
 
 const viewed = fc
-  .tuple(sub, fc.subarray(offers), fc.constantFrom(1_000, 1_000, millisecondsPerDay))
+  .tuple(sub, fc.subarray(offers), fc.constantFrom(1_000, 1_000, msPerDay))
   .map(([sub, shown, afterMs]) => offersViewedRecord(sub, shown, sub.readUIntBE(0, 6) + afterMs));
 
 /** Generates two widget load ids per session. A refresh does not require an earlier view. */
@@ -61,19 +61,14 @@ const reported = fc
     sub,
     fc.array(fc.nat({ max: widgetEventTypes.length }), { minLength: 1, maxLength: 6 }),
     fc.constantFrom(null, 'a'),
-    fc.constantFrom(0, 3_000, millisecondsPerDay),
+    fc.constantFrom(0, 3_000, msPerDay),
   )
   .map(([sub, types, offerId, afterMs]) =>
     widgetEventsRecord(sub, types, { offerId, wallMs: sub.readUIntBE(0, 6) + afterMs }),
   );
 
 const clicked = fc
-  .tuple(
-    sub,
-    fc.constantFrom(...offers),
-    fc.nat({ max: 5_000_000 }),
-    fc.constantFrom(0, 0, 0, millisecondsPerDay, millisecondsPerDay + 1),
-  )
+  .tuple(sub, fc.constantFrom(...offers), fc.nat({ max: 5_000_000 }), fc.constantFrom(0, 0, 0, msPerDay, msPerDay + 1))
   .map(([sub, offer, valueMicros, afterMs]) =>
     offerClickedRecord(sub, offer, {
       valueMicros,
@@ -90,13 +85,13 @@ const booking = fc.record({
   offer: fc.constantFrom('a', 'a', ...offers),
   txid: fc.constantFrom('tx-1', 'tx-1', 'tx-2'),
   micros,
-  occurredAfterMs: fc.constantFrom(millisecondsPerDay, millisecondsPerDay, 2 * millisecondsPerDay, 0),
-  reportedAfterMs: fc.constantFrom(0, 0, 1, 89 * millisecondsPerDay, 90 * millisecondsPerDay, -5_000, -5_001),
+  occurredAfterMs: fc.constantFrom(msPerDay, msPerDay, 2 * msPerDay, 0),
+  reportedAfterMs: fc.constantFrom(0, 0, 1, 89 * msPerDay, 90 * msPerDay, -5_000, -5_001),
 });
 type Booking = typeof booking extends fc.Arbitrary<infer Value> ? Value : never;
 const evidence = fc.option(
   fc.record({
-    afterMs: fc.constantFrom(0, 5_000, millisecondsPerDay, millisecondsPerDay + 1),
+    afterMs: fc.constantFrom(0, 5_000, msPerDay, msPerDay + 1),
     valueMicros: fc.nat({ max: 5_000_000 }),
   }),
 );

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { SessionRowsQuery, SummaryQuery } from '../../src/analytics/analytics.ts';
 import type { CounterArchive } from '../../src/analytics/counter-archive.ts';
 import { bounds } from '../../src/bounds.ts';
-import { daysSinceEpoch, millisecondsPerDay } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import {
   offerClickedRecord,
   offersViewedRecord,
@@ -16,7 +16,7 @@ import { ProjectedStore } from './projected-store.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12);
 const today = daysSinceEpoch(noon);
-const old = noon - 10 * millisecondsPerDay;
+const old = noon - 10 * msPerDay;
 const retainedFrom = today - 9;
 
 describe('retention of sessions in the analytics store', () => {
@@ -134,13 +134,13 @@ describe('retention of sessions in the analytics store', () => {
     projected.reopen();
     applyRetention();
     assert.equal(archive.ledgerStartPosition, 20);
-    applyIn(60, created(7, noon + millisecondsPerDay));
+    applyIn(60, created(7, noon + msPerDay));
     applyRetention(today + 1);
     assert.equal(archive.ledgerStartPosition, 60);
     // The clock has advanced, but no sessions were created on a later day.
     applyRetention(today + 2);
     assert.equal(archive.firstRetainedDay, today + 1);
-    applyIn(80, created(8, noon + 2 * millisecondsPerDay));
+    applyIn(80, created(8, noon + 2 * msPerDay));
     applyRetention(today + 2);
     assert.equal(archive.ledgerStartPosition, 80);
     assert.deepEqual([...archive.readAll()].filter(([kind]) => kind === 11).length, 3);
@@ -170,10 +170,10 @@ describe('retention of sessions in the analytics store', () => {
     const retain = () =>
       projected.store.applyRetention(archive, { today: today + year, retentionDays: 140, wallMs: noon });
     retain();
-    projected.apply(created(3, noon + year * millisecondsPerDay));
+    projected.apply(created(3, noon + year * msPerDay));
     retain();
     assert.equal(projected.store.listSessions(rows).retainedFromDay, 0);
-    projected.apply(created(4, noon + (year - 1) * millisecondsPerDay));
+    projected.apply(created(4, noon + (year - 1) * msPerDay));
     retain();
     assert.equal(projected.store.listSessions(rows).retainedFromDay, today + year - 140);
   });

@@ -6,13 +6,13 @@ import { type AdmittedCaller, Authenticator, type AuthRejection } from '../../sr
 import type { OperationName } from '../../src/auth/key-usage.ts';
 import { defaultKeyLimits } from '../../src/auth/rate-limits.ts';
 import { bounds } from '../../src/bounds.ts';
-import { daysSinceEpoch, millisecondsPerDay } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import { personalLoans } from '../../src/verticals/personal-loans/personal-loans.ts';
 import type { Vertical } from '../../src/verticals/vertical.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { issueKey, type KeyOptions, noonMs, openAuth, revokeKey } from './support.ts';
 
-const midnightMs = noonMs + millisecondsPerDay / 2;
+const midnightMs = noonMs + msPerDay / 2;
 const otherVertical: Vertical = { ...personalLoans, number: 99, segment: 'boat-loans', keyPrefix: 'svc_bt_' };
 
 /** Opens an authenticator with one API key. `ask` sends a request with the key. */
@@ -142,7 +142,7 @@ test('if several rate limits apply, returns the status of the limit with the few
     return [policy.name, remaining, resetEpochSeconds - noonMs / 1000];
   };
   assert.deepEqual(statusOf('get_marketplace'), ['minute', 9, 60]);
-  assert.deepEqual(statusOf('create_session'), ['day', 7, millisecondsPerDay / 2000]);
+  assert.deepEqual(statusOf('create_session'), ['day', 7, msPerDay / 2000]);
   assert.deepEqual(statusOf('query_analytics'), ['analytics', 2, 60]);
   clock.advance(1000);
   assert.deepEqual(statusOf('submit_inputs'), ['minute', 6, 61]);
@@ -204,10 +204,10 @@ test('deletes the request counts of idle API keys, but keeps their session count
 test('deletes the restored session counts of API keys after two days', (t) => {
   const { authenticator, clock, ask } = openAuthWithKey(t);
   for (let number = 100; number < 105; number++) authenticator.restoreSessionCount(number, daysSinceEpoch(noonMs), 1);
-  clock.advance(millisecondsPerDay);
+  clock.advance(msPerDay);
   assertAdmitted(ask());
   assert.equal(authenticator.trackedKeyCount, 6);
-  clock.advance(millisecondsPerDay);
+  clock.advance(msPerDay);
   assertAdmitted(ask());
   assert.equal(authenticator.trackedKeyCount, 1);
 });
@@ -220,7 +220,7 @@ test('admits a random request if and only if all its rate limits allow the reque
     operation: fc.constantFrom<OperationName>('create_session', 'submit_inputs', 'get_marketplace', 'query_analytics'),
     monotonicStepMs: fc.constantFrom(0, 0, 0.5, 1, 5_000, 29_999.5, 59_999, 60_000, 90_000),
     // The clock crosses midnight in both directions and moves by at most a day.
-    wallStepMs: fc.constantFrom(0, 0, 1, 30_000, 60_000, -45_000, millisecondsPerDay / 4),
+    wallStepMs: fc.constantFrom(0, 0, 1, 30_000, 60_000, -45_000, msPerDay / 4),
     sessionCreated: fc.boolean(),
   });
   fc.assert(

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { formatDailyTable, formatSessions, formatSummary } from '../../src/cli/commands/analytics-text.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
-import type { AnalyticsSummaryResponse } from '../../src/operations/analytics-responses.ts';
+import type { AnalyticsSummary } from '../../src/operations/analytics-responses.ts';
 
 const figures = {
   sessions_total: 2,
@@ -16,8 +16,8 @@ const figures = {
 };
 const noWidgetEvents = Object.fromEntries(
   widgetEventTypes.map((type) => [type, 0]),
-) as AnalyticsSummaryResponse['widget_events'];
-const summary: AnalyticsSummaryResponse = {
+) as AnalyticsSummary['widget_events'];
+const summary: AnalyticsSummary = {
   referrer_tag: 'hero-short',
   ...figures,
   top_lenders: [{ lender: 'Harbor Loans', clicks: 2, rev_confirmed: 105 }],

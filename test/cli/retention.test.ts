@@ -5,7 +5,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
-import { daysSinceEpoch, formatIsoDate, millisecondsPerDay } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch, formatIsoDate, msPerDay } from '../../src/domain/calendar.ts';
 import { segmentHeaderLength } from '../../src/event-log/log-format.ts';
 import { createMarketplace, type Marketplace, type MarketplaceOptions } from '../../src/index.ts';
 import { ApiCaller } from '../support/api-caller.ts';
@@ -31,7 +31,7 @@ async function writeHistory(folder: string, startMs: number) {
   const subIds: string[][] = [];
   const clickIds: string[] = [];
   for (const day of [0, 3, 60, 149, 150]) {
-    clock.advance(startMs + day * millisecondsPerDay - clock.wallMs());
+    clock.advance(startMs + day * msPerDay - clock.wallMs());
     const marketplace = await createMarketplace({ dataDir: folder, clock, durability: 'write' });
     key ||= marketplace.keys.create({ account: 'keeper', vertical: 'personal-loans', mode: 'live' }).key;
     const partner = marketplace.partnerApi(key);
@@ -65,7 +65,7 @@ async function writeHistory(folder: string, startMs: number) {
 }
 
 /** Time of the first run: noon 170 days ago. The last run was therefore 20 days ago. */
-const firstDayMs = (daysSinceEpoch(Date.now()) - 170) * millisecondsPerDay + millisecondsPerDay / 2;
+const firstDayMs = (daysSinceEpoch(Date.now()) - 170) * msPerDay + msPerDay / 2;
 let root = '';
 let history: Awaited<ReturnType<typeof writeHistory>>;
 before(async () => {

@@ -5,7 +5,7 @@ import { bounds } from '../../src/bounds.ts';
 import type { ReplacedCatalog } from '../../src/catalogs/catalog-store.ts';
 import { type CompiledCatalog, compileCatalog } from '../../src/catalogs/compile-catalog.ts';
 import { DailyCaps } from '../../src/clicks/daily-caps.ts';
-import { daysSinceEpoch, millisecondsPerDay } from '../../src/domain/calendar.ts';
+import { daysSinceEpoch, msPerDay } from '../../src/domain/calendar.ts';
 import type { ApiKeyMode } from '../../src/domain/mode.ts';
 import type { LedgerRecord, OfferClickedRecord } from '../../src/ledger/ledger-record.ts';
 import { allOffersAvailable } from '../../src/matching/matcher.ts';
@@ -146,7 +146,7 @@ describe('DailyCaps', () => {
     assert.equal(closed(), first);
     bench.click(bench.shown(), 'b');
     assert.notEqual(closed(), first);
-    bench.nowMs += millisecondsPerDay;
+    bench.nowMs += msPerDay;
     assert.equal(closed(), allOffersAvailable);
   });
 
@@ -211,7 +211,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(sub), null);
     assert.equal(bench.click(bench.shown()), true);
     const open = bench.shown();
-    bench.nowMs += millisecondsPerDay / 2;
+    bench.nowMs += msPerDay / 2;
     bench.append(revenueConfirmedRecord(open, 'a'));
     assert.equal(bench.click(open), true);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AnalyticsSummaryResponse, SessionRowsResponse } from '../../src/index.ts';
+import type { AnalyticsSummary, SessionRowsResponse } from '../../src/index.ts';
 import { assertError, assertOk, assertTimestamp } from '../support/api-caller.ts';
 import { describePersonalLoans } from '../support/contract-suite.ts';
 import { echoMarker } from '../support/http-client.ts';
@@ -23,7 +23,7 @@ describePersonalLoans('GET /analytics', (door) => {
       const visited = await caller.createSessionWithClicks('figures', fixture.complete, count);
       clicked.push(...visited.clicked.map(({ svc_offer_id: id }) => id));
     }
-    const summary = assertOk<AnalyticsSummaryResponse>(await caller.get('analytics', { referrer_tag: 'figures' }));
+    const summary = assertOk<AnalyticsSummary>(await caller.get('analytics', { referrer_tag: 'figures' }));
     assert.deepEqual([summary.referrer_tag, summary.granularity], ['figures', 'summary']);
     assert.deepEqual([summary.sessions_total, summary.marketplace_views, summary.offer_clicks], [3, 3, 3]);
     assert.equal(summary.rev_attributed, totalClickUsd(fixture, clicked));
@@ -97,7 +97,7 @@ describePersonalLoans('GET /analytics', (door) => {
     const ids = (await Promise.all(created)).map(({ sub_id: id }) => id);
     for (const comma of ['%2C', '%2c', ',']) {
       const answer = await caller.get('analytics', `sub_id_list=${ids.join(comma)}`);
-      assert.equal(assertOk<AnalyticsSummaryResponse>(answer).sessions_total, 500, comma);
+      assert.equal(assertOk<AnalyticsSummary>(answer).sessions_total, 500, comma);
     }
     const tooMany = `sub_id_list=${[...ids, echoMarker].join(',')}`;
     assertError(await caller.get('analytics', tooMany), 'INVALID_REQUEST', 'sub_id_list');

@@ -1,5 +1,5 @@
 import { type Random, wholeNumber } from '../../bench/population/random.ts';
-import type { ApiKeyMode, CreateSessionResponse } from '../../src/index.ts';
+import type { ApiKeyMode, SessionResponse } from '../../src/index.ts';
 import type { createUnrecordedClickIdIssuer } from '../support/click-ids.ts';
 import type { Partner } from './server-process.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -27,7 +27,7 @@ export class Expectations {
   /** Sessions with requests since the last verification. */
   readonly touched = new Set<SessionRecord>();
   /** Keyed creations with an answer. */
-  readonly keyed: (KeyedCreation & { readonly answer: CreateSessionResponse })[] = [];
+  readonly keyed: (KeyedCreation & { readonly answer: SessionResponse })[] = [];
   readonly keyedUnanswered: KeyedCreation[] = [];
   #moment = 0;
   #durableBefore = 0;

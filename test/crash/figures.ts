@@ -1,4 +1,4 @@
-import type { AnalyticsSummaryResponse, DailyAnalyticsResponse, SessionFigures } from '../../src/index.ts';
+import type { AnalyticsSummary, DailyAnalytics, SessionFigures } from '../../src/index.ts';
 import { widgetEventTypes } from '../../src/ledger/ledger-record.ts';
 import { revenueChangeMicros } from './confirmations.ts';
 import { lenderOf } from './personal-loans-rules.ts';
@@ -58,7 +58,7 @@ export function expectedReport(figures: Figures, sessions: number): ReportedFigu
 }
 
 /** Reads the figures of a summary or of a day. */
-export function readFigures(view: AnalyticsSummaryResponse | DailyAnalyticsResponse['data'][number]): ReportedFigures {
+export function readFigures(view: AnalyticsSummary | DailyAnalytics['data'][number]): ReportedFigures {
   return {
     sessions: view.sessions_total,
     views: view.marketplace_views,
@@ -71,7 +71,7 @@ export function readFigures(view: AnalyticsSummaryResponse | DailyAnalyticsRespo
 }
 
 /** Reads the figures of a summary. Throws unless its lenders and devices add up to the whole. */
-export function readSummary(summary: AnalyticsSummaryResponse): ReportedFigures {
+export function readSummary(summary: AnalyticsSummary): ReportedFigures {
   const figures = readFigures(summary);
   const lenders = summary.top_lenders;
   const devices = Object.values(summary.by_device);

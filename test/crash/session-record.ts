@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { bounds } from '../../src/bounds.ts';
-import type { ApiKeyMode, CreateSessionResponse } from '../../src/index.ts';
+import type { ApiKeyMode, SessionResponse } from '../../src/index.ts';
 import type { Fields } from '../support/vertical-fixture.ts';
 import {
   type ConfirmationRow,
@@ -79,7 +79,7 @@ export class SessionRecord {
   #uncertainConfirmations: UncertainConfirmations | null = null;
   #uncertainReports: readonly UncertainReport[] = [];
 
-  constructor(view: Pick<CreateSessionResponse, 'sub_id' | 'created_at'>, tag: string, mode: ApiKeyMode) {
+  constructor(view: Pick<SessionResponse, 'sub_id' | 'created_at'>, tag: string, mode: ApiKeyMode) {
     this.subId = view.sub_id;
     this.createdMs = Date.parse(view.created_at);
     this.tag = tag;

@@ -1,16 +1,16 @@
 import assert, { AssertionError } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
-  AnalyticsSummaryResponse,
+  AnalyticsSummary,
   ConfirmationsResponse,
-  CreateSessionResponse,
-  DailyAnalyticsResponse,
+  DailyAnalytics,
   MarketplaceResponse,
+  SessionResponse,
   SessionRowsResponse,
   WidgetEmbedResponse,
 } from '../../src/index.ts';
 import type { SortOrder } from '../../src/matching/matcher.ts';
-import type { SubmitInputsResponse } from '../../src/operations/submit-inputs.ts';
+import type { InputsResponse } from '../../src/operations/submit-inputs.ts';
 import { ApiCaller, WidgetCaller, type WidgetOffersResponse } from '../support/api-caller.ts';
 import { HttpClient, type HttpResponse } from '../support/http-client.ts';
 import type { Tally } from './expectations.ts';
@@ -176,7 +176,7 @@ export async function querySummary(
   wire: ServerConnections,
   partner: Partner,
   query: Readonly<Record<string, string>>,
-): Promise<AnalyticsSummaryResponse> {
+): Promise<AnalyticsSummary> {
   return summaryOf(await retryUntilAnswered(() => wire.queryAnalytics(partner, query)));
 }
 
@@ -208,12 +208,12 @@ export function expectInsufficient(answer: HttpResponse | null): void {
   if (answer !== null && answer.status !== 503) assert.equal(answer.status, 400, answer.text);
 }
 
-export const sessionOf = (answer: HttpResponse): CreateSessionResponse => JSON.parse(answer.text);
-export const inputsOf = (answer: HttpResponse): SubmitInputsResponse => JSON.parse(answer.text);
+export const sessionOf = (answer: HttpResponse): SessionResponse => JSON.parse(answer.text);
+export const inputsOf = (answer: HttpResponse): InputsResponse => JSON.parse(answer.text);
 export const marketplaceOf = (answer: HttpResponse): MarketplaceResponse => JSON.parse(answer.text);
 export const embedOf = (answer: HttpResponse): WidgetEmbedResponse => JSON.parse(answer.text);
 export const widgetOffersOf = (answer: HttpResponse): WidgetOffersResponse => JSON.parse(answer.text);
-export const summaryOf = (answer: HttpResponse): AnalyticsSummaryResponse => JSON.parse(answer.text);
+export const summaryOf = (answer: HttpResponse): AnalyticsSummary => JSON.parse(answer.text);
 export const confirmationsOf = (answer: HttpResponse): ConfirmationsResponse => JSON.parse(answer.text);
-export const dailyOf = (answer: HttpResponse): DailyAnalyticsResponse => JSON.parse(answer.text);
+export const dailyOf = (answer: HttpResponse): DailyAnalytics => JSON.parse(answer.text);
 export const rowsOf = (answer: HttpResponse): SessionRowsResponse => JSON.parse(answer.text);

@@ -7,7 +7,7 @@ import {
   daysSinceEpoch,
   formatIsoDate,
   formatIsoTimestamp,
-  millisecondsPerDay,
+  msPerDay,
   parseIsoDate,
   parseIsoTimestamp,
   toCompactDate,
@@ -23,7 +23,7 @@ describe('parseIsoDate', () => {
     assert.deepEqual(['1970-01-01', '1969-12-31', '2024-02-29'].map(parseIsoDate), [
       0,
       -1,
-      Date.UTC(2024, 1, 29) / millisecondsPerDay,
+      Date.UTC(2024, 1, 29) / msPerDay,
     ]);
   });
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import { millisecondsPerDay } from '../../src/domain/calendar.ts';
+import { msPerDay } from '../../src/domain/calendar.ts';
 import { LogDamagedError } from '../../src/event-log/segment-reader.ts';
 import { FolderMissingError, type Marketplace } from '../../src/index.ts';
 import { runMarketplace } from '../cli/run-marketplace.ts';
@@ -25,9 +25,9 @@ async function twoLives(t: TestContext) {
     return key;
   };
   const old = await live();
-  clock.advance(3 * millisecondsPerDay);
+  clock.advance(3 * msPerDay);
   const recent = await live();
-  clock.advance(2 * millisecondsPerDay);
+  clock.advance(2 * msPerDay);
   const [first, second] = readdirSync(join(dataDir, 'ledger'))
     .sort()
     .map((name) => join(dataDir, 'ledger', name));

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { bounds } from '../../src/bounds.ts';
-import type { ConfirmationRow, CreateSessionResponse, Marketplace, OfferView, PartnerApi } from '../../src/index.ts';
+import type { ConfirmationRow, Marketplace, OfferView, PartnerApi, SessionResponse } from '../../src/index.ts';
 import { addSecret } from '../../src/secrets/secret-file.ts';
 import { ChangeableCatalogs, withDailyCap, withoutOffers } from '../support/changeable-catalogs.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -29,7 +29,7 @@ interface SecondRun {
   readonly retried: {
     readonly body: { readonly referrer_tag: string; readonly metadata: { readonly page: number } };
     readonly options: { readonly idempotencyKey: string };
-    readonly session: CreateSessionResponse;
+    readonly session: SessionResponse;
   };
 }
 

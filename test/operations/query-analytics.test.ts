@@ -12,8 +12,8 @@ import { formatIsoDate, parseIsoDate } from '../../src/domain/calendar.ts';
 import { PageCursors } from '../../src/ids/page-cursor.ts';
 import { SubIds } from '../../src/ids/sub-id.ts';
 import type {
-  AnalyticsSummaryResponse,
-  DailyAnalyticsResponse,
+  AnalyticsSummary,
+  DailyAnalytics,
   SessionRowsResponse,
 } from '../../src/operations/analytics-responses.ts';
 import { type AnalyticsRequest, queryAnalytics } from '../../src/operations/query-analytics.ts';
@@ -86,16 +86,13 @@ class Bench {
   }
 
   /** Returns the summary for these figures. */
-  summary(
-    figures: Partial<SummaryResult>,
-    request: AnalyticsRequest = { referrer_tag },
-  ): Promise<AnalyticsSummaryResponse> {
+  summary(figures: Partial<SummaryResult>, request: AnalyticsRequest = { referrer_tag }): Promise<AnalyticsSummary> {
     this.analytics.figures = { ...this.analytics.figures, ...figures };
     return this.view(request);
   }
 
   /** Returns the page for these days. */
-  days(request: AnalyticsRequest = {}, days: readonly DayMetrics[] = []): Promise<DailyAnalyticsResponse> {
+  days(request: AnalyticsRequest = {}, days: readonly DayMetrics[] = []): Promise<DailyAnalytics> {
     this.analytics.days = days;
     return this.view({ referrer_tag, granularity: 'daily', ...request });
   }
@@ -120,7 +117,7 @@ describe('filters of an analytics query', () => {
       const tag = 'referrer_tag' in request ? referrer_tag : null;
       assert.deepEqual([account, vertical, mode, referrerTag], [42, 1, 'test', tag]);
       assert.deepEqual(subs, 'sub_id_list' in request ? bench.bytesOf(sub_id_list) : null);
-      assert.equal((await bench.view<AnalyticsSummaryResponse>(request)).referrer_tag, tag);
+      assert.equal((await bench.view<AnalyticsSummary>(request)).referrer_tag, tag);
     }
   });
 
@@ -226,10 +223,7 @@ describe('dates of an analytics query', () => {
 
 it('granularity accepts only summary, daily and row, and the default is summary', async () => {
   for (const granularity of ['summary', 'daily', 'row']) {
-    assert.equal(
-      (await new Bench().view<AnalyticsSummaryResponse>({ referrer_tag, granularity })).granularity,
-      granularity,
-    );
+    assert.equal((await new Bench().view<AnalyticsSummary>({ referrer_tag, granularity })).granularity, granularity);
   }
   assert.equal((await new Bench().summary({})).granularity, 'summary');
   for (const granularity of ['', 'rows', 'Summary', 'weekly', 'constructor']) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { millisecondsPerDay } from '../../src/domain/calendar.ts';
+import { msPerDay } from '../../src/domain/calendar.ts';
 import { formatSubId } from '../../src/ids/sub-id.ts';
 import type { SessionCreatedRecord } from '../../src/ledger/ledger-record.ts';
 import type { IdempotencyDigests } from '../../src/sessions/idempotency-keys.ts';
@@ -116,7 +116,7 @@ describe('SessionRecovery', () => {
 
   it('restores the number of sessions that each key created on the current UTC day', (t) => {
     const { recovery, nowMs } = setUp(t);
-    const midnight = nowMs - (nowMs % millisecondsPerDay);
+    const midnight = nowMs - (nowMs % msPerDay);
     const created = (createdMs: number, keyNumber: number, serial: number) =>
       sessionCreatedRecord(subIdBytes({ createdMs, serial })).with(4, keyNumber) as unknown as SessionCreatedRecord;
     recovery.applyLedgerRecord(created(midnight - 1, 7, 1));

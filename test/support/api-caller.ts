@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type {
-  AnalyticsSummaryResponse,
-  CreateSessionResponse,
-  DailyAnalyticsResponse,
+  AnalyticsSummary,
+  DailyAnalytics,
   MarketplaceResponse,
+  SessionResponse,
   SessionRowsResponse,
   WidgetEmbedResponse,
 } from '../../src/index.ts';
 import type { WidgetOffersResponse } from '../../src/operations/show-widget-offers.ts';
-import type { SubmitInputsResponse } from '../../src/operations/submit-inputs.ts';
+import type { InputsResponse } from '../../src/operations/submit-inputs.ts';
 import type { HttpClient, HttpResponse } from './http-client.ts';
 
 /** Statuses by error code, copied from docs/contract.md#error-codes, because the tests check the table in the code. */
@@ -147,11 +147,11 @@ export class ApiCaller {
     });
   }
 
-  async createSession(tag: string, more: Readonly<Record<string, unknown>> = {}): Promise<CreateSessionResponse> {
+  async createSession(tag: string, more: Readonly<Record<string, unknown>> = {}): Promise<SessionResponse> {
     return assertOk(await this.post('session', { referrer_tag: tag, ...more }));
   }
 
-  async submitFields(subId: string, fields: object): Promise<SubmitInputsResponse> {
+  async submitFields(subId: string, fields: object): Promise<InputsResponse> {
     return assertOk(await this.post('inputs', { sub_id: subId, fields }));
   }
 
@@ -197,11 +197,11 @@ export class ApiCaller {
     return new WidgetCaller(this.http, subId, token);
   }
 
-  async summary(query: Query): Promise<AnalyticsSummaryResponse> {
+  async summary(query: Query): Promise<AnalyticsSummary> {
     return assertOk(await this.get('analytics', query));
   }
 
-  async daily(query: Query): Promise<DailyAnalyticsResponse> {
+  async daily(query: Query): Promise<DailyAnalytics> {
     return assertOk(await this.get('analytics', { ...query, granularity: 'daily' }));
   }
 

@@ -1,6 +1,6 @@
 import { bounds } from '../../bounds.ts';
 import { escapeInvisibleCharacters } from '../../domain/text.ts';
-import type { AnalyticsSummaryResponse, DailyFigures, SessionFigures } from '../../operations/analytics-responses.ts';
+import type { AnalyticsSummary, DailyFigures, SessionFigures } from '../../operations/analytics-responses.ts';
 import { formatNameValuePairs, formatTable } from '../output.ts';
 
 export function formatLedgerPosition(position: number): string {
@@ -17,7 +17,7 @@ const metricHeadings = [
   'CONFIRMED USD PER SESSION',
 ];
 type SessionMetrics = Pick<
-  AnalyticsSummaryResponse,
+  AnalyticsSummary,
   | 'sessions_total'
   | 'marketplace_views'
   | 'offer_clicks'
@@ -39,7 +39,7 @@ function metricCells(figures: SessionMetrics): string[] {
   ];
 }
 
-export function formatSummary(summary: AnalyticsSummaryResponse, position: number): string {
+export function formatSummary(summary: AnalyticsSummary, position: number): string {
   const { sessions_kept_from: keptFrom } = summary;
   const widgetEvents = Object.entries(summary.widget_events).filter(([, count]) => count > 0);
   const head: [string, string][] = [
@@ -91,7 +91,7 @@ function formatMatured({
   sessions_matured: sessions,
   rev_per_session_matured: perSession,
   rev_per_session_ci95: interval,
-}: AnalyticsSummaryResponse): string {
+}: AnalyticsSummary): string {
   if (from === null) return `no day of this period is older than ${bounds.maturedDays} days`;
   const counted = `${sessions} sessions from ${from} to ${to}, older than ${bounds.maturedDays} days`;
   if (perSession === null) return counted;
