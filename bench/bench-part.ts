@@ -62,7 +62,7 @@ export interface BenchContext {
   readonly progress: ProgressPrinter;
 }
 
-/** Part of the benchmarks, such as `micro`. Its results are merged into the `BenchResult`. */
+/** Part of the benchmarks, such as `micro`, whose results become part of the `BenchResult`. */
 export interface BenchPart {
   /** Name of the part for the option `--only`. */
   readonly name: string;

@@ -25,13 +25,13 @@ export function summarizeMeasurements(values: readonly number[]): MeasurementSum
   return { median: median(values), lowest: Math.min(...values), highest: Math.max(...values) };
 }
 
-/** Standard deviation of a normal distribution divided by its median absolute deviation. */
+/** For a normal distribution: the standard deviation, divided by the median absolute deviation. */
 const sigmaOfMad = 1.4826;
 /** Correction factors of the median absolute deviation for 2 to 9 values (Croux and Rousseeuw, COMPSTAT 1992). */
 const smallSampleCorrections = [1.196, 1.495, 1.363, 1.206, 1.2, 1.14, 1.129, 1.107];
 /** A change of more than this number of standard deviations is not noise. */
 const noiseSigmas = 3;
-/** Minimum loss threshold. A smaller loss of speed is never reported, because measurements vary from day to day. */
+/** Minimum loss threshold. Small losses of speed are not reported, because measurements vary from day to day. */
 const lossThresholdMin = 0.08;
 /** Maximum loss threshold. A loss of more than half the speed is always reported, even if the runs vary widely. */
 const lossThresholdMax = 0.5;

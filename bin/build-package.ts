@@ -20,7 +20,7 @@ for (const folder of ['capacity', 'openapi', 'verticals']) {
     filter: (path) => !path.endsWith('.ts'),
   });
 }
-// Copies a few files of swagger-ui-dist. The whole package is ten times as large, and its dependency @scarf/scarf reports each
+// Copies a few files instead of depending on swagger-ui-dist, which is ten times as large and whose dependency @scarf/scarf reports each
 // installation.
 for (const name of [
   'swagger-ui.css',

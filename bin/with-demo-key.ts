@@ -126,7 +126,7 @@ function runMarketplace(...args: string[]): string {
   }
 }
 
-/** Runs the program in its own process group, so that the terminal sends Ctrl-C only to this process, which forwards it. */
+/** Runs the program in a separate process group, so that only this script receives Ctrl-C from the terminal and forwards the signal. */
 function runProgram(environment: Readonly<Record<string, string>>): Promise<number> {
   if (earlySignal !== undefined) return Promise.resolve(128 + constants.signals[earlySignal]);
   const started = spawn(program, programArguments, {

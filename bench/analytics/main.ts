@@ -45,7 +45,7 @@ else {
   const ledger: SampleLedger = {
     sessions: Number(options.sessions),
     days: 200,
-    // Multiplication by the prime 7,919 gives successive sessions different tags in a scattered order.
+    // Multiplies by the prime 7,919, so that successive sessions get distant tag numbers.
     tagOf: (serial) => (serial % 10 < 3 ? largeTag : `tag-${(serial * 7_919) % otherTagCount}`),
     sessionsPerView: 4,
     sessionsPerClick: 8,

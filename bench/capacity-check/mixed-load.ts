@@ -12,9 +12,9 @@ import {
   submitInputsRequest,
 } from '../scenarios/requests.ts';
 
-/** Number of API keys, relative to the number that the mean request rate needs. Some minutes have more requests than the mean. */
+/** Number of API keys, divided by the number that an average minute needs. A busy minute needs more API keys than an average minute. */
 const headroomFactor = 1.25;
-/** A large load submits new inputs to about this number of live sessions. */
+/** Approximate maximum number of live sessions that get new inputs during a load. */
 const changedSessionsMax = 20_000;
 /** Maximum number of live sessions whose offers are requested repeatedly without new inputs. */
 const knownSessionsMax = 2_000;
@@ -31,7 +31,7 @@ interface LoadSize {
   readonly requests: number;
   /** Number of API keys for the load; large enough that each key stays below its limits. */
   readonly keys: number;
-  /** Number of additional API keys for the requests that cache rankings and create click links before the load. */
+  /** Number of API keys that only the preparation uses. The preparation caches rankings and creates click links. */
   readonly preparingKeys: number;
   /** Number of live sessions for each kind of request in the load. */
   readonly sessions: {

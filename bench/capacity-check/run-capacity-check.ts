@@ -10,7 +10,7 @@ import { type BorrowerSession, clickRequests } from '../scenarios/requests.ts';
 import { measureServerUsage, readMemoryAfterGc } from '../target/load-target.ts';
 import { buildMixedLoad, computeLoadSize, warmUpSeconds } from './mixed-load.ts';
 
-/** Number of offers in the catalog. The route benchmark `marketplace-unknown` uses the same number. */
+/** Number of offers in the catalog, as in the route benchmark `marketplace-unknown`. */
 const catalogOffers = 200;
 const preparingConnections = 64;
 const offersShown = 20;

@@ -137,7 +137,7 @@ function randomBand(
   const lowest = Math.max(3.99, roundToHundredths(kind.bestRatePercent + base + 22 * (1 - quality) ** 1.2));
   const width = randomInteger(random, 2, 8) + (1 - quality) * 2;
   const min = Math.min(lowest, 31.99);
-  // The APR includes the fee. The maximum note rate is reduced by the fee, so that the APR rarely exceeds 36 %.
+  // Subtracts the fee from the maximum note rate, so that the APR, which includes the fee, rarely exceeds 36 %.
   const max = Math.max(min, Math.min(roundToHundredths(min + width), roundToHundredths(35.99 - fee)));
   const most = Math.round((amount.max * (0.4 + 0.6 * quality)) / 500) * 500;
   return {
@@ -190,7 +190,7 @@ function randomAmountRange(
   return { min, max };
 }
 
-/** Returns the terms of an offer in months. About one offer in ten also has a term that borrowers cannot request. */
+/** Returns the loan terms of an offer in months. About 10 % of the offers include a loan term that borrowers cannot request. */
 function randomTerms(random: RandomSource, vertical: Vertical): number[] {
   const field = vertical.fields.find(({ name }) => name === vertical.roles.term);
   const asked = field?.kind === 'integer_choice' ? field.values : [12, 24, 36, 48, 60];

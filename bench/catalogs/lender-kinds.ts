@@ -6,7 +6,7 @@ export interface LenderKind {
   readonly share: number;
   readonly nameEndings: readonly string[];
   readonly reach: 'nationwide' | 'regional' | 'local';
-  /** Range for the worst credit band that an offer accepts, where 0 is the worst band and 1 is the best band. */
+  /** Range from which the lowest accepted credit band of an offer is chosen; 0 is the worst credit band and 1 the best. */
   readonly worstBandPosition: readonly [number, number];
   /** Lowest note rate of the best credit band, in percent per year. */
   readonly bestRatePercent: number;

@@ -45,7 +45,7 @@ export function parseBaseline(text: string): BenchBaseline {
   try {
     baseline = JSON.parse(text);
   } catch {
-    // The check after this block also reports invalid JSON.
+    // Invalid JSON leaves `baseline` null, so the next check throws.
   }
   if (baseline?.format !== baselineFormat || !Array.isArray(baseline.figures)) {
     throw new Error('invalid baseline; store a new one');
@@ -81,8 +81,8 @@ interface Comparison {
 }
 
 /**
- * Compares the medians of the current runs with the baseline. A change is a gain if the baseline is slower than the current runs by more
- * than the loss threshold.
+ * Compares the medians of the current runs with the baseline. A speed increase counts as a gain if the increase, divided by the current
+ * speed, exceeds the loss threshold.
  */
 export function compareWithBaseline(
   baseline: readonly BaselineRatio[],
@@ -105,7 +105,7 @@ export function compareWithBaseline(
   };
 }
 
-/** Returns how much slower the baseline was than the current runs, as a share of the current speed. `lost` is negative for a gain. */
+/** Returns the speed increase as a share of the current speed. `lost` is the speed decrease as a share of the baseline speed. */
 function gainShare(lost: number): number {
   return -lost / (1 - lost);
 }

@@ -25,7 +25,7 @@ const exitCodeInconclusive = 2;
 const comparedRuns = 3;
 const storedRuns = 5;
 const runsMax = 50;
-/** A ratio whose loss threshold is above this value is reported as too noisy. */
+/** Maximum loss threshold of a ratio; above this maximum, the ratio is reported as too noisy. */
 const usefulThresholdMax = 0.25;
 
 const usage = `Usage: make bench-check, or bin/with-node node bench/check/main.ts [options]

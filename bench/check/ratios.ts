@@ -26,7 +26,7 @@ export function groupRatiosByName(runs: readonly (readonly ResultRatio[])[]): Re
   });
 }
 
-/** Returns the ratios of a run. Ratios depend less on the machine than absolute times. */
+/** Returns the ratios of a run. Ratios vary less from machine to machine than absolute times do. */
 export function computeResultRatios({ routes, micro }: Pick<BenchResult, 'routes' | 'micro'>): ResultRatio[] {
   return [...routes.flatMap(routeRatios), ...microRatios(micro)].filter(
     ({ value }) => Number.isFinite(value) && value > 0,

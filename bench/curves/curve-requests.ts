@@ -40,7 +40,7 @@ export function steadyLoadRequests(sessions: readonly BorrowerSession[]): Prepar
   const requests: PreparedRequest[] = [];
   for (let lap = 0; lap <= offerRequestsPerInput; lap++) {
     for (const [at, session] of sessions.entries()) {
-      // In each pass over all sessions, every fifth session gets an `inputs` request. Each pass selects other sessions for these requests.
+      // In each of the five passes, a different fifth of the sessions gets an `inputs` request.
       const isInput = (lap + at) % (offerRequestsPerInput + 1) === 0;
       requests.push(
         isInput

@@ -1,6 +1,6 @@
 import type { BenchContext } from '../bench-part.ts';
 
-/** Duration of each load, and the points of the curves: request rates, or numbers of live sessions. */
+/** Settings of the curves: the durations of the loads, and the request rates and numbers of live sessions to measure. */
 export interface LoadCurveSettings {
   /** Duration of the closed loop that measures saturation. */
   readonly saturationSeconds: number;
@@ -16,8 +16,8 @@ export interface LoadCurveSettings {
    */
   readonly extraLoads: number;
   /**
-   * Maximum request rate at which the baseline `bare` is measured too, as a share of the saturation rate. At higher rates, most of the
-   * latency is waiting time in queues.
+   * Maximum request rate at which the baseline `bare` is measured too, as a share of the saturation rate. Near the saturation rate, most of
+   * the latency is waiting time in queues.
    */
   readonly bareServerShareMax: number;
   readonly liveSessions: readonly number[];

@@ -13,7 +13,7 @@ type MemoryPoint = SessionMemoryUsage['points'][number];
 
 const mebibyte = 2 ** 20;
 
-/** Returns the memory per session, computed from a line through the points. Returns null if there are fewer than two points. */
+/** Returns the memory per session, computed as the slope of a line through `points`. Returns null if there are fewer than two points. */
 export function estimateSessionMemory(
   points: readonly MemoryPoint[],
   fields: number,
@@ -63,8 +63,8 @@ const liveSessionsKeys = 1_000;
 const loadedSessions = 20_000;
 
 /**
- * Measures the latencies at a fixed request rate for several numbers of live sessions. For each number, a new service is started. Its
- * memory is measured before the load, because the load adds cached rankings.
+ * Measures the latencies at a fixed request rate for several numbers of live sessions, with a new service for each number. Measures the
+ * memory of the service before the load, because the load adds cached rankings.
  */
 export const liveSessionsCurve = {
   name: 'live-sessions',
@@ -84,7 +84,7 @@ export const liveSessionsCurve = {
         const figures = await readMemoryAfterGc(target);
         if (figures !== null) memory.push({ sessions: count, ...figures });
         const requests = steadyLoadRequests(sessions);
-        // The saturation is measured at every point as a warm-up. The result at the first point determines the request rate of all points.
+        // A closed loop warms up each new service. The saturation rate of the first service determines the request rate of all points.
         const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
         const saturation = await measureSaturation(sender, target, closedLoop);
         perSecond ||= computeRequestRate(saturationShare, saturation, scale.seconds);

@@ -62,8 +62,8 @@ const sampleConnections = 8;
 
 /**
  * Starts the baseline server `bare`, which repeats recorded responses of the service. Calls `use`, and then stops the baseline server. The
- * function `measure` measures one point of a curve on the service. If `saturationShare` is at most `bareServerShareMax`, `measure` measures
- * the same point on the baseline server too. At every second point, the baseline server is measured first.
+ * function `measure` measures one point of a curve on the service. For a `saturationShare` of at most `bareServerShareMax`, the point is
+ * also measured on the baseline server. At every second point, the baseline server is measured first.
  */
 export async function withBaselineServer<Result>(
   service: LoadTarget,

@@ -13,10 +13,7 @@ export interface LedgerMeasurement {
   /** Formatted value with unit, or the range of the values of several rounds. */
   readonly value: string;
   readonly target?: string;
-  /**
-   * Bytes on disk in the ledger and the analytics store, divided by the number of sessions. The size includes the records of views and
-   * clicks.
-   */
+  /** Bytes on disk per session in the ledger and the analytics store, including the records of views and clicks. */
   readonly bytesPerSession?: number;
 }
 

@@ -20,7 +20,7 @@ export interface SampleLedger {
   /** The borrower sees five offers in one of `sessionsPerView` sessions, and clicks an offer in one of `sessionsPerClick` sessions. */
   readonly sessionsPerView: number;
   readonly sessionsPerClick: number;
-  /** Number of other sessions that are created between a session and its view, and again between its view and its click. */
+  /** Delay from a session to its view, and from the view to the click, as the number of sessions that are created in between. */
   readonly delaySessions: number;
   readonly metadata: string | null;
 }

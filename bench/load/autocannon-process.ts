@@ -8,7 +8,7 @@ import { readRequestFile, requestHeaders } from './prepared-request.ts';
 process.on('message', async (plan: LoadPlan) => {
   process.send!(await run(plan));
 });
-// The parent process has exited.
+// The IPC channel closes when the parent process exits.
 process.once('disconnect', () => process.exit());
 
 /** Maximum time to wait for the first reply. */
@@ -52,7 +52,7 @@ async function run(plan: LoadPlan): Promise<LoadRunResult> {
     limit ??= setTimeout(() => instance.stop(), plan.seconds * 1000);
   };
   instance.on('start', () => {
-    // autocannon emits `start` after it has built all requests. The measured time starts with this event.
+    // Starts the measured time at the event `start`, which autocannon emits after building all requests.
     cpuBefore = process.cpuUsage();
     startMs = performance.now();
     lastAnswerMs = startMs;

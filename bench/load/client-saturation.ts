@@ -8,9 +8,8 @@ const clientCpuShareMax = 0.95;
 const serverCpuShareMin = 0.9;
 
 /**
- * Returns whether the client limited the throughput of the fastest server: the client thread was fully loaded, or the server's socket
- * thread was not. Then the fastest server could answer more requests than measured. On a machine with too few cores for client and server,
- * the result is true too.
+ * Returns whether the client limited the throughput of the fastest server. The client was the limit if the client thread was fully loaded,
+ * or if the socket thread of the server had idle time. Also returns true if the machine has too few cores for the client and the server.
  */
 export function isClientSaturated(servers: RouteResult['servers']): boolean {
   const measured = servers.filter(({ rounds }) => rounds.length > 0);
@@ -25,12 +24,9 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
   return client > clientCpuShareMax || (server.length > 0 && median(server) < serverCpuShareMin);
 }
 
-/**
- * Maximum share of the time in which the event loop of the client may be busy. Above this maximum, the client sends requests and reads
- * replies late.
- */
+/** Maximum busy share of the client's event loop. A client with a higher busy share sends requests and reads replies late. */
 const clientBusyMax = 0.9;
-/** Other processes on the machine can delay the client by up to this time. */
+/** Maximum p99 lag that does not indicate saturation, because other processes on the machine can delay the client. */
 const toleratedLagMs = 5;
 
 /**

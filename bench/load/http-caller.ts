@@ -53,7 +53,7 @@ export class HttpCaller {
     const outgoing = startRequest({ agent: this.#agent, host: '127.0.0.1', port: this.#port, method, path, headers });
     outgoing.end(body);
     const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
-    // If the connection breaks after this point, reading the body also fails, so this error event is ignored.
+    // Ignores connection errors after the response head, because reading the response body then throws.
     outgoing.on('error', () => {});
     const { statusCode, rawHeaders } = incoming;
     const headerPairs = Array.from(

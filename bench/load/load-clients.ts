@@ -47,7 +47,7 @@ export async function findWrkClient(): Promise<LoadClient | null> {
       await access(command, constants.X_OK);
       return { name: 'wrk', run: (plan) => runWrk(command, plan) };
     } catch {
-      // This folder of PATH contains no executable file `wrk`.
+      // If a folder of PATH has no executable file `wrk`, the search continues with the next folder.
     }
   }
   return null;

@@ -39,7 +39,7 @@ export const apiKeyBenchmark: MicroBenchmark = createPerItemBenchmark<string>(
 /** Number of API keys. The data of 5,000 API keys does not fit into the L1 cache. */
 const limitedKeyCount = 5_000;
 
-/** Milliseconds from one request to the next. At this interval, each key sends as many requests as its limit allows. */
+/** Milliseconds from one request to the next: the shortest interval at which no API key exceeds its rate limit. */
 const authenticatorStepMs = bounds.rateLimitWindowMs / (bounds.requestsPerMinuteDefault * limitedKeyCount) + 1e-6;
 
 const wallMs = 1_760_000_000_000;

@@ -22,7 +22,7 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 const catalogSizes = [40, 200, 1_000, 10_000];
 const population = 1_000;
 const warmCalls = 100;
-/** Quick runs measure new catalogs only up to this number of offers. With 10,000 offers, one run takes half a second. */
+/** Maximum number of offers for the first-ranking benchmarks of a quick run. With 10,000 offers, one run takes half a second. */
 const quickColdMax = 1_000;
 
 const compileTables = (offers: number) => compileLoanTables(generateCatalog(200, offers), personalLoans);
@@ -130,7 +130,7 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
     const urls = createOfferUrls({ click: 'http://127.0.0.1:8080', cdn: 'http://127.0.0.1:8080/cdn' });
     const subId = `sub_${'0'.repeat(64)}`;
     const clickToken = 'A'.repeat(60);
-    // The measurement includes a write to a buffer, because V8 joins the parts of a concatenated string only when the string is first read.
+    // Writing to a buffer makes V8 concatenate the strings of a response, which V8 otherwise postpones until the response is read.
     const wire = Buffer.alloc(65_536);
     return {
       calls: ranked.length,

@@ -20,7 +20,7 @@ export interface MicroBenchmarkContext {
 }
 
 export interface PreparedBenchmark {
-  /** Number of calls in one `run`. The number of calls is large, because one call takes less time than the clock can measure. */
+  /** Number of calls in one `run`, large enough that the clock can measure the duration of the `run`. */
   readonly calls: number;
   /** Prepares a `run`. The preparation is not timed. */
   beforeEach?(): void;
@@ -70,7 +70,7 @@ export const calibrationBenchmarkName = 'calibration';
 
 const calibrationCalls = 1_000;
 
-/** Fixed work with functions of Node.js only: a map lookup, JSON and a hash. */
+/** Fixed work that measures the speed of the machine: a map lookup, JSON and a hash, without code of the service. */
 export const calibrationBenchmark: MicroBenchmark = {
   name: calibrationBenchmarkName,
   prepare: () => {

@@ -18,7 +18,7 @@ import { fieldMergeBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
 
 /**
- * Returns all micro benchmarks in the order in which a request uses the functions, except that benchmarks with high memory use are last.
+ * Returns all micro benchmarks. The order follows the path of a request through the service, but benchmarks that need much memory are last.
  */
 export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroBenchmark[] {
   return [

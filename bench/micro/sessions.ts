@@ -164,7 +164,7 @@ class FilledStore {
   }
 }
 
-/** Copies a session ID, because each request contains its session ID as a new string object. */
+/** Returns a new string object with the same text, like the session ID that the service parses from each request. */
 function copyText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

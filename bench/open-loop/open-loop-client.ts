@@ -8,8 +8,8 @@ import { monotonicMs, type Pacer, startPacer } from './pacer.ts';
 const arrivalsSeed = 17;
 
 /**
- * Returns the time of each request in milliseconds from the start, ascending. The rate determines the number of requests. Their times are
- * random, as with independent visitors.
+ * Returns the time of each request in milliseconds from the start, ascending. The rate determines the number of requests. The times are
+ * random, like the arrivals of independent visitors.
  */
 export function scheduleArrivals(perSecond: number, warmUpSeconds: number, seconds: number): number[] {
   const random = seededRandom(arrivalsSeed);
@@ -28,7 +28,7 @@ const connectTimeoutMs = 3_000;
 /** Delay between the end of the preparation and the start of the schedule. */
 const startDelayMs = 10;
 
-/** Clock, pacer and connections of the client, which tests can replace. */
+/** Replaceable dependencies of the client: clock, pacer and connections. */
 export interface OpenLoopClientDeps {
   nowMs(): number;
   readonly startPacer: typeof startPacer;
@@ -57,7 +57,7 @@ export class OpenLoopClient {
   readonly #requests: readonly Buffer[];
   readonly #deps: OpenLoopClientDeps;
   readonly #slots: ConnectionSlot[] = [];
-  /** Idle connections. The first connection has been idle for the longest time, and is used next. */
+  /** Idle connections, longest idle first. The next request uses the connection that has been idle longest. */
   readonly #idleSlots = new Set<ConnectionSlot>();
   /** Scheduled requests that wait for a free connection, in the order of their times. */
   readonly #queue: number[] = [];

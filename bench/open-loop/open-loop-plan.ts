@@ -18,17 +18,14 @@ export type OpenLoopRunner = (plan: OpenLoopPlan) => Promise<OpenLoopResult>;
 
 /** Result of all requests that were scheduled after the warm-up. */
 export interface OpenLoopResult {
-  /** Number of scheduled requests. In a closed loop, the number of sent requests. */
+  /** Number of scheduled requests, or of sent requests in a closed loop, which has no schedule. */
   readonly due: number;
   readonly expected: number;
   /** Number of replies with status 429 or 503. */
   readonly refused: number;
-  /**
-   * Number of requests that were not sent, had no reply before the deadline, or had a reply with an unexpected status. Replies with status
-   * 429 or 503 are not included.
-   */
+  /** Number of requests that were not sent, had no reply before the deadline, or got an unexpected status other than 429 and 503. */
   readonly failed: number;
-  /** Number of replies with an expected status per second, during the schedule; never above the offered rate. */
+  /** Rate of replies with an expected status during the schedule, in replies per second; never above the offered rate. */
   readonly achievedPerSecond: number;
   /**
    * Latency from the scheduled time of a request to a reply with an expected status. For a request without a reply before its deadline, the

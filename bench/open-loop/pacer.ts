@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 /** Memory that the client and the pacer thread share. Times are values of `monotonicMs`, which is the same clock in both threads. */
 export interface PacerWorkerData {
   readonly dueMs: Float64Array;
-  /** Numbers that both threads read and write. `pacerStateFields` contains the index of each number. */
+  /** State that both threads read and write. `pacerStateFields` maps each field name to an index of this array. */
   readonly state: Int32Array;
 }
 

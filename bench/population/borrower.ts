@@ -49,8 +49,8 @@ export interface Borrower {
 const ageReferenceYear = 2025;
 
 /**
- * Generates a random borrower of the population that README.md describes. The six required fields are always present. The other
- * fields are present with the probabilities in `fieldFillRates`.
+ * Generates a random borrower of the population that README.md describes. The six required fields are always present. Optional and
+ * conditional fields are present with the probabilities in `fieldFillRates`.
  */
 export function createRandomBorrower(random: Random): Borrower {
   // Draws two correlated normal values, which are then converted to the published distributions of credit score and income.

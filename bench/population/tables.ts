@@ -6,8 +6,8 @@ import type { WeightedTable } from './random.ts';
  */
 
 /**
- * FICO Score 8 of US consumers, April 2017 (Fair Isaac Corporation). The source counts consumers in steps of 50 points. The conversion to
- * the bands of the API assumes that the scores in each step are evenly distributed.
+ * FICO Score 8 of US consumers, April 2017 (Fair Isaac Corporation): percentage of consumers per score range. `creditBands` assumes an
+ * even distribution within each score range, because the credit bands of the API have different limits than the score ranges.
  */
 const fico = { to499: 4.7, to549: 6.8, to599: 8.5, to649: 10.0, to699: 13.2, to749: 17.1, to799: 19.0, to850: 20.7 };
 export const creditBands: WeightedTable<string> = [
@@ -124,8 +124,8 @@ export const educationLevels: WeightedTable<string> = [
 ];
 
 /**
- * Monthly debt, including rent or mortgage, as a share of the gross monthly income. The assumed distribution is triangular, from 5 % to 60
- * %. Its peak is at 30 %, because the median tenant spends 30 % of income on rent (ACS 2022).
+ * Monthly debt, including rent or mortgage, as a share of the gross monthly income. The debt share is assumed to have a triangular
+ * distribution from 5 % to 60 %. The most frequent debt share is 30 %, because the median tenant spends 30 % of income on rent (ACS 2022).
  */
 export const debtToIncomeDistribution = { lowest: 0.05, likeliest: 0.3, highest: 0.6 };
 

@@ -26,8 +26,8 @@ export function curvesSection(curves: readonly LoadCurveResult[]): ReportSection
 }
 
 /**
- * Returns the point with the highest sustained request rate. A rate is sustained if, at this and all lower rates, the service kept up with
- * the load and the client was not saturated.
+ * Returns the point with the highest sustained request rate: the last point before the service fell behind the load or the client was
+ * saturated.
  */
 export function findHighestSustainedLoad(points: readonly LoadCurvePoint[]): LoadCurvePoint | null {
   const ascending = [...points].sort((a, b) => a.offeredPerSecond - b.offeredPerSecond);

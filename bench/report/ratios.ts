@@ -22,9 +22,9 @@ export function throughputRatios(
 }
 
 /**
- * Compares the CPU time that the socket thread needs for a request: the time in the baseline server, divided by the time in the service.
- * The socket thread limits the throughput of both servers. So the ratio of the CPU times estimates the throughput ratio that a client
- * without CPU usage would measure. Returns null if the system does not report CPU times.
+ * Returns the socket thread's CPU time per request in the baseline server, divided by the CPU time in the service. The result estimates the
+ * throughput ratio without the influence of the load client, because the socket thread limits the throughput of each server. Returns null
+ * if the system does not report CPU times.
  */
 export function cpuTimeRatios(route: MeasuredServers, over: BaselineServerKind): MeasurementSummary | null {
   return summarizeRatios(route, 'service', over, (service, baseline) =>

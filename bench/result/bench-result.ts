@@ -25,8 +25,8 @@ export interface ServerMeasurement {
   readonly perSecond: number;
   readonly latencyMs: LatencyMs;
   /**
-   * CPU time that the client used, in seconds. If the CPU time is near the duration `seconds`, the client is the
-   * bottleneck, because it has only one thread.
+   * CPU time that the load client used, in seconds. A value near `seconds` shows that the load client, which has one thread, was the
+   * bottleneck.
    */
   readonly clientCpuSeconds: number;
   /**
@@ -62,7 +62,7 @@ export interface RouteResult {
   readonly targets: Readonly<Partial<Record<BaselineServerKind, number>>>;
   /** Measurements of each server, one per round. In each round, the servers were measured one after the other. */
   readonly servers: readonly { readonly kind: BenchServerKind; readonly rounds: readonly ServerMeasurement[] }[];
-  /** Whether the client limited the throughput of the fastest server. If true, the measured throughput of the fastest server is too low. */
+  /** Whether the client was the bottleneck, so that the fastest server can answer more requests than the measurement shows. */
   readonly clientSaturated: boolean;
 }
 
@@ -96,7 +96,7 @@ export interface LoadMeasurement {
   readonly client: OpenLoopClient;
 }
 
-/** Figures of the client, which show whether the client was the bottleneck. */
+/** Lag and event loop usage of the load client, which show whether the load client was the bottleneck. */
 export interface OpenLoopClient {
   /** Delay from the scheduled time of a request until the client sends the request; included in the latency. */
   readonly lagMs: LatencyMs;
@@ -139,7 +139,7 @@ export interface BenchResult {
   readonly history: readonly LedgerMeasurement[];
 }
 
-/** Adds the result of one part to the result of the run. Lists are joined, and other values are replaced. */
+/** Adds a part's result to the run's result: appends the part's lists to the run's lists, and replaces other values of the run. */
 export function mergePartResult(result: BenchResult, found: Partial<BenchResult>): BenchResult {
   const whole: Record<string, unknown> = { ...result };
   for (const [name, value] of Object.entries(found)) {

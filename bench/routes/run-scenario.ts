@@ -24,8 +24,8 @@ import { fetchSampleResponses, meanBodyBytes } from './sample-responses.ts';
 
 /**
  * Returns the order in which a round measures the servers. The order changes from round to round, so that a gradual change of the machine,
- * such as its temperature, affects all servers equally. Each round begins with the next server, and every second round reverses the order
- * of the remaining servers.
+ * such as its temperature, affects all servers equally. Each round has a different first server than the previous round, and every second
+ * round reverses the order of the remaining servers.
  */
 export function rotateServerOrder<Server>(servers: readonly Server[], round: number): Server[] {
   const first = round % servers.length;
@@ -108,7 +108,7 @@ async function runOnService(
       const requests = await scenario.prepareRequests({ ...context, roundRequests }, round);
       await writeRequestFile(requestsFile, requests);
       bodyBytes = meanBodyBytes(requests, answers);
-      // Background work that the preparation caused must end before the load.
+      // Waits until the service is idle, so that background work of the preparation does not affect the measured load.
       await readProcessUsageWhenIdle(service);
       const measured = new Map<BenchServerKind, ServerMeasurement>();
       for (const [kind, target] of rotateServerOrder([...servers], round++)) {

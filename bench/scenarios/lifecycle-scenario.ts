@@ -21,8 +21,8 @@ import { analyticsSessionCount, singleRouteScenarios } from './route-scenarios.t
 import type { Scenario } from './scenario.ts';
 
 /**
- * Default traffic mix: every visitor sees offers, which is the most expensive case for the service. The numbers of other requests are
- * assumptions, such as 22 clicks per 100 sessions.
+ * Default traffic mix: every visitor sees offers, which is the most expensive case for the service. Rates such as 22 clicks per 100
+ * sessions are assumptions.
  */
 const { perSession } = toTrafficMix(defaultTrafficMixFile);
 const requestsPerSession = routeNames.reduce((sum, name) => sum + perSession[name], 0);

@@ -81,7 +81,7 @@ export async function reusableSessions(
   return kept.slice(0, count);
 }
 
-/** Maximum number of income changes per session in one round. Each round has its own range of changes, so that no income occurs twice. */
+/** Maximum number of income changes per session and round. Each round adds higher amounts than the previous round, so no income recurs. */
 const changesPerRoundMax = 1_000;
 
 /** Returns requests that change the income of sessions. A session never gets the same income twice, not even in later rounds. */
@@ -93,7 +93,7 @@ export function requestsWithChangedIncome(
   return Array.from({ length: count }, (_, at) => {
     const session = sessions[at % sessions.length]!;
     const change = 1 + changesPerRoundMax * round + Math.floor(at / sessions.length);
-    // The income restarts at 0 after the maximum, because an income that remained at the maximum would not change the inputs.
+    // An income above the maximum restarts at 0, because every request must change the income of its session.
     return submitInputsRequest(session, { annual_income: (session.borrower.annual_income + change) % maxAnnualIncome });
   });
 }

@@ -97,8 +97,7 @@ const marketplaceUnknownScenario: Scenario = {
 /** Number of offers that are requested per session. Each returned offer has a click link. */
 const clickOffersShown = 20;
 /**
- * Number of sessions that are created in one batch. In a smaller batch, possibly no borrower matches an offer. A larger batch creates many
- * click links that the load does not use.
+ * Number of sessions that are created at once: enough for at least one matching borrower, but few enough to avoid many unused click links.
  */
 const sessionsAtOnce = 200;
 

@@ -32,7 +32,7 @@ export function readProcessUsage(pid: number): ProcessUsage | null {
  */
 export function parseCpuSeconds(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  // The array `fields` starts with the third field of the line. User and system time are fields 14 and 15 of the line.
+  // User and system time are fields 14 and 15 of `/proc/<pid>/stat`: indexes 11 and 12, because the array starts with field 3.
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 

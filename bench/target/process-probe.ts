@@ -11,7 +11,7 @@ export interface ProbeRequest {
   readonly command: 'start' | 'stop' | 'collect-garbage';
 }
 
-/** Response of the probe to a message. The response to `stop` contains the measured figures. In all other responses, `figures` is null. */
+/** Response of the probe to a message. `figures` is null unless the command was `stop`. */
 export interface ProbeResponse {
   readonly probe: typeof probeProcessTitle;
   readonly id: number;
@@ -20,7 +20,7 @@ export interface ProbeResponse {
 
 const probeScript = new URL('./probe.ts', import.meta.url).href;
 
-/** Maximum time to wait for a response of the probe. A timeout means that the process did not load the probe, or is too busy. */
+/** Maximum time to wait for a response of the probe. A timeout means that the process runs without the probe, or is too busy. */
 const responseTimeoutMs = 10_000;
 
 /** Environment variables that preload the probe. The process needs an IPC channel in `stdio`. */
@@ -43,7 +43,7 @@ export class ProcessProbe {
     await this.#sendCommand('start');
   }
 
-  /** Ends the measurement and returns the measured figures, or null if the process did not load the probe. */
+  /** Ends the measurement and returns the measured figures, or null if the process runs without the probe. */
   stop(): Promise<ServerResourceUsage | null> {
     return this.#sendCommand('stop');
   }
@@ -64,7 +64,7 @@ export class ProcessProbe {
     };
     const giveUp = () => resolve(null);
     child.on('message', handleResponse).once('disconnect', giveUp);
-    // The timer also keeps this process alive until the response arrives.
+    // The timer keeps this process alive until the response or the timeout, because the IPC channel does not.
     const timer = setTimeout(giveUp, responseTimeoutMs);
     child.send(request, (error) => {
       if (error !== null) giveUp();

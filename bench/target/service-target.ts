@@ -96,7 +96,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'warn',
       ...(options.catalogOffers === undefined ? {} : { SVC_CATALOG: catalogFile }),
-      // Without `--max-old-space-size`, the launcher would restart Node.js to set the heap size, which would close the IPC channel of the
+      // Sets the heap size here, because otherwise the launcher would restart Node.js, and the restart would close the IPC channel of the
       // probe.
       NODE_OPTIONS: `--max-old-space-size=${defaultHeapMegabytes()}`,
     }),

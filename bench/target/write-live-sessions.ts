@@ -41,7 +41,7 @@ export interface WrittenSession {
 
 /**
  * Writes live sessions with inputs into the data folder of a service that has not started yet. Writing the records directly is a hundred
- * times faster than sending API requests. All sessions have different inputs, so no two sessions share a ranking.
+ * times faster than sending API requests. All sessions have different inputs, so each session needs a separate ranking.
  */
 export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOptions): Promise<WrittenSession[]> {
   const secrets = openOrCreateSecretFile(join(dataDir, 'secrets.json'), false);
