@@ -38,7 +38,7 @@ export class LogoService {
     this.cache.replaceCatalog(key, set.logos.values());
   }
 
-  /** Loads the missing logos of a replaced catalog into the cache, at most `bounds.unusedLogoNamesMax` logos. */
+  /** Loads those logos of a replaced catalog that the cache does not contain, at most `bounds.unusedLogoNamesMax` logos. */
   async loadOldLogos({ folder }: LogoSource, { lenders }: CatalogWithLogos): Promise<void> {
     const missing = lenders.filter(({ logo }) => !this.cache.has(logo)).slice(0, bounds.unusedLogoNamesMax);
     if (missing.length > 0) this.cache.keepPreviousLogos((await readLogos(folder, missing)).logos.values());

@@ -75,7 +75,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
     validateUsStateRules(lender.state_rules, [...lenderPath, 'state_rules'], vertical, errors);
     if (!Array.isArray(lender.offers)) continue;
     for (const [offerIndex, offer] of lender.offers.entries()) {
-      // Skips offers with schema errors. `errors` cannot tell which offers these are, because its list can be incomplete.
+      // Checks the schema again to skip invalid offers, because `errors` may not list all of them.
       if (!offerValidator.Check(offer)) continue;
       const path = [...lenderPath, 'offers', offerIndex];
       checkUnique(ids, offer.id, [...path, 'id'], errors);
@@ -170,7 +170,7 @@ function criterionFieldProblem(field: PocketField | undefined, vertical: Vertica
   return allowedConditions(field).length === 0 ? 'names a field that cannot be a criterion' : null;
 }
 
-/** Returns the conditions that a criterion for a field may contain. No offer may exclude older borrowers, so ages have no `max`. */
+/** Returns the conditions that a criterion for a field may contain. Ages have no `max`, so no offer can exclude older borrowers. */
 function allowedConditions(field: PocketField): readonly string[] {
   switch (field.kind) {
     case 'choice':

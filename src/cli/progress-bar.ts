@@ -20,7 +20,7 @@ interface ProgressBarOptions {
 }
 
 interface ProgressBar {
-  /** Adds `amount` to the finished work. Fast enough for a call per log record. */
+  /** Adds `amount` to the finished work. `advance` is fast enough to be called for every record of a log. */
   advance(amount: number): void;
   /** Removes the progress bar. Call `clear` before printing other output and after a failure. Repeated calls have no effect. */
   clear(): void;

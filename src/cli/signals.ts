@@ -75,8 +75,8 @@ export class InterruptedError extends Error {
 }
 
 /**
- * Runs a long operation that Ctrl-C or SIGTERM can interrupt. At the first of these signals, `work` must reject with `signal.reason`, an
- * `InterruptedError`; a second signal ends the process immediately. `work` must yield to the event loop, which handles the signals.
+ * Runs a long operation that Ctrl-C or SIGTERM can interrupt. At the first signal, `work` must reject with `signal.reason`, an
+ * `InterruptedError`; a second Ctrl-C ends the process immediately. `work` must yield to the event loop, which handles the signals.
  */
 export async function runInterruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController();

@@ -13,7 +13,7 @@ const rowOffsets = [14, 17, 20, 24];
  * conservative update. A session has one cell in each of the four rows, and the smallest of the four cells is the count of the session.
  * Several sessions may share a cell, so the count of a session may be too high, but never too low.
  *
- * In a simulation with 2^20 cells per row and 130 million clicks on one day, no session was limited to fewer than the maximum of 64 clicks.
+ * In a simulation with 2^20 cells per row and 130 million clicks on one day, every session could record 64 clicks (the maximum).
  *
  * Each UTC day has its own count-min sketch, for the sessions created on that day. Clicks are recorded for at most 24 hours after the
  * creation of their session, so two count-min sketches are enough: for today and for yesterday.

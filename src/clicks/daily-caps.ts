@@ -70,8 +70,8 @@ function applyRecord(
     case ledgerRecordKind.revenueConfirmed: {
       const offer = offers.get(record[3]);
       if (offer === undefined || record[8] === null) return false;
-      // A confirmation can create a missing click (docs/contract.md#clicks-without-a-record), which does not count towards the daily cap,
-      // but makes later clicks of the session on the offer repeats.
+      // A confirmation can create a missing click (docs/contract.md#clicks-without-a-record), which does not count towards the daily cap.
+      // Later clicks on the offer in the same session count as repeats.
       if (pairs.getPairState(record[2], offer.randomId) === 'shown') pairs.markClicked(record[2], offer.randomId);
       return false;
     }
@@ -127,7 +127,7 @@ export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord) => vo
  *
  * After a restart, the counts are computed again from the ledger by the rules of docs/contract.md#counting-clicks. A click is checked,
  * recorded and counted in one turn of the event loop, so that concurrent clicks cannot exceed a cap. The click's record states whether the
- * click is within the daily cap; analytics use this statement and do not check the cap again.
+ * click is within the daily cap, so analytics do not check the cap again.
  *
  * If an offer gets its first cap while the service runs, `loadPastClicks` counts the offer's earlier clicks from the ledger.
  */

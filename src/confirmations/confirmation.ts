@@ -92,7 +92,7 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
   const { sub, status, amountMicros, occurredMs } = confirmation;
   const { createdMs, mode } = decodeSubId(sub);
   if (mode === 'test') return 'sandbox';
-  // Checked before the time rules, so that a repeated confirmation gets the result `repeated` at any later time.
+  // Repeats are detected before the time rules apply, so that a repeat of a stored confirmation is not rejected as `too_late`.
   const first = state.payout?.[status] ?? null;
   if (first !== null) return isSameTransaction(first, confirmation) ? 'repeated' : 'conflict';
 

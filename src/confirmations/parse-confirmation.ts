@@ -116,5 +116,5 @@ function isOfferId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= bounds.offerIdCharactersMax && /^[a-z0-9_-]+$/.test(value);
 }
 
-/** A click_id is never longer, so a longer text is rejected without decoding. */
+/** Maximum length of a click_id. A click_id above this length is rejected without decoding. */
 const clickIdCharactersMax = 256;

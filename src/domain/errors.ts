@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * Rules for valid JSON members, query parameters and headers of a request. In the message of an INVALID_REQUEST error, the rule follows the
- * name, such as `mode must be live or test`. A rule describes every valid value and never quotes the request.
+ * Rules for the values of JSON members, query parameters and headers in requests. In the message of an INVALID_REQUEST error, the rule
+ * follows the name, such as `mode must be live or test`. A rule describes every valid value and never quotes the request.
  */
 export const paramErrorTexts = {
   body: 'must be valid JSON in UTF-8, and an object with the members that the API reference lists',

@@ -63,8 +63,8 @@ export interface MarketplaceOptions {
   /** Maximum number of live sessions; further sessions are rejected with status 503. Default: 100,000. */
   readonly maxSessions?: number;
   /**
-   * Maximum number of referrer tags per account, vertical and mode. A session with a further new tag is rejected with status 403. Default:
-   * 100,000.
+   * Maximum number of referrer tags per account, vertical and mode. Default: 100,000. A session with a further new tag is rejected with
+   * status 403.
    */
   readonly maxReferrerTags?: number;
   /** Session lifetime in milliseconds. The default is four hours, which is also the maximum. */

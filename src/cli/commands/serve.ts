@@ -91,7 +91,7 @@ async function runServer(): Promise<void> {
     await flush();
   });
   signals.onSecondStopSignal((signal) => {
-    // Set before the flush, because the server may finish stopping and the process may end during the flush.
+    // The exit code is set before the flush, because the process may end before `process.exit` is called.
     process.exitCode = 1;
     logger.warn(
       { signal, requestsInFlight: running?.requestsInFlight() ?? 0 },
