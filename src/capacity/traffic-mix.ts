@@ -21,7 +21,7 @@ export function computePerRoute(numberOf: (name: RouteName) => number): Record<R
   return Object.fromEntries(routeNames.map((name) => [name, numberOf(name)])) as Record<RouteName, number>;
 }
 
-/** All routes except `session`. A traffic mix file contains the number of requests to each of these routes per 100 sessions. */
+/** Routes for which a traffic mix file contains the number of requests per 100 sessions. */
 type RouteAfterSession = Exclude<RouteName, 'session'>;
 const routesAfterSession = routeNames.filter((name): name is RouteAfterSession => name !== 'session');
 
@@ -153,7 +153,6 @@ export interface TrafficPerKey {
   readonly ratesPerSecond: Readonly<Record<RouteName, number>>;
   readonly requestsPerSecond: number;
   readonly sessionsPerDay: number;
-  /** Number of sessions that are live at the same time. */
   readonly liveSessions: number;
 }
 
@@ -171,7 +170,7 @@ export function calculateLoadPerKey(mix: TrafficMix): TrafficPerKey {
   ] as const;
   const [boundBy, sessionsPerSecond] = ceilings.reduce((least, one) => (one[1] < least[1] ? one : least));
   const perDay = Math.min(limits.sessionsPerDay, sessionsPerSecond * secondsOfDay);
-  // The number of live sessions is limited by the sessions per day, and by the maximum session rate during one session lifetime.
+  // A key cannot have more live sessions than it may create per day, nor more than it can create within one session lifetime.
   const live = Math.min(
     ((perDay * mix.sessionHours) / 24) * mix.livePeakFactor,
     perDay,
@@ -187,7 +186,7 @@ export function calculateLoadPerKey(mix: TrafficMix): TrafficPerKey {
   };
 }
 
-/** Thrown if no capacity plan is possible, because a file is invalid or one server is too small. The error message is a single line. */
+/** Error with a one-line message: an input file is invalid, or one server is too small for the planned load. */
 export class CapacityPlanError extends Error {
   override readonly name = 'CapacityError';
 }

@@ -15,7 +15,7 @@ export class CatalogErrors {
   readonly listed: CatalogError[] = [];
   /** Whether validation stopped early, so that there may be more errors. */
   isIncomplete = false;
-  /** Whether the text is not JSON or is too large; `listed` then contains only this error. */
+  /** True if the text is too large or not JSON; `listed` then contains a single error. */
   hasParseError = false;
   #count = 0;
 
@@ -33,7 +33,6 @@ export class CatalogErrors {
     });
   }
 
-  /** Adds the error of a text that is not JSON or is too large. */
   addParseError(problem: string): void {
     this.hasParseError = true;
     this.add([], problem);
@@ -47,8 +46,8 @@ export class CatalogErrors {
   }
 
   /**
-   * Returns the number of omitted errors as a text like `and 5 more`, or null if no error is omitted. `others` is the number of omitted
-   * errors that were never added to this object.
+   * Returns the number of omitted errors as a text like `and 5 more`, or null if no error is omitted. `others` is a number of further
+   * omitted errors, which `count` does not include.
    */
   formatOmittedErrorCount(others = 0): string | null {
     const unlisted = this.#count - this.listed.length + others;

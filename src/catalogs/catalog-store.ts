@@ -21,13 +21,13 @@ interface CatalogStoreOptions {
   readonly clock: Clock;
   /** Sources of the catalogs, one for each vertical and mode served. */
   readonly catalogs: readonly CatalogSource[];
-  /** Function that compiles a catalog during a reload. By default, the catalog is compiled in a new thread. */
+  /** Function that compiles a catalog during a reload. Default: `compileCatalogInThread`. */
   readonly compile?: (job: CatalogCompileJob, stop: AbortSignal) => Promise<CatalogCompileResult>;
   /** Logs that an archived catalog cannot be read. Clicks on the offers of an unreadable catalog return 404. */
   readonly onArchiveError?: (problem: string) => void;
 }
 
-/** Result of a reload: the version in use, or the errors (one line each). If the reload fails, the old catalog stays in use. */
+/** Result of a reload: the version now in use, or the errors (one line each) if the old catalog stays in use. */
 export type CatalogReloadResult =
   | { readonly ok: true; readonly version: string; readonly changed: boolean }
   | { readonly ok: false; readonly errors: readonly string[] };
@@ -47,7 +47,6 @@ export class InvalidCatalogError extends Error {
 
 export interface ReplacedCatalog {
   readonly compiled: CompiledCatalog;
-  /** Unix time at which the catalog was replaced, in milliseconds. */
   readonly replacedMs: number;
 }
 
@@ -130,7 +129,6 @@ export class CatalogStore {
     this.#beforeActivateHooks.push(prepare);
   }
 
-  /** Registers a function that is called with each catalog when the catalog is activated. */
   onCatalogActivated(hook: (compiled: CompiledCatalog) => void): void {
     this.#activateHooks.push(hook);
   }
@@ -192,7 +190,7 @@ export class CatalogStore {
     const replacedMs = this.#options.clock.wallMs();
     try {
       this.#deleteExpiredCatalogs(version);
-      // The new version does not count as a replaced catalog, because it will be in use again.
+      // A replaced catalog that becomes current again no longer counts as replaced.
       if (this.#replaced.size - Number(this.#replaced.has(version)) >= bounds.replacedCatalogsMax) {
         throw new Error(`${this.#replaced.size} replaced catalogs are still retained; try again later`);
       }
@@ -235,8 +233,7 @@ export class CatalogStore {
     const nowMs = this.#options.clock.wallMs();
     for (const { version, replacedMs: markedMs } of this.archive.listCatalogVersions()) {
       if (this.#isCurrentVersion(version)) continue;
-      // If an archived version has no replacement time, it was in use when the service last stopped. The configured catalog replaces this
-      // version now.
+      // A version without a replacement time was in use when the service last stopped, and is replaced by the configured catalog now.
       const replacedMs = markedMs ?? nowMs;
       if (!this.#isCatalogRetained(replacedMs)) {
         this.archive.removeCatalog(version);

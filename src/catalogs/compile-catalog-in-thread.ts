@@ -50,9 +50,8 @@ export type CatalogCompileMessage =
 
 /**
  * Calls `compileCatalogSource` in a new thread, because compiling 10,000 offers takes more than a second. The thread sends the compiled
- * offers in small chunks; the calling thread handles one chunk per turn of its event loop. A catalog is reported as invalid if the compiler
- * thread has too little memory for the catalog. Rejects if the archive cannot be written, if the thread fails for another reason, or if
- * `stop` is aborted.
+ * offers in small chunks; the calling thread handles one chunk per turn of its event loop. If the thread runs out of memory, the result is
+ * `invalid`. Rejects if `stop` is aborted, or if the thread fails for any other reason (such as a full disk).
  */
 export function compileCatalogInThread(
   job: CatalogCompileJob,

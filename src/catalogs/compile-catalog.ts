@@ -86,7 +86,6 @@ export class CompiledCatalog implements CompiledCatalogData {
     return this.#offerRenderer;
   }
 
-  /** Returns the name of each lender and the file name of the lender's logo. */
   get lenders(): { name: string; logo: string }[] {
     const logos = new Map(this.offers.map(({ lenderName, logo }) => [lenderName, logo]));
     return [...logos].map(([name, logo]) => ({ name, logo }));

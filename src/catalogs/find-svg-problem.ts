@@ -122,7 +122,7 @@ class SvgParser {
       return `declares more than ${bounds.logoNamespaceDeclarationsMax} namespaces`;
     }
     const inherited = this.#open.at(-1)?.namespaces ?? predeclaredPrefixes;
-    // The map is copied only if the tag declares namespaces, because a copy for every tag would be slow.
+    // A tag without namespace declarations shares the map of its parent, because a copy for every tag would be slow.
     const namespaces = declared.size === 0 ? inherited : new Map([...inherited, ...declared]);
     if (!prefixed.every((one) => namespaces.has(prefixOf(one)))) return 'has a namespace prefix that is not declared';
     if (!this.#hasRoot && (localName(name) !== 'svg' || namespaces.get(prefixOf(name)) !== svgNamespace)) {

@@ -38,7 +38,7 @@ export class LogoService {
     this.cache.replaceCatalog(key, set.logos.values());
   }
 
-  /** Loads the logos of a replaced catalog that are not in the cache yet, up to `bounds.unusedLogoNamesMax` logos. */
+  /** Loads those logos of a replaced catalog that the cache does not contain, at most `bounds.unusedLogoNamesMax` logos. */
   async loadOldLogos({ folder }: LogoSource, { lenders }: CatalogWithLogos): Promise<void> {
     const missing = lenders.filter(({ logo }) => !this.cache.has(logo)).slice(0, bounds.unusedLogoNamesMax);
     if (missing.length > 0) this.cache.keepPreviousLogos((await readLogos(folder, missing)).logos.values());
@@ -82,7 +82,6 @@ export class LogoService {
 
 export interface Lender {
   readonly name: string;
-  /** File name of the lender's logo. */
   readonly logo: string;
 }
 
@@ -95,14 +94,14 @@ export interface Logo {
 }
 
 /**
- * In-memory cache of the logos that clients can request: the logos of the catalogs in use, and some logos of replaced catalogs, which older
- * pages may still show. Logos of different catalogs can have the same file name, because each catalog has its own logo folder.
+ * In-memory cache of the logos of the catalogs in use, and of some logos of replaced catalogs, because open pages may still show them. A
+ * file name can have several logos, because each catalog has its own logo folder.
  */
 export class LogoCache {
   /** Logos of each catalog in use, by `LogoSource.key`. */
   readonly #catalogs = new Map<string, readonly Logo[]>();
   #active: ReadonlyMap<string, readonly Logo[]> = new Map();
-  /** Logos of replaced catalogs by file name, oldest first. If there are too many entries, the oldest is deleted. */
+  /** Logos of replaced catalogs by file name, oldest first. Above the maximum number of file names, the oldest entry is deleted. */
   readonly #retained = new Map<string, readonly Logo[]>();
 
   /** Replaces the cached logos of a catalog, which is identified by its `LogoSource.key`. */

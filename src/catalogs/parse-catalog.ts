@@ -15,7 +15,7 @@ export function readCatalogText(file: string): { ok: true; text: string } | { ok
     if (!stats.isFile()) return { ok: false, problem: 'must be a file' };
     if (stats.size > bounds.catalogFileBytesMax) return { ok: false, problem: tooLongProblem };
     const bytes = readFileSync(file);
-    // The size is checked again, because the file may have grown since `statSync`.
+    // The file may have grown since `statSync`.
     if (bytes.length > bounds.catalogFileBytesMax) return { ok: false, problem: tooLongProblem };
     if (!isUtf8(bytes)) return { ok: false, problem: `must be UTF-8, but line ${firstInvalidUtf8Line(bytes)} is not` };
     // A byte order mark is kept in the text, so that `parseCatalogJson` can report the byte order mark as an error.
@@ -134,7 +134,6 @@ type CatalogResult<Errors> =
 /** A valid catalog, or errors of one line each, such as `lenders[0].offers[2].amount.min: must be >= 1`. */
 type ParsedCatalog = CatalogResult<readonly string[]>;
 
-/** Text of a catalog, or the path of its file. */
 export type CatalogText = { readonly text: string } | { readonly file: string };
 
 /** Reads a catalog and parses the text with `parseCatalog`. */
@@ -183,9 +182,9 @@ export function validateCatalogValue(value: unknown, vertical: Vertical): Catalo
   return hasValidShape && errors.count === 0 ? { ok: true, catalog: value as CatalogFile } : { ok: false, errors };
 }
 
-/** Validates a catalog against the schema. Stops when there are more errors than can be reported. */
+/** Validates a catalog against the schema. Stops when `errors.isIncomplete` is true. */
 function checkShape(value: unknown, vertical: Vertical, errors: CatalogErrors): void {
-  // By default, TypeBox stops after eight errors. This limit is a global setting of TypeBox, so the old limit is restored afterwards.
+  // By default, TypeBox stops after eight errors. `maxErrors` is a global setting of TypeBox, so its old value is restored afterwards.
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: shapeErrorsMax });
   try {

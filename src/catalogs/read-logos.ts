@@ -68,7 +68,6 @@ export interface LogoSet {
   readonly folderFound: boolean;
 }
 
-/** Returns the folder that contains the logos of a catalog file. */
 export function logoFolder(catalogFile: string): string {
   return join(dirname(catalogFile), 'logos');
 }

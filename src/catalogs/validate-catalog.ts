@@ -16,9 +16,8 @@ import {
 const compileSchema = (schema: TSchema) => Compile(schema);
 
 /**
- * Compiles the validators of a catalog file. Checking whether a value is valid is fast, but listing its errors is slow. An invalid file is
- * therefore checked in parts, and errors are listed only for invalid parts. The checked parts are the file without lenders, each lender
- * without offers, and each offer.
+ * Compiles the validators of a catalog file and of its parts: the file without lenders, a lender without offers, and an offer. Listing
+ * errors is slow, so errors of an invalid file are listed only for the parts that are invalid.
  */
 function compileValidators({ schema: { fileMembers, lenderMembers, offer } }: VerticalProduct) {
   return {
@@ -31,7 +30,7 @@ function compileValidators({ schema: { fileMembers, lenderMembers, offer } }: Ve
 
 const validatorsByProduct = new Map<VerticalProduct, ReturnType<typeof compileValidators>>();
 
-/** Returns the validators of the vertical's product. The first call for a product compiles its validators. */
+/** Returns the validators of the vertical's product, and compiles them at the first call. */
 export function catalogValidators(vertical: Vertical): ReturnType<typeof compileValidators> {
   const product = getVerticalProduct(vertical);
   let validators = validatorsByProduct.get(product);
@@ -76,7 +75,7 @@ export function validateSemantics(value: unknown, vertical: Vertical, errors: Ca
     validateUsStateRules(lender.state_rules, [...lenderPath, 'state_rules'], vertical, errors);
     if (!Array.isArray(lender.offers)) continue;
     for (const [offerIndex, offer] of lender.offers.entries()) {
-      // The offer is checked against the schema again, because `errors` does not list all schema errors if there are too many.
+      // Checks the schema again to skip invalid offers, because `errors` may not list all of them.
       if (!offerValidator.Check(offer)) continue;
       const path = [...lenderPath, 'offers', offerIndex];
       checkUnique(ids, offer.id, [...path, 'id'], errors);
@@ -93,7 +92,7 @@ function checkWellFormedText(text: unknown, path: CatalogValuePath, errors: Cata
   if (typeof text === 'string' && !text.isWellFormed()) errors.add(path, 'must not contain a lone surrogate');
 }
 
-/** Reports rules for unknown US states, and age rules in a vertical without a birthdate field. `rules` need not match the schema. */
+/** Reports rules for unknown US states, and age rules in a vertical without a birthdate field. Ignores schema errors. */
 function validateUsStateRules(rules: unknown, path: CatalogValuePath, vertical: Vertical, errors: CatalogErrors): void {
   if (typeof rules !== 'object' || rules === null || Array.isArray(rules)) return;
   const states = getChoiceValues(vertical, vertical.roles.state);
@@ -171,7 +170,7 @@ function criterionFieldProblem(field: PocketField | undefined, vertical: Vertica
   return allowedConditions(field).length === 0 ? 'names a field that cannot be a criterion' : null;
 }
 
-/** Returns the conditions that a criterion for a field may contain. Ages have no maximum, because no offer may exclude older borrowers. */
+/** Returns the conditions that a criterion for a field may contain. Ages have no `max`, so no offer can exclude older borrowers. */
 function allowedConditions(field: PocketField): readonly string[] {
   switch (field.kind) {
     case 'choice':

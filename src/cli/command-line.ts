@@ -44,7 +44,7 @@ function reportError(error: unknown, exitCode: number): void {
   else if (!(error instanceof CommanderError)) printNotice(`marketplace: ${messageOf(error)}`);
 }
 
-/** Returns the message of an expected error or a failed system call. For any other error, which is a bug, returns the stack trace. */
+/** Returns the message of an expected error or a failed system call, and the stack trace of an unexpected error (a bug). */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof CommanderError) {

@@ -10,7 +10,7 @@ import { formatNameValuePairs } from './output.ts';
 export const exitCodes = { success: 0, failure: 1, usage: 2, damage: 3, incomplete: 4, interrupted: 130 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Default meaning of each exit code. The help of a command can define a more specific meaning. */
+/** Default meaning of each exit code, which `CommandHelp.exitCodes` can replace for one command. */
 const exitMeanings: Readonly<Record<ExitCode, string>> = {
   [exitCodes.success]: 'success',
   [exitCodes.failure]: 'failure; the reason is on standard error',
@@ -38,7 +38,7 @@ export class CommandLineError extends OperatorError {
 export interface CommandHelp {
   /** Example command lines. Tests run all examples. */
   readonly examples: readonly string[];
-  /** Meanings of the exit codes of the command; null selects the default meaning. The exit codes 0, 1 and 2 are always included. */
+  /** Exit codes in the help, with their meanings (null: the default meaning). The help always lists the exit codes 0, 1 and 2. */
   readonly exitCodes?: { readonly [Code in ExitCode]?: string | null };
   /** Description of what the command prints with `--json`, followed by a colon and the names of the JSON members. */
   readonly json?: string;

@@ -35,7 +35,6 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   return [styleText('bold', line(headings), { stream: process.stdout }), ...rows.map(line)].join('\n');
 }
 
-/** Formats pairs of a name and a value, one pair per line. */
 export function formatNameValuePairs(
   rows: readonly (readonly [name: string, value: string])[],
   nameWidth: number,

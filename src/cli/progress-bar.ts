@@ -12,7 +12,7 @@ export interface ProgressStream {
 }
 
 interface ProgressBarOptions {
-  /** Expected amount of work in `unit`. If the actual amount is greater, the bar stays at 100%. */
+  /** Expected amount of work in `unit`. If more than `total` is finished, the bar stays at 100%. */
   readonly total: number;
   /** Unit of the displayed amounts; `bytes` are displayed as KiB, MiB and so on. If `unit` is null, the bar displays no amounts. */
   readonly unit: string | null;
@@ -20,7 +20,7 @@ interface ProgressBarOptions {
 }
 
 interface ProgressBar {
-  /** Adds `amount` to the finished work. The method is fast enough to be called for every record of a log. */
+  /** Adds `amount` to the finished work. `advance` is fast enough to be called for every record of a log. */
   advance(amount: number): void;
   /** Removes the progress bar. Call `clear` before printing other output and after a failure. Repeated calls have no effect. */
   clear(): void;

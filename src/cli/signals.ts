@@ -4,7 +4,7 @@ import process from 'node:process';
 interface ServeSignals {
   /** Abort signal that is aborted by the first SIGINT or SIGTERM. */
   readonly stopSignal: AbortSignal;
-  /** Promise that resolves when the process receives the first SIGINT or SIGTERM. The promise value is the signal name. */
+  /** Promise that resolves to the signal name when the process receives the first SIGINT or SIGTERM. */
   readonly stopRequested: Promise<NodeJS.Signals>;
   /** Sets the function to call at the second SIGINT or SIGTERM. A third SIGINT or SIGTERM ends the process immediately with code 1. */
   onSecondStopSignal(end: (signal: NodeJS.Signals) => void): void;
@@ -15,8 +15,8 @@ interface ServeSignals {
 let installedSignals: ServeSignals | null = null;
 
 /**
- * Installs the signal handlers of a server. The handlers remain installed until the process ends. Until `onSecondStopSignal` sets a handler,
- * a second SIGINT or SIGTERM ends the process immediately with exit code 1.
+ * Installs the signal handlers of a server. The handlers are never removed. A second SIGINT or SIGTERM ends the process with exit code 1 if
+ * `onSecondStopSignal` was not called.
  */
 export function installSignalHandlers(): ServeSignals {
   installedSignals ??= createServeSignals();
@@ -69,16 +69,14 @@ export class InterruptedError extends Error {
     this.signal = signal;
   }
 
-  /** Exit code that shells report for a program that was ended by the signal. */
   get exitCode(): number {
     return 128 + constants.signals[this.signal];
   }
 }
 
 /**
- * Runs a long operation that Ctrl-C or SIGTERM can interrupt. `work` must yield to the event loop, so that signals are handled. When the
- * abort signal is aborted, `work` must reject with `signal.reason`, which is an `InterruptedError`. A second Ctrl-C ends the process
- * immediately.
+ * Runs a long operation that Ctrl-C or SIGTERM can interrupt. At the first signal, `work` must reject with `signal.reason`, an
+ * `InterruptedError`; a second Ctrl-C ends the process immediately. `work` must yield to the event loop, which handles the signals.
  */
 export async function runInterruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController();

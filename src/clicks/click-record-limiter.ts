@@ -5,7 +5,7 @@ import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 
-/** Offsets in the sub_id, one for each row of a count-min sketch. The three bytes at an offset select a cell of the row. */
+/** For each row of a count-min sketch, the offset of the three sub_id bytes that select the cell of a session. */
 const rowOffsets = [14, 17, 20, 24];
 
 /**
@@ -13,8 +13,7 @@ const rowOffsets = [14, 17, 20, 24];
  * conservative update. A session has one cell in each of the four rows, and the smallest of the four cells is the count of the session.
  * Several sessions may share a cell, so the count of a session may be too high, but never too low.
  *
- * In a simulation of one day with 130 million recorded clicks, every session could record the maximum of 64 clicks (with 2^20 cells per
- * row).
+ * In a simulation with 2^20 cells per row and 130 million clicks on one day, every session could record 64 clicks (the maximum).
  *
  * Each UTC day has its own count-min sketch, for the sessions created on that day. Clicks are recorded for at most 24 hours after the
  * creation of their session, so two count-min sketches are enough: for today and for yesterday.
@@ -35,7 +34,7 @@ class SessionClickSketch {
     this.#mask = rowCells - 1;
   }
 
-  /** Counts a click of a session and returns true. If the session has already reached the maximum number of clicks, returns false. */
+  /** Counts a click of a session and returns true, or returns false if the session already has the maximum number of recorded clicks. */
   tryCountClick(sub: Uint8Array): boolean {
     const cells = this.#cells;
     const sketch = this.#getCountersOfDay(sub);
@@ -66,14 +65,14 @@ class SessionClickSketch {
 
 /**
  * Limits the number of recorded clicks per session and per link, so that one link cannot fill the ledger
- * (docs/contract.md#recorded-clicks). A link consists of a session and an offer. A click above a limit is redirected but not recorded.
+ * (docs/contract.md#recorded-clicks). A link consists of a session and an offer. A click above either limit is redirected but not recorded.
  *
  * After a restart, the counts per session are restored from the ledger, and the counts per link start at 0. The limit per link is lower
  * than the limit per session, so that repeated clicks on one offer cannot use up the limit of the session. If there are more than
  * `clickCountersMax` links, the counts of the least recently clicked links are dropped.
  */
 export class ClickRecordLimiter implements LedgerSubscriber {
-  /** The limiter does not request a replay of ledger records, but counts the clicks that are replayed for other subscribers. */
+  /** Requests no replay of old ledger records; if other subscribers request a replay, the limiter also counts the replayed clicks. */
   readonly replayStartTimeMs = Number.POSITIVE_INFINITY;
   readonly #perLinkMax: number;
   readonly #clicksPerLink: LRUCache<string, number>;

@@ -12,13 +12,13 @@ import { classifyClick } from './click-rules.ts';
 import { type OfferKeyBits, SessionOfferPairs } from './session-offer-pairs.ts';
 
 /**
- * Daily cap of an offer, and the number of clicks that booked revenue on each of the last two days (docs/contract.md#daily-caps). The count
- * of the previous day is needed if the wall clock is set back past midnight.
+ * Daily cap of an offer, and the number of clicks that booked revenue on each of the last two days (docs/contract.md#daily-caps). The older
+ * count is used if the wall clock is set back past midnight.
  */
 class OfferCapState {
-  /** Maximum number of clicks per day that book revenue; null until the catalog with the cap is active. */
+  /** Clicks per day that may book revenue; null until the catalog is active. */
   dailyCap: number | null = null;
-  /** Time at which the offer was removed from the active catalog, or null. The daily cap still applies to links that were shown earlier. */
+  /** Time at which the offer left the active catalog, or null. The daily cap still applies to links that were shown before this time. */
   removedMs: number | null = null;
   readonly randomId: OfferKeyBits;
   readonly #days = [-1, -1];
@@ -70,8 +70,8 @@ function applyRecord(
     case ledgerRecordKind.revenueConfirmed: {
       const offer = offers.get(record[3]);
       if (offer === undefined || record[8] === null) return false;
-      // A confirmation can create a missing click (docs/contract.md#clicks-without-a-record). The created click does not count towards the
-      // daily cap. Later clicks of the same session on the same offer count as repeats.
+      // A confirmation can create a missing click (docs/contract.md#clicks-without-a-record), which does not count towards the daily cap.
+      // Later clicks on the offer in the same session count as repeats.
       if (pairs.getPairState(record[2], offer.randomId) === 'shown') pairs.markClicked(record[2], offer.randomId);
       return false;
     }
@@ -96,8 +96,7 @@ function applyClick(
 }
 
 /**
- * Whether a click counts (docs/contract.md#counting-clicks). Assumes that the offer was shown if the session's data may have been evicted
- * from memory.
+ * Whether a click counts by docs/contract.md#counting-clicks. If the pairs of the session may have been evicted, the offer counts as shown.
  */
 function isCountedClick(
   sub: Uint8Array,
@@ -114,11 +113,11 @@ function isCountedClick(
 interface CapDecision {
   /** Whether the offer has reached its daily cap. Clicks on an offer at its cap book no revenue. */
   readonly atCap: boolean;
-  /** Value of `withinDailyCap` in the click record; undefined for an offer without a cap. */
+  /** Value to store in the click record; undefined for an offer without a cap. */
   readonly withinDailyCap: boolean | null | undefined;
 }
 
-/** Passes the ledger records since `sinceMs` to `visit`, in order. Records that the ledger accepts during the call may be missing. */
+/** Passes the ledger records since `sinceMs` to `visit`, in order. Records appended while the function runs may be missing. */
 export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
@@ -128,7 +127,7 @@ export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord) => vo
  *
  * After a restart, the counts are computed again from the ledger by the rules of docs/contract.md#counting-clicks. A click is checked,
  * recorded and counted in one turn of the event loop, so that concurrent clicks cannot exceed a cap. The click's record states whether the
- * click is within the daily cap. Analytics read this decision from the click's record and do not check the cap again.
+ * click is within the daily cap, so analytics do not check the cap again.
  *
  * If an offer gets its first cap while the service runs, `loadPastClicks` counts the offer's earlier clicks from the ledger.
  */
@@ -156,7 +155,6 @@ export class DailyCaps implements LedgerSubscriber {
     return this.#cappedOfferCount === 0 && this.#bufferedRecords === null;
   }
 
-  /** Returns the number of offers at their cap in all active catalogs. */
   countUnavailableOffers(nowMs: number): number {
     let count = 0;
     for (const { catalog } of this.#states.values()) {
@@ -188,7 +186,7 @@ export class DailyCaps implements LedgerSubscriber {
 
   applyLedgerRecord(record: LedgerRecord): void {
     if (this.hasNoCaps) return;
-    // The sub_id is copied, because the caller reuses the byte array of the record.
+    // Copies the sub_id, because the ledger overwrites its bytes with later records.
     this.#bufferedRecords?.push(record.with(2, Buffer.from(record[2])) as unknown as LedgerRecord);
     const state = this.#states.get(stateKeyOfSub(record[2]));
     if (state !== undefined && applyRecord(record, state.offers, this.#pairs)) state.unavailableDay = null;
@@ -202,7 +200,7 @@ export class DailyCaps implements LedgerSubscriber {
     if (offers.size === 0) return;
     const sinceMs = replayStartTimeMs(nowMs);
     const isOfCatalog = (record: LedgerRecord): boolean => stateKeyOfSub(record[2]) === stateKeyOfCatalog(catalog);
-    // The session-offer pairs of old records are collected in a separate set, because new records change `#pairs` while the ledger is read.
+    // Collects pairs from the ledger in a separate set, because new clicks and views change `#pairs` at the same time.
     const pairs = new SessionOfferPairs(this.#pairsMax, sinceMs);
     const bufferedRecords: LedgerRecord[] = [];
     this.#bufferedRecords = bufferedRecords;
@@ -281,18 +279,17 @@ interface CatalogCapState {
   /** Offers with a daily cap by offer id, including removed offers whose cap still applies. */
   offers: Map<string, OfferCapState>;
   unavailable: UnavailableOffers;
-  /** Day number for which `unavailable` is valid; null if `unavailable` must be computed again. */
+  /** Day for which `unavailable` was computed; null if the caps or counts have changed since. */
   unavailableDay: number | null;
 }
 
 const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
 
-/** Subtracts the 24 hours in which the clicks of a session count, and one more hour in case the wall clock was set back. */
+/** Start of the UTC day, minus the 24 hours in which clicks of a session count, minus one hour for a clock that was set back. */
 function replayStartTimeMs(nowMs: number): number {
   return dayStartMs(daysSinceEpoch(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }
 
-/** Encodes the vertical and the mode of a catalog as one number. */
 function stateKeyOfCatalog({ vertical, mode }: CompiledCatalog): number {
   return (vertical.number << 1) | (mode === 'test' ? 1 : 0);
 }

@@ -16,7 +16,7 @@ const minuteMs = 60 * 1000;
  *
  * A pair is identified by a 63-bit number computed from the sub_id and `OfferKeyBits`. In a set of four million pairs, the probability that
  * two pairs have the same number is one in a million. Each hash table contains the sessions created in one minute. The tables are small, so
- * that growing a table is fast. The oldest table is evicted when clicks of its sessions no longer count, or when the set contains too many
+ * that growing a table is fast. The oldest table is evicted when its sessions are too old for counted clicks, or when the set has too many
  * pairs.
  */
 export class SessionOfferPairs {
@@ -136,12 +136,10 @@ class PairTable {
     return isNew ? 1 : 0;
   }
 
-  /** Adds the pairs of another hash table. Returns the number of added pairs. */
   addAllPairs(other: PairTable): number {
     const words = other.#words;
     let added = 0;
-    // Grows this table to its final size before pairs are added. In a table that is too small, many pairs would need the same slots, so
-    // finding an empty slot would be slow.
+    // Grows the table to its final size first, because searching for an empty slot in a nearly full table is slow.
     while ((this.size + other.size) * 3 > this.#words.length) this.#growTable();
     for (let at = 0; at < words.length; at += 2) {
       const [high, low] = [words[at]!, words[at + 1]!];

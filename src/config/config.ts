@@ -35,10 +35,7 @@ export interface Config {
   readonly engine: HttpEngineSetting;
   /** TLS settings of the public listener; null for plain HTTP. */
   readonly tls: TlsSettings | null;
-  /**
-   * Time limits for stopping the server. After the stop signal, the server still accepts connections for `delayMs`. After this delay, the
-   * server waits at most `deadlineMs` for pending requests.
-   */
+  /** After a stop signal, the server accepts connections for another `delayMs`, then waits at most `deadlineMs` for pending requests. */
   readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
   /** Configured base URLs; null for a default (see `resolveUrls`). */
   readonly urls: { readonly [Name in keyof PublicUrls]: string | null };
@@ -52,10 +49,10 @@ export interface Config {
   /** Number of days after which sessions and ledger records are deleted; null for never. */
   readonly retentionDays: number | null;
   readonly sessions: {
-    /** Maximum number of live sessions. Above the maximum, a new session is rejected with status 503. */
+    /** Maximum number of live sessions; further sessions are rejected with status 503. */
     readonly max: number;
     readonly ttlMs: number;
-    /** Maximum number of referrer tags per account, vertical and mode. Above the maximum, a new tag is rejected with status 403. */
+    /** Maximum number of referrer tags per account, vertical and mode. A session with a further new tag is rejected with status 403. */
     readonly tagsMax: number;
   };
   /** Default rate limits, for keys that have no limits of their own (docs/contract.md#rate-limits). */
@@ -76,8 +73,8 @@ export interface ListenAddress {
 }
 
 /**
- * Base URLs without a trailing slash. The service appends `/v1/...` to `public`, `/c` to `click`, and file names to `widget` and `cdn`.
- * By default, `widget` and `cdn` are the paths `/w` and `/cdn` under the `public` URL.
+ * Base URLs without a trailing slash. The service appends `/v1/...` to `public`, `/c` to `click`, and file names to `widget` and `cdn`. The
+ * default of `widget` is `public` followed by `/w`; the default of `cdn` is `public` followed by `/cdn`.
  */
 export interface PublicUrls {
   readonly public: string;
@@ -103,7 +100,6 @@ type CorsChoice = { readonly kind: 'off' } | { readonly kind: 'origins'; readonl
 /** Resources of the machine and the process, from which defaults are derived. */
 export interface MachineResources {
   readonly cores: number;
-  /** Heap size limit of the process. */
   readonly heapBytes: number;
   /** Value of `--max-old-space-size` in megabytes; null if the option is not set. */
   readonly heapMegabytes: number | null;

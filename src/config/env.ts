@@ -12,15 +12,12 @@ export class ConfigError extends Error {
     this.setting = setting;
   }
 
-  /** @param rule description of the allowed values, which completes the message "SETTING is VALUE; it must be ..." */
+  /** @param rule allowed values, such as "an integer from 1 to 9"; the error message says that the setting must be `rule` */
   static invalidSettingError(setting: SettingName, value: string, rule: string): ConfigError {
     return new ConfigError(setting, `${setting} is ${quoteForDisplay(value)}; it must be ${rule}`);
   }
 
-  /**
-   * Creates the error for a variable whose name is similar to the name of a setting. If the service ignored the variable, the service would
-   * silently use the default of the misspelled setting.
-   */
+  /** Creates the error for a variable that is probably a misspelled setting and would otherwise be ignored silently. */
   static misspelledSettingError(variable: string, setting: SettingName): ConfigError {
     return new ConfigError(
       setting,
@@ -84,7 +81,7 @@ export interface Env {
 /** Prefixes of environment variables. The launcher reads variables with the prefix `MARKETPLACE_` before it loads the service. */
 const settingPrefixes = ['SVC_', 'MARKETPLACE_'] as const;
 
-/** Variable for the API key in the examples of the documentation. No warning is printed if this variable is set. */
+/** The documentation uses this variable for an API key, so the service does not warn that the variable is unknown. */
 const demoApiKeyName = 'MARKETPLACE_API_KEY';
 
 /**

@@ -85,15 +85,14 @@ export interface PayoutState {
 type ConfirmationDecision = 'accepted' | 'repeated' | RejectionReason;
 
 /**
- * Checks a confirmation against the rules of docs/contract.md#confirmation-rules. Each confirmation is checked twice, with the same result:
- * before it is appended to the ledger, and when analytics are computed from the ledger. The check in analytics protects the figures from
- * invalid confirmations in the ledger, which could make a payout negative.
+ * Checks a confirmation against the rules of docs/contract.md#confirmation-rules. The check runs before a confirmation is appended to the
+ * ledger, and again when analytics read the ledger, because an invalid confirmation in a ledger could make a payout negative.
  */
 export function checkConfirmation(confirmation: Confirmation, state: PayoutState, nowMs: number): ConfirmationDecision {
   const { sub, status, amountMicros, occurredMs } = confirmation;
   const { createdMs, mode } = decodeSubId(sub);
   if (mode === 'test') return 'sandbox';
-  // A repeated confirmation is detected before the time rules are checked, so that its result does not change over time.
+  // Repeats are detected before the time rules apply, so that a repeat of a stored confirmation is not rejected as `too_late`.
   const first = state.payout?.[status] ?? null;
   if (first !== null) return isSameTransaction(first, confirmation) ? 'repeated' : 'conflict';
 
@@ -118,7 +117,6 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
   return 'accepted';
 }
 
-/** Applies an accepted confirmation to a payout and returns the new payout. */
 export function applyConfirmationToPayout(
   { status, amountMicros, occurredMs }: Omit<Confirmation, 'click'>,
   payout: ConfirmedPayout | null,

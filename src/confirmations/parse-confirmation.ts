@@ -86,8 +86,8 @@ interface ReferencedClick {
 }
 
 /**
- * Finds the click of a row by its click_id, or by its sub_id and svc_offer_id. In a row with a click_id, sub_id and svc_offer_id are
- * optional; if present, they must match the click_id. A member with the value null counts as absent.
+ * Finds the click of a row by its click_id, or by its sub_id and svc_offer_id. If a row has a click_id, its sub_id and svc_offer_id may be
+ * absent, but must not contradict the click_id. A member with the value null counts as absent.
  */
 function parseClick(
   { subIds, clickIds }: ParseConfirmationDeps,
@@ -116,5 +116,5 @@ function isOfferId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= bounds.offerIdCharactersMax && /^[a-z0-9_-]+$/.test(value);
 }
 
-/** Maximum length of a click_id. A longer text cannot be valid and is rejected before decoding. */
+/** Maximum length of a click_id. A click_id above this length is rejected without decoding. */
 const clickIdCharactersMax = 256;

@@ -6,12 +6,10 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
 
 // Runtime checks of API options. JavaScript programs need runtime checks, because no compiler checks the types of their options.
 
-/** Throws a RangeError if the option is not an object. */
 export function assertObject(name: string, value: unknown): void {
   if (typeof value !== 'object' || value === null) throw new RangeError(`${name} must be an object`);
 }
 
-/** Throws a RangeError if the option is not an integer from `min` to `max`. */
 export function assertIntegerOption(name: string, value: unknown, min: number, max: number): void {
   if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
   throw new RangeError(`${name} must be an integer from ${min} to ${max}`);

@@ -25,10 +25,7 @@ export function parseIsoDate(text: string): number | null {
 let lastDay = Number.NaN;
 let lastCompactDate = 0;
 
-/**
- * Converts a day number to a date in the form YYYYMMDD, such as 19871231. Caches the last result, because most calls convert the current
- * day.
- */
+/** Converts a day number to a date in the form YYYYMMDD, such as 19871231. Caches one result: most calls pass the current day. */
 export function toCompactDate(day: number): number {
   if (day !== lastDay) {
     const date = new Date(day * msPerDay);

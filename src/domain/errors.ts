@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts';
 
 /**
- * Rule for the valid values of each JSON member, query parameter and header of requests. In the message of an INVALID_REQUEST error, the
- * rule follows the name, such as `mode must be live or test`. A rule describes every valid value and never quotes the request.
+ * Rules for the values of JSON members, query parameters and headers in requests. In the message of an INVALID_REQUEST error, the rule
+ * follows the name, such as `mode must be live or test`. A rule describes every valid value and never quotes the request.
  */
 export const paramErrorTexts = {
   body: 'must be valid JSON in UTF-8, and an object with the members that the API reference lists',

@@ -53,7 +53,7 @@ export function invalidRequest(param: RequestParamName, rule: string = paramErro
   return failureOutcome({ code: 'INVALID_REQUEST', param, rule });
 }
 
-/** Creates the error for a record that is not known to be stored. If `taken` is true, the log has accepted the record and may store it. */
+/** Creates the error for a ledger record that may not be stored. `taken` is false if the log has certainly not accepted the record. */
 export function durabilityFailure(retryAfterSeconds: number, taken: boolean): Failure {
   return failureOutcome({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
 }
@@ -62,7 +62,6 @@ export function serviceUnavailable(retryAfterSeconds: number): Failure {
   return failureOutcome({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds });
 }
 
-/** Members of the JSON body of an error. */
 export interface ErrorBody {
   readonly error: ErrorCode;
   readonly message: string;

@@ -24,8 +24,7 @@ export function parseQueryParameters<Name extends string>(
   while (start < query.length) {
     let end = query.indexOf('&', start);
     if (end < 0) end = query.length;
-    // `equals` is the position of the next `=`. The position is computed again only after the parser has passed it, because a search for
-    // every name would scan a long query many times.
+    // Searches for the next `=` only after the previous `=`, because a search for every name would scan a long query many times.
     if (equals >= 0 && equals < start) equals = query.indexOf('=', start);
     const nameEnd = equals < 0 || equals > end ? end : equals;
     const name = encoded
@@ -46,7 +45,7 @@ export function parseQueryParameters<Name extends string>(
   return { ok: true, values };
 }
 
-/** Parses an integer from 1 to `max` in decimal digits. Returns null if the text is not an integer in this range. */
+/** Parses an integer from 1 to `max` in decimal digits. Returns null for any other text. */
 export function parseCount(text: string, max: number): number | null {
   return /^[1-9]\d{0,8}$/.test(text) && Number(text) <= max ? Number(text) : null;
 }
@@ -69,10 +68,7 @@ function matchName<Name extends string>(
   return undefined;
 }
 
-/**
- * Decodes percent-encoded ASCII characters only, because all known names are ASCII. Does not throw for an invalid name, because a query can
- * contain thousands of invalid names and exceptions are slow.
- */
+/** Decodes percent-encoded ASCII in a parameter name, because all known names are ASCII. Never throws, because exceptions are slow. */
 function decodeName(text: string): string {
   if (!text.includes('%')) return text;
   return text.replace(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

@@ -60,11 +60,11 @@ export interface MarketplaceOptions {
   readonly durability?: DurabilityMode;
   /** Number of days, at least 140, after which sessions and ledger records are deleted. Default: never. Daily totals are never deleted. */
   readonly retentionDays?: number;
-  /** Maximum number of live sessions. Default: 100,000. Above the maximum, a new session is rejected with 503. */
+  /** Maximum number of live sessions; further sessions are rejected with status 503. Default: 100,000. */
   readonly maxSessions?: number;
   /**
-   * Maximum number of referrer tags per account, vertical and mode. Default: 100,000. Above the maximum, a session with
-   * a new tag is rejected with 403.
+   * Maximum number of referrer tags per account, vertical and mode. Default: 100,000. A session with a further new tag is rejected with
+   * status 403.
    */
   readonly maxReferrerTags?: number;
   /** Session lifetime in milliseconds. The default is four hours, which is also the maximum. */
@@ -99,7 +99,7 @@ export interface ClickContext {
   readonly purpose?: string | undefined;
 }
 
-/** Result of `followClick`. A prefetch request gets the kind `ask_again`; the browser sends the request again when the visitor clicks. */
+/** Result of `followClick`. For a prefetch request, `kind` is `ask_again`: the browser sends another request when the visitor clicks. */
 export type FollowClickOutcome = ClickResult | { readonly kind: 'ask_again'; readonly retryAfterSeconds: number };
 
 /**
@@ -152,8 +152,8 @@ const listenOptionNames = Object.keys({
 } satisfies MemberNames<ListenOptions>);
 
 /**
- * Validates the options. Throws a RangeError for an unknown option name and for an invalid path, number, URL or choice. The contents
- * of files and catalogs are validated later, when they are loaded.
+ * Validates the options. Throws a RangeError for an unknown option name and for an invalid path, number, URL or choice. Does not validate
+ * catalogs or file contents.
  */
 export function assertMarketplaceOptions(argument: MarketplaceOptions): void {
   assertObject('the argument of createMarketplace', argument);

@@ -69,7 +69,7 @@ interface AnalyticsFilters {
   readonly date_to?: string;
 }
 
-/** Parameters of GET /analytics for a summary. Dates are written as `YYYY-MM-DD`. */
+/** Parameters of GET /analytics for a summary. `date_from` and `date_to` have the form `YYYY-MM-DD`. */
 export interface AnalyticsQuery extends AnalyticsFilters {
   readonly granularity?: 'summary';
 }
@@ -154,7 +154,7 @@ export class PartnerApi {
 
   /**
    * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code). Returns the HTML that shows the offers of a session
-   * on a page. When the widget later requests its offers from the public listener at `urls.widget`, the view is recorded.
+   * on a page. A view is recorded only when the embedded widget requests its offers from the public listener at `urls.widget`.
    */
   getWidget(query: WidgetQuery): Promise<PartnerApiResult<WidgetEmbedResponse>> {
     return this.#run('get_marketplace', query, (admission) => {
@@ -212,7 +212,7 @@ function toErrorResult(error: ApiError): { readonly ok: false; readonly error: P
   };
 }
 
-/** Returns the names of unknown members of an argument. Returns an empty list for a live key, because only test keys get these names. */
+/** Names of unknown members of `argument`, which responses list for test keys only. Empty for a live key. */
 function ignoredMembers({ caller }: AdmittedCaller, operation: OperationName, argument: object): readonly string[] {
   return caller.mode === 'live'
     ? []
@@ -251,7 +251,7 @@ function toAnalyticsRequest(query: unknown): Outcome<AnalyticsRequest> {
   });
 }
 
-/** Checks the types of the query members, and converts their values to text as in a query string. An absent member becomes undefined. */
+/** Checks the types of the query members, and converts their values to text as in a query string. Skips absent members. */
 function toQueryText<Name extends RequestParamName>(
   query: unknown,
   types: Readonly<Record<Name, 'string' | 'number' | 'boolean' | 'strings'>>,

@@ -81,7 +81,6 @@ async function backUpDataFolder(targetFolder: string, output: { readonly json?: 
   else printResult(`copied ${ledger.records} records of the ledger and all other data to ${target}`);
 }
 
-/** Lists the folders of the journal, each of which contains one log. */
 function journalLogFolders(journal: string): string[] {
   if (!existsSync(journal)) return [];
   return readdirSync(journal)

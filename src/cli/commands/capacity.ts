@@ -104,7 +104,7 @@ async function runCapacityCheck(request: CapacityCheckRequest): Promise<Capacity
   if (!existsSync(checkScript)) {
     throw new CommandLineError('--check is available only in a checkout; run make capacity-check KEYS=n SLO=ms there');
   }
-  // When this process ends or is killed, the IPC channel closes, and the child process exits.
+  // If this process is killed, the IPC channel of the check script closes, and the script exits.
   const child = spawn(process.execPath, [checkScript, JSON.stringify(request)], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
@@ -134,10 +134,7 @@ interface CapacityOptions {
 }
 
 const latestResultFile = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'results', 'latest.json');
-/**
- * Benchmark result of the machine that bench/README.md describes. This result is used if the command line names no benchmark result and
- * `latestResultFile` does not exist.
- */
+/** Benchmark result of the machine in bench/README.md, used without --result if `latestResultFile` does not exist. */
 const referenceResultFile = fileURLToPath(new URL('../../capacity/reference-result.json', import.meta.url));
 const otherMachineNotice =
   'This machine was not measured: the figures are those of the server above, and other machines differ widely. Run make bench in a checkout to measure this one.';
@@ -200,7 +197,7 @@ function withFileName<Value>(file: string | null, run: () => Value): Value {
 
 function readTextFile(file: string, bytesMax: number): string {
   try {
-    // The file is checked before reading, because it may be huge, or a named pipe that would block the command.
+    // Reading a named pipe would block the command.
     const stats = statSync(file);
     if (!stats.isFile()) throw new CommandLineError(`${file} must be a file`);
     if (stats.size > bytesMax) throw new CommandLineError(`${file} must be at most ${bytesMax} bytes long`);

@@ -52,7 +52,6 @@ function printConfig({ json }: { readonly json?: true }): void {
 
 type SettingValue = string | number | readonly string[] | null;
 
-/** Returns the values of all settings, including default values. */
 function settingValues(
   config: Config,
   urls: PublicUrls,

@@ -79,7 +79,7 @@ async function sendConfirmationFile(
     const outcomes = batch.length === 0 ? [] : await client.sendRows(batch.map(({ item }) => item));
     for (const [index, { outcome, reason }] of outcomes.entries()) {
       if (outcome === 'accepted' || outcome === 'repeated') counts[outcome]++;
-      // The reason `unknown` means that the server may or may not have booked the row.
+      // If no reason is given, the outcome is `unknown`: the server may have booked the row.
       else rejected.add(batch[index]!.row, reason ?? outcome);
     }
     onProgress(bytesRead);
@@ -110,7 +110,7 @@ async function sendConfirmationFile(
       continue;
     }
     const { item } = row.parsed;
-    // Adds 3 bytes for a comma and for the two brackets of the JSON array.
+    // The 3 extra bytes are for the comma after the row and the two brackets of the JSON array.
     const bytes = Buffer.byteLength(JSON.stringify(item)) + 3;
     if (batch.length === bounds.confirmationRowsPerRequestMax || batchBytes + bytes > bounds.confirmationBodyBytesMax) {
       await flush();
@@ -124,7 +124,6 @@ async function sendConfirmationFile(
 
 /** File of rejected rows. The first rejected row creates the file under a temporary name; `finish` gives the file its final name. */
 class RejectedRowsFile {
-  /** Number of rejected rows by reason. */
   readonly countByReason = new Map<string, number>();
   readonly #path: string;
   readonly #temporaryPath: string;
@@ -156,12 +155,11 @@ class RejectedRowsFile {
     if (this.#close()) this.#wrapFileErrors(() => renameSync(this.#temporaryPath, this.#path));
   }
 
-  /** Deletes the file after an error, because the file is incomplete. */
   deleteIncompleteFile(): void {
     if (this.#close()) rmSync(this.#temporaryPath, { force: true });
   }
 
-  /** Closes the file if it is open. Returns true if the file was open. */
+  /** Closes the file. Returns false if no file was open. */
   #close(): boolean {
     if (this.#file === null) return false;
     closeSync(this.#file);

@@ -13,7 +13,7 @@ export interface ConfirmationRow {
   formatRejectedRow(reason: string): string;
 }
 
-/** Reader of one confirmation file. Throws `CommandLineError` for an error after which the next rows could be read wrongly. */
+/** Reader of one confirmation file. Throws `CommandLineError` if a syntax error makes the boundaries of the next rows uncertain. */
 export interface ConfirmationReader {
   readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow>;
   /** First line of the file of rejected rows, with its line break. The header is known only after the first row of the input was read. */
@@ -61,7 +61,7 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
     record_delimiter: [Buffer.from('\r\n'), Buffer.from('\n')],
     relax_column_count: true,
     skip_empty_lines: true,
-    // `max_record_size` is in bytes: a UTF-16 code unit needs at most three bytes in UTF-8. `on_record` counts the UTF-16 code units.
+    // Limit in bytes; a UTF-16 code unit has at most three bytes in UTF-8. `on_record` checks the exact limit in code units.
     max_record_size: 3 * bounds.confirmationFileRowCharactersMax,
     cast(cell, { quoting, lines }) {
       if (!quoting && cell.includes('\r'))
@@ -125,12 +125,11 @@ function validateHeader(header: readonly string[]): readonly string[] {
   return header;
 }
 
-/** Formats a record as a CSV line with the line end of RFC 4180. */
 function formatCsvLine(cells: readonly string[]): string {
   return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
 }
 
-/** Start of a cell that a spreadsheet may execute as a formula. Includes full-width characters of East Asian keyboards. */
+/** Characters with which a formula starts in a spreadsheet, including the full-width forms of East Asian keyboards. */
 const formulaStart = String.raw`(?:\s*[=+\-@＝＋－＠]|[\t\r\n])`;
 const formulaPattern = new RegExp(`^${formulaStart}`);
 const escapedFormulaPattern = new RegExp(`^' (?=${formulaStart})`);

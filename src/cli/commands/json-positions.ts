@@ -7,10 +7,9 @@ export interface TextPosition {
   readonly column: number;
 }
 
-/** Path of a value: member names and array indexes, outermost first. */
 type JsonPath = readonly (string | number)[];
 
-/** Node in the tree of requested paths: a requested value, or an object or array that contains a requested value. */
+/** Node of the tree that is built from the JSON paths to locate. A node stands for one JSON value. */
 interface PathNode {
   readonly children: Map<string | number, PathNode>;
   /** Position of the value in the text; null until the parser reaches the value. */
@@ -28,7 +27,7 @@ interface OpenContainer {
 
 interface DuplicateMembers {
   readonly reported: readonly { readonly path: JsonPath; readonly position: TextPosition }[];
-  /** Total number of duplicate members, reported or not. */
+  /** Number of all duplicate members; `reported` may contain fewer. */
   readonly count: number;
 }
 
@@ -50,7 +49,7 @@ export function locateJsonPaths(
   const reported: { path: JsonPath; position: TextPosition }[] = [];
   let count = 0;
 
-  /** If the value at this position is on a requested path, stores the position and returns the node of the value. */
+  /** Stores the position of a value in its tree node and returns the node; undefined if no path to locate contains the value. */
   const enterValue = (line: number, column: number): PathNode | undefined => {
     const container = open.at(-1);
     const node = container === undefined ? root : container.node?.children.get(container.key);

@@ -21,7 +21,6 @@ import {
 } from '../command.ts';
 import { formatTable, formatTimestamp, printJson, printNotice, printResult } from '../output.ts';
 
-/** Members of the object that `toIssuedKeyJson` returns. */
 const keyJsonMembers =
   'id, account, vertical, mode, state, created_at, expires_at, revoked_at, requests_per_minute, analytics_per_minute, sessions_per_day';
 

@@ -15,7 +15,6 @@ export function resolveLogFolder(named: string | undefined): string {
   throw new CommandLineError(`there is no log at ${folder}${named === undefined ? ' yet (see SVC_DATA_DIR)' : ''}`);
 }
 
-/** Verifies all records of a log, and displays a progress bar. */
 export async function checkLogWithProgress(
   folder: string,
   output: { readonly json?: true },

@@ -125,7 +125,7 @@ function formatLogCheck(check: LogVerification, { firstMs, lastMs }: LogTimeRang
 /** The members of a record as JSON values, or the reason why the record cannot be decoded. */
 type RecordDescription = Readonly<Record<string, unknown>>;
 
-/** For each kind of record, its name and the names of its members. The first three members (kind, time, sub_id) are omitted. */
+/** For each kind of record, its name and the names of its members after kind, time and sub_id. */
 const recordLayouts: {
   readonly [Kind in keyof typeof ledgerRecordKind]: readonly [name: string, members: readonly string[]];
 } = {
@@ -140,7 +140,7 @@ const recordLayouts: {
   widgetEventsReported: ['widget_reported', ['load', 'event_ids', 'types', 'offer_ids']],
 };
 
-/** Names of members that may be missing at the end of a record. */
+/** Members that older records can lack; in a record, they are the last members. */
 const optionalMembers = new Set(['within_daily_cap', 'load', 'again']);
 
 const layoutsByKind = new Map<unknown, (typeof recordLayouts)[keyof typeof recordLayouts]>(

@@ -38,8 +38,8 @@ export function createCommand(): Command {
 }
 
 /**
- * Polls files every `intervalMs`. After a change, calls `onChange` as soon as no file has changed for `debounceMs`. This delay is needed
- * because a certificate and its key are written one after the other. Returns a function that stops polling.
+ * Polls files every `intervalMs`. After a change, calls `onChange` as soon as no file has changed for `debounceMs`. Without the delay,
+ * `onChange` could run after a certificate was written but before its key was. Returns a function that stops polling.
  */
 function watchFiles(
   files: readonly string[],
@@ -91,7 +91,7 @@ async function runServer(): Promise<void> {
     await flush();
   });
   signals.onSecondStopSignal((signal) => {
-    // The exit code is set before the log is flushed, because the process may end by itself during the flush.
+    // The exit code is set before the flush, because the process may end before `process.exit` is called.
     process.exitCode = 1;
     logger.warn(
       { signal, requestsInFlight: running?.requestsInFlight() ?? 0 },
@@ -107,7 +107,7 @@ async function runServer(): Promise<void> {
     return;
   }
   running = service;
-  // While a reload runs, one more reload can be queued. Further requests are ignored, because the queued reload reads the newest files.
+  // While a catalog reload runs, one more can wait. A third is dropped, because the waiting reload reads the newest files.
   const reloads = new SerialQueue(1);
   const requestCatalogReload = (): void => void reloads.run(() => reloadCatalogs(service, logger, signals.stopSignal));
   const stopWatching = watchReloadableFiles(config, service, logger, requestCatalogReload);
@@ -116,7 +116,7 @@ async function runServer(): Promise<void> {
     reloadCertificate(service, logger);
     requestCatalogReload();
   });
-  // The certificate files may have changed after the starting server read the files.
+  // Applies a certificate that changed during the start, because the file watcher does not report this change.
   if (!hasReloaded) reloadCertificate(service, logger);
   try {
     printStartMessages(config, service);
@@ -159,8 +159,8 @@ export async function startServer(
   logger: Logger,
   startAbortSignal: AbortSignal,
 ): Promise<Service | null> {
-  // Waits one turn of the event loop, so that a signal that arrived while modules were loaded is handled first. If a signal aborts the
-  // start, the server must not write any file.
+  // Waits one turn of the event loop, so that a signal that arrived while modules were loaded is handled first. After a stop signal, no
+  // files are written.
   await nextTurn();
   if (startAbortSignal.aborted) return null;
   const progress = createRecoveryProgress(process.stderr, logger);
@@ -249,15 +249,15 @@ async function reloadCatalogs(service: Service, logger: Logger, stopSignal: Abor
     if (change.ok) {
       if (change.changed) logger.info({ version: change.version }, 'catalog reloaded');
     } else if (!stopSignal.aborted) {
-      // When the server is stopping, a failed reload is not an error: the stop cancelled the reload.
+      // A reload that the stop signal cancelled is not logged as an error.
       logger.error({ errors: change.errors }, 'catalog reload failed; keeping the current catalog');
     }
   }
 }
 
 /**
- * Creates a live and a test key when the server starts for the first time. On a terminal, prints the keys with an example. Output that is
- * not a terminal may be stored, such as the log of a container, so the keys are written to a file that only the file's owner can read.
+ * Creates a live and a test key when the server starts for the first time. On a terminal, prints the keys with an example. Otherwise, the
+ * output may be stored (such as a container log), so the keys are written to a file that only its owner can read.
  */
 function createFirstKeys(service: Service, dataDir: string): void {
   const create = (mode: ApiKeyMode): string =>

@@ -38,7 +38,7 @@ export function toStartupError(error: unknown, config: Config): unknown {
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo')
     return listenError(error as SystemErrorDetails, config);
   if (path !== undefined) return pathError(path, code, error, config);
-  // SQLite errors contain no file path. The data folder is reported, because it contains all SQLite files.
+  // SQLite errors contain no file path, so the message names the data folder, which contains all SQLite files.
   if (/^SQLITE_(CANTOPEN|READONLY|IOERR|PERM)/.test(code)) return dataFolderError(config, code);
   return error;
 }
