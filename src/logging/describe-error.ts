@@ -22,8 +22,7 @@ const charactersMax = 300;
 
 /**
  * Describes any thrown value for the log. The description contains only messages of the operating system, of SQLite and of this project's
- * code. Messages of JavaScript and Node.js are omitted, because they can quote submitted data, such as the argument of `JSON.parse`. Other
- * properties of the error are ignored.
+ * code. Messages of JavaScript and Node.js are omitted, because they can quote submitted data, such as the argument of `JSON.parse`.
  */
 export function describeError(error: unknown): ErrorDescription {
   return describeAtDepth(error, 0);

@@ -20,7 +20,7 @@ export const mismatchReasons = [
 ] as const;
 export type MismatchReason = (typeof mismatchReasons)[number];
 
-/** Callback for each mismatch; `field` is the position of the pocket field that causes the mismatch, or -1 if no field causes it. */
+/** Called for each mismatch. `field` is the position of the pocket field that causes the mismatch; -1 if the cause is not a field. */
 export type MismatchCallback = (reason: MismatchReason, field: number) => void;
 
 export interface MismatchCount {

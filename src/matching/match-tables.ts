@@ -6,9 +6,9 @@ import type { PocketField, ProductName, Vertical } from '../verticals/vertical.t
 import { addOffer, emptyOfferSet, type OfferSet } from './offer-set.ts';
 
 /**
- * Catalog in the form that matching uses: arrays of numbers, and a bit set of offers for each value of a choice field. Each product adds
- * tables of its own. Offers are numbered in ascending order of their ids; equally ranked offers are sorted by number
- * (docs/contract.md#sort-orders). A *row* of a table is one offer in one credit band.
+ * Catalog in the form that matching uses: arrays of numbers, and a bit set of offers for each value of a choice field. Each kind of
+ * product, such as loans, adds tables to this interface. Offers are numbered in ascending order of their ids; equally ranked offers are
+ * sorted by number (docs/contract.md#sort-orders). A *row* of a table is one offer in one credit band.
  */
 export interface MatchTables extends OfferFilterTables {
   /** Product whose rules were used to compile the tables. */
@@ -41,7 +41,9 @@ interface ChoiceFilter {
   readonly allowed: ReadonlyMap<number, OfferSet>;
 }
 
-/** Filter on an integer field: inclusive limits of each offer. If the borrower's value is missing, only offers without a limit pass. */
+/**
+ * Filter on an integer field: inclusive limits of each offer. A borrower without a value of the field matches only offers without a limit.
+ */
 interface RangeFilter {
   readonly field: number;
   readonly min: Float64Array;

@@ -9,8 +9,8 @@ import { MatchThread, type VersionedMatchTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
 /**
- * Error with the message of an exception in a matching thread. The message may quote submitted data, so the message must not be logged.
- * `describeError` omits the messages of classes other than `Error`.
+ * Error with the message of an exception in a matching thread. This message may quote submitted data. `describeError` does not log it,
+ * because this class is not `Error`.
  */
 class MatchThreadError extends Error {}
 
@@ -22,7 +22,7 @@ export interface PoolMatcherOptions {
    */
   readonly catalogs: CatalogStore;
   readonly verticals: readonly Vertical[];
-  /** Called if a worker thread exited unexpectedly or could not be restarted. The pool then starts a new worker thread. */
+  /** Called if a worker thread exited unexpectedly or could not be started; the pool starts another one. */
   readonly onThreadError?: (error: unknown) => void;
   readonly onThreadReplaced?: () => void;
   readonly onBatchSent?: (requests: number) => void;
@@ -58,10 +58,10 @@ interface PoolThread {
  * Requests that arrive while all threads are busy are sent as one batch, because sending a message takes the main thread longer than
  * ranking. A cancelled request is removed when a batch is formed, or when the request is at the front of a full queue.
  *
- * An exited thread is replaced immediately. The new thread receives no batch before it has every active catalog. If no other thread is
- * ready, requests wait in the queue. With two catalogs of 20,000 offers, a new thread is ready after about 0.8 seconds, so waiting requests
- * do not time out. The main thread never ranks for the threads, because a slow ranking would block all other requests, and a request that
- * crashed the threads could also crash the main thread.
+ * A thread that exits is replaced immediately. The replacement receives every active catalog before its first batch. If no thread is ready,
+ * requests wait in the queue. With two catalogs of 20,000 offers, a new thread is ready after about 0.8 seconds, so waiting requests do not
+ * time out. The main thread never ranks these requests: a slow ranking would block all other requests, and a request that crashes a worker
+ * thread could crash the service.
  */
 export class WorkerPoolMatcher implements Matcher {
   readonly #threads: readonly PoolThread[];
@@ -124,7 +124,7 @@ export class WorkerPoolMatcher implements Matcher {
     return new Promise((resolve, reject) => {
       const request: MatchRequestTuple = [catalogVersion, today, ...borrower];
       this.#queue.push({ request, unavailable, signal, resolve, reject, retried: false });
-      // Requests are dispatched at the end of this turn of the event loop, so that all requests of the turn can share a batch.
+      // Requests that arrive in the same turn of the event loop are sent together at the end of the turn.
       this.#dispatchHandle ??= setImmediate(() => this.#dispatchQueuedRequests());
     });
   }
@@ -234,7 +234,8 @@ export class WorkerPoolMatcher implements Matcher {
 
   #handleThreadExit(error: unknown, wasReady: boolean): void {
     this.#options.onThreadError?.(error);
-    // If no thread is ready and the restart of a thread failed, each queued request is retried once and then resolved to null.
+    // If a restart failed and no thread is ready, each queued request is kept for one retry; a request that was already retried resolves to
+    // null.
     if (!wasReady && this.#threads.every(({ thread }) => !thread.isReady)) {
       this.#queue.push(...this.#selectRequestsToRetry(this.#queue.splice(0)));
     }

@@ -16,7 +16,7 @@ export class TopOffers {
     this.#capacity = capacity;
   }
 
-  /** Largest sort key that `add` accepts. `Infinity` while the list is not full, otherwise the sort key of the last offer in the list. */
+  /** Sort key of the last offer in a full list, which is the largest key that `add` accepts; `Infinity` while the list has room. */
   get highestAcceptedSortKey(): number {
     return this.#size < this.#capacity ? Number.POSITIVE_INFINITY : this.#keys[this.#capacity - 1]!;
   }

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import { subIdTextLength } from '../ids/sub-id.ts';
 import { widgetLoadIdPattern } from '../widgets/widget-beacon.ts';
 
-/** Makes a type deeply read-only and merges intersections, so that equivalent types become identical. */
+/** Makes a type deeply read-only and turns `A & B` into one object type, so that TypeScript treats equivalent types as identical. */
 type NormalizedType<Value> = Value extends readonly (infer Item)[]
   ? readonly NormalizedType<Item>[]
   : Value extends object

@@ -22,7 +22,9 @@ export type ApiOperations = ReturnType<typeof createApiOperations>;
  */
 export function createApiOperations(deps: ApiOperationsDeps) {
   return {
-    /** Returns the callback with which `Authenticator.admit` detects a repeated request; undefined without an Idempotency-Key. */
+    /**
+     * Returns the function that tells `Authenticator.admit` whether a request is a repeat; undefined if the request has no Idempotency-Key.
+     */
     repeatCheckFor: (idempotencyKey: string | null): ((caller: Caller) => boolean) | undefined =>
       idempotencyKey === null ? undefined : (caller) => isIdempotentRepeat(deps, caller, idempotencyKey),
 

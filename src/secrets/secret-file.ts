@@ -6,7 +6,7 @@ import { OperatorError } from '../domain/operator-error.ts';
 import { writeFileDurably } from '../files/durable-files.ts';
 import { type Secret, SecretSet } from './secret-set.ts';
 
-/** Largest number that a secret can have, because each token stores the number of its secret in one byte. */
+/** Secrets are numbered from 1. Tokens store the secret number in one byte. */
 const secretNumberMax = 255;
 
 const secretFileValidator = Compile(

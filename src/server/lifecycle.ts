@@ -34,7 +34,7 @@ export class CleanupStack {
 export interface DrainSettings {
   /** Time after `stop` in which the service still accepts connections, so that load balancers can notice the stop. */
   readonly delayMs: number;
-  /** Time after `delayMs` for pending requests to complete. Afterwards, the service closes the connections of unfinished requests. */
+  /** Time for pending requests to complete, measured from the end of `delayMs`. At its end, open connections are closed. */
   readonly deadlineMs: number;
 }
 

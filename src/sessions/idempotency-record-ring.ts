@@ -3,7 +3,7 @@ import { subIdByteLength } from '../ids/sub-id.ts';
 /** Length, in bytes, of the digests of Idempotency-Keys and payloads. */
 export const digestLength = 16;
 
-/** Stored request with an Idempotency-Key. The ledger contains the session that the request created. */
+/** Request with an Idempotency-Key that created a session; the session is in the ledger. */
 export interface IdempotencyRecord {
   readonly payload: Uint8Array;
   readonly sub: Uint8Array;
@@ -95,7 +95,7 @@ export class IdempotencyRecordRing {
     const recordIndex = this.#toRecordIndex(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
     const slot = this.#findHashSlot(this.#findChunk(recordIndex).subarray(offset, offset + digestLength));
-    // In the hash index, a key refers to its latest record. The slot is kept if a later record has the same key.
+    // The slot of a key contains the latest record of the key, which may be a later record than this one.
     if (this.#index[slot] === recordIndex + 1) this.#clearHashSlot(slot);
     this.#oldestPosition++;
     // A chunk without records is freed. In an almost full ring, the chunk with the oldest records may also contain the newest records.

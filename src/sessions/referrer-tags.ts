@@ -91,7 +91,10 @@ function fnv1a(bytes: Buffer, start: number, end: number): number {
 
 /** Reservation of a referrer tag for a new session whose ledger record is not durable yet. */
 export interface ReferrerTagReservation {
-  /** Ends the reservation; call once. `taken` is true if the ledger has written the session's record or will write the record. */
+  /**
+   * Ends this reservation. Must be called exactly once. `taken` is true if the ledger has written the session's record or will write the
+   * record.
+   */
   settleReservation(taken: boolean): void;
 }
 
@@ -142,7 +145,7 @@ export class ReferrerTags {
 
 class TenantTags {
   readonly #tags = new ReferrerTagSet();
-  /** Number of open reservations of each tag that is not in the ledger yet. */
+  /** Number of open reservations by tag, for tags that are not in the ledger yet. */
   readonly #pendingCounts = new Map<string, number>();
 
   reserveReferrerTag(tag: string, limit: number): ReferrerTagReservation | null {

@@ -39,8 +39,8 @@ export interface LoanTables extends MatchTables, UsStateRules {
   /** Upper end of the displayed APR range, with the array indexes and the unit of `aprMin`. */
   readonly aprMax: Uint16Array;
   /**
-   * Unrounded upper end of the APR range, in percent, for each combination of offer, credit band and term. Infinite if the offer is not
-   * available for the credit band and the term.
+   * Unrounded upper end of the APR range, in percent, for each combination of offer, credit band and term. A combination that is not
+   * available has the value `Infinity`.
    */
   readonly aprMaxPercent: Float64Array;
   /**
@@ -207,7 +207,7 @@ function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): b
 
 /**
  * Rule sets for US states. Many offers share a rule set, so each offer stores only the number of its rule set. Rule set 0 contains only the
- * rules of the catalog. Every other rule set adds the rules of a lender, of an offer, or of a lender and its offer.
+ * rules of the catalog. All other rule sets also contain rules of a lender, of an offer, or of both.
  */
 interface UsStateRules {
   readonly stateCount: number;
