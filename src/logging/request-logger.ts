@@ -20,10 +20,7 @@ export class TokenBucket {
     this.#refilledMs = nowMs;
   }
 
-  /**
-   * Takes one token. Returns false if no token is left, so that the caller drops the log line. `nowMs` is the monotonic time in
-   * milliseconds.
-   */
+  /** Takes one token; returns false if no token is left. `nowMs` is the monotonic time in milliseconds. */
   tryTakeLogToken(nowMs: number): boolean {
     this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#refilledMs) * this.#perMs);
     this.#refilledMs = nowMs;

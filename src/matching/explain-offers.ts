@@ -33,10 +33,7 @@ export interface MismatchCount {
   readonly alone: number;
 }
 
-/**
- * Explanation of why a borrower gets some offers of a catalog and not the others. The count `offers_in_catalog` equals `matched` plus
- * `not_matched`.
- */
+/** Explanation of why a borrower gets only some offers of a catalog; `offers_in_catalog` equals `matched` plus `not_matched`. */
 export interface MatchExplanation {
   readonly offers_in_catalog: number;
   readonly matched: number;

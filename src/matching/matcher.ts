@@ -12,10 +12,7 @@ export function packOffers(orders: Uint16Array): PackedOrders {
   return String.fromCharCode.apply(null, orders as unknown as number[]);
 }
 
-/**
- * Packs the bytes from offset `start` to offset `end` (exclusive), which are 16-bit little-endian offer indexes, into a string. `start` may
- * be odd.
- */
+/** Packs 16-bit little-endian offer indexes, at the offsets from `start` (may be odd) to `end` (exclusive), into a string. */
 export function packOfferBytes(bytes: Buffer, start: number, end: number): PackedOrders {
   return bytes.toString('utf16le', start, end);
 }

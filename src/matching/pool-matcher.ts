@@ -41,10 +41,7 @@ interface PoolThread {
   readonly thread: MatchThread;
   /** Batch in progress; null if the thread is idle. */
   batch: readonly PendingRequest[] | null;
-  /**
-   * Promise that resolves when the thread's latest batch is finished: either the batch has results, or its requests were returned to the
-   * queue.
-   */
+  /** Resolves when the thread's latest batch has results, or when the requests of the batch are back in the queue. */
   settled: Promise<void>;
 }
 
@@ -91,9 +88,7 @@ export class WorkerPoolMatcher implements Matcher {
     }));
   }
 
-  /**
-   * Starts the threads and sends the active catalogs to each thread. Sends each new catalog to the threads before the catalog is activated.
-   */
+  /** Starts the threads and sends the active catalogs to them. Later sends each new catalog before the catalog is activated. */
   static async start(options: PoolMatcherOptions): Promise<WorkerPoolMatcher> {
     const pool = new WorkerPoolMatcher(options);
     try {

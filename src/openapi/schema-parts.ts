@@ -105,10 +105,7 @@ export interface OpenApiOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  /**
-   * Security requirements of the operation. The list is empty if the operation needs no API key, and absent if the operation needs an API
-   * key.
-   */
+  /** An empty list means that the operation needs no API key. The member is absent if the operation needs an API key. */
   readonly security?: readonly [];
   readonly parameters?: readonly OpenApiParameter[];
   readonly requestBody?: { readonly required: true; readonly content: OpenApiContent };

@@ -6,7 +6,7 @@ import { OperatorError } from '../domain/operator-error.ts';
 import { writeFileDurably } from '../files/durable-files.ts';
 import { type Secret, SecretSet } from './secret-set.ts';
 
-/** Secrets are numbered from 1. Tokens store the secret number in one byte. */
+/** Highest number of a secret. A token stores this number in one byte. */
 const secretNumberMax = 255;
 
 const secretFileValidator = Compile(

@@ -1,8 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 
-/**
- * Cleanup callbacks of a service's components. The callbacks run in reverse order, so the component that was opened last is closed first.
- */
+/** Cleanup callbacks of a service's components. The component that was opened last is closed first. */
 export class CleanupStack {
   readonly #callbacks: (() => unknown)[] = [];
   #closePromise: Promise<void> | null = null;

@@ -67,9 +67,7 @@ export function openCatalogStore({ dataDir, clock, logger, catalogs }: ServiceOp
   });
 }
 
-/**
- * Creates the daily caps of all active and replaced catalogs. `openStorage` later restores the click counts of the caps from the ledger.
- */
+/** Creates the daily caps of all active and replaced catalogs. `openStorage` later restores the click counts from the ledger. */
 export function createDailyCaps({ clock, catalogs: sources }: ServiceOptions, catalogs: CatalogStore): DailyCaps {
   const caps = new DailyCaps(clock.wallMs());
   for (const { vertical, mode } of sources) {

@@ -34,10 +34,7 @@ export class IdempotencyRecordRing {
   readonly #capacity: number;
   /** Memory of the records. A chunk is allocated when its first record is added, and freed when its last record is removed. */
   readonly #chunks: (Buffer | undefined)[] = [];
-  /**
-   * Hash index: each slot contains the index of a record plus one, or 0 if the slot is empty. At least half of the slots of the hash index
-   * are empty.
-   */
+  /** Hash index: each slot contains the index of a record plus one, or 0 if empty. At least half of the slots are empty. */
   readonly #index: Int32Array;
   #oldestPosition = 0;
   #nextPosition = 0;
@@ -58,9 +55,7 @@ export class IdempotencyRecordRing {
       : this.#getCreationTime(this.#toRecordIndex(this.#oldestPosition));
   }
 
-  /**
-   * Returns the latest record with this key digest, or undefined. Ignores records of sessions that were created at `afterMs` or earlier.
-   */
+  /** Returns the latest record with this key digest, if its session was created after `afterMs`; otherwise undefined. */
   findRecord(key: Uint8Array, afterMs: number): IdempotencyRecord | undefined {
     const recordIndex = this.#index[this.#findHashSlot(key)]! - 1;
     if (recordIndex === noRecord || this.#getCreationTime(recordIndex) <= afterMs) return undefined;

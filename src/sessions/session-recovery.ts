@@ -29,10 +29,7 @@ interface SessionRecoveryOptions {
  * of sessions from the journal. Also counts the sessions that each API key created today (docs/contract.md#sessions-per-day).
  */
 export class SessionRecovery implements LedgerSubscriber {
-  /**
-   * Number of sessions that each API key created on the day `today`, by key number. The numbers are complete once all ledger records are
-   * applied.
-   */
+  /** Number of sessions created on the day `today`, by API key number; complete once all ledger records are applied. */
   readonly sessionCountsToday = new Map<number, number>();
   readonly today: number;
   readonly #options: SessionRecoveryOptions;

@@ -47,10 +47,7 @@ export class SessionShard {
   readonly #widgetUsages = new Map<number, WidgetUsage>();
   #capacity = capacityMin;
   #records: Int32Array;
-  /**
-   * Hash index: each slot contains the index of a record plus one, or 0 if the slot is empty. At least half of the slots of the hash index
-   * are empty.
-   */
+  /** Hash index: each slot contains the index of a record plus one, or 0 if empty. At least half of the slots are empty. */
   #index: Int32Array;
   #oldestPosition = 0;
   #nextPosition = 0;

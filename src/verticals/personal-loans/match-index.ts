@@ -13,14 +13,9 @@ export interface OffersByCreditBand {
   readonly amounts: RangeIndex;
   /** Maximum loan amount by offer number, in USD, for borrowers of the credit band; 0 if the offer does not serve the band. */
   readonly amountMax: Float64Array;
-  /**
-   * For each offer number, the bit set of the loan terms of the offer. A term is omitted if its APR exceeds the APR cap of every state,
-   * because the term is then never available.
-   */
+  /** For each offer number, the bit set of the offer's loan terms, without terms whose APR exceeds the APR cap of every state. */
   readonly terms: Int32Array;
-  /**
-   * For each offer number, the index of the loan term to quote to borrowers who request no term; -1 if the offer has no term in `terms`.
-   */
+  /** For each offer number, the index of the loan term for borrowers who request no term; -1 if the offer has no term in `terms`. */
   readonly defaultTerm: Int8Array;
   /** Lowest monthly payment per dollar among the terms in `terms`, by offer number. */
   readonly minPaymentFactor: Float64Array;
