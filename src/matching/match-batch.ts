@@ -29,7 +29,7 @@ interface MatchFailure {
   readonly failure: string;
 }
 
-/** Number that encodes a failed request. No ranking has so many offers, because the size of a catalog is limited. */
+/** Number that encodes a failed request. The total of a ranking is always below this number, because the size of a catalog is limited. */
 const failureMarker = 0xffff;
 const failureCharactersMax = 500;
 const uint16Bytes = Uint16Array.BYTES_PER_ELEMENT;

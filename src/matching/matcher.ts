@@ -77,8 +77,8 @@ export interface Ranking {
   readonly availableOnly: boolean;
   /**
    * Offer indexes of the best matching offers in each of `sortOrderNames`, one sort order after the other. Each sort order has up to
-   * `MatchTables.orderLength` offers. Each sort order contains at least 20 available offers, or all available offers if `total` is below
-   * 20.
+   * `MatchTables.orderLength` offers. At least 20 offers of each sort order are available, or all `total` available offers if `total` is
+   * below 20.
    */
   readonly orders: PackedOrders;
 }

@@ -9,8 +9,8 @@ import { MatchThread, type VersionedMatchTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
 /**
- * Error with the message of an exception in a matching thread. This message may quote submitted data. `describeError` does not log it,
- * because this class is not `Error`.
+ * Error with the message of an exception in a matching thread. The message may quote submitted data, so this subclass of `Error` exists:
+ * `describeError` omits the messages of subclasses.
  */
 class MatchThreadError extends Error {}
 
@@ -57,8 +57,8 @@ interface PoolThread {
  *
  * A thread that exits is replaced immediately. The replacement receives every active catalog before its first batch. If no thread is ready,
  * requests wait in the queue. With two catalogs of 20,000 offers, a new thread is ready after about 0.8 seconds, so waiting requests do not
- * time out. The main thread never ranks these requests: a slow ranking would block all other requests, and a request that crashes a worker
- * thread could crash the service.
+ * time out. The main thread never ranks the requests of the pool: a slow ranking would block all other requests, and a request that crashes
+ * a worker thread could crash the service.
  */
 export class WorkerPoolMatcher implements Matcher {
   readonly #threads: readonly PoolThread[];
@@ -229,8 +229,7 @@ export class WorkerPoolMatcher implements Matcher {
 
   #handleThreadExit(error: unknown, wasReady: boolean): void {
     this.#options.onThreadError?.(error);
-    // If a restart failed and no thread is ready, each queued request is kept for one retry; a request that was already retried resolves to
-    // null.
+    // If a restart failed and no thread is ready, each queued request is kept once; at the second time it resolves to null.
     if (!wasReady && this.#threads.every(({ thread }) => !thread.isReady)) {
       this.#queue.push(...this.#selectRequestsToRetry(this.#queue.splice(0)));
     }

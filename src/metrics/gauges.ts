@@ -8,8 +8,8 @@ export const eventLogNames = ['ledger', 'journal'] as const;
 export type EventLogName = (typeof eventLogNames)[number];
 
 /**
- * Kinds of incidents that the event logs report. `maintenance-failed` and `maintenance-recovered` come only from the journal, when a log of
- * the journal cannot be created or deleted.
+ * Kinds of incidents that the event logs report. Only the journal reports `maintenance-failed` (a log of the journal cannot be created or
+ * deleted) and `maintenance-recovered`.
  */
 export const incidentKinds = [
   'torn-tail-removed',

@@ -105,7 +105,7 @@ export interface OpenApiOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  /** An empty list means that the operation needs no API key. The member is absent if the operation needs an API key. */
+  /** Security requirements: an empty list if the operation needs no API key; absent if the operation needs an API key. */
   readonly security?: readonly [];
   readonly parameters?: readonly OpenApiParameter[];
   readonly requestBody?: { readonly required: true; readonly content: OpenApiContent };

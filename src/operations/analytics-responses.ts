@@ -29,10 +29,7 @@ interface LenderView {
   readonly rev_confirmed: number;
 }
 
-/**
- * Number of widget events by type (docs/contract.md#widget-events). These `offer_click` events do not count in the figure `offer_clicks`,
- * which counts redirected clicks.
- */
+/** Number of widget events by type (docs/contract.md#widget-events). The type `offer_click` does not count in `offer_clicks`. */
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
 /** Summary of the sessions of a period (docs/contract.md#summary). */

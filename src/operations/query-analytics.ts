@@ -125,7 +125,7 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
 
 /**
  * Reads the summary of the sessions created from `fromDay` to `toDay`. For a request without dates (`undated`), the matured figures cover
- * more days: they start `bounds.maturedDefaultDays` days before today.
+ * more days, which start `bounds.maturedDefaultDays` days before today.
  */
 export async function queryAnalyticsSummary(
   analytics: Pick<Analytics, 'getSummary'>,

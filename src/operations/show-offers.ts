@@ -64,7 +64,7 @@ interface ShowOffersRequest {
   readonly explain: boolean;
   /** Whether the response counts as a view, which is recorded in the ledger (docs/contract.md#views). */
   readonly countsAsView: boolean;
-  /** The page load of a widget that sent the request; null for API requests. All responses to one page load count as at most one view. */
+  /** Page load of the widget that sent the request; null for API requests. All responses to one page load count as one view at most. */
   readonly load: WidgetPageLoad | null;
   /** Signal that cancels the request; null if the caller cannot cancel. */
   readonly signal: CancelSignal | null;

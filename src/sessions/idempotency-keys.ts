@@ -42,7 +42,7 @@ interface PendingRecord extends IdempotencyRecord {
  * after the deletion of the key would create a second session. The caller must reject new Idempotency-Keys while the store is full.
  *
  * The ledger stores digests of keys and payloads for months. The digests are HMACs with a secret, because a reader of the ledger could
- * guess the text behind a digest without a secret. A lookup tries every secret of the service.
+ * guess the text of a hash without a secret. A lookup tries every secret of the service.
  *
  *     new --first request--> pending --record accepted--> recorded --retentionMs--> expired
  *                               +---record refused--> removed

@@ -90,7 +90,7 @@ export class IdempotencyRecordRing {
     const recordIndex = this.#toRecordIndex(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
     const slot = this.#findHashSlot(this.#findChunk(recordIndex).subarray(offset, offset + digestLength));
-    // The slot of a key contains the latest record of the key, which may be a later record than this one.
+    // The hash slot of a key refers to the latest record of the key, which may be newer than the removed record.
     if (this.#index[slot] === recordIndex + 1) this.#clearHashSlot(slot);
     this.#oldestPosition++;
     // A chunk without records is freed. In an almost full ring, the chunk with the oldest records may also contain the newest records.

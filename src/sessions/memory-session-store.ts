@@ -96,7 +96,7 @@ export class MemorySessionStore implements SessionStore {
     this.#size = 0;
   }
 
-  /** Deletes expired sessions until the store has room for a session. Returns false at once if the last call failed recently. */
+  /** Deletes expired sessions until the store has room for a session. After a failed search, returns false for a while without a search. */
   #tryMakeRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lastFailedSweepMs < bounds.sessionStoreFullCheckIntervalMs) return false;

@@ -4,8 +4,8 @@ import type { Tenant } from '../verticals/tenant.ts';
 import type { WidgetUsage } from './widget-usage.ts';
 
 /**
- * A live session (docs/contract.md#sessions). The store has millions of sessions, so a session contains only data that later requests need,
- * without the referrer tag and the metadata.
+ * A live session (docs/contract.md#sessions). The store has millions of sessions, so a session contains only data that later requests need;
+ * the referrer tag and the metadata are only in the ledger.
  *
  * A session expires `sessionTtlMs` after `createdMs`. Callers must check the time, because the store may still contain an expired session.
  *

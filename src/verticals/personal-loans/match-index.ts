@@ -51,7 +51,7 @@ export interface OffersByUsState {
    * term with index `i` is requested.
    */
   readonly nonDefaultTerm: readonly (OfferSet | undefined)[];
-  /** Offers for which the state's rules require a larger minimum amount than the offer's own minimum. */
+  /** Offers whose own minimum amount is below the minimum amount that the rules of the state require. */
   readonly raisedMinimum: OfferSet;
   readonly lowestRaisedMinimum: number;
   readonly highestRaisedMinimum: number;
@@ -222,8 +222,7 @@ export class MatchIndex {
     const applicant = emptyApplicant();
     applicant.creditBand = band;
     applicant.termIndex = term;
-    // `term` is -1 if no term is requested or no offer has the requested term. In both cases no term is requested here, which gives the
-    // highest scores.
+    // `term` is -1 if no term is requested, or if no offer has the requested term. Scores are highest without a requested term.
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
     const price = createEmptyLoanPrice();
     const best = new Float64Array(tables.offerCount);
@@ -241,8 +240,7 @@ export class MatchIndex {
   #indexByUsState(state: number, requester: Applicant): OffersByUsState {
     const tables = this.#tables;
     const { offers, terms, defaultTerm, amountMax } = this.getOffersByCreditBand(requester.creditBand);
-    // With an infinite income, no debts and the largest amount of the offer, only the state or the credit band can make `calculatePrice`
-    // return false.
+    // With this income, debt and amount, `calculatePrice` returns false only if the state or the credit band excludes the offer.
     const applicant = Object.assign(emptyApplicant(), requester);
     applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
