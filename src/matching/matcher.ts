@@ -35,9 +35,9 @@ export interface UnavailableOffers {
 export const allOffersAvailable: UnavailableOffers = { count: 0, bits: null };
 
 /**
- * Interface for matching, which finds the offers that a borrower can get, in all four sort orders. `startMatcher` creates a matcher that
- * ranks small catalogs in the calling thread. `WorkerPoolMatcher` sends batches of requests to worker threads. The calling thread and the worker
- * threads apply the same rules to the same compiled catalogs.
+ * Finds and ranks the offers that a borrower can get, in all four sort orders. `startMatcher` creates a matcher that ranks small catalogs
+ * in the calling thread. `WorkerPoolMatcher` sends batches of requests to worker threads. The calling thread and the worker threads apply
+ * the same rules to the same compiled catalogs.
  */
 export interface Matcher {
   /**
@@ -77,8 +77,7 @@ export interface Ranking {
   readonly availableOnly: boolean;
   /**
    * Offer indexes of the best matching offers in each of `sortOrderNames`, one sort order after the other. Each sort order has up to
-   * `MatchTables.orderLength` offers. At least 20 offers of each sort order are available, or all `total` available offers if `total` is
-   * below 20.
+   * `MatchTables.orderLength` offers. Each sort order contains at least 20 available offers, or all of them if `total` is below 20.
    */
   readonly orders: PackedOrders;
 }

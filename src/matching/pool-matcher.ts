@@ -229,7 +229,7 @@ export class WorkerPoolMatcher implements Matcher {
 
   #handleThreadExit(error: unknown, wasReady: boolean): void {
     this.#options.onThreadError?.(error);
-    // If a restart failed and no thread is ready, each queued request is kept once; at the second time it resolves to null.
+    // If a restart failed and no thread is ready, each queued request is kept once, and resolves to null at the next failure.
     if (!wasReady && this.#threads.every(({ thread }) => !thread.isReady)) {
       this.#queue.push(...this.#selectRequestsToRetry(this.#queue.splice(0)));
     }

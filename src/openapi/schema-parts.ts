@@ -16,8 +16,8 @@ type IfSameType<One, Other> =
     : { 'schema does not match the type': One };
 
 /**
- * Checks at compile time that a schema describes a type. `defineSchema<SessionResponse>()(schema)` compiles only if the schema and the type have
- * the same members.
+ * Checks at compile time that a schema matches a type. `defineSchema<SessionResponse>()(schema)` compiles only if the schema and the type
+ * have the same members.
  */
 export function defineSchema<View>(): <Schema extends TSchema>(
   schema: Schema & IfSameType<NormalizedType<Static<Schema>>, NormalizedType<View>>,

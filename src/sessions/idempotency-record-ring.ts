@@ -124,7 +124,7 @@ export class IdempotencyRecordRing {
     return this.#findChunk(recordIndex).compare(key, 0, digestLength, offset, offset + digestLength) === 0;
   }
 
-  /** Clears a slot of the hash index. Moves entries from the following slots into the gap, because lookups stop at an empty slot. */
+  /** Clears a slot of the hash index. Moves later entries into the cleared slot, because a lookup stops at an empty slot. */
   #clearHashSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;
