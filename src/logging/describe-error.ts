@@ -1,5 +1,5 @@
 interface ErrorDescription {
-  /** Class name, such as `TypeError`. */
+  /** Class name of the error, such as `TypeError`. */
   readonly type: string;
   /** Error code of the system, Node.js or SQLite, such as `ENOSPC`. */
   readonly code?: string;
@@ -22,8 +22,7 @@ const charactersMax = 300;
 
 /**
  * Describes any thrown value for the log. The description contains only messages of the operating system, of SQLite and of this project's
- * code. Messages of JavaScript and Node.js are omitted, because they can quote submitted data, such as the argument of `JSON.parse`. Other
- * properties of the error are ignored.
+ * code. Messages of JavaScript and Node.js are omitted, because they can quote submitted data, such as the argument of `JSON.parse`.
  */
 export function describeError(error: unknown): ErrorDescription {
   return describeAtDepth(error, 0);
@@ -70,10 +69,7 @@ function isMessageSafe(error: Error, stack: readonly string[]): boolean {
   );
 }
 
-/**
- * Returns the stack frames, which follow the error message in `stack`. Skips the error message, because a line of the message may look like
- * a stack frame.
- */
+/** Returns the stack frames. Skips the error message in `stack`, because its lines may look like stack frames. */
 function stackFrames({ stack, message }: Error): string[] {
   if (typeof stack !== 'string' || typeof message !== 'string') return [];
   const start = stack.indexOf(message);

@@ -20,7 +20,7 @@ export class TokenBucket {
     this.#refilledMs = nowMs;
   }
 
-  /** Takes one token from the token bucket. Returns false if the bucket is empty. `nowMs` is the monotonic time in milliseconds. */
+  /** Takes one token; returns false if no token is left. `nowMs` is the monotonic time in milliseconds. */
   tryTakeLogToken(nowMs: number): boolean {
     this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#refilledMs) * this.#perMs);
     this.#refilledMs = nowMs;
@@ -42,7 +42,7 @@ export interface RequestLoggerOptions {
   };
 }
 
-/** HTTP methods that are logged by name. Other methods are logged as `other`, because a client can send any text as the method. */
+/** HTTP methods that are logged by name. Any other text that a client sends as the method is logged as `other`. */
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']);
 
 /** Log levels of the errors that the service itself causes. Error codes that are not in this table are logged at level `info`. */
@@ -72,10 +72,7 @@ export class RequestLogger {
     }
   }
 
-  /**
-   * Logs a response with a status of 400 or above. Ignores responses to exceptions of request handlers, because `logError` logs these
-   * exceptions.
-   */
+  /** Logs a response with a status of 400 or above, unless a request handler threw an exception, which `logError` logs. */
   readonly logErrorReply = (request: LoggedRequest, { status, error }: Reply): void => {
     const code = error?.code;
     if (code === 'INTERNAL_ERROR') return;
@@ -94,7 +91,7 @@ export class RequestLogger {
     this.#options.logger.error({ ...line, err: describeError(error) }, 'request failed');
   };
 
-  /** Logs the number of lines dropped since the last summary, and cancels further summaries. */
+  /** Logs the number of lines dropped since the last summary, and stops the timer of the next summary. */
   close(): void {
     clearTimeout(this.#summaryTimer);
     this.#warnAboutDroppedLines();
@@ -155,7 +152,7 @@ export class RequestLogger {
   }
 }
 
-/** Returns the log level of an error. Only HTML pages, health checks and responses to prefetch requests have no error code. */
+/** Returns the log level of an error. Error responses of HTML pages, of health checks and to prefetch requests have no error code. */
 function refusalLevel(code: ErrorCode | undefined, status: number): Level {
   if (code === undefined) return status < 500 ? 'info' : 'debug';
   return levelsByCode[code] ?? 'info';

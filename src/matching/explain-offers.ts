@@ -20,7 +20,7 @@ export const mismatchReasons = [
 ] as const;
 export type MismatchReason = (typeof mismatchReasons)[number];
 
-/** Callback for each mismatch; `field` is the position of the pocket field that causes the mismatch, or -1 if no field causes it. */
+/** Called for each mismatch. `field` is the position of the pocket field that causes the mismatch; -1 if the cause is not a field. */
 export type MismatchCallback = (reason: MismatchReason, field: number) => void;
 
 export interface MismatchCount {
@@ -33,10 +33,7 @@ export interface MismatchCount {
   readonly alone: number;
 }
 
-/**
- * Explanation of why a borrower gets some offers of a catalog and not the others. The count `offers_in_catalog` equals `matched` plus
- * `not_matched`.
- */
+/** Explanation of why a borrower gets only some offers of a catalog; `offers_in_catalog` equals `matched` plus `not_matched`. */
 export interface MatchExplanation {
   readonly offers_in_catalog: number;
   readonly matched: number;

@@ -8,16 +8,13 @@ import { packOfferBytes, type RankedOffers, type Ranking, sortOrderNames } from 
  *     batch   [[[version, today, field, field, ...], ...], [unavailable offers as bytes, ...], [index into the previous list, or -1, ...]]
  *     results [rankings as bytes, [[index in the batch, message], ...]]
  *
- * The rankings are a sequence of 16-bit little-endian numbers. A ranking is encoded as its total, the length of its sort orders (plus
- * `availableOnlyBit`) and its sort orders; a failed request is encoded as `failureMarker`. The batch lists each different set of
- * unavailable offers once. If all offers are available for every request, the second and the third list of `batch` may be empty.
+ * The rankings are a sequence of 16-bit little-endian numbers. A ranking is encoded as three parts: `total`, the length of the sort orders
+ * (plus `availableOnlyBit`), and the sort orders. A failed request is encoded as `failureMarker`. The batch lists each different set of
+ * unavailable offers once. If no request has unavailable offers, the second and the third list of `batch` can be empty.
  */
 export type MatchRequestTuple = readonly [catalogVersion: string, today: number, ...borrower: number[]];
 
-/**
- * Requests of one batch, and for each request the set of unavailable offers, or null if all offers are available. The list `unavailable`
- * may be empty if all offers are available for every request.
- */
+/** Requests of one batch. `unavailable` lists the unavailable offers of each request (null for none), or is empty if all are null. */
 export interface MatchBatch {
   readonly requests: readonly MatchRequestTuple[];
   readonly unavailable: readonly (Int32Array | null)[];
@@ -32,7 +29,7 @@ interface MatchFailure {
   readonly failure: string;
 }
 
-/** Number that encodes a failed request. Every total is smaller, because the number of offers in a catalog is limited. */
+/** Number that encodes a failed request. The total of a ranking is always below this number, because the size of a catalog is limited. */
 const failureMarker = 0xffff;
 const failureCharactersMax = 500;
 const uint16Bytes = Uint16Array.BYTES_PER_ELEMENT;

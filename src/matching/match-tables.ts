@@ -6,19 +6,16 @@ import type { PocketField, ProductName, Vertical } from '../verticals/vertical.t
 import { addOffer, emptyOfferSet, type OfferSet } from './offer-set.ts';
 
 /**
- * Catalog in the form that matching uses: arrays of numbers, and a bit set of offers for each value of a choice field. Each product adds
- * tables of its own. Offers are numbered in ascending order of their ids; equally ranked offers are sorted by number
- * (docs/contract.md#sort-orders). A *row* of a table is one offer in one credit band.
+ * Catalog in the form that matching uses: arrays of numbers, and a bit set of offers for each value of a choice field. Each kind of
+ * product, such as loans, adds tables to this interface. Offers are numbered in ascending order of their ids; equally ranked offers are
+ * sorted by number (docs/contract.md#sort-orders). A *row* of a table is one offer in one credit band.
  */
 export interface MatchTables extends OfferFilterTables {
   /** Product whose rules were used to compile the tables. */
   readonly product: ProductName;
   readonly offerCount: number;
   readonly bandCount: number;
-  /**
-   * Number of offers in each sort order of a ranking. In a catalog with daily caps, each sort order has spare offers that replace
-   * unavailable offers.
-   */
+  /** Number of offers in each sort order of a ranking, including spare offers that replace offers at their daily cap. */
   readonly orderLength: number;
   /** Positions of the state and birthdate fields in the field vector of a borrower; -1 for a field that the vertical does not have. */
   readonly roles: { readonly state: number; readonly birthdate: number };
@@ -41,7 +38,7 @@ interface ChoiceFilter {
   readonly allowed: ReadonlyMap<number, OfferSet>;
 }
 
-/** Filter on an integer field: inclusive limits of each offer. If the borrower's value is missing, only offers without a limit pass. */
+/** Filter on an integer field: inclusive limits of each offer. If a borrower has no value, only offers without a limit match. */
 interface RangeFilter {
   readonly field: number;
   readonly min: Float64Array;
@@ -114,10 +111,7 @@ function choiceFilter<Offer extends CatalogOffer>(
   return { field: position, allowed };
 }
 
-/**
- * Whether a value of a choice field meets an offer's criteria on the field. A missing value meets no criterion
- * (docs/contract.md#eligibility).
- */
+/** Whether a value of a choice field meets an offer's criteria; a missing value meets none (docs/contract.md#eligibility). */
 export function meetsOfferCriteria(offer: CatalogOffer, field: PocketField, value: unknown): boolean {
   return offer.criteria.every(
     (criterion) =>

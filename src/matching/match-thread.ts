@@ -36,7 +36,7 @@ interface MatchThreadOptions {
   readonly onReady: (replaced: boolean) => void;
   /**
    * Called after a ready worker exited unexpectedly (`wasReady` is true), or after a new worker could not be started in its place
-   * (`wasReady` is false). The thread schedules the start of another worker before the thread calls `onExit`.
+   * (`wasReady` is false). The start of another worker is already scheduled when `onExit` is called.
    */
   readonly onExit: (error: unknown, wasReady: boolean) => void;
 }

@@ -2,8 +2,8 @@ import type { CancelSignal } from '../domain/async.ts';
 import type { FieldVector } from '../verticals/field-vector.ts';
 
 /**
- * Sort orders of a ranking, packed into a string with one 16-bit offer index per UTF-16 code unit. A string of 80 offer indexes takes 87
- * bytes. A typed array of 80 indexes takes 667 bytes, and takes several times as long to create as the string.
+ * Sort orders of a ranking, packed into a string with one 16-bit offer index per UTF-16 code unit. For 80 offers, the string takes 87
+ * bytes; a typed array would take 667 bytes and several times as long to create.
  */
 type PackedOrders = string;
 
@@ -12,22 +12,19 @@ export function packOffers(orders: Uint16Array): PackedOrders {
   return String.fromCharCode.apply(null, orders as unknown as number[]);
 }
 
-/**
- * Packs the bytes from offset `start` to offset `end` (exclusive), which are 16-bit little-endian offer indexes, into a string. `start` may
- * be odd.
- */
+/** Packs 16-bit little-endian offer indexes, at the offsets from `start` (may be odd) to `end` (exclusive), into a string. */
 export function packOfferBytes(bytes: Buffer, start: number, end: number): PackedOrders {
   return bytes.toString('utf16le', start, end);
 }
 
-/** Returns the offer index at a position of packed sort orders. The first offer of the first sort order has the position 0. */
+/** Returns the offer index at a position of packed sort orders. Position 0 is the first offer of the first sort order. */
 export function readPackedOffer(orders: PackedOrders, place: number): number {
   return orders.charCodeAt(place);
 }
 
 /**
- * Offers that have reached their daily cap, so that responses omit them (docs/contract.md#daily-caps). An `UnavailableOffers` object is
- * immutable; every change creates a new object. The `total` of a ranking is valid for only one `UnavailableOffers` object.
+ * Offers that responses omit, because the offers have reached their daily cap (docs/contract.md#daily-caps). An `UnavailableOffers` object
+ * is immutable; every change creates a new object. The `total` of a ranking is valid for only one `UnavailableOffers` object.
  */
 export interface UnavailableOffers {
   readonly count: number;
@@ -38,9 +35,9 @@ export interface UnavailableOffers {
 export const allOffersAvailable: UnavailableOffers = { count: 0, bits: null };
 
 /**
- * Interface for matching, which finds the offers that a borrower can get, in all four sort orders. `startMatcher` creates a matcher that
- * ranks small catalogs in the calling thread. `WorkerPoolMatcher` sends batches of requests to worker threads. The calling thread and the worker
- * threads apply the same rules to the same compiled catalogs.
+ * Finds and ranks the offers that a borrower can get, in all four sort orders. `startMatcher` creates a matcher that ranks small catalogs
+ * in the calling thread. `WorkerPoolMatcher` sends batches of requests to worker threads. The calling thread and the worker threads apply
+ * the same rules to the same compiled catalogs.
  */
 export interface Matcher {
   /**
@@ -50,7 +47,7 @@ export interface Matcher {
   match(request: MatchRequest): Ranking | null | Promise<Ranking | null>;
   /** Number of requests in the queue or in progress. */
   readonly pendingRequestCount: number;
-  /** Number of worker threads that are ready. 0 if there are no worker threads, or if all of them are being replaced. */
+  /** Number of worker threads that are ready; 0 if matching runs without worker threads. */
   readonly readyThreadCount: number;
   close(): Promise<void>;
 }
@@ -76,16 +73,16 @@ export interface Ranking {
   readonly catalogVersion: string;
   /** Number of offers that match the borrower and are available. */
   readonly total: number;
-  /** Whether `orders` contains only available offers. If false, `orders` may also contain unavailable offers. */
+  /** Whether `orders` contains only offers that were available during the ranking. */
   readonly availableOnly: boolean;
   /**
    * Offer indexes of the best matching offers in each of `sortOrderNames`, one sort order after the other. Each sort order has up to
-   * `MatchTables.orderLength` offers. At least 20 of these offers are available, or all `total` offers if `total` is below 20.
+   * `MatchTables.orderLength` offers. Each sort order contains at least 20 available offers, or all of them if `total` is below 20.
    */
   readonly orders: PackedOrders;
 }
 
-/** Ranking with unpacked sort orders; `packOffers` packs the sort orders into a string. */
+/** Ranking whose sort orders are an array, not a packed string as in `Ranking`. */
 export interface RankedOffers {
   readonly total: number;
   readonly availableOnly: boolean;

@@ -9,8 +9,8 @@ import { MatchThread, type VersionedMatchTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
 /**
- * Error with the message of an exception in a matching thread. The message may quote submitted data, so the message must not be logged.
- * `describeError` omits the messages of classes other than `Error`.
+ * Error with the message of an exception in a matching thread. The message may quote submitted data, so this subclass of `Error` exists:
+ * `describeError` omits the messages of subclasses.
  */
 class MatchThreadError extends Error {}
 
@@ -22,7 +22,7 @@ export interface PoolMatcherOptions {
    */
   readonly catalogs: CatalogStore;
   readonly verticals: readonly Vertical[];
-  /** Called if a worker thread exited unexpectedly or could not be restarted. The pool then starts a new worker thread. */
+  /** Called if a worker thread exited unexpectedly or could not be started; the pool starts another one. */
   readonly onThreadError?: (error: unknown) => void;
   readonly onThreadReplaced?: () => void;
   readonly onBatchSent?: (requests: number) => void;
@@ -41,10 +41,7 @@ interface PoolThread {
   readonly thread: MatchThread;
   /** Batch in progress; null if the thread is idle. */
   batch: readonly PendingRequest[] | null;
-  /**
-   * Promise that resolves when the thread's latest batch is finished: either the batch has results, or its requests were returned to the
-   * queue.
-   */
+  /** Resolves when the thread's latest batch has results, or when the requests of the batch are back in the queue. */
   settled: Promise<void>;
 }
 
@@ -58,10 +55,10 @@ interface PoolThread {
  * Requests that arrive while all threads are busy are sent as one batch, because sending a message takes the main thread longer than
  * ranking. A cancelled request is removed when a batch is formed, or when the request is at the front of a full queue.
  *
- * An exited thread is replaced immediately. The new thread receives no batch before it has every active catalog. If no other thread is
- * ready, requests wait in the queue. With two catalogs of 20,000 offers, a new thread is ready after about 0.8 seconds, so waiting requests
- * do not time out. The main thread never ranks for the threads, because a slow ranking would block all other requests, and a request that
- * crashed the threads could also crash the main thread.
+ * A thread that exits is replaced immediately. The replacement receives every active catalog before its first batch. If no thread is ready,
+ * requests wait in the queue. With two catalogs of 20,000 offers, a new thread is ready after about 0.8 seconds, so waiting requests do not
+ * time out. The main thread never ranks the requests of the pool: a slow ranking would block all other requests, and a request that crashes
+ * a worker thread could crash the service.
  */
 export class WorkerPoolMatcher implements Matcher {
   readonly #threads: readonly PoolThread[];
@@ -91,9 +88,7 @@ export class WorkerPoolMatcher implements Matcher {
     }));
   }
 
-  /**
-   * Starts the threads and sends the active catalogs to each thread. Sends each new catalog to the threads before the catalog is activated.
-   */
+  /** Starts the threads and sends the active catalogs to them. Later sends each new catalog before the catalog is activated. */
   static async start(options: PoolMatcherOptions): Promise<WorkerPoolMatcher> {
     const pool = new WorkerPoolMatcher(options);
     try {
@@ -124,7 +119,7 @@ export class WorkerPoolMatcher implements Matcher {
     return new Promise((resolve, reject) => {
       const request: MatchRequestTuple = [catalogVersion, today, ...borrower];
       this.#queue.push({ request, unavailable, signal, resolve, reject, retried: false });
-      // Requests are dispatched at the end of this turn of the event loop, so that all requests of the turn can share a batch.
+      // Requests that arrive in the same turn of the event loop are sent together at the end of the turn.
       this.#dispatchHandle ??= setImmediate(() => this.#dispatchQueuedRequests());
     });
   }
@@ -234,7 +229,7 @@ export class WorkerPoolMatcher implements Matcher {
 
   #handleThreadExit(error: unknown, wasReady: boolean): void {
     this.#options.onThreadError?.(error);
-    // If no thread is ready and the restart of a thread failed, each queued request is retried once and then resolved to null.
+    // If a restart failed and no thread is ready, each queued request is kept once, and resolves to null at the next failure.
     if (!wasReady && this.#threads.every(({ thread }) => !thread.isReady)) {
       this.#queue.push(...this.#selectRequestsToRetry(this.#queue.splice(0)));
     }

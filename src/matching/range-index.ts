@@ -1,7 +1,7 @@
 import { bounds } from '../bounds.ts';
 import { addOffer, emptyOfferSet, hasOffer, intersectOffers, type OfferSet, removeOffer } from './offer-set.ts';
 
-/** `candidates` are offers whose range overlaps the bucket; `undecided` are candidates whose range does not contain the whole bucket. */
+/** `candidates` are offers whose range overlaps the bucket; `undecided` are the candidates whose range covers only a part of the bucket. */
 interface Bucket {
   readonly candidates: OfferSet;
   readonly undecided: Uint16Array;
@@ -85,7 +85,7 @@ export class RangeIndex {
   }
 }
 
-/** Returns the sorted bucket boundaries: up to `matchIndexBucketsMax - 1` of the integers at which a range begins or has just ended. */
+/** Returns up to `matchIndexBucketsMax - 1` bucket boundaries, ascending: first integers of ranges, or first integers after ranges. */
 function chooseCuts(min: Float64Array, max: Float64Array): Float64Array {
   const edges = new Float64Array(min.length + max.length);
   edges.set(min);

@@ -1,9 +1,6 @@
 import { bounds } from '../bounds.ts';
 
-/**
- * List of the offers with the lowest sort keys, in ascending order. Offers with equal keys are sorted by offer number
- * (docs/contract.md#sort-orders).
- */
+/** Offers with the lowest sort keys, ascending by key and then by offer number (docs/contract.md#sort-orders). */
 export class TopOffers {
   readonly #keys = new Float64Array(bounds.offersRankedMax);
   readonly #offers = new Uint16Array(bounds.offersRankedMax);
@@ -16,14 +13,12 @@ export class TopOffers {
     this.#capacity = capacity;
   }
 
-  /** Largest sort key that `add` accepts. `Infinity` while the list is not full, otherwise the sort key of the last offer in the list. */
+  /** Sort key of the last offer in a full list, which is the largest key that `add` accepts; `Infinity` while the list has room. */
   get highestAcceptedSortKey(): number {
     return this.#size < this.#capacity ? Number.POSITIVE_INFINITY : this.#keys[this.#capacity - 1]!;
   }
 
-  /**
-   * Adds an offer if the list is not full, or if the offer sorts before the last offer in the list. The offer must not be in the list yet.
-   */
+  /** Adds an offer that is not in the list yet. A full list drops its last offer, or ignores an offer that sorts after it. */
   add(offer: number, key: number): void {
     const keys = this.#keys;
     const offers = this.#offers;

@@ -60,7 +60,7 @@ export class MetricRegistry {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
 
-  /** Publishes a counter whose value is stored elsewhere. */
+  /** Registers a counter whose value `read` returns at each scrape. */
   registerCounter(
     name: string,
     help: string,
@@ -117,8 +117,8 @@ export class MetricRegistry {
 }
 
 /**
- * Replaces the samples of a metric. No code between `reset` and the end of the function may wait, because two simultaneous scrapes could
- * then both add their samples to a counter and double the counter's value.
+ * Replaces the samples of a metric. The code after `reset` must not use `await`: two simultaneous scrapes could both add their samples and
+ * double a counter.
  */
 async function replaceSamples(
   metric: Metric,
@@ -128,7 +128,7 @@ async function replaceSamples(
   const value = read();
   const samples = value instanceof Promise ? await awaitWithinScrapeTimeout(value) : value;
   metric.reset();
-  // If a metric has no labels, `reset` sets its value to 0. `remove` deletes this value if the real value is unknown.
+  // For a metric without labels, `reset` sets 0. If the current value is unknown, `remove` deletes this 0.
   if (samples === null) metric.remove();
   else for (const sample of samples) add(sample);
 }

@@ -9,7 +9,7 @@ import type { MetricRegistry } from './metric-registry.ts';
 
 /**
  * Measures the delay of timers in a cumulative histogram. `monitorEventLoopDelay` of Node.js is unsuitable, because its percentiles cover
- * only the time since its last reset. If two Prometheus servers scraped the service, each would reset the percentiles of the other.
+ * only the time since its last reset. Each scrape would have to reset the percentiles, so two Prometheus servers would disturb each other.
  */
 export class EventLoopMonitor {
   readonly delays = new BucketHistogram(eventLoopDelayBuckets);

@@ -18,7 +18,7 @@ export function extractComponents<Parts extends object>(
     if (typeof value !== 'object' || value === null) return value;
     const { title } = value as { readonly title?: unknown };
     if (typeof title !== 'string') return visitMembers(value);
-    // Adds null as a placeholder, so that the document lists this schema before the schemas that it contains.
+    // This placeholder puts the schema into the document before the schemas that the schema contains.
     if (!Object.hasOwn(schemas, title)) schemas[title] = null;
     const schema = visitMembers(value);
     if (schemas[title] === null) schemas[title] = schema;

@@ -154,8 +154,8 @@ interface ErrorExamples {
 const sampleRequestId = 'pC7ZkX0wQm2s-4f';
 
 /**
- * Returns the OpenAPI error responses of an operation by status (docs/contract.md#error-codes). If a status has only one error code, the
- * response is a `$ref` to the entry of this code in `sharedErrorResponses`. `own` replaces the standard descriptions and the `$ref`.
+ * Returns the OpenAPI error responses of an operation by status (docs/contract.md#error-codes). Without `own`, a status with only one error
+ * code is a `$ref` to `sharedErrorResponses`. `own` replaces the standard descriptions.
  */
 export function errorResponses(
   codes: readonly ErrorCode[],

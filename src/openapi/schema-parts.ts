@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts';
 import { subIdTextLength } from '../ids/sub-id.ts';
 import { widgetLoadIdPattern } from '../widgets/widget-beacon.ts';
 
-/** Makes a type deeply read-only and merges intersections, so that equivalent types become identical. */
+/** Makes a type deeply read-only and turns `A & B` into one object type, so that TypeScript treats equivalent types as identical. */
 type NormalizedType<Value> = Value extends readonly (infer Item)[]
   ? readonly NormalizedType<Item>[]
   : Value extends object
@@ -16,8 +16,8 @@ type IfSameType<One, Other> =
     : { 'schema does not match the type': One };
 
 /**
- * Checks at compile time that a schema describes a type. `defineSchema<SessionResponse>()(schema)` compiles only if the schema and the type have
- * the same members.
+ * Checks at compile time that a schema matches a type. `defineSchema<SessionResponse>()(schema)` compiles only if the schema and the type
+ * have the same members.
  */
 export function defineSchema<View>(): <Schema extends TSchema>(
   schema: Schema & IfSameType<NormalizedType<Static<Schema>>, NormalizedType<View>>,
@@ -105,10 +105,7 @@ export interface OpenApiOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  /**
-   * Security requirements of the operation. The list is empty if the operation needs no API key, and absent if the operation needs an API
-   * key.
-   */
+  /** Security requirements: an empty list if the operation needs no API key; absent if the operation needs an API key. */
   readonly security?: readonly [];
   readonly parameters?: readonly OpenApiParameter[];
   readonly requestBody?: { readonly required: true; readonly content: OpenApiContent };

@@ -22,7 +22,7 @@ export type ApiOperations = ReturnType<typeof createApiOperations>;
  */
 export function createApiOperations(deps: ApiOperationsDeps) {
   return {
-    /** Returns the callback with which `Authenticator.admit` detects a repeated request; undefined without an Idempotency-Key. */
+    /** Returns the function with which `Authenticator.admit` recognizes a repeated request; undefined if there is no Idempotency-Key. */
     repeatCheckFor: (idempotencyKey: string | null): ((caller: Caller) => boolean) | undefined =>
       idempotencyKey === null ? undefined : (caller) => isIdempotentRepeat(deps, caller, idempotencyKey),
 

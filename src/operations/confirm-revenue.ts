@@ -47,10 +47,10 @@ export type ConfirmationsResponse = Readonly<Record<ConfirmationOutcome, number>
 
 /**
  * Validates and records one confirmation or an array of confirmations (docs/contract.md#confirmations). Each confirmation row has its own
- * outcome. Accepted rows are durable before the response. A repeated row has no effect and its outcome is `repeated`.
+ * outcome. Accepted rows are durable before the response. A repeated row has no effect; its outcome is `repeated`.
  *
- * Batches run one after the other, so each batch sees the rows that earlier batches recorded. Therefore two batches cannot confirm the same
- * payout. A batch that is cancelled before it runs has no effect.
+ * Two batches cannot confirm the same payout, because batches run one after the other, and each batch sees the rows that earlier batches
+ * recorded. A batch that is cancelled before it runs has no effect.
  *
  * @param text JSON text from which `body` was parsed; needed to reject rows in which a JSON member is repeated
  */
@@ -112,14 +112,14 @@ async function processBatch(
       continue;
     }
     const { vertical, mode } = decodeSubId(row.sub);
-    // A click without a record has no stored lender name.
+    // If the ledger has no record of the click, the lender name comes from the catalog.
     const lenderName = state.lenderName ?? catalogs.findLenderName(vertical, mode, row.offerId);
     if (lenderName === null) {
       results.push(rejectedRow('lender_unknown'));
       continue;
     }
     const appended = ledger.append(toLedgerRecord(row, lenderName, nowMs));
-    // If the ledger refuses a row, later rows are not processed, because a later reversal may need the payout of the refused row.
+    // If the ledger refuses a row, the rows after it are skipped, because one of them may reverse the payout of the refused row.
     if (appended === null) break;
     lastRecord = appended;
     payoutStates.applyAcceptedConfirmation(row, lenderName);
@@ -128,7 +128,7 @@ async function processBatch(
   while (results.length < rows.length) results.push(unknownRow);
   // Records become durable in order, so it is enough to wait for the last record of the batch.
   if (lastRecord === null || (await awaitDurableRecord(ledger, lastRecord)).ok) return results;
-  // The accepted rows become `unknown`. `repeated` rows also become `unknown`, because a row may repeat an accepted row of this batch.
+  // Accepted rows may not be durable, so they become `unknown`, and so do `repeated` rows, which may repeat an accepted row of this batch.
   return results.map((result) => (result.outcome === 'rejected' ? result : unknownRow));
 }
 

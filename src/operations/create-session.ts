@@ -100,8 +100,7 @@ export async function createSession(
       if (!deps.idempotencyKeys.tryMakeRoom()) return serviceUnavailable(bounds.retryAfterSeconds);
       digests = found.digests;
     }
-    // `quota` is null because `isIdempotentRepeat` found the Idempotency-Key, but the key has since been removed. If the client retries,
-    // the new request gets a reservation in the daily session limit.
+    // `quota` is null if the Idempotency-Key was removed after `isIdempotentRepeat` found the key. A retry by the client gets a `quota`.
     if (quota === null) return serviceUnavailable(bounds.retryAfterSeconds);
 
     tagReservation = deps.referrerTags.reserveReferrerTag(tenant, request.referrerTag);
@@ -135,7 +134,7 @@ function isIdempotencyKey(text: string): boolean {
   return isVisibleAscii(text, bounds.idempotencyKeyCharactersMax);
 }
 
-/** Returns the idempotency key with its tenant as prefix, because different tenants may use the same key. */
+/** Returns the Idempotency-Key with the tenant as prefix, because different tenants may use the same key. */
 function tenantScopedKey({ account, vertical, mode }: Tenant, idempotencyKey: string): string {
   return `${account} ${vertical.number} ${mode} ${idempotencyKey}`;
 }

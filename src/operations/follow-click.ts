@@ -25,7 +25,7 @@ export interface FollowClickDeps {
   readonly devices: DeviceClassifier;
   readonly clickLimiter: ClickRecordLimiter;
   readonly clickTimeout: SharedTimeout;
-  /** URL of the landing page for clicks in sandbox sessions, without a query. */
+  /** URL, without a query, of the page to which clicks in sandbox sessions redirect. */
   readonly sandboxLandingUrl: string;
   /** Called for each redirected click whose record is late or lost (docs/contract.md#clicks-without-a-record). */
   readonly onUnrecorded: () => void;
@@ -43,7 +43,7 @@ export interface ClickRequest {
 
 export type ClickResult =
   | { readonly kind: 'redirect'; readonly location: string; readonly clickId: string }
-  /** The click URL is invalid, or its catalog version has been deleted. */
+  /** Result for an invalid click URL or a deleted catalog version. */
   | { readonly kind: 'unknown' };
 
 /**
@@ -112,10 +112,7 @@ function verifyClickLink(
   return payload === null ? null : { subBytes, payload };
 }
 
-/**
- * Appends the record of a click to the ledger. Returns true if the record became durable in time. If not, the record stays in the ledger's
- * queue, or is lost if the queue is full.
- */
+/** Appends the record of a click to the ledger. Returns false if the record is late (still in the ledger's queue) or lost (queue full). */
 async function recordClick({ ledger, clickTimeout }: FollowClickDeps, click: OfferClickedRecord): Promise<boolean> {
   const appended = ledger.append(click);
   if (appended === null) {

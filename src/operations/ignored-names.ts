@@ -22,9 +22,7 @@ export type RequestParameters<Operation extends keyof typeof knownRequestParamet
   readonly [Name in (typeof knownRequestParameters)[Operation][number]]?: string | undefined;
 };
 
-/**
- * Lists the names that are not in `known`, without repeats, in their original order. Limits the number and the length of the listed names.
- */
+/** Lists the names that are not in `known`, each once, in their original order. Limits the number and the length of the names. */
 export function collectUnknownParameters(names: Iterable<string>, known: readonly string[]): readonly string[] {
   const ignored = new Set<string>();
   for (const name of names) {

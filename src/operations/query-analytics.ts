@@ -124,8 +124,8 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
 }
 
 /**
- * Reads the summary of the sessions created in a range of days. If the request contains no dates (`undated`), the matured figures start
- * `bounds.maturedDefaultDays` days before today, and the other figures at `fromDay`.
+ * Reads the summary of the sessions created from `fromDay` to `toDay`. For a request without dates (`undated`), the matured figures cover
+ * more days, which start `bounds.maturedDefaultDays` days before today.
  */
 export async function queryAnalyticsSummary(
   analytics: Pick<Analytics, 'getSummary'>,

@@ -17,9 +17,9 @@ export interface RecordWidgetEventsDeps {
 }
 
 /**
- * Records widget events (docs/contract.md#widget-events), which are durable before the response. An event is skipped if its event ID was
- * already used in the session, even before a restart. If all events of a request are skipped, the response waits until the session's
- * earlier events are durable. Widget events book no revenue; only click redirects do.
+ * Records widget events (docs/contract.md#widget-events), which are durable before the response. An event is skipped if an earlier event of
+ * the session, also one before a restart of the service, had the same ID. If all events of a request are skipped, the response waits until
+ * the session's earlier events are durable. Widget events book no revenue; only click redirects do.
  */
 export async function recordWidgetEvents(
   deps: RecordWidgetEventsDeps,
@@ -30,7 +30,7 @@ export async function recordWidgetEvents(
   const beacon = parseWidgetBeacon(body);
   if (!beacon.ok) return beacon;
   const usage = session.widgetUsage;
-  // Event IDs are marked as used before the first `await`, so that only one of two simultaneous requests records an event.
+  // Event IDs are marked as used before the first `await`, so that two simultaneous requests with the same event record the event once.
   const events = beacon.value.events.filter(({ digest }) => usage.tryRememberEvent(digest));
   const { ledger } = deps;
   // Records become durable in order, so all earlier events are durable once the last record of widget events is durable.

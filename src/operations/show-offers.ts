@@ -48,7 +48,7 @@ export interface ShowOffersDeps {
   readonly ledger: Ledger;
   /** Queue that runs one explanation at a time, so that requests with `explain` do not slow down requests without `explain`. */
   readonly explanations: SerialQueue;
-  /** Called if the ledger could not accept the record of a view. Clicks on the offers of this view are then not counted. */
+  /** Called if the ledger refuses the record of a view; clicks on the offers of the view will not be counted. */
   readonly onViewLost: () => void;
 }
 
@@ -64,7 +64,7 @@ interface ShowOffersRequest {
   readonly explain: boolean;
   /** Whether the response counts as a view, which is recorded in the ledger (docs/contract.md#views). */
   readonly countsAsView: boolean;
-  /** Widget load of the request; null for API requests. A widget load counts as at most one view, even after several responses. */
+  /** Page load of the widget that sent the request; null for API requests. All responses to one page load count as one view at most. */
   readonly load: WidgetPageLoad | null;
   /** Signal that cancels the request; null if the caller cannot cancel. */
   readonly signal: CancelSignal | null;
@@ -79,9 +79,8 @@ export interface WidgetPageLoad {
 /**
  * Selects and prices the offers of a session (docs/contract.md#envelope), and records the view.
  *
- * Returns synchronously if the session has a usable cached ranking; otherwise usually returns a promise. After a synchronous return, the
- * HTTP route replies at once and needs no abort handler. A request that is cancelled while it waits is neither ranked nor explained, and
- * records no view.
+ * Returns synchronously if the session has a usable cached ranking; otherwise usually returns a promise. If the result is not a promise,
+ * the HTTP route needs no abort handler. A request that is cancelled in the queue records no view.
  */
 export function selectOffersAndRecordView(
   deps: ShowOffersDeps,
@@ -113,7 +112,7 @@ function currentContext({ clock, catalogs, caps }: ShowOffersDeps, { tenant }: S
   return { nowMs, catalog, today, unavailableOffers: caps.unavailableOffers(catalog, nowMs) };
 }
 
-/** Returns the best available offers in order, or null if the ranking has fewer available offers than the response must contain. */
+/** Returns the best available offers, best first; null if the stored sort order has fewer of them than the response needs. */
 function selectOffers(
   { ranking, unavailableOffers: { bits } }: CachedRanking,
   { sort, maxOffers }: ShowOffersRequest,
@@ -130,7 +129,7 @@ function selectOffers(
   return indexes.length === count ? indexes : null;
 }
 
-/** Returns the ranking with a `total` that excludes `unavailableOffers`, or null if the caller must compute a new ranking. */
+/** Returns the ranking with `total` recounted without `unavailableOffers`; null if a new ranking is needed instead. */
 function withUpdatedTotal(
   { tables }: CompiledCatalog,
   borrower: Readonly<FieldVector>,
@@ -218,8 +217,8 @@ function requestRanking(
 
 /**
  * Caches the ranking and returns the offers that are available now. A ranking of outdated session fields is not cached. If offers became
- * available or unavailable during the ranking, the function updates the ranking. The function ranks the offers again if the update fails,
- * if the catalog also changed, or if the request asks for an explanation.
+ * available or unavailable during the ranking, its `total` is recounted. The offers are ranked again instead if the catalog also changed,
+ * if the request asks for an explanation, or if the recount fails.
  */
 function cacheAndAnswer(
   deps: ShowOffersDeps,

@@ -32,9 +32,9 @@ export interface InputsResponse extends IgnoredParameters {
 }
 
 /**
- * POST /inputs (docs/contract.md#submitting-fields): adds the submitted pocket fields to a live session, or none of them if one is invalid.
- * Changes are durable in the journal before they take effect, so a crash cannot undo a change that a caller has seen. If the journal cannot
- * write the changes in time, the response is 503, and the changes take effect once they are durable.
+ * POST /inputs (docs/contract.md#submitting-fields): adds the submitted pocket fields to a live session. If one field is invalid, no field
+ * is added. Changes are durable in the journal before they take effect, so a crash cannot undo a change that a caller has seen. If the
+ * journal cannot write the changes in time, the response is 503, and the changes take effect once they are durable.
  */
 export async function submitInputs(
   deps: SubmitInputsDeps,

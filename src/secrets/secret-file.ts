@@ -6,7 +6,7 @@ import { OperatorError } from '../domain/operator-error.ts';
 import { writeFileDurably } from '../files/durable-files.ts';
 import { type Secret, SecretSet } from './secret-set.ts';
 
-/** Largest number that a secret can have, because each token stores the number of its secret in one byte. */
+/** Highest possible secret number. A token stores the number of its secret in one byte. */
 const secretNumberMax = 255;
 
 const secretFileValidator = Compile(

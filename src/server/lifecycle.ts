@@ -1,8 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 
-/**
- * Cleanup callbacks of a service's components. The callbacks run in reverse order, so the component that was opened last is closed first.
- */
+/** Cleanup callbacks of a service's components. The component that was opened last is closed first. */
 export class CleanupStack {
   readonly #callbacks: (() => unknown)[] = [];
   #closePromise: Promise<void> | null = null;
@@ -34,7 +32,7 @@ export class CleanupStack {
 export interface DrainSettings {
   /** Time after `stop` in which the service still accepts connections, so that load balancers can notice the stop. */
   readonly delayMs: number;
-  /** Time after `delayMs` for pending requests to complete. Afterwards, the service closes the connections of unfinished requests. */
+  /** Time for pending requests to complete after `delayMs` has passed. Connections that are still open are then closed. */
   readonly deadlineMs: number;
 }
 

@@ -9,9 +9,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { CleanupStack } from './lifecycle.ts';
 import type { Service, ServiceOptions } from './service.ts';
 
-/**
- * Opens the key file. Requests are authenticated with keys in memory. Only the key registry and the origin registry write to the key file.
- */
+/** Opens the key file, which only the key registry and the origin registry write. Requests are authenticated with keys in memory. */
 export function createAuthenticator(
   { dataDir, clock, logger, limits }: ServiceOptions,
   cleanup: CleanupStack,

@@ -67,7 +67,7 @@ export function openCatalogStore({ dataDir, clock, logger, catalogs }: ServiceOp
   });
 }
 
-/** Creates the daily caps of all active and replaced catalogs. `openStorage` later restores their click counts from the ledger. */
+/** Creates the daily caps of all active and replaced catalogs. `openStorage` later restores the click counts from the ledger. */
 export function createDailyCaps({ clock, catalogs: sources }: ServiceOptions, catalogs: CatalogStore): DailyCaps {
   const caps = new DailyCaps(clock.wallMs());
   for (const { vertical, mode } of sources) {
@@ -79,7 +79,7 @@ export function createDailyCaps({ clock, catalogs: sources }: ServiceOptions, ca
   return caps;
 }
 
-/** Loads the logos of all active and replaced catalogs. Loads the logos of each new catalog before its activation. */
+/** Loads the logos of all active and replaced catalogs. Later loads the logos of each new catalog before the catalog is activated. */
 export async function openLogoService(
   options: ServiceOptions,
   cleanup: CleanupStack,

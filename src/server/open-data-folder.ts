@@ -25,10 +25,7 @@ export function openDataFolder({ dataDir, secretFile, logger }: ServiceOptions, 
   return openOrCreateSecretFile(secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
 }
 
-/**
- * Throws `FolderMissingError` if the ledger is missing although analytics exist, because a start with an empty ledger
- * would delete the analytics.
- */
+/** Throws `FolderMissingError` if analytics exist without a ledger, because a new, empty ledger would delete the analytics. */
 function assertLedgerFolder({ ledgerFolder, analyticsStoreFile }: DataPaths): void {
   if (existsSync(ledgerFolder) || !existsSync(analyticsStoreFile)) return;
   throw new FolderMissingError(

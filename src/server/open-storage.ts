@@ -144,7 +144,7 @@ export async function openStorage(
   return { sessions, idempotencyKeys, referrerTags, ledger, journal, analytics };
 }
 
-/** Creates two callbacks for a log. `onGroupStored` updates metrics. `onIncident` counts and logs an incident. */
+/** Creates the callbacks of an event log for metrics (`onGroupStored`) and for incidents, which are counted and logged (`onIncident`). */
 function logObservers(name: EventLogName, logger: Logger, metrics: Metrics) {
   return {
     onGroupStored: metrics.createEventLogWriteObserver(name),
@@ -159,8 +159,8 @@ type ExperimentSource = Pick<ThreadAnalytics, 'listExperiments' | 'appliedPositi
 
 /**
  * Restores the referrer tags of all sessions from the analytics store, usually within milliseconds. The returned promise resolves after at
- * most `bounds.analyticsQueryTimeoutMs`. If a rebuild delays the analytics store for minutes, the restore continues in the background. The
- * limit on the number of referrer tags applies once all tags are restored.
+ * most `bounds.analyticsQueryTimeoutMs`. A rebuild of the analytics store can take minutes; the tags are then restored in the background.
+ * The limit on the number of referrer tags applies once all tags are restored.
  *
  * @param upToPosition position of the last record in the ledger
  */
@@ -177,8 +177,8 @@ export async function restoreReferrerTags(
 }
 
 /**
- * Restores the referrer tags once the aggregator has applied all ledger records. An earlier query would time out and delay other queries in
- * the queue of the aggregator.
+ * Restores the referrer tags once the aggregator has applied all ledger records. A query before that would time out and delay other queries
+ * to the aggregator.
  */
 async function restoreTagsWithRetries(
   analytics: ExperimentSource,

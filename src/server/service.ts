@@ -76,9 +76,9 @@ export interface Service extends AsyncDisposable {
   isStopping(): boolean;
   /** Number of HTTP requests on both listeners that are received and not yet answered. */
   requestsInFlight(): number;
-  /** Stops accepting requests, completes pending requests, makes the logs durable and closes every part. Idempotent. */
+  /** Stops accepting requests, completes pending requests, makes the logs durable and closes all components. Idempotent. */
   close(): Promise<void>;
-  /** Closes every part without waiting for pending requests, for example after an uncaught exception. */
+  /** Closes all components of the service without waiting for pending requests, for example after an uncaught exception. */
   closeImmediately(): Promise<void>;
 }
 

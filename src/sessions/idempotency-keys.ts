@@ -41,8 +41,8 @@ interface PendingRecord extends IdempotencyRecord {
  * Idempotency-Keys of live sessions (docs/contract.md#idempotency). An Idempotency-Key is stored until its session expires, because a retry
  * after the deletion of the key would create a second session. The caller must reject new Idempotency-Keys while the store is full.
  *
- * The ledger stores digests of keys and payloads for months. The digests are HMACs with a secret. A reader of the ledger could find the
- * text of a plain digest by guessing. A lookup computes the digest with every secret of the service.
+ * The ledger stores digests of keys and payloads for months. The digests are HMACs with a secret, because a reader of the ledger could
+ * guess the text of a hash without a secret. A lookup tries every secret of the service.
  *
  *     new --first request--> pending --record accepted--> recorded --retentionMs--> expired
  *                               +---record refused--> removed
@@ -139,7 +139,7 @@ function toLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
-/** Parses the digests of the key and the payload in a ledger record. Returns null if a digest is absent or invalid. */
+/** Parses the digests of the Idempotency-Key and the payload in a ledger record; null if one is absent or invalid. */
 export function parseIdempotencyDigests(key: unknown, payload: unknown): IdempotencyDigests | null {
   const isDigest = (value: unknown): value is Uint8Array =>
     value instanceof Uint8Array && value.length === digestLength;

@@ -3,7 +3,7 @@ import { subIdByteLength } from '../ids/sub-id.ts';
 /** Length, in bytes, of the digests of Idempotency-Keys and payloads. */
 export const digestLength = 16;
 
-/** Stored request with an Idempotency-Key. The ledger contains the session that the request created. */
+/** Request with an Idempotency-Key that created a session; the session is in the ledger. */
 export interface IdempotencyRecord {
   readonly payload: Uint8Array;
   readonly sub: Uint8Array;
@@ -34,10 +34,7 @@ export class IdempotencyRecordRing {
   readonly #capacity: number;
   /** Memory of the records. A chunk is allocated when its first record is added, and freed when its last record is removed. */
   readonly #chunks: (Buffer | undefined)[] = [];
-  /**
-   * Hash index: each slot contains the index of a record plus one, or 0 if the slot is empty. At least half of the slots of the hash index
-   * are empty.
-   */
+  /** Hash index: each slot contains the index of a record plus one, or 0 if empty. At least half of the slots are empty. */
   readonly #index: Int32Array;
   #oldestPosition = 0;
   #nextPosition = 0;
@@ -58,9 +55,7 @@ export class IdempotencyRecordRing {
       : this.#getCreationTime(this.#toRecordIndex(this.#oldestPosition));
   }
 
-  /**
-   * Returns the latest record with this key digest, or undefined. Ignores records of sessions that were created at `afterMs` or earlier.
-   */
+  /** Returns the latest record with this key digest, if its session was created after `afterMs`; otherwise undefined. */
   findRecord(key: Uint8Array, afterMs: number): IdempotencyRecord | undefined {
     const recordIndex = this.#index[this.#findHashSlot(key)]! - 1;
     if (recordIndex === noRecord || this.#getCreationTime(recordIndex) <= afterMs) return undefined;
@@ -95,7 +90,7 @@ export class IdempotencyRecordRing {
     const recordIndex = this.#toRecordIndex(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
     const slot = this.#findHashSlot(this.#findChunk(recordIndex).subarray(offset, offset + digestLength));
-    // In the hash index, a key refers to its latest record. The slot is kept if a later record has the same key.
+    // The hash slot of a key refers to the latest record of the key, which may be newer than the removed record.
     if (this.#index[slot] === recordIndex + 1) this.#clearHashSlot(slot);
     this.#oldestPosition++;
     // A chunk without records is freed. In an almost full ring, the chunk with the oldest records may also contain the newest records.
@@ -129,7 +124,7 @@ export class IdempotencyRecordRing {
     return this.#findChunk(recordIndex).compare(key, 0, digestLength, offset, offset + digestLength) === 0;
   }
 
-  /** Clears a slot of the hash index. Moves entries from the following slots into the gap, because lookups stop at an empty slot. */
+  /** Clears a slot of the hash index. Moves later entries into the cleared slot, because a lookup stops at an empty slot. */
   #clearHashSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;

@@ -37,7 +37,7 @@ export class MemorySessionStore implements SessionStore {
   readonly #sweepTimer: NodeJS.Timeout;
   readonly #clock: Clock;
   readonly #lookupId = new Int32Array(int32sPerSubId);
-  /** Monotonic time, in milliseconds, of the last search of the full store that found no expired session. */
+  /** Monotonic time, in milliseconds, at which `#tryMakeRoom` last found no expired session. */
   #lastFailedSweepMs = Number.NEGATIVE_INFINITY;
   #size = 0;
   #nextSweepShard = 0;
@@ -81,7 +81,7 @@ export class MemorySessionStore implements SessionStore {
     if (parseSubIdHex(subId, this.#lookupId) && this.#shardFor(this.#lookupId)?.delete(this.#lookupId)) this.#size--;
   }
 
-  /** Deletes the expired sessions of one shard. Successive calls handle successive shards. */
+  /** Deletes the expired sessions of one shard; the next call continues with the next shard. */
   sweepNextShard(): void {
     const shard = this.#shards[this.#nextSweepShard];
     if (shard === undefined) return;
@@ -96,7 +96,7 @@ export class MemorySessionStore implements SessionStore {
     this.#size = 0;
   }
 
-  /** Deletes expired sessions until the store has room for a session. If a recent attempt failed, returns false at once. */
+  /** Deletes expired sessions until the store has room for a session. After a failed search, returns false for a while without a search. */
   #tryMakeRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lastFailedSweepMs < bounds.sessionStoreFullCheckIntervalMs) return false;
@@ -113,7 +113,7 @@ export class MemorySessionStore implements SessionStore {
   }
 }
 
-/** Returns the fraction of all sessions that the shards before `shard` receive together. Shard 0 receives the fewest sessions. */
+/** Returns the share of new sessions, from 0 to 1, that go to shards with a number below `shard`. Shard 0 receives the fewest sessions. */
 function cumulativeShare(shard: number, shardCount: number): number {
   const x = shard / shardCount;
   return x * (1 - shardSizeSpread / 2) + (x * x * shardSizeSpread) / 2;

@@ -35,9 +35,9 @@ interface Chunk {
 const noRecord = -1;
 
 /**
- * Rankings of offers that are cached for sessions, outside the JavaScript heap (docs/contributing/decisions/sessions.md). On the heap, each
- * ranking would be five objects, and millions of objects slow garbage collection. Released records are reused, but their memory is never
- * returned to the system.
+ * Cached rankings of sessions, outside the JavaScript heap (docs/contributing/decisions/sessions.md). On the heap, each ranking would be
+ * five objects, and millions of objects slow garbage collection. Released records are reused, but their memory is never returned to the
+ * system.
  */
 export class RankingArena {
   readonly #versions = new InternTable<string>();

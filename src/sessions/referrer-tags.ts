@@ -24,10 +24,7 @@ export class ReferrerTagSet {
   /** All tags of the set. For each tag, the buffer contains one byte with the length of the tag, followed by the characters of the tag. */
   #bytes = Buffer.alloc(indexSlotsMin * 16);
   #usedBytes = 0;
-  /**
-   * Hash index: each slot contains the offset of a tag in `#bytes` plus one, or 0 if the slot is empty. At least half of the slots of the
-   * hash index are empty.
-   */
+  /** Hash index: each slot contains the offset of a tag in `#bytes` plus one, or 0 if empty. At least half of the slots are empty. */
   #index = new Int32Array(indexSlotsMin);
   #size = 0;
 
@@ -91,7 +88,7 @@ function fnv1a(bytes: Buffer, start: number, end: number): number {
 
 /** Reservation of a referrer tag for a new session whose ledger record is not durable yet. */
 export interface ReferrerTagReservation {
-  /** Ends the reservation; call once. `taken` is true if the ledger has written the session's record or will write the record. */
+  /** Ends this reservation; call exactly once. `taken` is true if the session's record is in the ledger or the ledger's queue. */
   settleReservation(taken: boolean): void;
 }
 
@@ -142,7 +139,7 @@ export class ReferrerTags {
 
 class TenantTags {
   readonly #tags = new ReferrerTagSet();
-  /** Number of open reservations of each tag that is not in the ledger yet. */
+  /** Number of open reservations by tag, for tags that are not in the ledger yet. */
   readonly #pendingCounts = new Map<string, number>();
 
   reserveReferrerTag(tag: string, limit: number): ReferrerTagReservation | null {

@@ -29,7 +29,7 @@ interface SessionRecoveryOptions {
  * of sessions from the journal. Also counts the sessions that each API key created today (docs/contract.md#sessions-per-day).
  */
 export class SessionRecovery implements LedgerSubscriber {
-  /** Number of sessions that each API key created on the day `today`, by key number. Complete once all ledger records are applied. */
+  /** Number of sessions created on the day `today`, by API key number; complete once all ledger records are applied. */
   readonly sessionCountsToday = new Map<number, number>();
   readonly today: number;
   readonly #options: SessionRecoveryOptions;
@@ -42,7 +42,7 @@ export class SessionRecovery implements LedgerSubscriber {
     this.today = daysSinceEpoch(this.#nowMs);
   }
 
-  /** Unix time in milliseconds from which ledger records are replayed. A margin allows for a wall clock that was set back. */
+  /** Unix time in milliseconds from which ledger records are replayed. Includes a margin in case the wall clock was set back. */
   get replayStartTimeMs(): number {
     const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
     return Math.min(dayStartMs(this.today), oldestLiveMs) - bounds.clockSetBackMsMax;

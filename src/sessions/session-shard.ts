@@ -30,8 +30,8 @@ const hashWord = 4;
 const capacityMin = 16;
 
 /**
- * Shard of the live sessions. The sessions are packed into a ring buffer outside the JavaScript heap, so that the garbage collector does
- * not visit the sessions (docs/contributing/decisions/sessions.md).
+ * Shard of the live sessions. The sessions are packed into a ring buffer outside the JavaScript heap, because objects on the heap would
+ * slow garbage collection (docs/contributing/decisions/sessions.md).
  *
  * The oldest sessions expire first, because all sessions have the same lifetime. Ring positions do not wrap around; the low bits of a
  * position are the record's index in memory. A hash index with open addressing maps each sub_id to its record. The hash of a sub_id
@@ -47,10 +47,7 @@ export class SessionShard {
   readonly #widgetUsages = new Map<number, WidgetUsage>();
   #capacity = capacityMin;
   #records: Int32Array;
-  /**
-   * Hash index: each slot contains the index of a record plus one, or 0 if the slot is empty. At least half of the slots of the hash index
-   * are empty.
-   */
+  /** Hash index: each slot contains the index of a record plus one, or 0 if empty. At least half of the slots are empty. */
   #index: Int32Array;
   #oldestPosition = 0;
   #nextPosition = 0;
@@ -85,7 +82,7 @@ export class SessionShard {
   add(id: Int32Array, tenant: Tenant): boolean {
     if (this.#index[this.#findHashSlot(id)] !== 0) return false;
     if (this.#nextPosition - this.#oldestPosition === this.#capacity) {
-      // If deleted sessions take less than a quarter of a full ring, the capacity doubles, because their space would soon be full again.
+      // Doubles the capacity unless a rebuild of the ring would free at least a quarter of the space.
       this.#resizeRingBuffer(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
     }
     const recordIndex = this.#nextPosition++ & (this.#capacity - 1);
@@ -132,7 +129,7 @@ export class SessionShard {
     );
   }
 
-  // The following public methods require the position of a stored session.
+  // In all public methods below, `position` must be the position of a stored session.
 
   sessionSerialNumber(position: number): number {
     return this.#records[this.#getRecordOffset(position) + serialWord]!;
@@ -227,7 +224,7 @@ export class SessionShard {
     this.#records[offset + rankingWord] = noRanking;
   }
 
-  /** Clears a slot of the hash index. Moves entries from the following slots into the gap, because lookups stop at an empty slot. */
+  /** Clears a slot of the hash index. Moves later entries into the cleared slot, because a lookup stops at an empty slot. */
   #clearHashSlot(slot: number): void {
     const index = this.#index;
     const mask = index.length - 1;

@@ -4,11 +4,10 @@ import type { Tenant } from '../verticals/tenant.ts';
 import type { WidgetUsage } from './widget-usage.ts';
 
 /**
- * A live session (docs/contract.md#sessions). The store has millions of sessions, so a session contains only data that later requests need.
- * The referrer tag and the metadata are stored only in the ledger.
+ * A live session (docs/contract.md#sessions). The store has millions of sessions, so a session contains only data that later requests need;
+ * the referrer tag and the metadata are only in the ledger.
  *
- * live --(sessionTtlMs after createdMs)--> expired. Callers must compare `createdMs` with the clock, because the store may still contain an
- * expired session.
+ * A session expires `sessionTtlMs` after `createdMs`. Callers must check the time, because the store may still contain an expired session.
  *
  * The store may delete a session while code that uses the session awaits a promise. A deleted session has no fields and no ranking, and
  * ignores changes.
@@ -19,7 +18,7 @@ export interface Session {
   readonly createdMs: number;
   /** Copy of the current pocket fields. */
   readonly pocketFields: Readonly<FieldVector>;
-  /** Number of times that field changes were merged into the pocket fields. */
+  /** Revision of the pocket fields: number of calls of `mergeFields`. */
   readonly fieldsRevision: number;
   /** Ranking for the current pocket fields, or null if there is no ranking for these fields. */
   readonly cachedRanking: CachedRanking | null;
@@ -30,7 +29,7 @@ export interface Session {
    * null if the store has deleted the session.
    */
   mergeFields(changes: readonly number[]): Readonly<FieldVector> | null;
-  /** Caches a ranking that was computed from the fields at revision `revision`. Ignores the ranking if the fields have changed since. */
+  /** Caches a ranking that was computed when `fieldsRevision` was `revision`. Ignores the ranking if the two now differ. */
   cacheRanking(ranked: CachedRanking, revision: number): void;
 }
 

@@ -4,7 +4,7 @@ const widgetDigestBytes = 8;
 
 /**
  * A small set of 8-byte digests, stored as pairs of integers in an array. A digest uses 16 bytes; in a Set of strings, a digest would use
- * 64. The service may have millions of such sets. Lookups are linear.
+ * 64. Lookups are linear.
  */
 export class EventDigestSet {
   readonly #halves: number[] = [];
@@ -90,7 +90,10 @@ export class WidgetUsage {
     if (this.shouldCountView(load)) this.#viewedLoads.add(load);
   }
 
-  /** Marks a widget event as used, by the 8-byte digest of its ID. Returns false if the event was already used, or at the event limit. */
+  /**
+   * Marks a widget event as used, by the 8-byte digest of its ID. Returns false if the event was already used, or if the session has
+   * reached its event limit.
+   */
   tryRememberEvent(digest: Uint8Array): boolean {
     if (this.#claimedEvents.size >= bounds.widgetEventsPerSessionMax || this.#claimedEvents.has(digest)) return false;
     this.#claimedEvents.add(digest);

@@ -44,10 +44,7 @@ function splitPatterns(): { words: string[]; expressions: RegExp } {
   return { words, expressions: new RegExp(expressions.join('|')) };
 }
 
-/**
- * Classifies devices by user agent (docs/contract.md#device-classes). Results are cached, because most requests have one of a few thousand
- * user agents.
- */
+/** Classifies devices by user agent, and caches the results for common user agents (docs/contract.md#device-classes). */
 export class DeviceClassifier {
   readonly #cache: LRUCache<string, DeviceClass>;
 

@@ -117,7 +117,7 @@ function computeBandStatistics(
   };
 }
 
-/** Whether the rules of a state allow at least one term and amount of the offer for at least one credit band. */
+/** Whether a borrower of at least one credit band can get the offer, with some term and amount, under the rules of the state. */
 function stateRulesAllowOffer(tables: LoanTables, offer: number, state: number): boolean {
   const rule = tables.stateRuleSet[offer]! * tables.stateCount + state;
   const amountMin = Math.max(tables.amountMin[offer]!, tables.stateAmountMin[rule]!);

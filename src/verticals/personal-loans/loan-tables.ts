@@ -24,7 +24,7 @@ export interface LoanTables extends MatchTables, UsStateRules {
   readonly termPreference: readonly number[];
   readonly roles: LoanRoleIndexes;
 
-  /** Minimum amount of each offer, in USD. */
+  /** Minimum loan amount of each offer, in USD. */
   readonly amountMin: Float64Array;
   /** Maximum debt-to-income ratio of each offer, including the new loan, in millionths; infinite if the offer has no limit. */
   readonly debtToIncomeMax: Float64Array;
@@ -38,15 +38,9 @@ export interface LoanTables extends MatchTables, UsStateRules {
   readonly aprMin: Uint16Array;
   /** Upper end of the displayed APR range, with the array indexes and the unit of `aprMin`. */
   readonly aprMax: Uint16Array;
-  /**
-   * Unrounded upper end of the APR range, in percent, for each combination of offer, credit band and term. Infinite if the offer is not
-   * available for the credit band and the term.
-   */
+  /** Unrounded upper end of the APR range, in percent, for each offer, credit band and term; `Infinity` if not available. */
   readonly aprMaxPercent: Float64Array;
-  /**
-   * Monthly payment per dollar of principal for each combination of offer, credit band and term, at the midpoint between the lowest and the
-   * highest note rate.
-   */
+  /** Monthly payment per dollar of principal for each offer, credit band and term, at the midpoint of the note rate range. */
   readonly paymentFactor: Float64Array;
 }
 
@@ -129,10 +123,7 @@ export function compileLoanTables(catalog: LoanCatalog, vertical: Vertical): Loa
   return tables;
 }
 
-/**
- * Returns the expected revenue of a click: the payout, times the confirmation rate if the payout is per lead
- * (docs/contract.md#click-revenue).
- */
+/** Returns the payout per click, or the payout per lead times the confirmation rate (docs/contract.md#click-revenue). */
 function expectedRevenueMicros(offer: LoanOffer, bandName: string, vertical: Vertical): number {
   const payoutMicros = usdToMicros(offer.payout_usd);
   if (resolvePayoutModel(offer, vertical) === 'cost_per_click') return payoutMicros;
@@ -207,7 +198,7 @@ function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): b
 
 /**
  * Rule sets for US states. Many offers share a rule set, so each offer stores only the number of its rule set. Rule set 0 contains only the
- * rules of the catalog. Every other rule set adds the rules of a lender, of an offer, or of a lender and its offer.
+ * rules of the catalog. All other rule sets also contain rules of a lender, of an offer, or of both.
  */
 interface UsStateRules {
   readonly stateCount: number;

@@ -13,23 +13,20 @@ export interface OffersByCreditBand {
   readonly amounts: RangeIndex;
   /** Maximum loan amount by offer number, in USD, for borrowers of the credit band; 0 if the offer does not serve the band. */
   readonly amountMax: Float64Array;
-  /**
-   * For each offer number, the bit set of the loan terms of the offer. A term is omitted if its APR exceeds the APR cap of every state,
-   * because the term is then never available.
-   */
+  /** For each offer number, the bit set of the offer's loan terms, without terms whose APR exceeds the APR cap of every state. */
   readonly terms: Int32Array;
-  /** Index of the term that is quoted if the borrower requests no term, by offer number; -1 if the offer has no term in `terms`. */
+  /** For each offer number, the index of the loan term for borrowers who request no term; -1 if the offer has no term in `terms`. */
   readonly defaultTerm: Int8Array;
   /** Lowest monthly payment per dollar among the terms in `terms`, by offer number. */
   readonly minPaymentFactor: Float64Array;
-  /** The offers of the credit band in the sort order `svc_revenue`. */
+  /** Offers of this credit band, in the sort order `svc_revenue`. */
   readonly byRevenue: Uint16Array;
 }
 
 /**
  * Sort orders of the offers for one credit band and one requested term. The *default term* of an offer is the requested term if
- * `OffersByCreditBand.terms` contains the requested term, otherwise `OffersByCreditBand.defaultTerm`. An offer is quoted at its default term
- * unless a state's APR cap or the borrower's debts exclude the default term.
+ * `OffersByCreditBand.terms` contains the requested term, otherwise `OffersByCreditBand.defaultTerm`. An offer is quoted at another term
+ * only if a state's APR cap or the borrower's debts exclude the default term.
  */
 export interface OffersByLoanTerm {
   /** For each offer number, the index of the offer's default term in the price tables (slot). */
@@ -50,11 +47,11 @@ export interface OffersByUsState {
   /** Offers whose criteria allow this state and credit band and that have at least one available term. */
   readonly offered: OfferSet;
   /**
-   * For each requested term, the offers whose APR at the default term exceeds the state's APR cap. The array index is the index of the
-   * requested term plus 1, or 0 if no term is requested.
+   * Offers whose APR at the default term exceeds the state's APR cap. Element 0 applies if no term is requested, element `i + 1` if the
+   * term with index `i` is requested.
    */
   readonly nonDefaultTerm: readonly (OfferSet | undefined)[];
-  /** Offers whose minimum amount is raised by a rule of this state. */
+  /** Offers whose own minimum amount is below the minimum amount that the rules of the state require. */
   readonly raisedMinimum: OfferSet;
   readonly lowestRaisedMinimum: number;
   readonly highestRaisedMinimum: number;
@@ -71,8 +68,8 @@ interface MatchIndexUsage {
 /**
  * Index of the offers of a catalog. The index contains sets and sort orders of offers for each credit band, requested term and state of
  * borrowers. Each part of the index is built when it is first used. All parts of the index together need about as much memory as the tables
- * of the catalog. If a new part would increase the index above `bytesMax` bytes, all earlier parts are deleted. A deleted part is built
- * again when it is next used. A ranking in progress can continue to use a deleted part.
+ * of the catalog. If a new part would make the index larger than `bytesMax` bytes, all parts that can be built again are deleted. A deleted
+ * part is built again when it is next used. A ranking in progress can continue to use a deleted part.
  */
 export class MatchIndex {
   /** Offers with a debt-to-income limit. */
@@ -84,10 +81,7 @@ export class MatchIndex {
   readonly #tables: LoanTables;
   readonly #score: OfferScorer;
   readonly #bands: OffersByCreditBand[];
-  /**
-   * One `OffersByLoanTerm` for each credit band and requested term. The second array index is the index of the requested term in
-   * `LoanTables.termMonths` plus 1, or 0 if no term is requested.
-   */
+  /** `#terms[band][0]` applies if no term is requested, `#terms[band][i + 1]` if the term `LoanTables.termMonths[i]` is requested. */
   readonly #terms: OffersByLoanTerm[][];
   /** One `OffersByUsState` for each credit band and US state. */
   readonly #states: OffersByUsState[][];
@@ -132,8 +126,8 @@ export class MatchIndex {
   }
 
   /**
-   * Builds the parts of the index that take longest and that are needed in every state: for each credit band, the `OffersByCreditBand` and the
-   * `OffersByLoanTerm` without a requested term. Each other part takes only a few milliseconds to build, and is built when it is first used.
+   * Builds the slowest parts of the index: for each credit band, the `OffersByCreditBand`, and the `OffersByLoanTerm` for no requested
+   * term. Any other part takes only a few milliseconds, and is built when it is first used.
    */
   prebuildIndexes(): void {
     for (let band = 0; band < this.#tables.bandCount; band++) this.getOffersByLoanTerm(band, -1);
@@ -228,8 +222,7 @@ export class MatchIndex {
     const applicant = emptyApplicant();
     applicant.creditBand = band;
     applicant.termIndex = term;
-    // `term` is -1 if the borrower requests no term, or a term that no offer has. The code assumes no requested term, because scores are
-    // then highest.
+    // `term` is -1 if no term is requested, or if no offer has the requested term. Scores are highest without a requested term.
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
     const price = createEmptyLoanPrice();
     const best = new Float64Array(tables.offerCount);
@@ -247,8 +240,7 @@ export class MatchIndex {
   #indexByUsState(state: number, requester: Applicant): OffersByUsState {
     const tables = this.#tables;
     const { offers, terms, defaultTerm, amountMax } = this.getOffersByCreditBand(requester.creditBand);
-    // The applicant has an infinite income and no debts, and requests the largest amount of the offer. Therefore, `calculatePrice` returns
-    // false only if the state or the credit band excludes the offer.
+    // With this income, debt and amount, `calculatePrice` returns false only if the state or the credit band excludes the offer.
     const applicant = Object.assign(emptyApplicant(), requester);
     applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
@@ -270,7 +262,7 @@ export class MatchIndex {
         highestRaisedMinimum = Math.max(highestRaisedMinimum, price.amountMin);
       }
       if (price.openTerms === terms[offer]!) continue;
-      // Whether the state excludes the offer's default term. The default term applies if the offer lacks the requested term.
+      // Whether the state excludes `defaultTerm`, which is quoted if the offer lacks the requested term.
       const defaultClosed = (price.openTerms & (1 << defaultTerm[offer]!)) === 0;
       for (let place = 0; place < nonDefaultTerm.length; place++) {
         const bit = place === 0 ? 0 : 1 << (place - 1);
