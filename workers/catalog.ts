@@ -21,7 +21,7 @@ try {
   sendMessage({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
 }
 
-/** Sends the compiled offers to the main thread in chunks, each after the main thread has acknowledged the previous chunk. */
+/** Sends the compiled offers to the main thread in chunks. Sends the next chunk when the main thread acknowledges the previous one. */
 function sendInChunks({ offers, ...rest }: CompiledCatalogData): void {
   sendMessage({ kind: 'compiled', rest });
   let sent = 0;

@@ -64,7 +64,7 @@ describeService('the operations listener', ({ running }) => {
       assert.ok(!all.includes(key) && !/hash/.test(all));
     });
 
-    test('requests with a revoked API key are rejected immediately', async () => {
+    test('after an API key is revoked, the next request with the key is rejected', async () => {
       const market = running();
       const { id, key } = await issue();
       const revoke = () => ask('DELETE', `/keys/${id}`);

@@ -90,7 +90,7 @@ describePersonalLoans('order of checks:', (door) => {
     }
   });
 
-  test('checks the session before the fields of the borrower and before missing fields', async () => {
+  test('reports an unknown or expired session even if fields are also invalid or missing', async () => {
     const caller = door.market.caller(door.fixture);
     const { expired, live } = await sessions(caller);
     const fields = { [door.fixture.amount]: 'wrong' };

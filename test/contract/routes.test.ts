@@ -101,7 +101,7 @@ describeService('other paths', ({ running }) => {
     }
   });
 
-  test('document, click, widget and logo paths respond to their methods and to OPTIONS, and return 405 for other methods', async () => {
+  test('paths of documents, clicks, widgets and logos accept the allowed methods, and return 405 for other methods', async () => {
     const market = running();
     const caller = market.caller(personalLoansFixture, { mode: 'test' });
     const widget = await caller.createWidget('methods', personalLoansFixture.complete);

@@ -20,7 +20,7 @@ test('after kill -9 and a restart, every acknowledged change exists exactly once
   assert.equal(tally.count('kills under load'), 3);
 });
 
-test('the daily cap limits the number of clicks with revenue exactly, even if the server is killed twice', async (t) => {
+test('even if the server is killed twice, exactly as many clicks book revenue as the daily cap allows', async (t) => {
   const [clients, cap, offerId, tag] = [8, 60, 'cobalt-prime', 'capped'];
   const folder = createFolder(t);
   const [dataDir, catalog] = [join(folder, 'data'), join(folder, 'live.json')];

@@ -109,7 +109,7 @@ describe('SharedTimeout', () => {
     assert.equal(await stateOf(later), 'timeout');
   });
 
-  it('a rejection after the timeout is not an unhandled rejection', async (t) => {
+  it('a promise that rejects after the timeout causes no unhandled rejection', async (t) => {
     const { timeout, pass } = setUp(t);
     const { promise, reject } = Promise.withResolvers<void>();
     const waited = timeout.wait(promise);

@@ -93,7 +93,7 @@ it('completedYearsBetween returns the number of birthdays since birth', () => {
   );
 });
 
-it('formatIsoTimestamp and Date.toISOString return the same text, also for a repeated time', () => {
+it('formatIsoTimestamp returns the same text as Date.toISOString, even for a time that was formatted before', () => {
   const time = fc.integer({ min: 0, max: 4e12 });
   fc.assert(
     fc.property(time, time, (one, other) => {

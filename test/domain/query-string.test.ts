@@ -37,7 +37,7 @@ describe('parseQueryParameters', () => {
     });
   }
 
-  it('rejects a known parameter that is repeated, also with an encoded name', () => {
+  it('rejects a known parameter that occurs twice, even if one of the names is percent-encoded', () => {
     for (const query of ['sort=a&sort=b', 'sort=a&x=1&sort=a', 'sort=&sort=', 'sort&sort', 'sort=a&%73ort=b']) {
       assert.equal(read(query), 'sort', query);
     }

@@ -235,7 +235,7 @@ test('createSession creates a new session at each call without an idempotencyKey
   assert.equal(ids.size, 5);
 });
 
-test('returns the first session for a repeated idempotencyKey, also above the daily limit', async () => {
+test('returns the first session for a repeated idempotencyKey, even if the daily limit of sessions is reached', async () => {
   const partner = partnerWith(1);
   // `counter` has no JSON representation. It is an unknown member, so the comparison of the requests ignores it.
   const body = { referrer_tag: 'abc', counter: 1n };

@@ -60,7 +60,7 @@ test('the service logs and restarts an idle matching thread that exits', async (
   assert.equal(logged.length, 2);
 });
 
-test('the metrics report a missing matching thread until the thread has restarted', async (t) => {
+test('the metric marketplace_match_threads_ready is 0 until an exited matching thread has been replaced', async (t) => {
   const { market, matcher, metric } = await withThreads(t);
   const caller = market.caller(fixture);
   const subId = await caller.createSessionWithFields('matcher-missing', fixture.complete);

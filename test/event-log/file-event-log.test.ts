@@ -68,7 +68,7 @@ test('the log syncs and renames a new segment file, and syncs the folder, before
   assert.deepEqual(files.steps, [header, 'datasync', 'rename', 'syncFolder', reserve, group, 'datasync']);
 });
 
-test('reports the numbers of records and of bytes for every stored group of records', async (t) => {
+test('reports the number of records and the number of bytes of each write', async (t) => {
   const groups: (readonly [records: number, bytes: number])[] = [];
   const { folder, log } = await openTestLog(t, {
     onGroupStored: (records, bytes, elapsedUs) => {
@@ -87,7 +87,7 @@ test('reports the numbers of records and of bytes for every stored group of reco
   assert.equal(statSync(segmentFiles(folder)[0]!).size, bytes);
 });
 
-test('records that arrive during a sync are stored together in one group', async (t) => {
+test('records that are appended during a sync are written together in the next write', async (t) => {
   const { files, log } = await openTestLog(t);
   await appendOneByOne(log, 1);
   const first = log.append(recordAt(2))!;

@@ -249,7 +249,7 @@ test('readRecentRecords yields to the event loop between batches', async (t) => 
   assert.ok(most > 0 && most <= bounds.logRecordsReadPerTurn, `${most}`);
 });
 
-test('readRecentRecords fails while the log cannot be written', async (t) => {
+test('readRecentRecords fails while the log has records that cannot be written', async (t) => {
   const { log, folder, breakFiles, repairFiles: repair } = await openTemporaryLedger(t);
   await log.append(recordAt(1))!.durable;
   breakFiles();

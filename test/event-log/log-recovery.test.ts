@@ -129,7 +129,7 @@ test('detects damage in a closed log, even if a process opened the log afterward
   }
 });
 
-test('recovery loses no earlier record if the last group of records is incomplete', async (t) => {
+test('recovery restores every record before the last write, even if the last write is incomplete', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [2, 2, 6]);
   const whole = readFileSync(file);
@@ -155,7 +155,7 @@ test('recovery loses no earlier record if the last group of records is incomplet
   );
 });
 
-test('rejects a log that is damaged before its last group of records, and reports the file and the offset', async (t) => {
+test('if a log is damaged before the records of the last write, openLog fails and reports the file and the offset', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 3, 1, 2]);
   const whole = readFileSync(file);
@@ -216,7 +216,7 @@ test('recovery deletes temporary files that a crash left in the folder of the lo
   assert.deepEqual(readdirSync(folder).sort(), [segmentFileName(1), segmentFileName(3)]);
 });
 
-test('recovery detects damage even if the next group of records begins near the end of a read chunk', async (t) => {
+test('recovery detects damage even if the next undamaged group of records begins near the end of a file chunk', async (t) => {
   const bytes = new Uint8Array(32);
   const filler = (characters: number) => [1, 0, bytes, 'x'.repeat(characters), 1, 0, null] as const;
   const frameBytes = 8 + new Encoder().encode(filler(9_000)).length;
@@ -294,7 +294,7 @@ async function fourSegments(folder: string): Promise<string[]> {
 const timeMsOf = (record: unknown): number => (record as number[])[1]!;
 const timeAt = (position: number): number => timeMsOf(recordAt(position));
 
-test('recovery from a given time reads every later record, and returns the same result as recovery of the whole log', async (t) => {
+test('recovery with a start time reads every record after that time, and returns the same result as a full recovery', async (t) => {
   const folder = scratchFolder(t);
   await fourSegments(folder);
   const whole = await recoverLog(nodeFileSystem, folder, () => {});

@@ -25,7 +25,7 @@ const firsts = (folder: string) =>
     .map((name) => Number.parseInt(name, 10));
 
 describe('deleteSegmentsBefore', () => {
-  it('deletes segments before a log position, except the newest segment', async (t) => {
+  it('deletes each segment that ends before the given log position, except the newest segment', async (t) => {
     const folder = await sixRecords(t);
     for (const [before, dropped, left] of [
       [0, 0, [1, 3, 5, 7]],
@@ -74,7 +74,7 @@ describe('deleteSegmentsBefore', () => {
     assert.deepEqual(steps, ['remove 1']);
   });
 
-  it('deletes a segment together with the copies of its incomplete records', async (t) => {
+  it('deletes a segment and the files to which recovery copied the incomplete records of the segment', async (t) => {
     const folder = await sixRecords(t);
     const cutTail = (first: number) => formatTornBytesFileName(segmentFileName(first), 90, 5);
     for (const first of [1, 5]) writeFileSync(join(folder, cutTail(first)), 'torn');

@@ -117,7 +117,7 @@ describe('verifyLog', () => {
     assert.ok(reads > 2);
   });
 
-  test('throws LogRewrittenError if a new segment repeats a record that was already verified', async (t) => {
+  test('throws LogRewrittenError if a new segment starts at a record that the scanner has already read', async (t) => {
     const { folder, log } = await openTestLog(t);
     await appendOneByOne(log, 3);
     const scanner = new LogScanner(nodeFileSystem, folder, { decode: true });

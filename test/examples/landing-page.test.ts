@@ -353,7 +353,7 @@ test('shows the waiting time if the API has too many sessions or is not running'
   assert.deepEqual([status, headers.get('retry-after')], [503, '10']);
 });
 
-test('shows the results page only to the local machine or with the password', async (t) => {
+test('the results page requires the configured password; without a password, only the local machine can open the page', async (t) => {
   const { page, visitor } = await visiting(t, 'a', { key: { limits: { analyticsPerMinute: 10 } } });
   // More reloads than the limit of the API allows.
   for (let reload = 0; reload < 20; reload++) assert.equal((await visitor.get('/results')).status, 200);

@@ -62,7 +62,7 @@ test('Ctrl-C ends the program and revokes the API key', async () => {
   assert.deepEqual(await keyStates(settings), ['revoked', 'revoked']);
 });
 
-test('if the server uses another data folder than the demo, the demo revokes its API key and names its data folder', async (t) => {
+test('if demo and server have different data folders, the demo revokes its API key and prints the path of its data folder', async (t) => {
   const settings = { ...served(), SVC_DATA_DIR: createFolder(t) };
   const { ended, stdout, stderr } = withDemoKey(settings, process.execPath, '-e', '');
   assert.deepEqual([await ended, await stdout], [1, '']);

@@ -36,7 +36,7 @@ for (const engine of ['uws', 'node'] as const) {
       };
     }
 
-    test('uses a new certificate for new connections only, with and without a TLS server name', async (t) => {
+    test('a new certificate is used only for connections opened later, whether or not the client sends a server name', async (t) => {
       let pending: RequestContext | undefined;
       const { open, renew } = await secured(t, (context) => {
         if (context.path === '/') hello(context);

@@ -96,7 +96,7 @@ test('handles no further request of a connection while a reply is unsent', async
   await until(() => listener.inFlightCount === 0);
 });
 
-test('if too many bytes are unsent, closes the connection with the oldest unread reply', async ({ start, open }) => {
+test('closes the connection with the oldest unsent reply if too many bytes are unsent', async ({ start, open }) => {
   let handled = 0;
   await start((x) => {
     handled += 1;

@@ -234,7 +234,7 @@ test('replies 400 to a malformed request head, and closes the connection', async
   assert.equal(listener.inFlightCount, 0);
 });
 
-test('handles requests after an incomplete request or bytes that are not HTTP', async ({ start, open, faults }) => {
+test('accepts connections after receiving an incomplete request or non-HTTP bytes', async ({ start, open, faults }) => {
   await start((x) => (x.method === 'GET' ? hello(x) : x.readBody(() => assert.fail('a body was read'))));
   const whole = post('/', 'a body');
   const incomplete = Array.from({ length: whole.length / 7 }, (_, at) => whole.slice(0, 1 + 7 * at));

@@ -365,7 +365,7 @@ test('if a handler sets errorHeaders, error replies contain these headers', asyn
   }
 });
 
-test('replies 500 if a handler calls readBody twice or after an await', async ({ serve, open, faults }) => {
+test('replies 500 if a handler calls readBody twice or calls it after an await', async ({ serve, open, faults }) => {
   const { connection } = await serve(async (x) => {
     if (x.path === '/late') await null;
     else x.readBody(() => {});

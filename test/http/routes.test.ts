@@ -20,7 +20,7 @@ function named(headers: HeaderText): Record<string, string> {
   return Object.fromEntries(pairs.flatMap((name, at) => (at % 2 === 0 ? [[name, pairs[at + 1]!]] : [])));
 }
 
-test('the details, Retry-After and extra headers of one errorReply do not appear in later replies', () => {
+test('an errorReply with details, Retry-After and extra headers does not affect later replies', () => {
   const fieldsInvalid = [{ field: 'state', code: 'enum', message: 'must be one of them', allowed: ['CA'] }] as const;
   const error = { code: 'INVALID_FIELD_VALUE', param: 'fields', fieldsInvalid, retryAfterSeconds: 1 } as const;
   const { headers, body } = errorReply(error, 'request-1', formatHeader('Allow', 'GET'));

@@ -185,7 +185,7 @@ for (const kind of kinds) {
       assert.deepEqual(ours.verify(token), kind.payload);
     });
 
-    it('a token has the same bytes as in earlier versions, and tokens of earlier versions are accepted', () => {
+    it('issues and accepts tokens with the same bytes as in earlier releases', () => {
       assert.equal(kind.create(secretSetOf('ours'), new FixedRandom()).issue(), kind.recorded);
       assert.deepEqual(ours.verify(kind.recorded), kind.payload);
     });
@@ -217,7 +217,7 @@ for (const kind of kinds) {
       }
     });
 
-    it('a token that was issued with another secret is rejected, even if the secrets have the same number', () => {
+    it('rejects a token whose secret has a known number but a different value', () => {
       assert.equal(ours.verify(kind.create(secretSetOf('theirs'), random).issue()), null);
     });
 
@@ -324,7 +324,7 @@ describe('ClickIds', () => {
     for (let i = 2; i < ids[0]!.length; i++) assert(new Set(ids.map((id) => id[i])).size > 50);
   });
 
-  it('rejects a click_id if its first byte, the layout number, is removed or added', () => {
+  it('rejects a click_id after a layout number is removed from its start or added to its start', () => {
     const encrypted = Buffer.from(clickIds.issue(click), 'base64url').subarray(1);
     const signed = Buffer.from(issueSignedClickId(secretSetOf('ours')), 'base64url');
     for (const changed of [encrypted, Buffer.concat([Buffer.alloc(1), signed])])

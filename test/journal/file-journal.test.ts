@@ -58,7 +58,7 @@ test('restores the largest number of field changes that one request can contain'
   assert.deepEqual(await temporary.merges(), [{ sub: subNumbered(1), changes }]);
 });
 
-test('restores all field changes exactly once and in order after any number of restarts', async (t) => {
+test('after any number of restarts, the journal restores every change of a session field once and in order', async (t) => {
   const changes = fc.array(fc.tuple(fc.nat(5), fc.integer({ min: -1, max: 9_000 })), { maxLength: 3 });
   const turns = fc.array(fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant('restart' as const)), { maxLength: 8 });
   await fc.assert(
@@ -268,7 +268,7 @@ test('reports damage to the last batch of a closed journal', async (t) => {
   writeFileSync(segment, bytes);
 });
 
-test('deletes the copies of incomplete records together with their journal log', async (t) => {
+test('deletes a journal log and the files to which recovery copied incomplete records of the log', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   await append(temporary, 1);
   await temporary.journal.close();
@@ -362,7 +362,7 @@ function withFields(changed: Vertical['fields']): Vertical {
   return { ...personalLoans, fields: changed };
 }
 
-test('no converter is created if the stored field encodings equal the current field encodings', () => {
+test('creates no converter for stored field changes if the field encodings have not changed', () => {
   const parsed = parsePocketFieldEncodings(formatPocketFieldEncodings([personalLoans, equipmentLeases]));
   for (const vertical of [personalLoans, equipmentLeases]) {
     const encodings = parsed.get(vertical.number)!;
@@ -377,7 +377,7 @@ test('rejects invalid field encodings', () => {
   }
 });
 
-test('translates field changes correctly after the order of the fields has changed', () => {
+test('converts stored field changes to the current order of the fields', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray([...fields], { minLength: fields.length }), (shuffled) => {
       const today = withFields(shuffled);
@@ -397,7 +397,7 @@ test('translates field changes correctly after the order of the fields has chang
   );
 });
 
-test('if the allowed values of a field change, the converter renumbers stored values and skips removed values', () => {
+test('if the allowed values of a field change, the converter updates stored values, and omits values no longer allowed', () => {
   const moved = withFields(
     fields.map((field) =>
       field.name === 'state' && field.kind === 'choice' ? { ...field, values: ['ZZ', 'CA'] } : field,

@@ -222,7 +222,7 @@ for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'ed
   }
 }
 
-test('only rankings in a large market use the sort orders that the index stores for each loan term', () => {
+test('rankings of large test catalogs use the stored sort orders of each loan term; rankings of small catalogs do not', () => {
   for (const size of sizes) {
     const rank = createRanker(computeRecommendationScore);
     let borrowers = 0;
@@ -274,7 +274,7 @@ for (const trait of ['education_level', 'address_zip']) {
   }
 }
 
-describe('scores of retired borrowers', () => {
+describe('offer scores for retired and employed borrowers', () => {
   const field = personalLoans.fields[findFieldIndex(personalLoans, 'employment_status')] as {
     values: readonly string[];
   };
@@ -294,7 +294,7 @@ describe('scores of retired borrowers', () => {
     return compared;
   }
 
-  test('no offer has a lower score for a retired borrower than for an employed borrower with the same income', () => {
+  test('every offer scores at least as high for a retired borrower as for an employed borrower with the same income', () => {
     const compared = assertNeverBelow(() => computeRecommendationScore);
     assert.ok(compared > 50, `only ${compared} offers were compared`);
   });

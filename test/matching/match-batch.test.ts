@@ -45,7 +45,7 @@ test('decodes an encoded batch', () => {
   );
 });
 
-test('encodes a repeated set of unavailable offers once per batch', () => {
+test('encodes a set of unavailable offers only once per batch, even if several requests use the set', () => {
   const requests = Array.from(
     { length: bounds.matchBatchRequestsMax },
     (): MatchRequestTuple => ['version', 20_260_520, 1, 2],
@@ -73,7 +73,7 @@ test('encoding a message does not overwrite an earlier message', () => {
   assert.deepEqual(decodeMatchBatch(first), batch);
 });
 
-test('truncates a long failure message', () => {
+test('truncates a long error message in a match result', () => {
   const [answer] = decodeMatchResults(encodeMatchResults([{ failure: '\u{1F4A5}'.repeat(100_000) }])) as {
     failure: string;
   }[];

@@ -114,7 +114,7 @@ describe('eligibility', () => {
     ['required', ['not_told co_borrower', 'not_accepted co_borrower', '']],
     ['not_accepted', ['', '', 'not_accepted co_borrower']],
   ] as const) {
-    test(`applies joint_applications ${joint_applications} to borrowers whose co_borrower is absent, false or true`, async () => {
+    test(`returns the mismatch reason of joint_applications ${joint_applications} for each value of co_borrower`, async () => {
       const catalog = catalogOf([plainOffer({ joint_applications })]);
       const reasons = [{}, { co_borrower: false }, { co_borrower: true }].map((fields) => reasonsFor(catalog, fields));
       assert.deepEqual(await Promise.all(reasons), expected);
@@ -146,7 +146,7 @@ describe('eligibility', () => {
     ],
     ['lowest APR cap', { max_apr_percent: 12 }, { max_apr_percent: 11.99 }, [{ state: 'NY' }]],
   ] as const) {
-    test(`applies the ${rule} among the rules of the catalog, the lender and the offer`, async () => {
+    test(`if the catalog, the lender and the offer have different rules, applies the ${rule}`, async () => {
       const isShownUnder = async (rules: readonly object[], fields?: object) => {
         const [all, lender, offer] = rules.map((own) => ({ CA: own }));
         const catalog = catalogOf([plainOffer({ state_rules: offer! })], { state_rules: all! });
@@ -180,7 +180,7 @@ describe('eligibility', () => {
     assert.deepEqual(orderOf(catalog, 'lowest_apr', { state: 'NY' }), ['a', 'b', 'c']);
   });
 
-  test('a borrower without loan amount, credit band or state matches no offer', () => {
+  test('a borrower whose loan amount, credit band or state is missing matches no offer', () => {
     const { tables } = compileLoans(catalogOf([plainOffer()]));
     for (const missing of ['loan_amount', 'credit_score_range', 'state']) {
       const ranked = rankLoans(tables, borrowerOf({ ...goodBorrower, [missing]: null }), today);

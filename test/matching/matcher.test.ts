@@ -164,7 +164,7 @@ describe('matcher pool of two threads', () => {
     }
   });
 
-  test('ranks with both the old and the new catalog during and after a catalog change', async () => {
+  test('during and after a catalog change, requests can be ranked with the old or the new catalog', async () => {
     const old = fixture.live();
     const change = fixture.change(3);
     assert.deepEqual(await fixture.pool.match(requestTo(old)), expectedRanking(old));
@@ -190,7 +190,7 @@ describe('queue of a matcher pool', () => {
     assert.deepEqual(batches, [bounds.matchBatchRequestsMax, 3]);
   });
 
-  test('returns null for requests above the queue limit, and ranks all queued requests', async () => {
+  test('while the queue is full, returns null for new requests and still ranks the queued requests', async () => {
     const { pool, request } = fixture;
     const pending = Array.from({ length: bounds.matchQueueRequestsMax + 10 }, () => pool.match(request));
     assert.equal(pool.pendingRequestCount, bounds.matchQueueRequestsMax);
@@ -199,7 +199,7 @@ describe('queue of a matcher pool', () => {
     assert.ok(!rejected.slice(-10).includes(false));
   });
 
-  test('does not send cancelled requests to a thread', async () => {
+  test('does not send a request to a matching thread if the request was cancelled in the queue', async () => {
     const { pool, request, batches } = fixture;
     const signal = { ended: false };
     const first = pool.match(request);
@@ -243,7 +243,7 @@ describe('queue of a matcher pool', () => {
   });
 });
 
-describe('matcher pool whose worker exits', () => {
+describe('matcher pool after a worker exits', () => {
   test('ranks every request even if each worker exits once', async (context) => {
     const { pool, request, live, errors } = await openPoolFor(context, 2);
     const pending = Array.from({ length: 400 }, () => pool.match(request));
@@ -277,7 +277,7 @@ describe('matcher pool whose worker exits', () => {
     assert.deepEqual(batches, [1, 1, 1]);
   });
 
-  test('sends a replacement thread the catalog that was activated while the thread was starting', async (context) => {
+  test('a catalog that is activated while a replacement thread starts is sent to that thread', async (context) => {
     const { pool, live, change, deleteArchive } = await openPoolFor(context);
     await terminate(pool.workers);
     const [, { ok }] = await Promise.all([once(process, 'worker'), change(3)]);
@@ -306,7 +306,7 @@ describe('matcher pool whose worker exits', () => {
     assert.equal(pool.workers[0], worker);
   });
 
-  test('uses the remaining thread while no replacement thread can be started', async (context) => {
+  test('if one of two threads exits and cannot be replaced, the other thread ranks all requests', async (context) => {
     const { pool, request, errors } = await openPoolFor(context, 2);
     const allowStarts = preventStarts(context);
     await pool.workers[0]!.terminate();
@@ -317,7 +317,7 @@ describe('matcher pool whose worker exits', () => {
     allowStarts();
   });
 
-  test('returns null while no thread can be started', async (context) => {
+  test('match returns null while no thread can be started', async (context) => {
     const { pool, request, errors, batches } = await openPoolFor(context);
     const allowStarts = preventStarts(context);
     await terminate(pool.workers);

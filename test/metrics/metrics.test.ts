@@ -77,7 +77,7 @@ test('counts responses by route and status, and measures durations by route; a s
   }
 });
 
-test('the metrics count the record groups of ledger and journal separately', async () => {
+test('the metrics measure writes to the ledger and writes to the journal separately', async () => {
   const metrics = createMetrics();
   metrics.createEventLogWriteObserver('journal')(7, 500, 30);
   const text = await metrics.renderPrometheusText();
@@ -145,7 +145,7 @@ test('a scrape omits the disk metrics if the data folder cannot be read', async 
   assert.doesNotMatch(text, /^marketplace_data_disk_free_bytes \d/m);
 });
 
-test('a histogram counts each value in every bucket with an equal or higher upper bound, separately for each series', () => {
+test('a histogram counts a value in every bucket with an equal or higher upper bound, and only in the series of the value', () => {
   const upperBounds = [10, 70, 1_000, 50_000];
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.nat(100_000), fc.constantFrom(...upperBounds))), (values) => {
@@ -164,7 +164,7 @@ test('a histogram counts each value in every bucket with an equal or higher uppe
   );
 });
 
-test('the event loop delay histogram accumulates over scrapes', async (t) => {
+test('a scrape does not reset the histogram of event loop delays', async (t) => {
   const monitor = new EventLoopMonitor();
   t.after(() => monitor.close());
   const blockedMs = 250;

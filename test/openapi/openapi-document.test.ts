@@ -111,7 +111,7 @@ async function pageAt(path: string, publicUrl: string, verticals: readonly Verti
   return Buffer.from((await page.load()).plain).toString();
 }
 
-test('all URLs of the reference page include the path of the public URL, and several verticals get a navigation menu', async () => {
+test('URLs of the reference page include the path of the public URL; with several verticals, the page has a navigation menu', async () => {
   const page = await pageAt('/docs', 'https://api.test/loans', [personalLoans, equipmentLeases]);
   const addresses = [...page.matchAll(/(?:src|href|data-document)="(?!data:)([^"]+)"/g)].map((match) => match[1]!);
   assert.equal(addresses.length, 8);

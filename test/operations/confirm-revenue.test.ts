@@ -187,7 +187,7 @@ describe('confirmRevenue', () => {
     assert.deepEqual(outcomes, ['txid_unknown', 'accepted', 'session_limit', 'accepted', 'accepted']);
   });
 
-  it('restores an unrecorded click from its click_id, with the lender from the catalog', async (t) => {
+  it('restores an unrecorded click from its click_id, and the lender of the click from the catalog', async (t) => {
     const bench = await Bench.open(t);
     const lost = { sub_id: undefined, svc_offer_id: undefined, click_id: bench.clickId('shown') };
     const outcomes = await bench.outcomes(

@@ -313,14 +313,14 @@ describe('createSession with an Idempotency-Key', () => {
     assert.deepEqual(outcomes.map((outcome) => outcome.ok && outcome.value.replayed).sort(), [false, true, true]);
   });
 
-  it('rejects a request with the same Idempotency-Key and another valid payload', async (t) => {
+  it('rejects a repeated Idempotency-Key if the payload is valid but differs from the first payload', async (t) => {
     const bench = await Bench.open(t);
     assert.equal(await attempt(bench, 'retry-1'), 'created');
     assert.equal(await attempt(bench, 'retry-1', { referrer_tag: 'experiment-2' }), 'IDEMPOTENCY_MISMATCH');
     assert.equal(await attempt(bench, 'retry-1', { referrer_tag: 'No' }), 'INVALID_REFERRER_TAG');
   });
 
-  it('each account, vertical and mode can use the same Idempotency-Key for a session of its own', async (t) => {
+  it('requests with the same Idempotency-Key create separate sessions if their accounts, verticals or modes differ', async (t) => {
     const bench = await Bench.open(t);
     const tenants = [testTenant, { ...liveTenant, account: 43 }, { ...liveTenant, vertical: equipmentLeases }];
     for (const other of tenants) {
@@ -357,7 +357,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal(await attempt(bench, 'retry-1'), 'created');
   });
 
-  it('if the session record is written only after the error response, a retry of the request returns the session', async (t) => {
+  it('if a request fails but its session record becomes durable later, a retry returns the session', async (t) => {
     const bench = await Bench.open(t);
     bench.ledger.breakFiles();
     const first = await bench.createWithKey({ referrer_tag }, 'retry-1');

@@ -195,7 +195,7 @@ for (const isLive of [true, false]) {
 }
 
 describe('followClick', () => {
-  it('redirects each repeated click with a new click_id after the click record is durable', async (t) => {
+  it('writes a durable click record before the redirect, and issues a new click_id for each repeated click', async (t) => {
     const bench = await openBench(t);
     const link = bench.link();
     const { version } = bench.catalogs.currentCatalog(1, 'live');
@@ -348,7 +348,7 @@ describe('followClick for an offer with a daily cap', () => {
     ]);
   });
 
-  it('clicks of bots and HEAD requests do not use up the daily cap, but have the value 0 once the cap is reached', async (t) => {
+  it('bots and HEAD requests do not use up the daily cap; after the cap is reached, their clicks have the value 0', async (t) => {
     const bench = await capped(t, 1);
     const [link, other] = [shownLink(bench), shownLink(bench)];
     const worthOf = async (request: Partial<ClickRequest>) =>

@@ -121,7 +121,7 @@ describe('filters of an analytics query', () => {
     }
   });
 
-  it('rejects an invalid referrer tag, also together with sub_ids', async () => {
+  it('rejects an invalid referrer tag, even if the query also has sub_ids', async () => {
     const bench = new Bench();
     for (const tag of ['', 'ab', 'UPPER', 'a b c', 'a'.repeat(65)]) {
       assert.equal(await bench.outcome({ referrer_tag: tag, sub_id_list: bench.issue() }), 'INVALID_REFERRER_TAG');
@@ -187,7 +187,7 @@ describe('dates of an analytics query', () => {
     });
   }
 
-  it('the period of matured sessions starts 180 days ago if the query has no dates, and otherwise at date_from', async () => {
+  it('a query without dates counts the matured sessions of the last 180 days; other queries count sessions since date_from', async () => {
     for (const [dates, from] of [
       [{}, '2025-11-21'],
       [{ date_to: '2026-05-20' }, '2026-04-20'],
@@ -200,7 +200,7 @@ describe('dates of an analytics query', () => {
     assert.deepEqual([matured_from, matured_to], [null, null]);
   });
 
-  it('rejects invalid dates, and a date_from that is later than the given or default date_to', async () => {
+  it('rejects an invalid date, and rejects a date_from after date_to, even if date_to has its default value', async () => {
     const bench = new Bench();
     const invalid = ['', '2026-02-30', '2026-5-1', '20260501', 'today', '2026-05-01T00:00:00Z', '2026-05-01 '];
     for (const text of [...invalid, '0000-01-01']) {
@@ -212,7 +212,7 @@ describe('dates of an analytics query', () => {
     }
   });
 
-  it('the default dates are UTC days', async () => {
+  it('without dates in the query, the date range ends on the current UTC day', async () => {
     const bench = new Bench();
     bench.clock.setWall(Date.UTC(2026, 4, 20, 23, 59, 59, 999));
     assert.equal((await bench.portQuery({ referrer_tag })).toDay, day('2026-05-20'));

@@ -112,7 +112,7 @@ describe('submitInputs', () => {
     });
   });
 
-  it('dividing the same values among several submissions does not change the stored fields', async (t) => {
+  it('submitting fields in one or in several submissions stores the same values', async (t) => {
     const bench = await Bench.open(t);
     const cuts = fc.array(fc.nat(12), { maxLength: 4 });
     await fc.assert(

@@ -100,7 +100,7 @@ describe('findSession', () => {
     assert.equal(alerts(), 0);
   });
 
-  it('returns SUB_ID_EXPIRED with an alert for a live session that is missing in the store', (t) => {
+  it('returns SUB_ID_EXPIRED and raises an alert if the store has lost a session before the session expired', (t) => {
     const { clock, issue, find, alerts } = setUp(t);
     const id = issue();
     for (let i = 0; i < 2; i++) {

@@ -20,7 +20,7 @@ function fill(store: MemorySessionStore, newId: () => string): string[] {
 }
 
 describe('MemorySessionStore', () => {
-  it('adding a session again has no effect', (t) => {
+  it('adding a session whose id is already stored changes nothing', (t) => {
     const { store, newId } = openStore(t, { sessionsMax: 2 });
     const id = newId();
     assert(store.add(id, liveTenant));
@@ -49,7 +49,7 @@ describe('MemorySessionStore', () => {
     [2_000, 256],
     [20_000, 16],
   ] as const) {
-    it(`a store with ${shardCount} shards rejects sessions above ${sessionsMax}, and deletes no live session`, (t) => {
+    it(`a full store (${sessionsMax} sessions, ${shardCount} shards) rejects new sessions and deletes no live session`, (t) => {
       const { clock, store, newId } = openStore(t, { sessionsMax, shardCount });
       const ids = fill(store, newId);
       assert.equal(ids.length, sessionsMax);

@@ -53,7 +53,7 @@ describe('RankingArena', () => {
     assert.throws(() => new RankingArena().storeRanking(tooLong), RangeError);
   });
 
-  it('throws a RangeError if the sort orders of a ranking are too long or cut off', () => {
+  it('throws a RangeError if the encoded sort orders of a ranking are too long or incomplete', () => {
     const rankings = new RankingArena();
     const fitting = rankedOf({ total: bounds.offersRankedMax });
     const { ranking } = fitting;
@@ -98,7 +98,7 @@ describe('RankingArena', () => {
     assert.equal(rankings.readRanking(places[0]!).clickToken, rankedOf().clickToken);
   });
 
-  it('a catalog version and a set of unavailable offers are freed when no ranking uses them any more', async () => {
+  it('after all rankings are released, the memory of their catalog versions and unavailable offers is freed', async () => {
     const rankings = new RankingArena();
     // Node.js stores much longer strings outside the heap.
     const length = 2 ** 19;

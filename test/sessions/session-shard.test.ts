@@ -346,7 +346,7 @@ describe('SessionShard', () => {
     assert.equal(shard.size, 1);
   });
 
-  it('the tenant and widget usage objects of a session are freed when the session is deleted or expires', async () => {
+  it('when a session is deleted or expires, its tenant object and its WidgetUsage object are freed', async () => {
     const { shard } = createShard();
     const [deleted, expired] = [idOf(1, 1_000), idOf(2, 1_000)];
     const refs = [deleted, expired].flatMap((id) => {

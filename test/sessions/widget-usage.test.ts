@@ -12,7 +12,7 @@ const idOf = (number: number): Buffer => {
 };
 
 describe('WidgetUsage', () => {
-  it('admits at most twice the minute limit in any 60 seconds, because the token bucket refills after a burst', () => {
+  it('in any 60 seconds, admits at most twice as many requests as the limit per minute', () => {
     const pauses = fc.array(fc.nat({ max: 2_000 }), { minLength: 300, maxLength: 600 });
     fc.assert(
       fc.property(pauses, fc.nat({ max: 1e9 }), (waits, startMs) => {

@@ -21,7 +21,7 @@ function filesFor(t: TestContext): CertificateFiles {
   return writeCertificate(folder, createSelfSignedCertificate('one.test', Date.UTC(2040, 0, 2, 3, 4, 5)));
 }
 
-test('reads a certificate, its key and its expiry date, also from a file with a chain', (t) => {
+test('reads the certificate and its expiry date, whether the file contains one certificate or a chain', (t) => {
   const files = filesFor(t);
   for (const chain of ['', createSelfSignedCertificate('authority.test').certificate]) {
     writeFileSync(files.certificateFile, chain, { flag: 'a' });
@@ -152,7 +152,7 @@ test('logs a warning in the last two weeks before a certificate expires', (t) =>
   assert.equal(warnings.length, 1);
 });
 
-test('the server uses an expired certificate and logs a warning', (t) => {
+test('if a certificate has expired, the server still uses the certificate and logs a warning', (t) => {
   const { store, warnings } = createStore(t, -1);
   assert.ok(store.secondsUntilExpiry < 0);
   assert.deepEqual(warnings, [store.secondsUntilExpiry]);

@@ -121,7 +121,7 @@ describe('offers in the widget', () => {
     assert.match(text, /“Sponsored first” goes by what we expect to be paid/);
   });
 
-  test('if two sort orders are selected quickly, the widget shows the offers of the second', async (t) => {
+  test('if the visitor quickly selects two sort orders, the widget shows the offers in the order that was selected last', async (t) => {
     const { page } = await pages.openOffers(t);
     let sendDelayed: (() => Promise<void>) | undefined;
     await page.route('**/w/offers?*sort=lowest_apr*', (route) => {
@@ -211,7 +211,7 @@ describe('a widget that cannot show offers', () => {
     }
   });
 
-  test('the widget logs an error if the origin of the page is not allowed, or if its token belongs to another session', async (t) => {
+  test('logs an error if the origin of the page is not allowed, or if the widget token was issued for another session', async (t) => {
     const [live, one, other] = [await pages.widget({ mode: 'live' }), await pages.widget(), await pages.widget()];
     const { origin } = pages.partner;
     for (const [html, hint] of [
@@ -227,7 +227,7 @@ describe('a widget that cannot show offers', () => {
     }
   });
 
-  test('a widget with missing fields sends an error event, and a retry shows offers once the fields are submitted', async (t) => {
+  test('if session fields are missing, the widget sends an error event; once the fields are submitted, a retry shows offers', async (t) => {
     const widget = await pages.widget();
     await widget.caller.submitFields(widget.subId, { [fixture.amount]: null });
     const page = await pages.open(t, widget.html);
@@ -392,7 +392,7 @@ describe('expiry of offers on an open page', () => {
     await expired(page).waitFor();
   });
 
-  test('offers expire together with their session, even if a later request loaded the offers again', async (t) => {
+  test('offers expire with their session, even if the widget loaded the offers again during the session', async (t) => {
     const page = await openPage(t, await pages.widget());
     const halfMs = bounds.sessionTtlMs / 2;
     await page.clock.runFor(halfMs);
@@ -417,7 +417,7 @@ describe('accessibility of the widget', () => {
     assert.deepEqual(await findAccessibilityViolations(page, [colorScheme]), [], `${state}, ${width}`);
   }
 
-  test('the widget has no accessibility violations with offers and all details open', async (t) => {
+  test('the widget has no accessibility violations while it shows offers with expanded details', async (t) => {
     const { page } = await pages.openOffers(t, { maxOffers: 3 });
     for (const summary of await page.locator('summary').all()) await summary.click();
     await assertAccessible(page, 'offers', 280);

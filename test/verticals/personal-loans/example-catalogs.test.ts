@@ -116,7 +116,7 @@ describe('sandbox-catalog.json', () => {
     });
   }
 
-  test('the sandbox catalog has at least five offers for a borrower with bad credit and no income in every US state', () => {
+  test('in every US state, the sandbox catalog has at least five offers for a borrower with bad credit and no income', () => {
     const poorest = { ...goodBorrower, credit_score_range: '300-579', annual_income: 0, monthly_debt_payments: null };
     for (const state of usStateCodes) {
       for (const loan_amount of [1_000, 100_000]) {

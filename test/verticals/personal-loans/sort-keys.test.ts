@@ -15,7 +15,7 @@ import {
 
 const document = readFileSync(new URL('../../../docs/ranking.md', import.meta.url), 'utf8');
 
-test('the recommended score has the documented weights, which add up to 100', () => {
+test('the weights of the recommendation score equal the documented weights, and add up to 100', () => {
   const rows = [...document.matchAll(/^\| `(\w+)` \| (\d+) \|/gm)];
   assert.deepEqual(Object.fromEntries(rows.map(([, part, weight]) => [part, Number(weight)])), recommendationWeights);
   const sum = Object.values(recommendationWeights).reduce((total: number, weight) => total + weight, 0);
