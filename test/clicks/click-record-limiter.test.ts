@@ -42,7 +42,7 @@ describe('ClickRecordLimiter', () => {
     assert(tryRecord(newSession(), 'offer'));
   });
 
-  it('keeps the click counter of a link that visitors still use after the click limit is reached', () => {
+  it('a link at its click limit keeps its counter as long as visitors click the link', () => {
     const tryRecord = newLimiter({ clicksRecordedPerLinkMax: 1, clickCountersMax: 2 });
     const busy = newSession();
     tryRecord(busy, 'offer');

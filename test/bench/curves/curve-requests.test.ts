@@ -23,7 +23,7 @@ test('sends page loads with all API keys equally often, and one request in five 
   }
 });
 
-test('sends one income change and four offer requests per session, in mixed order', () => {
+test('sends one new income and four requests for offers per session, in mixed order', () => {
   for (const count of [3, 14, 20]) {
     const sessions = sessionsOf(count);
     const load = steadyLoadRequests(sessions);
@@ -61,7 +61,7 @@ test('computes the memory per session as the least-squares slope, and returns nu
   assert.equal(estimateSessionMemory(points.slice(0, 1), 6, 5_000), null);
 });
 
-test('the default maximum number of live sessions does not depend on environment variables', async (t) => {
+test('readDefaultMaxSessions ignores the environment variable SVC_MAX_SESSIONS', async (t) => {
   process.env.SVC_MAX_SESSIONS = '7';
   t.after(() => delete process.env.SVC_MAX_SESSIONS);
   assert.ok((await readDefaultMaxSessions()) > 10_000);
