@@ -204,7 +204,7 @@ describe('AnalyticsStore', () => {
     assert.deepEqual([sessions, views, asOfMs], [1, 1, noon + 5]);
   });
 
-  it('counts a record that has additional values from a later version', () => {
+  it('counts a record to which a later version of the service has added values', () => {
     apply(
       [...sessionCreatedRecord(sub), 'more'],
       [...widgetViewedRecord(sub, ['a']), 1],

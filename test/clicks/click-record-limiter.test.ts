@@ -75,7 +75,7 @@ describe('ClickRecordLimiter', () => {
     assert(!tryRecord(tomorrow, 'offer'));
   });
 
-  it('the first click in a new session deletes the click counts of sessions created two days earlier', () => {
+  it('the first click in a session deletes the click counts of sessions created at least two days before this session', () => {
     const tryRecord = newLimiter({ clicksRecordedPerSessionMax: 1, sessionClickCells: 1 });
     assert(tryRecord(newSession(noonMs), 'offer'));
     assert(!tryRecord(newSession(noonMs), 'offer'));

@@ -150,7 +150,7 @@ describe('DailyCaps', () => {
     assert.equal(closed(), allOffersAvailable);
   });
 
-  it('counts clicks on offers that a reloaded widget shows, but not the offer_click events that widgets send', () => {
+  it('counts clicks on offers that a widget fetched again, but not the offer_click events that widgets send', () => {
     const bench = new Bench({ a: 1, b: 1 });
     const sub = bench.shown(['c']);
     bench.append(widgetViewedRecord(sub, ['a'], { wallMs: bench.nowMs }));

@@ -182,8 +182,8 @@ export function renderOffersJson(
 const centSuffixes = Array.from({ length: 100 }, (_, cents) => (cents === 0 ? '' : String(cents / 100).slice(1)));
 
 /**
- * JSON fragments that end an offer: the value of `position`, a brace and a comma. In `lastPositionSuffixes`, a
- * closing bracket replaces the comma, because each fragment also ends the list of offers.
+ * JSON fragments that end an offer: the value of `position`, a closing brace and a comma. In `lastPositionSuffixes`, a closing bracket
+ * replaces the comma, because each of these fragments also ends the list of offers.
  */
 const positionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}},`);
 const lastPositionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}}]`);

@@ -67,9 +67,9 @@ interface RankerState {
  * offers, the order stays valid when an offer becomes available or unavailable. If too few of the best offers are available, a second
  * ranking excludes all unavailable offers.
  *
- * `score` must be a pure function that returns a whole number below 2^31. `MatchIndex` computes the highest score of
- * an offer from the largest `price.amountMax` and an `applicant.amount` of 0, so other amounts must not increase the score. For a
- * requested term that no offer has, `score` must return at most the score for an applicant without a requested term.
+ * `score` must be a pure function that returns a whole number below 2^31. `MatchIndex` computes the highest score of an offer from the
+ * largest `price.amountMax` and an `applicant.amount` of 0, so other amounts must not give a higher score. For a requested term that no
+ * offer has, `score` must return at most the score for an applicant without a requested term.
  */
 export function createRanker(score: OfferScorer): Ranker {
   const states = new WeakMap<LoanTables, RankerState>();
@@ -177,9 +177,9 @@ export function createRanker(score: OfferScorer): Ranker {
   }
 
   /**
-   * Removes the offers whose debt-to-income limit the borrower would exceed. Adds the offers whose debt-to-income limit the borrower meets
-   * to the list `highestAmount`. The prebuilt sort order by amount excludes offers with a debt-to-income limit, because their largest
-   * amounts depend on the borrower's income.
+   * Removes the offers whose debt-to-income limit the borrower would exceed. Adds the offers with a limit that the borrower meets to the
+   * list `highestAmount`. The prebuilt sort order by amount excludes offers with a debt-to-income limit, because their largest amounts
+   * depend on the borrower's income.
    */
   function applyDebtLimits(
     tables: LoanTables,

@@ -4,8 +4,8 @@ export function reportIntegrationError(message: string): void {
 }
 
 /**
- * Passes the element that matches the selector to `use`. If no element matches while the document loads, tries again after the load.
- * Logs an error if no element matches then.
+ * Passes the element that matches the selector to `use`, immediately or after the document has loaded. Logs an error if no element of the
+ * loaded document matches.
  */
 export function whenContainerExists(selector: string, use: (container: Element) => void): void {
   const container = findContainer(selector);

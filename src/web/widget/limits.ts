@@ -11,7 +11,7 @@ export const widgetLimits = {
   offersMax: 20,
   /** Maximum number of placeholder cards: enough to fill the browser window in most cases. */
   placeholderCardsMax: 5,
-  /** Maximum number of feature tags on an offer card. The details section of an offer card lists all feature tags of the offer. */
+  /** Maximum number of feature tags outside the details section of an offer card. The details section lists all feature tags. */
   tagsShownMax: 3,
   /** Time in milliseconds for which the first event of a batch waits for further events. */
   eventBatchDelayMs: 1_000,

@@ -93,7 +93,7 @@ test('half the throughput and twice the cost both count as a slowdown of 50 %', 
 const micro = (name: string, medianNs: number) => ({ name, medianNs, p99Ns: 9_999 });
 const calibration = micro('calibration', 500);
 
-test('divides results of routes by results of the bare server, and results of functions by the calibration result', () => {
+test('divides route results by those of the baseline server, and function times by the time of the calibration benchmark', () => {
   const better = 'higher';
   assert.deepEqual(computeResultRatios({ routes: [sessionRoute], micro: [calibration, micro('a/b: c', 1_500)] }), [
     { name: 'session: throughput ratio to bare (wrk)', part: 'session', better, value: 0.4 },
@@ -102,7 +102,7 @@ test('divides results of routes by results of the bare server, and results of fu
   ]);
 });
 
-test('omits a ratio that is zero or lacks its calibration or CPU time', () => {
+test('omits ratios that are zero, and ratios that need a missing calibration or CPU time', () => {
   const servers = [
     { kind: 'service' as const, rounds: [measurement(0, null)] },
     { kind: 'bare' as const, rounds: [measurement(100, null)] },

@@ -10,7 +10,7 @@ const borrower = createRandomBorrower(seededRandom(1));
 const sessionsOf = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ subId: `sub_${n}_`, key: `key_${n}`, borrower }));
 
-test('sends page loads with all API keys equally often, and one request in five creates a session', () => {
+test('pageVisitRequests uses all API keys equally often, and one request in five creates a session', () => {
   const sessions = sessionsOf(30);
   for (const count of [7, 1_000, 50_000]) {
     const keys = Array.from({ length: count }, (_, n) => `key_${n}`);
@@ -40,7 +40,7 @@ test('sends one new income and four requests for offers per session, in mixed or
   }
 });
 
-test('computes a fraction of the saturation rate, rounded and at least the minimum rate', () => {
+test('computeRequestRate returns a share of the saturation rate, but at least the rate that sends 20 requests', () => {
   assert.deepEqual(
     [computeRequestRate(0.6, 12_345, 6), computeRequestRate(0.05, 30, 0.3), computeRequestRate(0.05, 0, 6)],
     [7_407, 67, 4],
