@@ -3,7 +3,7 @@ import type { InvalidField } from '../domain/outcome.ts';
 import { absentValue, type FieldVector, findFieldIndex, getChoiceValues } from './field-vector.ts';
 import type { PocketField, Vertical } from './vertical.ts';
 
-/** Result of validating submitted pocket fields (docs/contract.md#submitting-fields). Each list has the order of the submitted fields. */
+/** Result of validating submitted pocket fields (docs/contract.md#submitting-fields), each list in the order of submission. */
 interface FieldValidation {
   readonly accepted: readonly string[];
   readonly unknown: readonly string[];

@@ -6,7 +6,7 @@ import type { Vertical } from './vertical.ts';
 /** Verticals that this service serves. Each vertical has a folder beside this file. */
 export const servedVerticals: readonly Vertical[] = [personalLoans];
 
-/** Properties of a vertical that API keys need, even if the vertical is not served (docs/contract.md#verticals). */
+/** Properties that are needed to issue API keys for a vertical, even if the vertical is not served (docs/contract.md#verticals). */
 export interface KnownVertical {
   /** Numeric ID of the vertical (see `Vertical`). The number of a vertical must never change or be reused. */
   readonly number: number;
@@ -16,8 +16,8 @@ export interface KnownVertical {
 }
 
 /**
- * All verticals of docs/contract.md#verticals. The command line can issue keys for a vertical that is not served yet. With a key of an
- * unserved vertical, the vertical's own routes return 404, and the routes of other verticals return 403.
+ * All verticals of docs/contract.md#verticals. The command line can issue keys for a vertical that is not served yet. A request with the
+ * API key of an unserved vertical returns 404 on the routes of that vertical, and 403 on the routes of every other vertical.
  */
 export const knownVerticals: readonly KnownVertical[] = [
   ...servedVerticals,

@@ -1,6 +1,6 @@
 /**
  * Definition of a vertical (docs/contract.md#verticals). The definition contains no functions, so that it can be sent to worker threads;
- * `products.ts` contains the functions of each product type. No other code of the service is specific to one vertical.
+ * `products.ts` contains the functions of each product type.
  */
 export interface Vertical {
   /** Numeric ID of the vertical, 1 to 127. The ID of a vertical must never change or be reused, because every sub_id contains the ID. */
@@ -28,7 +28,7 @@ export interface Vertical {
   readonly neverMatched?: readonly string[];
 }
 
-/** Name of the kind of product that a vertical offers, such as a loan. `products.ts` contains the functions of each kind. */
+/** Name of a product type. `products.ts` contains the functions of each product type. */
 export type ProductName = 'installment_loan';
 
 /** Field that is required for readiness `high` only if another field has a certain value (docs/contract.md#match-readiness). */
@@ -65,11 +65,11 @@ export type PocketField = {
 
 /** Allowed values of a pocket field (docs/contract.md#field-values). Values are encoded as integers from 0 to 2,147,483,647. */
 type FieldValues =
-  /** Whole number, which is encoded without change. */
+  /** Whole number. The encoded value is the number itself. */
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   /** String from a list, encoded as its index in the list. */
   | { readonly kind: 'choice'; readonly values: readonly string[] }
-  /** Whole number from a list, which is encoded without change. */
+  /** Whole number from a list. The encoded value is the number itself. */
   | { readonly kind: 'integer_choice'; readonly values: readonly number[] }
   /** Boolean, encoded as 1 (true) or 0 (false). */
   | { readonly kind: 'boolean' }

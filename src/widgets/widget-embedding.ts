@@ -17,8 +17,8 @@ const minHeightPx = 480;
 
 /**
  * Returns the height in px that the embed code reserves for the widget until the script has loaded. The height is calculated for the
- * maximum width of the widget. A narrower widget is taller than the reserved height, but on a narrow screen the layout usually shifts below
- * the visible area.
+ * maximum width of the widget. A narrower widget becomes taller than the reserved height when it loads, but on a narrow screen,
+ * the part of the page that moves is usually below the visible area.
  */
 function reservedHeightPx(maxOffers: number): number {
   return Math.max(minHeightPx, frameHeightPx + offerHeightPx * Math.min(maxOffers, bounds.widgetPlaceholderCardsMax));

@@ -44,7 +44,7 @@ describe('AnalyticsStore', () => {
       ...page,
     });
 
-  it('analytics queries match a reference model after random records and retention runs', () => {
+  it('after random records and retention, analytics queries return the same results as a reference model', () => {
     const step = fc.record({
       records: arbitraryRecords,
       next: fc.constantFrom('nothing', 'nothing', 'nothing', 'reopen', 'reopen', 'retain', 'prune'),
@@ -87,7 +87,7 @@ describe('AnalyticsStore', () => {
     assert.equal(query().clicks, 0);
   });
 
-  it('payouts, reversals and restored clicks match a reference model, in one batch or in many batches', () => {
+  it('payouts, reversals and clicks that payouts restore match a reference model, in one batch or in many batches', () => {
     const recordsOf = (sub: Buffer) => {
       const clickedMs = sub.readUIntBE(0, 6) + 2_000;
       const click = { clickedMs, valueMicros: 3_000_000 };
@@ -204,7 +204,7 @@ describe('AnalyticsStore', () => {
     assert.deepEqual([sessions, views, asOfMs], [1, 1, noon + 5]);
   });
 
-  it('counts a record that has additional values from a later version', () => {
+  it('counts a record to which a later version of the service has added values', () => {
     apply(
       [...sessionCreatedRecord(sub), 'more'],
       [...widgetViewedRecord(sub, ['a']), 1],
@@ -255,7 +255,7 @@ describe('AnalyticsStore', () => {
     }
   });
 
-  it('rows are in ledger order even if the clock was set back', () => {
+  it('returns session rows in ledger order, even if the clock was set back between sessions', () => {
     const ages = [1, 0, 2, 1, 0, 30, 1, 31, 2, 0];
     const subs = ages.map((age, serial) => subIdBytes({ createdMs: noon - age * msPerDay, serial }));
     apply(...subs.map((each) => sessionCreatedRecord(each)));

@@ -16,7 +16,7 @@ test('measures an analytics lag of any length with a limited number of samples',
   assert.ok(Math.abs(measuredMs - half * stepMs) <= 32 * stepMs, `${measuredMs} ms`);
 });
 
-test('the error of the measured analytics lag is at most one sample interval', () => {
+test('the measured analytics lag differs from the real lag by at most one sample interval', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ stepMs: fc.nat(300), projects: fc.boolean() }), { maxLength: 100 }), (steps) => {
       const lag = new AnalyticsLag();

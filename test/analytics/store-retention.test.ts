@@ -119,7 +119,7 @@ describe('retention of sessions in the analytics store', () => {
     assert.deepEqual([old.sessions, old.widgetEvents], [5, [0, 0, 0, 0, 0, 0, 0]]);
   });
 
-  it('a rebuild needs the ledger from the first segment that contains a retained session', () => {
+  it('a rebuild starts at the first ledger segment that contains a retained session', () => {
     let position = 0;
     const applyIn = (segment: number, ...records: readonly unknown[]) =>
       projected.store.applyBatch((projection) => {
@@ -146,7 +146,7 @@ describe('retention of sessions in the analytics store', () => {
     assert.deepEqual([...archive.readAll()].filter(([kind]) => kind === 11).length, 3);
   });
 
-  it('retains all sessions until their days are archived, and never restores deleted sessions', () => {
+  it('deletes sessions only after the counters of their day are archived, and never restores deleted sessions', () => {
     const days = () => [projected.store.listSessions(rows).retainedFromDay, archive.firstRetainedDay];
     applyRetention();
     assert.deepEqual(days(), [0, 0]);
@@ -164,7 +164,7 @@ describe('retention of sessions in the analytics store', () => {
     assert.equal([...archive.readAll()].filter(([kind]) => kind === 11).length, 1);
   });
 
-  it('if the clock jumps far ahead, retention deletes nothing until sessions exist on two later days', () => {
+  it('after the clock jumps far ahead, retention deletes nothing until sessions exist on two days after the jump', () => {
     const year = 365;
     projected.apply(created(1, old), created(2, noon));
     const retain = () =>
@@ -178,7 +178,7 @@ describe('retention of sessions in the analytics store', () => {
     assert.equal(projected.store.listSessions(rows).retainedFromDay, today + year - 140);
   });
 
-  it('reads a new ledger from its start and ignores the archived position in the old ledger', () => {
+  it('reads a new ledger from its start, and ignores the position that the archive stored for the old ledger', () => {
     const archiveRange = { wallMs: 1, untilDay: retainedFrom, ledgerStartPosition: 5_000 };
     archive.append(archiveRange, []);
     projected.store.restoreArchivedCounters(archive);

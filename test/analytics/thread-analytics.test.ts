@@ -108,7 +108,7 @@ describe('ThreadAnalytics', () => {
     await assert.rejects(analytics.listSessions({ ...neither, afterPosition: 0, limit: 1 }), TypeError);
   });
 
-  it('a query waits for the latest appended record, or for the latest durable record if the log is unhealthy', async () => {
+  it('a query covers all appended records, or only the durable records if the log is unhealthy', async () => {
     await writeLedger(subs.slice(0, 10).map((sub) => sessionCreatedRecord(sub)));
     const log = { durablePosition: 5, lastAppendedPosition: 10, healthy: false };
     const analytics = await start(log);
@@ -225,7 +225,7 @@ describe('ThreadAnalytics', () => {
     }
   });
 
-  it('rejects pending queries if damage to the store ends the thread, then restarts the thread and rebuilds the store', async () => {
+  it('damage to the store ends the thread and rejects pending queries; a new thread then rebuilds the store', async () => {
     await writeLedger([
       ...subs.map((sub) => sessionCreatedRecord(sub)),
       ...subs.map((sub) => offersViewedRecord(sub, ['a'])),

@@ -118,7 +118,7 @@ test('operations and routes import interfaces (ports) and no implementations (ad
   assert.deepEqual(found, []);
 });
 
-test('restricted packages are imported only by the files and folders listed for them', () => {
+test('only the files and folders in packageHomes import restricted packages', () => {
   const found = violations(sources, ({ path, packages }) =>
     packages.filter((name) => {
       const homes = packageHomes[name];

@@ -30,7 +30,7 @@ test('the lock file contains the optional packages of every platform', () => {
   assert.deepEqual(missing, []);
 });
 
-test('every package has a hash, except for the platform binaries in docs/contributing/decisions/packaging.md', () => {
+test('every package has a hash, except platform binaries (see docs/contributing/decisions/packaging.md)', () => {
   const binaries = /^(.+\/)?node_modules\/@(uwsjs|biomejs)\/[a-z0-9-]+$/;
   const unchecked = Object.entries(packages)
     .filter(([path, { integrity = '' }]) => path !== '' && !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity))

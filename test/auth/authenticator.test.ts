@@ -169,7 +169,7 @@ test("releasing a session reservation reduces only the session count of the rese
   assert.equal(errorCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
 });
 
-test('adds new sessions to the restored session count of the day', (t) => {
+test('adds new sessions to the session count that was restored for the same day', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 10 } });
   authenticator.restoreSessionCount(issued.number, daysSinceEpoch(noonMs) - 1, 10);
   authenticator.restoreSessionCount(issued.number, daysSinceEpoch(noonMs), 9);
@@ -177,7 +177,7 @@ test('adds new sessions to the restored session count of the day', (t) => {
   assert.equal(errorCode(ask('create_session')), 'RATE_LIMIT_EXCEEDED');
 });
 
-test('reports 0 remaining sessions if the restored count exceeds the daily limit', (t) => {
+test('reports 0 remaining sessions if the session count restored after a restart exceeds the daily limit', (t) => {
   const { ask, authenticator, issued } = openAuthWithKey(t, { limits: { sessionsPerDay: 5 } });
   authenticator.restoreSessionCount(issued.number, daysSinceEpoch(noonMs), 9);
   assert.equal(assertRejected(ask('create_session')).limitStatus?.remaining, 0);

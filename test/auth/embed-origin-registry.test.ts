@@ -41,7 +41,7 @@ test('reports whether an origin was already allowed or already removed', (t) => 
   );
 });
 
-test('the methods allow, remove and list reject an unknown account', (t) => {
+test('allowOrigins, removeOrigins and listOrigins reject an unknown account', (t) => {
   const registry = openRegistry(t);
   assert.deepEqual(registry.listOrigins('acme'), []);
   for (const call of [

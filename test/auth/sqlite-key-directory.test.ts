@@ -112,7 +112,7 @@ test('limits how often an unknown key causes a poll of the key file', (t) => {
   assert.notEqual(directory.findKeyByHash(hashApiKey(key)), undefined);
 });
 
-test('returns key ids and account names for log lines, and uses the cache if the key file is unreadable', (t) => {
+test('returns cached key ids and account names after the key file becomes unreadable', (t) => {
   const folder = temporaryFolder(t);
   const { issued } = issueKey(folder, { account: 'acme' });
   const other = issueKey(folder, { account: 'other' }).issued;
@@ -131,7 +131,7 @@ test('returns key ids and account names for log lines, and uses the cache if the
   });
 });
 
-test('reads many key changes in several parts, so that the event loop is not blocked', async (t) => {
+test('reads many key changes over several turns of the event loop', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = temporaryFolder(t);
   const { key, issued } = issueKey(folder);

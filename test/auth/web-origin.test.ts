@@ -69,7 +69,7 @@ test('every suggested origin is valid', () => {
   assert(suggested > 500, `only ${suggested} were suggested`);
 });
 
-test('accepts origins as a browser sends them', () => {
+test('accepts origins in the form in which browsers send them', () => {
   for (const origin of [
     'https://shop.example',
     'http://127.0.0.1:3000',

@@ -25,7 +25,7 @@ function assertRefused(run: () => unknown, message: RegExp): void {
   });
 }
 
-test('reads the request costs of the service, not of the baseline servers', () => {
+test('reads the CPU time per request of the service, not of the baseline servers', () => {
   const { costs, box, curve } = read();
   assert.deepEqual(
     costs,
@@ -95,7 +95,7 @@ test('rejects files that are not benchmark results or have another format versio
   assertRefused(() => readMeasurements(text, mix), /^is not a benchmark result: curves\.0\.points\.0/);
 });
 
-test('trimming a benchmark result does not change its measurements', () => {
+test('trimBenchmarkResult keeps all measurements that capacity plans need', () => {
   const text = JSON.stringify(sampleResult());
   const trimmed = trimBenchmarkResult(text);
   const mix = toTrafficMix(defaultTrafficMixFile);

@@ -226,7 +226,7 @@ function planOrNull(...[measurements, of, request]: PlanArguments): CapacityPlan
 
 const keysPerBox = (plan: CapacityPlan | null) => plan?.keysPerBox ?? 0;
 
-test('more API keys need at least as many servers, and the planned servers can serve all keys', () => {
+test('a plan for more API keys never has fewer servers, and the planned servers can serve all keys', () => {
   fc.assert(
     fc.property(measurementsArbitrary, mixes, requests, fc.nat(1_000_000), (measurements, of, request, more) => {
       const few = planOrNull(measurements, of, request);
@@ -257,7 +257,7 @@ for (const [name, makeHarder] of [
     ([data, of, request]) => [data, { ...of, busyShare: of.busyShare * 2 }, request],
   ],
 ] as readonly (readonly [string, (easy: PlanArguments, by: number) => PlanArguments])[]) {
-  test(`${name} never increases the number of API keys per server`, () => {
+  test(`a plan with ${name} never has more API keys per server`, () => {
     fc.assert(
       fc.property(
         fc.tuple(measurementsArbitrary, mixes, requests),

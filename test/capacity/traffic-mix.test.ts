@@ -52,7 +52,7 @@ describe('parseTrafficMix', () => {
 });
 
 describe('calculateLoadPerKey', () => {
-  test('clicks do not count towards the request limit that determines the load of an API key', () => {
+  test('an API key reaches the limit on requests per minute first, and clicks do not count towards this limit', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { inputs: 300, click: 50 } }));
     assert.equal(load.boundBy, 'requests a minute');
     near(load.ratesPerSecond.session + load.ratesPerSecond.inputs, 500 / 60);
@@ -63,14 +63,14 @@ describe('calculateLoadPerKey', () => {
     near(load.liveSessions, 10_000 / 6);
   });
 
-  test('with many analytics queries, the analytics limit per minute determines the load of an API key', () => {
+  test('with many analytics queries, an API key reaches the limit on analytics queries per minute first', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { analytics: 50 } }));
     assert.equal(load.boundBy, 'analytics queries a minute');
     near(load.ratesPerSecond.analytics, 50 / 60);
     near(load.ratesPerSecond.session, 100 / 60);
   });
 
-  test('the daily session limit determines the load of an API key if the traffic mix sets minute_peak', () => {
+  test('if the traffic mix sets minute_peak, an API key reaches the daily session limit first', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { inputs: 100 }, minute_peak: 3 }));
     assert.equal(load.boundBy, 'sessions a day');
     near(load.requestsPerSecond, (2 * 3 * 10_000) / 86_400);
@@ -84,7 +84,7 @@ describe('calculateLoadPerKey', () => {
     near(load.liveSessions, 1_200);
   });
 
-  test('live_peak multiplies the number of live sessions, at most up to the sessions created per day', () => {
+  test('live_peak multiplies the number of live sessions, up to the number of sessions created per day', () => {
     near(calculateLoadPerKey(mix({ live_peak: 3 })).liveSessions, 5_000);
     near(calculateLoadPerKey(mix({ live_peak: 24 })).liveSessions, 10_000);
     // The request limit per minute allows no peak of live sessions.

@@ -14,7 +14,7 @@ const both = of(personalLoans);
 const [live, sandbox] = both as [CatalogSource, CatalogSource];
 const boats: Vertical = { ...personalLoans, number: 99, segment: 'boat-loans', keyPrefix: 'svc_bt_' };
 
-test('accepts catalog sources that contain equal copies of a vertical instead of the same object', () => {
+test('accepts live and test catalog sources whose verticals are equal copies instead of the same object', () => {
   assertCatalogSources(allFixtures.flatMap(({ catalogs }) => catalogs));
   assertCatalogSources([...of(personalLoans), { ...live, vertical: boats }, { ...sandbox, vertical: { ...boats } }]);
 });

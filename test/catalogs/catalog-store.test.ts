@@ -162,7 +162,7 @@ test('a reload can activate an earlier catalog version again', async () => {
   assert.notEqual(open([live(textWith('c'))]).findCatalogByVersion(first), null);
 });
 
-test('keeps the archive file of an expired catalog version if a reload activates this version again', async () => {
+test('keeps the archive file when a reload activates an expired catalog version again', async () => {
   const { store, old } = await openReplaced();
   clock.advance(bounds.replacedCatalogRetentionMs);
   await change(store, textWith('a'));
@@ -262,7 +262,7 @@ test('after a restart, a replaced catalog is still retained until its original e
   assert.equal(reopened.findCatalogByVersion(old), null);
 });
 
-test('the retention period of a catalog that was replaced during a stop begins at the next start', () => {
+test('if a catalog is replaced while the server is stopped, the retention of the old catalog begins at the next start', () => {
   const old = open([live(textWith('a'))]).currentCatalog(1, 'live').version;
   clock.advance(bounds.replacedCatalogRetentionMs * 3);
   const store = open([live(textWith('b'))]);

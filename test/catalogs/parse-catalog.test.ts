@@ -230,7 +230,7 @@ test('rejects a text that is not a catalog', () => {
   }
 });
 
-test('lender names and payouts of the maximum size fit into ledger records', () => {
+test('the longest lender names and the largest payouts fit into ledger records', () => {
   const name = '\u{1F3E6}'.repeat(bounds.lenderNameCodePointsMax);
   const id = 'x'.repeat(bounds.offerIdCharactersMax);
   const bands = { '700-749': plainBand({ confirm_rate: 1 }) };
@@ -332,7 +332,7 @@ describe('rejects a file above a size limit with a single error', () => {
     for (const error of errors) assert.match(error, /^state_rules\.S\d+: is not a value of state$/);
   });
 
-  test('brackets and commas inside strings do not count towards the size limits of a catalog', () => {
+  test('the size limits of a catalog count brackets and commas, but not those inside strings', () => {
     const disclosure = '[{,"\\\\",}]'.repeat(40);
     assert.deepEqual(errorsOf({ ...catalogOf([plainOffer()]), disclosure }), []);
   });

@@ -116,7 +116,7 @@ describe('a monogram', () => {
     assert.ok(svg.includes('<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; "Sons"</title>'));
   });
 
-  test('a monogram is a well-formed image without scripts and links for every name', () => {
+  test('for every lender name, the monogram is a well-formed image without scripts or links', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary-ascii' })), (name) => {
         const svg = renderMonogram(name);

@@ -67,7 +67,7 @@ test('describes a click record with within_daily_cap true, false or null', () =>
   }
 });
 
-test('prints the additional values of a newer record and all values of an unknown record kind', () => {
+test('prints values that a newer service version added to a record, and all values of an unknown record kind', () => {
   const { more } = describeRecord([...widgetViewedRecord(sub, []), 'new', new Uint8Array([1, 255])]);
   assert.deepEqual(more, ['new', '01ff']);
   const unknown = describeRecord([99, new Uint8Array([10]), [new Uint8Array([11])]]);

@@ -70,7 +70,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-test('on a full disk, only operations that must be durable fail; the service recovers as soon as there is space', {
+test('a full disk causes errors only for requests that wait for a disk write, and only until the disk has space again', {
   skip,
 }, async (t) => {
   const { folder, key } = await issueKey(t);
@@ -128,7 +128,7 @@ test('on a full disk, only operations that must be durable fail; the service rec
 });
 
 for (const engine of ['uws', 'node']) {
-  test(`inputs that return 503 on a full disk are applied later, when space is free, on ${engine}`, {
+  test(`after status 503 on a full disk, submitted fields still apply when the disk has free space, on ${engine}`, {
     skip,
   }, async (t) => {
     const { folder, key } = await issueKey(t);

@@ -54,7 +54,7 @@ test('jsonErrorPosition returns a position for a syntax error after deeply neste
   assert.equal(jsonErrorPosition(text, 'cut short').line, 1);
 });
 
-test('jsonErrorPosition ignores a position that occurs in the quoted JSON text', () => {
+test('jsonErrorPosition ignores the words "at position 1" in JSON text that the error message quotes', () => {
   const text = '{"a": at position 1';
   assert.equal(jsonErrorPosition(text, jsonParseMessage(text)).column, 7);
   assert.equal(jsonErrorPosition(text, `"${text}" is not valid JSON`).column, 7);

@@ -108,7 +108,7 @@ test('verify prints the file, offset and reason of any damage, and exits with co
   assert.match(found.what, /^record 4 is incomplete/);
 });
 
-test('log repair creates a missing journal only while no server uses the data folder', async (t) => {
+test('log repair creates a missing journal, but fails while a server uses the data folder', async (t) => {
   const { dataFolder, run } = await sixSessions(t);
   const journal = join(dataFolder, 'journal');
   const createJournal = (...more: string[]) => run('log', 'repair', '--accept-missing-journal', ...more);
@@ -210,7 +210,7 @@ test('repair --yes truncates the log at the damage and moves the rest to another
   assert.deepEqual([again.code, again.stdout], [0, 'The log is intact and ends at this position: nothing to cut.\n']);
 });
 
-test('repair rejects a log that a server uses, also through a symbolic link', async (t) => {
+test('repair rejects a log that a server uses, even if the given path is a symbolic link', async (t) => {
   const { dataFolder, ledger, run, second } = await sixSessions(t);
   damage(second);
   symlinkSync(ledger, join(dirname(dataFolder), 'elsewhere'));
@@ -224,7 +224,7 @@ test('repair rejects a log that a server uses, also through a symbolic link', as
   assert.equal(existsSync(second), true);
 });
 
-test('repair rejects a position without damage and prints the damaged position', async (t) => {
+test('repair rejects a --cut position at which the log is not damaged, and prints the position of the damage', async (t) => {
   const { run, first, second } = await sixSessions(t);
   const intact = await run('log', 'repair', '--cut', cutOf(second), '--yes');
   assert.equal(intact.code, 1);

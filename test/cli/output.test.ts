@@ -36,7 +36,7 @@ test('prints colours on terminals only, unless an environment variable overrides
   for (const { stdout } of [none, pipe]) assert.equal(stdout, stripVTControlCharacters(stdout));
 });
 
-test('a command succeeds if the reader closes the pipe of its output', async (t) => {
+test('a command succeeds even if the program that reads its output closes the pipe early', async (t) => {
   const { stdout, stderr } = await shell(t, '$m --help | true; echo "$PIPESTATUS"');
   assert.deepEqual([stdout, stderr], ['0\n', '']);
 });

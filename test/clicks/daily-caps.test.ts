@@ -150,7 +150,7 @@ describe('DailyCaps', () => {
     assert.equal(closed(), allOffersAvailable);
   });
 
-  it('counts clicks on offers of a refreshed widget, but not the click events that widgets send', () => {
+  it('counts clicks on offers that a widget fetched again, but not the offer_click events that widgets send', () => {
     const bench = new Bench({ a: 1, b: 1 });
     const sub = bench.shown(['c']);
     bench.append(widgetViewedRecord(sub, ['a'], { wallMs: bench.nowMs }));
@@ -203,7 +203,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), allOffersAvailable);
   });
 
-  it('a click that was restored from a confirmation does not count towards the daily cap', () => {
+  it('a lost click that a confirmation restores does not count towards the daily cap', () => {
     const bench = new Bench({ a: 1 });
     const sub = bench.shown();
     bench.append(revenueConfirmedRecord(sub, 'a', { click: { clickedMs: bench.nowMs, valueMicros: 1 } }));

@@ -55,7 +55,7 @@ describe('SessionOfferPairs', () => {
     assert.equal(pairs.size, 100_000);
   });
 
-  it('evicts all sessions that were created in the same minute together', () => {
+  it('evictOldPairs keeps sessions created in the minute of the given time, and evicts older sessions', () => {
     const pairs = new SessionOfferPairs(1_000_000, noon - minuteMs);
     for (const serial of [0, 1]) pairs.markShown(session(serial), marks[0]!);
     assert.ok(pairs.hasAllSessionsSince(noon - minuteMs) && !pairs.hasAllSessionsSince(noon - minuteMs - 1));

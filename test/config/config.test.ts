@@ -196,7 +196,7 @@ test('rejects a misspelled setting and suggests the correct name', () => {
   }
 });
 
-test('readDataDir and readOperationsListenerAddress report only misspellings of settings that they read', () => {
+test('readDataDir and readOperationsListenerAddress report a misspelled setting only if they read this setting', () => {
   readDataDir(readEnv({ SVC_PROT: '1' }));
   assert.throws(() => readDataDir(readEnv({ SVC_DATA_DRI: '/x' })), /did you mean SVC_DATA_DIR/);
   assert.throws(() => readOperationsListenerAddress(readEnv({ SVC_OPS_HOTS: '::1' })), /did you mean SVC_OPS_HOST/);

@@ -81,7 +81,7 @@ const price = createEmptyLoanPrice();
  * Prices the offers of a response for a borrower.
  *
  * @param indexes index of each offer in the catalog, from a ranking for this borrower and catalog version
- * @throws Error if the borrower cannot get one of the offers; the ranking is then wrong
+ * @throws Error if the borrower cannot get one of the offers, which means that the ranking is incorrect
  */
 export function calculateLoanPrices(
   { tables, offers }: CompiledCatalog,
@@ -144,7 +144,7 @@ function clickUrlParameters(offerId: string): string {
 }
 
 /**
- * Renders the offers of a response as a JSON array, from prebuilt fragments. The text equals the result of `JSON.stringify` for
+ * Renders the offers of a response as a JSON array, from prebuilt fragments. Returns the same text as `JSON.stringify` of
  * {@link createOfferViews}.
  */
 export function renderOffersJson(
@@ -176,20 +176,20 @@ export function renderOffersJson(
 }
 
 /**
- * JSON text of each number of cents from 0 to 99, which follows the whole dollars: empty, `.01`, `.02` and so on. Reading this table is
+ * JSON text for the cents of an amount, by number of cents: empty for 0, `.01` for 1 and so on. Adding this text to the whole dollars is
  * faster than formatting a number with decimals.
  */
 const centSuffixes = Array.from({ length: 100 }, (_, cents) => (cents === 0 ? '' : String(cents / 100).slice(1)));
 
 /**
- * JSON fragments that end an offer: the value of `position`, a brace and a comma. `lastPositionSuffixes` end the last offer of a list, with
- * a bracket instead of the comma.
+ * JSON fragments that end an offer: the value of `position`, a closing brace and a comma. In `lastPositionSuffixes`, a closing bracket
+ * replaces the comma, because each of these fragments also ends the list of offers.
  */
 const positionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}},`);
 const lastPositionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}}]`);
 
 interface OfferTail {
-  /** JSON fragment from the closing brace of `loan_amount_range` to the opening quote of the value of `click_url`. */
+  /** JSON fragment between the last number of `loan_amount_range` and the text of `click_url`. */
   readonly detailsJson: string;
   /** Text in the click URL between the sub_id and the click token. */
   readonly urlParameters: string;
@@ -198,8 +198,8 @@ interface OfferTail {
 /**
  * Renders the parts of a response that depend on the catalog but not on the borrower, as values and as JSON fragments. Each fragment is
  * built when it is first used, because a large catalog has a million combinations of offer, credit band and term, most of which are never
- * displayed. Rendering time depends on the number of concatenated strings, not on their length, so the fragments are few and long. All
- * fragments are flat strings, not ropes of V8.
+ * displayed. Rendering time depends on the number of concatenated strings, not on their length, so the fragments are few and long. Each
+ * fragment is copied into one flat string, because V8 stores a concatenated string as a tree of parts, which is slower to read.
  */
 export class OfferRenderer {
   /** Advertiser disclosure of the catalog as a JSON string. */
@@ -214,7 +214,7 @@ export class OfferRenderer {
 
   /**
    * @param logosUrl base URL of the logos, without a trailing slash
-   * @param logoHashes hashes of the logos by lender name; a logo without a hash gets a URL without a version
+   * @param logoHashes hashes of the logos by lender name; the URL of a logo without a hash has no parameter `v`
    */
   constructor(
     { disclosure, offers, tables }: Pick<CompiledCatalog, 'disclosure' | 'offers' | 'tables'>,
@@ -238,7 +238,7 @@ export class OfferRenderer {
       lender_name: lenderName,
       logo_url: `${this.#logosUrl}/${logo}${hash === undefined ? '' : `?v=${hash}`}`,
       apr_range: { min: this.#tables.aprMin[slot]! / 100, max: this.#tables.aprMax[slot]! / 100 },
-      // Slots are numbered by offer, then by credit band, then by term, so the remainder is the index of the term.
+      // The slots of an offer and a credit band are in the order of `termMonths`, so the remainder is the index of the term.
       payment_term_months: this.#tables.termMonths[slot % this.#tables.termMonths.length]!,
     };
   }

@@ -3,16 +3,16 @@ import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 
-/** Integer that represents a debt-to-income limit of 100 % in `LoanTables.debtToIncomeMax`. */
+/** Value in `LoanTables.debtToIncomeMax` for a debt-to-income limit of 100 %. The limits are stored in millionths. */
 export const debtToIncomeScale = 1_000_000;
 
-/** Number of payment units per US dollar. Expressed in payment units, the largest allowed monthly payment is a whole number. */
+/** Payment units per US dollar. The payment unit is so small that `maxMonthlyPayment` computes limits from whole numbers. */
 export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
 
 /**
  * Returns the largest monthly payment that a debt-to-income limit allows, in payment units (`paymentUnitsPerUsd`). Returns a negative
- * number if the existing debts alone exceed the limit. `share` is a fraction times `debtToIncomeScale`; `annualIncome` and `monthlyDebt`
- * are in whole USD.
+ * number if the existing debts alone exceed the limit. `share` is the debt-to-income limit in millionths; `annualIncome` and
+ * `monthlyDebt` are in whole USD.
  *
  * All three parameters are integers, so the limit is computed exactly: 57 % of 60,000 USD a year is 2,850 USD a month. The result is
  * multiplied by `1 + 4 * Number.EPSILON`, so that rounding errors cannot reject a payment that equals the limit.
@@ -123,7 +123,7 @@ export function calculatePrice(tables: LoanTables, offer: number, applicant: App
   if (openTerms === 0) return false;
 
   if (paymentMax !== Number.POSITIVE_INFINITY) {
-    // Rounding errors must not reduce `amountMax` below the requested amount, which is within the debt-to-income limit.
+    // The requested amount passed the debt-to-income check above, so rounding errors must not reduce `amountMax` below this amount.
     amountMax = Math.min(amountMax, Math.max(amount, Math.floor(paymentMax / (paymentUnitsPerUsd * minFactor))));
   }
   price.openTerms = openTerms;
@@ -160,7 +160,7 @@ export function findPriceMismatches(
   };
 }
 
-/** Checks each rule of `calculatePrice` separately. APR and payments are checked only if the offer serves the applicant's credit band. */
+/** Calls `add` for each unmet rule of `calculatePrice`. Checks APR and payments only if the offer serves the applicant's credit band. */
 function checkPrice(tables: LoanTables, offer: number, applicant: Applicant, add: MismatchCallback): void {
   const { roles } = tables;
   const { amount } = applicant;

@@ -48,7 +48,7 @@ interface RankerState {
   readonly index: MatchIndex;
   /** Offers that the borrower of the current request can get. */
   readonly eligible: OfferSet;
-  /** Eligible offers that are quoted at their default term, as the prebuilt sort orders assume. */
+  /** Eligible offers that are quoted at their default term. The prebuilt sort orders are valid only for these offers. */
   readonly defaultTermOffers: OfferSet;
 }
 
@@ -58,18 +58,18 @@ interface RankerState {
  * of calling `calculatePrice` for every offer (docs/contributing/decisions/matching.md):
  *
  * 1. `selectEligibleOffers` applies all criteria and the rules for US states with bit sets, 32 offers per operation.
- * 2. `applyDebtLimits` applies the debt-to-income limits, the only rule that must be computed for each offer. After this step, `eligible`
- *    contains exactly the offers that the borrower can get. `applyDebtLimits` also prices the offers whose quoted term is not their
- *    default term (see `OffersByLoanTerm`).
- * 3. The offers quoted at their default term are read from prebuilt sort orders until the lists of the best offers are complete.
+ * 2. `applyDebtLimits` removes the offers whose debt-to-income limit the borrower would exceed. Only this rule needs a calculation for
+ *    each offer. Afterwards, `eligible` contains exactly the offers that the borrower can get. `applyDebtLimits` also prices the offers
+ *    whose quoted term is not their default term (see `OffersByLoanTerm`).
+ * 3. The offers quoted at their default term are read from the sort orders in the `MatchIndex` until each list of best offers is full.
  *
  * Unavailable offers are ranked like all other offers, but are not counted in the total. Because a ranking also contains unavailable
  * offers, the order stays valid when an offer becomes available or unavailable. If too few of the best offers are available, a second
  * ranking excludes all unavailable offers.
  *
- * `score` must be a pure function that returns a whole number below 2^31. The score of an offer must be highest at the largest
- * `price.amountMax` and an `applicant.amount` of 0, because `MatchIndex` computes the offer's highest score from these values. If no offer
- * has the requested term, the score must not exceed the score without a requested term.
+ * `score` must be a pure function that returns a whole number below 2^31. `MatchIndex` computes the highest score of an offer from the
+ * largest `price.amountMax` and an `applicant.amount` of 0, so other amounts must not give a higher score. For a requested term that no
+ * offer has, `score` must return at most the score for an applicant without a requested term.
  */
 export function createRanker(score: OfferScorer): Ranker {
   const states = new WeakMap<LoanTables, RankerState>();
@@ -79,7 +79,7 @@ export function createRanker(score: OfferScorer): Ranker {
   const lowestApr = new TopOffers();
   const highestAmount = new TopOffers();
   const revenue = new TopOffers();
-  // One list for each name in `sortOrderNames`, in the order of the names.
+  // Lists of the best offers, one for each sort order, in the order of `sortOrderNames`.
   const best = [recommended, lowestApr, highestAmount, revenue];
 
   const rank: LoanRanker = (tables, borrower, today, unavailable = null) => {
@@ -177,7 +177,7 @@ export function createRanker(score: OfferScorer): Ranker {
   }
 
   /**
-   * Removes the offers whose debt-to-income limit the borrower would exceed. Adds the other offers that have a debt-to-income limit to the
+   * Removes the offers whose debt-to-income limit the borrower would exceed. Adds the offers with a limit that the borrower meets to the
    * list `highestAmount`. The prebuilt sort order by amount excludes offers with a debt-to-income limit, because their largest amounts
    * depend on the borrower's income.
    */
@@ -250,7 +250,7 @@ export function createRanker(score: OfferScorer): Ranker {
     }
   }
 
-  /** Adds the offers with the highest scores to `recommended`. Stops when no remaining offer can score high enough for the list. */
+  /** Adds the offers with the highest scores to `recommended`, until no remaining offer can have a score high enough for this list. */
   function takeTopByScore(
     tables: LoanTables,
     { defaultTermOffers }: RankerState,
@@ -283,7 +283,7 @@ export function buildRankingIndexes(tables: LoanTables): void {
 
 const emptyRanking: RankedOffers = { total: 0, availableOnly: false, orders: new Uint16Array(0) };
 
-/** Whether each sort order has all `count` available offers, or at least as many as the largest response can show. */
+/** Whether each sort order contains at least `count` available offers, or `bounds.offersShownMax` of them if `count` is larger. */
 function hasEnoughAvailable(orders: Uint16Array, available: OfferSet, count: number): boolean {
   const wanted = Math.min(count, bounds.offersShownMax);
   const places = orders.length / sortOrderNames.length;

@@ -20,8 +20,8 @@ export const recommendationWeights = {
    */
   amountFit: 8,
   /**
-   * Weight of the loan term score. The loan term score is 1 if the quoted term equals the requested term, or if no term is requested.
-   * Otherwise, the score is the shorter of the two terms divided by the longer term.
+   * Weight of the loan term score. The loan term score is the ratio of the requested and the quoted term: the shorter term divided by
+   * the longer term. If no term is requested, the score is 1.
    */
   termFit: 7,
   /** Weight of the star score. The star score is 1 for an offer with five stars and 0 for an offer with one star. */
@@ -29,7 +29,7 @@ export const recommendationWeights = {
 } as const;
 
 /**
- * Computes the `recommended` score in millionths. Each part of the score is the quotient of two exact numbers, rounded to millionths. The
+ * Computes the `recommended` score in millionths. The score of each criterion, such as cost, is a ratio rounded to whole millionths. The
  * weighted sum uses only integers, so rounding errors of floating-point sums cannot change the order.
  */
 export const computeRecommendationScore: OfferScorer = (tables, offer, applicant, price) => {
@@ -68,7 +68,7 @@ export function amountSortKey(tables: LoanTables, slot: number, amountMax: numbe
   return aprSortKey(tables, slot) - amountMax * 2 ** 24;
 }
 
-/** Returns the `amountMax` from a key of `amountSortKey`, or `-Infinity` if the key is `Infinity`. */
+/** Inverse of `amountSortKey`: returns the `amountMax` of a sort key, or `-Infinity` for the sort key `Infinity`. */
 export function amountFromSortKey(key: number): number {
   return Math.ceil(-key / 2 ** 24);
 }

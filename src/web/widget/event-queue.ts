@@ -115,7 +115,7 @@ export class EventQueue {
     while (this.#pendingEvents.length > 0) {
       const batch = this.#pendingEvents.splice(0, widgetLimits.eventsPerBatchMax);
       if (navigator.sendBeacon(this.#address, this.#serializeBatch(batch))) continue;
-      // `sendBeacon` returns false if the browser's limit for queued beacons is reached. The unsent events stay in the queue and are sent
+      // `sendBeacon` returns false if the browser's limit for queued beacons is reached. The batch then returns to the queue and is sent
       // after the next event occurs.
       this.#pendingEvents.unshift(...batch);
       return;

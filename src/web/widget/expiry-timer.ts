@@ -39,8 +39,8 @@ export class ExpiryTimer {
   #checkExpiry(): void {
     clearTimeout(this.#timer);
     if (this.#lifetimeMs === Number.POSITIVE_INFINITY) return;
-    // The elapsed time is measured with two clocks, and the longer time is used. In some browsers, `performance.now` stops while the
-    // machine sleeps. The clock of `Date.now` can be set back.
+    // Uses the longer of two measured times, because each clock can measure too little: in some browsers, `performance.now` stops while
+    // the machine sleeps, and the clock of `Date.now` can be set back.
     const elapsedMs = Math.max(performance.now() - this.#startedMs, Date.now() - this.#startedWallMs);
     const remainingMs = this.#lifetimeMs - elapsedMs;
     if (remainingMs > 0) {

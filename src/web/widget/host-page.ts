@@ -4,8 +4,8 @@ export function reportIntegrationError(message: string): void {
 }
 
 /**
- * Finds the element that matches the selector, if necessary after the document has loaded, and passes the element to `use`. Logs an error
- * if no element matches.
+ * Passes the element that matches the selector to `use`, immediately or after the document has loaded. Logs an error if no element of the
+ * loaded document matches.
  */
 export function whenContainerExists(selector: string, use: (container: Element) => void): void {
   const container = findContainer(selector);
@@ -38,8 +38,8 @@ export function whenNotPrerendering(begin: () => void): void {
 }
 
 /**
- * Posts the height of the content to the page that contains the iframe, immediately and after each change (docs/widget.md). Any origin
- * may receive the height, because the height contains no information about the visitor.
+ * Posts the height of the content to the page that contains the iframe, immediately and after each change (docs/widget.md). The page may
+ * have any origin, because the height contains no information about the visitor.
  */
 export function reportHeight(content: Element): void {
   new ResizeObserver(() => {

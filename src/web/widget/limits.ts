@@ -3,15 +3,15 @@ export const widgetLimits = {
   /** Maximum time in milliseconds for fetching offers, including retries. */
   offersTimeoutMs: 10_000,
   attemptsMax: 3,
-  /** Delay before the second attempt to fetch offers, unless the server sends `Retry-After`. The delay doubles for the third attempt. */
+  /** Delay before the second attempt to fetch offers; twice this delay before the third attempt. `Retry-After` replaces both delays. */
   retryDelayMs: 500,
   /** Maximum delay before a retry. If a Retry-After header contains a longer delay, the delay is reduced to this maximum. */
   retryAfterMsMax: 120_000,
   offersDefault: 5,
   offersMax: 20,
-  /** Maximum number of placeholder cards. Five placeholder cards usually fill the browser window. */
+  /** Maximum number of placeholder cards: enough to fill the browser window in most cases. */
   placeholderCardsMax: 5,
-  /** Maximum number of feature tags on an offer card. The details section of an offer card lists all feature tags of the offer. */
+  /** Maximum number of feature tags outside the details section of an offer card. The details section lists all feature tags. */
   tagsShownMax: 3,
   /** Time in milliseconds for which the first event of a batch waits for further events. */
   eventBatchDelayMs: 1_000,

@@ -104,7 +104,7 @@ export class OffersWidget {
     this.#view.showMessage(title, advice, canRetry ? result.waitMs : null);
   }
 
-  /** Shows the message for expired offers. Logs no integration error, because the partner cannot prevent the expiry. */
+  /** Shows the message for expired offers. Logs nothing to the console, because a partner cannot prevent offers from expiring. */
   #showExpiryNotice(): void {
     this.#clearOffers();
     const { title, advice } = errorMessageFor('SUB_ID_EXPIRED', location.origin);

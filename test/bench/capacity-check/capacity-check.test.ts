@@ -72,7 +72,7 @@ for (const [name, rates] of [
   ['offers are asked for more often', { session: 10, inputs: 5, 'marketplace-unknown': 20 }],
   ['inputs never change', { session: 10, 'marketplace-unknown': 20 }],
 ] as const) {
-  test(`every request for an uncached ranking uses a session without a current ranking if ${name}`, () => {
+  test(`each request that must compute a ranking uses a session whose ranking is not cached if ${name}`, () => {
     const { requests, scale } = loadOf(rates, 60);
     // For each session: the inputs of its last ranking, and the inputs that were sent after that ranking.
     const rankedAt = new Map<string, number>();

@@ -51,7 +51,7 @@ for (const [title, place, at, expected] of [
   });
 }
 
-test('computes a spread of 0 and a positive threshold for equal runs, also if one run is an outlier', () => {
+test('computes a spread of 0 if all runs, or all runs except one outlier, are equal; the threshold is still positive', () => {
   for (const equal of [[2, 2, 2], [2], [1, 1, 1, 1, 90]]) assert.equal(computeRelativeSpread(equal), 0);
   assert.equal(computeSlowdownThreshold(0), 0.08);
 });
@@ -85,7 +85,7 @@ test('the threshold of a regression is at most 50 %, even if the runs differ wid
   );
 });
 
-test('a halved throughput and a doubled cost are both reported as a loss of 50 %', () => {
+test('half the throughput and twice the cost both count as a slowdown of 50 %', () => {
   assert.equal(computeSlowdown('higher', 0.4, 0.2), 0.5);
   assert.equal(computeSlowdown('lower', 3, 6), 0.5);
 });
@@ -93,7 +93,7 @@ test('a halved throughput and a doubled cost are both reported as a loss of 50 %
 const micro = (name: string, medianNs: number) => ({ name, medianNs, p99Ns: 9_999 });
 const calibration = micro('calibration', 500);
 
-test('divides results of routes by results of the bare server, and results of functions by the calibration result', () => {
+test('divides route results by those of the baseline server, and function times by the time of the calibration benchmark', () => {
   const better = 'higher';
   assert.deepEqual(computeResultRatios({ routes: [sessionRoute], micro: [calibration, micro('a/b: c', 1_500)] }), [
     { name: 'session: throughput ratio to bare (wrk)', part: 'session', better, value: 0.4 },
@@ -102,7 +102,7 @@ test('divides results of routes by results of the bare server, and results of fu
   ]);
 });
 
-test('omits a ratio that is zero or lacks its calibration or CPU time', () => {
+test('omits ratios that are zero, and ratios that need a missing calibration or CPU time', () => {
   const servers = [
     { kind: 'service' as const, rounds: [measurement(0, null)] },
     { kind: 'bare' as const, rounds: [measurement(100, null)] },
@@ -111,7 +111,7 @@ test('omits a ratio that is zero or lacks its calibration or CPU time', () => {
   assert.deepEqual(computeResultRatios({ routes, micro: [micro('a/b: c', 1_500)] }), []);
 });
 
-test('prints losses and gains, and names ratios that only the baseline or only the runs contain', () => {
+test('prints losses and gains of speed, and lists ratios that are missing in the baseline or in the new runs', () => {
   const ratio = (name: string, value: number) => ({ name, part: 'p', better: 'higher' as const, values: [value] });
   const storedAt = '2026-01-02T03:04:05.000Z';
   const baseline = createBenchBaseline([ratio('session', 0.31), ratio('match', 2), ratio('gone', 1)], {

@@ -10,7 +10,7 @@ const borrower = createRandomBorrower(seededRandom(1));
 const sessionsOf = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ subId: `sub_${n}_`, key: `key_${n}`, borrower }));
 
-test('sends page loads with all API keys equally often, and one request in five creates a session', () => {
+test('pageVisitRequests uses all API keys equally often, and one request in five creates a session', () => {
   const sessions = sessionsOf(30);
   for (const count of [7, 1_000, 50_000]) {
     const keys = Array.from({ length: count }, (_, n) => `key_${n}`);
@@ -23,7 +23,7 @@ test('sends page loads with all API keys equally often, and one request in five 
   }
 });
 
-test('sends one income change and four offer requests per session, in mixed order', () => {
+test('sends one new income and four requests for offers per session, in mixed order', () => {
   for (const count of [3, 14, 20]) {
     const sessions = sessionsOf(count);
     const load = steadyLoadRequests(sessions);
@@ -40,7 +40,7 @@ test('sends one income change and four offer requests per session, in mixed orde
   }
 });
 
-test('computes a fraction of the saturation rate, rounded and at least the minimum rate', () => {
+test('computeRequestRate returns a share of the saturation rate, but at least the rate that sends 20 requests', () => {
   assert.deepEqual(
     [computeRequestRate(0.6, 12_345, 6), computeRequestRate(0.05, 30, 0.3), computeRequestRate(0.05, 0, 6)],
     [7_407, 67, 4],
@@ -61,7 +61,7 @@ test('computes the memory per session as the least-squares slope, and returns nu
   assert.equal(estimateSessionMemory(points.slice(0, 1), 6, 5_000), null);
 });
 
-test('the default maximum number of live sessions does not depend on environment variables', async (t) => {
+test('readDefaultMaxSessions ignores the environment variable SVC_MAX_SESSIONS', async (t) => {
   process.env.SVC_MAX_SESSIONS = '7';
   t.after(() => delete process.env.SVC_MAX_SESSIONS);
   assert.ok((await readDefaultMaxSessions()) > 10_000);

@@ -42,7 +42,7 @@ function assertAnswered({ points }: LoadCurveResult): void {
   }
 }
 
-test('measures the service at loads up to and beyond saturation, and the bare server only at loads far below saturation', async () => {
+test('measures the service up to and beyond saturation, and the baseline server only far below saturation', async () => {
   const plans: OpenLoopPlan[] = [];
   const send = countedOpenLoop(() => 1_000);
   const sendOpenLoop: OpenLoopRunner = (plan) => {

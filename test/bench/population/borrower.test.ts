@@ -52,7 +52,7 @@ for (const [name, table, tolerance] of [
   ['employment_status', [...tables.employedStatuses, ['retired', 19]], 0.012],
   ['state', tables.residencePlaces.map(([place, residents]) => [place.state, residents] as const), 0.01],
 ] as const) {
-  test(`generates each value of ${name} as often as its table specifies`, () => {
+  test(`the frequency of each generated value of ${name} matches the population tables`, () => {
     assertShares(table, filled(name), tolerance);
   });
 }

@@ -16,7 +16,7 @@ describe('ratios of throughput and CPU time between two servers', () => {
     assert.equal(throughputRatios(sessionRoute, 'fastify'), null);
   });
 
-  test('divides the CPU time of the bare server by the CPU time of the service, because less CPU time is better', () => {
+  test('divides the CPU time of the baseline server by the CPU time of the service, so a higher ratio is better', () => {
     assert.deepEqual(cpuTimeRatios(sessionRoute, 'bare'), { median: 0.25, lowest: 0.1, highest: 0.5 });
     const servers = sessionRoute.servers.map(({ kind }) => ({ kind, rounds: [measurement(1, null)] }));
     assert.equal(cpuTimeRatios({ servers }, 'bare'), null);

@@ -34,7 +34,7 @@ test('runs the same load on every server, then deletes all files and stops all p
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('skips the server with durable writes for a scenario without durable writes', async () => {
+test('does not measure the baseline server "synced" for a scenario without durable writes', async () => {
   const wrk = { ...countedClient, name: 'wrk' } as const;
   const results = await runScenario({ ...sessionCreationScenario, durable: false }, { ...options, crossCheck: wrk });
   assert.deepEqual(

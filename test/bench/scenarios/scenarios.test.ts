@@ -41,7 +41,7 @@ for (const scenario of [...singleRouteScenarios, lifecycleScenario]) {
   });
 }
 
-test('every request sends an income that the session never had before', () => {
+test('every request sends an income that differs from all earlier incomes of its session', () => {
   const random = seededRandom(5);
   const session = (at: number) => ({ subId: `sub_${at}`, key: 'svc_key', borrower: createRandomBorrower(random) });
   const sessions = Array.from({ length: 7 }, (_, at) => session(at));

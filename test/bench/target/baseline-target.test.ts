@@ -87,7 +87,7 @@ for (const kind of kinds) {
     });
 
     // Invalid JSON ends a server that catches no exceptions, so this test comes last.
-    test('an invalid JSON body gets no successful response from the baseline server', async () => {
+    test('the baseline server responds to an invalid JSON body with 400 or closes the connection', async () => {
       const headers = { 'content-type': 'application/json' };
       const sent = fetch(url('/v1/x'), { method: 'POST', headers, body: '{"a":' });
       const status = await sent.then(
@@ -99,7 +99,7 @@ for (const kind of kinds) {
   });
 }
 
-test('the synced server writes one record before each response, also for concurrent requests', async (t) => {
+test('the baseline server "synced" writes one record per request before it responds, also for concurrent requests', async (t) => {
   const ownFolder = createFolder(t);
   const target = await startBaselineServer('synced', answers, ownFolder);
   const url = `http://127.0.0.1:${target.port}/v1/y?way=short`;
@@ -150,7 +150,7 @@ describe('fetchSampleResponses', () => {
     }
   });
 
-  test('fetchSampleResponses returns an analytics summary and an analytics page of 100 rows', async () => {
+  test('fetchSampleResponses returns two analytics responses: a summary and a page of 100 rows', async () => {
     const [summary, rows] = await fetchSampleResponses(analyticsScenario, stage);
     assert.equal(JSON.parse(summary!.body).granularity, 'summary');
     assert.equal(JSON.parse(rows!.body).data.length, 100);

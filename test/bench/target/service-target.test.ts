@@ -36,7 +36,7 @@ test('the service restores the live sessions that the benchmark wrote to its dat
   }
 });
 
-test('generated sessions have different inputs, and the sample contains sessions at even intervals', async (t) => {
+test('writeLiveSessions creates a different borrower for each session, and returns a sample of evenly spaced sessions', async (t) => {
   const wanted = { count: 2_500, keys: 1, fields: 'all' } as const;
   const all = await writeLiveSessions(createFolder(t), { ...wanted, sampleSize: 2_500 });
   assert.equal(new Set(all.map(({ borrower }) => JSON.stringify(borrower))).size, 2_500);
@@ -62,7 +62,7 @@ test('creates many valid API keys of one account in one call', async (t) => {
   for (const { id: _, number: __, ...other } of issued) assert.deepEqual(other, first);
 });
 
-test('an exit of the benchmark process deletes its temporary folder and stops the baseline server', () => {
+test('when the benchmark process exits, its temporary folder is deleted and the baseline server stops', () => {
   const modules = new URL('../../../bench/target/', import.meta.url).href;
   const program = `
     const { createTemporaryFolder } = await import('${modules}owned-resources.ts');
