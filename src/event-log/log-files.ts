@@ -66,7 +66,10 @@ export const createNodeFileSystem = (syncsWrites: boolean): LogFiles => ({
   },
 });
 
-/** File operations for this platform. Only on Linux, a synchronized write has the same guarantee as a write followed by `fdatasync`. */
+/**
+ * File operations for this platform. Synchronized writes are used only on Linux, where they are as durable as a write and a later
+ * `fdatasync`.
+ */
 export const nodeFileSystem = createNodeFileSystem(process.platform === 'linux');
 
 function openForReading(path: string): ReadableLogFile {

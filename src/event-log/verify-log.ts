@@ -8,7 +8,7 @@ import { type LogLocation, LogScanner, openSegmentFile } from './log-scanner.ts'
 import { copySegmentRange, writeSegment } from './segment-files.ts';
 import { LogDamagedError, withSegmentReader } from './segment-reader.ts';
 
-/** Result of verifying a log. If the log is damaged, only `segments` and `bytes` include the data after the first damage. */
+/** Result of verifying a log. If the log is damaged, `segments` and `bytes` count the whole log, but all other counts end at the damage. */
 export interface LogVerification {
   readonly folder: string;
   readonly segments: number;
@@ -80,7 +80,7 @@ export async function verifyLog(
       await nextTurn();
       signal?.throwIfAborted();
     }
-    // A closed log ends with a segment without records. The bytes of this segment are reported here.
+    // Reports the bytes of the end mark, a segment without records at the end of a closed log.
     report();
   } catch (error) {
     if (!(error instanceof LogDamagedError)) throw error;

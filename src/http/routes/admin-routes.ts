@@ -78,7 +78,9 @@ function sendJson(context: RequestContext, value: unknown, status = 200): void {
 
 const keysPath = '/keys';
 
-/** Reads or changes the key file. Errors that the client can correct become an `Outcome`. All other errors are rethrown. */
+/**
+ * Calls `access` for the key file. Returns a failure if the file is busy or unwritable or if an origin is invalid; rethrows other errors.
+ */
 function tryKeyFile<Value>(access: () => Value): Outcome<Value> {
   try {
     return successOutcome(access());
