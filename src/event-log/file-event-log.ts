@@ -46,7 +46,7 @@ export type EventLogProblem =
   | ({ readonly kind: 'torn-tail-removed' } & RemovedTail)
   /** A write or sync failed, so the log continues in a new segment. */
   | { readonly kind: 'segment-abandoned'; readonly error: unknown }
-  /** A write failed, and its repetition in a new segment failed. `append` refuses records until a write succeeds. */
+  /** A write failed, and its repetition in a new segment also failed. `append` refuses records until a write succeeds. */
   | { readonly kind: 'unavailable'; readonly error: unknown }
   | { readonly kind: 'recovered' }
   /** When the log was closed, appended records that were not yet reported as durable could not be written and were lost. */

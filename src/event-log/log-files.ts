@@ -66,10 +66,7 @@ export const createNodeFileSystem = (syncsWrites: boolean): LogFiles => ({
   },
 });
 
-/**
- * File operations for this platform. Synchronized writes are used only on Linux, where they are as durable as a write and a later
- * `fdatasync`.
- */
+/** File operations for this platform. Synchronized writes are as durable as a write followed by `fdatasync` only on Linux. */
 export const nodeFileSystem = createNodeFileSystem(process.platform === 'linux');
 
 function openForReading(path: string): ReadableLogFile {

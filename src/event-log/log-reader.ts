@@ -94,8 +94,8 @@ function openAtCursor(files: LogFiles, folder: string, cursor: LogCursor): Segme
 
 /**
  * Whether the record at `cursor.position` ends at `cursor.offset`. Compares the CRCs of all records up to the cursor, because a segment of
- * another log may have the same name and size. If a record up to the cursor is damaged, the cursor is valid only if a later frame has a
- * sync mark.
+ * another log may have the same name and size. If a record before the cursor is damaged, the result is true only if a later frame has a
+ * sync mark (see log-format.ts).
  */
 function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
   if (segment.size() < cursor.offset) return false;

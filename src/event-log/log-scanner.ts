@@ -99,7 +99,7 @@ export class LogScanner {
     this.segment?.discardReadAhead();
   }
 
-  /** Opens the next segment if the next record is its first record. Returns the current segment, or null for a log without segments. */
+  /** Opens the next segment if that segment starts with the next record. Returns the current segment; null if no segment exists. */
   enterNextSegment(): SegmentReader | null {
     if (this.segment !== null && this.#laterSegments[0] !== this.position + 1) return this.segment;
     if (this.#laterSegments.length === 0) this.#listLaterSegments();

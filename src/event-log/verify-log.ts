@@ -8,7 +8,7 @@ import { type LogLocation, LogScanner, openSegmentFile } from './log-scanner.ts'
 import { copySegmentRange, writeSegment } from './segment-files.ts';
 import { LogDamagedError, withSegmentReader } from './segment-reader.ts';
 
-/** Result of verifying a log. If the log is damaged, `segments` and `bytes` count the whole log, but all other counts end at the damage. */
+/** Result of verifying a log. In a damaged log, only `segments` and `bytes` also count the data after the first damage. */
 export interface LogVerification {
   readonly folder: string;
   readonly segments: number;

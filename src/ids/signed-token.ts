@@ -42,10 +42,7 @@ export class TokenSigner {
     this.#macBytes = layout.macBytes;
   }
 
-  /**
-   * Signs a token with the newest secret and writes the MAC at `macOffset`. The caller must first write `newestSecretNumber` into the
-   * token.
-   */
+  /** Signs a token, which must contain `newestSecretNumber`, with the newest secret, and writes the MAC at `macOffset`. */
   sign(token: Buffer, macOffset: number, message = token, messageBytes = macOffset): void {
     this.#hmacs[this.newestSecretNumber]!.sign(message, messageBytes, token, macOffset, this.#macBytes);
   }

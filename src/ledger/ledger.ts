@@ -22,7 +22,7 @@ export interface OpenLedgerOptions
   extends Omit<FileEventLogOptions<LedgerRecord>, 'onRecord' | 'readSince' | 'onAppended'> {
   /** Subscribers that receive the stored records while the ledger is opened, and each new record afterwards. */
   readonly subscribers: readonly LedgerSubscriber[];
-  /** Subscribers that receive only the stored records, while the ledger is opened, and each of them before `subscribers`. */
+  /** Subscribers that receive no new records, but each stored record before `subscribers` receive that record. */
   readonly recoveries: readonly LedgerSubscriber[];
 }
 
@@ -56,7 +56,8 @@ export function openLedger({
 }
 
 /**
- * Visits, in order, all valid records that were appended between `sinceMs` (Unix milliseconds) and the call, and some older records.
+ * Visits, in order, all valid records that were appended between `sinceMs` (Unix milliseconds) and the call, and some older records,
+ * because only whole segments are skipped.
  *
  * @throws LogUnavailableError if the ledger cannot be written at present, LogDamagedError if a record cannot be read
  */

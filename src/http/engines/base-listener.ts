@@ -8,7 +8,7 @@ import type { Listener, ListenerOptions } from './listener.ts';
  */
 async function keepAcceptingConnections(acceptMs: number): Promise<void> {
   if (acceptMs > 0) await new Promise((resolve) => setTimeout(resolve, acceptMs));
-  // Waits for the end of the next turn of the event loop, because the event loop polls the listening socket in that turn.
+  // Waits until the next turn of the event loop, in which the event loop polls the listening socket, has ended.
   await new Promise(setImmediate);
   await new Promise(setImmediate);
 }

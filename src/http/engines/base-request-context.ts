@@ -5,8 +5,8 @@ import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { BaseListener, DeadlineQueueEntry, UnsentReply } from './base-listener.ts';
 import type { CallerIdentity, LoggedRequest, Reply, RequestContext } from './listener.ts';
 
-// Prefix of all request IDs of this thread. Its 72 random bits make request IDs unique among processes and threads. A counter makes them
-// unique within a thread, and is much faster than 16 random bytes for every request.
+// Prefix of all request IDs of this thread. Its 72 random bits make request IDs unique among processes and threads. A counter makes request
+// IDs unique within a thread, in a fraction of the time for generating 16 random bytes.
 const requestIdPrefix = `${randomBytes(9).toString('base64url')}-`;
 let issuedRequestIds = 0;
 

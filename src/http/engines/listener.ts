@@ -108,8 +108,7 @@ export interface Listener {
   /**
    * Drains and closes the listener. During the drain, every reply contains `Connection: close`. The listening socket closes `acceptMs`
    * milliseconds after this call. Connections close when all replies are sent, but at the latest `graceMs` milliseconds after the listening
-   * socket. Resolves with the number of requests that were not answered before the connections closed. Repeated calls of `close` have no
-   * effect.
+   * socket. Resolves with the number of requests that stayed unanswered. Repeated calls of `close` have no effect.
    */
   close(graceMs: number, acceptMs?: number): Promise<number>;
 }

@@ -73,7 +73,7 @@ class NodeListener extends BaseListener {
     } else {
       server.on('connection', (socket) => this.onConnection(socket));
     }
-    // `server.close` must not close a connection while its client reads a reply. `closeConnections` closes it at the end of the drain.
+    // `server.close` must not close a connection while its client reads a reply. `closeConnections` closes all connections later.
     server.closeIdleConnections = () => {};
     server.on('request', (request, response) => this.onRequest(request, response));
     // Ignores unknown values of the `Expect` header (RFC 9110, 10.1.1), to which Node.js would otherwise reply 417.

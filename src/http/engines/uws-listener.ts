@@ -83,7 +83,7 @@ class UwsListener extends BaseListener {
 
   protected override closeConnections(): void {
     // `UwsApp.close` closes every socket immediately, so it must not run in a callback of the engine. The drain took at least one turn of
-    // the event loop, in which the acceptor has passed every accepted TLS connection to a child app.
+    // the event loop, in which the acceptor passed every accepted TLS connection to a child app, so `close` reaches every connection.
     for (const app of [this.acceptor, ...this.tlsApps]) app.close();
   }
 
@@ -150,9 +150,7 @@ function isSampledForReadCheck(bytes: number): boolean {
 
 const emptyBody = Buffer.alloc(0);
 
-/**
- * Request context of uWebSockets.js. `req` is valid only while the handler runs synchronously, and `res` is valid until `releaseResources`.
- */
+/** Request context of uWebSockets.js. `req` is valid until the handler returns or awaits, `res` until `releaseResources`. */
 class UwsRequestContext extends BaseRequestContext<UwsListener> {
   private req: HttpRequest | undefined;
   private res: HttpResponse | undefined;
@@ -178,7 +176,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     this.req = req;
   }
 
-  /** Handles the request in a callback of the engine. This method must not throw, and must reply or register `onAborted`. */
+  /** Handles the request in a callback of the engine. This method must not throw. It must reply or register `onAborted`. */
   run(): void {
     corkHolder = this;
     requestsThisTurn += 1;
@@ -209,7 +207,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     res.cork(() => this.writeToSocket(heldReply.reply, heldReply.head));
   }
 
-  /** Releases the resources of the request. The response object `res` of the engine must not be used afterwards. */
+  /** Releases the resources of the request. Afterwards, `res` of uWebSockets.js must not be used. */
   override releaseResources(): void {
     this.res = undefined;
     if (this.unsentBody !== undefined) {
@@ -235,8 +233,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * smuggling is possible.
    *
    * GET and HEAD requests without a body are not checked, because iterating over the headers takes 0.1 us per header. A GET request with
-   * two `Content-Length` headers is therefore accepted if the first header is empty, but a conforming proxy never forwards two of these
-   * headers.
+   * two `Content-Length` headers is therefore accepted if the first header is empty, but a conforming proxy never forwards two.
    */
   protected override findMalformedPart(): 'Content-Length' | 'Transfer-Encoding' | undefined {
     const req = this.req as HttpRequest;
@@ -383,8 +380,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    */
   private writeRemainingBody(res: HttpResponse, body: Uint8Array): boolean {
     const isLast = this.listener.isDraining;
-    // `total` is the body size that the engine expects. A drain adds one byte, so the engine treats the reply as unfinished until the
-    // connection closes.
+    // The engine expects `total` bytes. During a drain, one byte is added, so that the reply stays unfinished until the connection closes.
     const total = isLast ? body.byteLength + 1 : body.byteLength;
     const [sent, finished] = res.tryEnd(body.subarray(res.getWriteOffset()), total);
     if (finished) this.releaseResources();

@@ -79,7 +79,7 @@ function sendJson(context: RequestContext, value: unknown, status = 200): void {
 const keysPath = '/keys';
 
 /**
- * Calls `access` for the key file. Returns a failure if the file is busy or unwritable or if an origin is invalid; rethrows other errors.
+ * Calls `access` for the key file. Returns a failure if the key file is busy or unwritable, or an origin is invalid. Rethrows other errors.
  */
 function tryKeyFile<Value>(access: () => Value): Outcome<Value> {
   try {

@@ -19,10 +19,7 @@ export const publicRouteNames = [
   'reference',
 ] as const;
 
-/**
- * Names in logs of the routes of the public listener and the operations listener. `RequestContext.routeIndex` is an index in
- * `allRouteNames`.
- */
+/** Route names of the public and the operations listener, for logs. `RequestContext.routeIndex` is an index in `allRouteNames`. */
 export const allRouteNames = [
   ...publicRouteNames,
   'healthz',
