@@ -20,7 +20,7 @@ export interface LogVerification {
   readonly crc: number;
   /** End of the last record; null if no segment has a valid header. */
   readonly end: LogLocation | null;
-  /** Number of bytes after `end`: an incomplete record that is still being written, or that recovery will remove. */
+  /** Size in bytes of an incomplete record after `end`, which is still being written or will be removed by recovery. */
   readonly tornBytes: number;
   /** First damage, or null. A damaged log can be opened only if the damage is in an old segment that recovery skips. */
   readonly damage: LogDamagedError | null;
