@@ -112,22 +112,19 @@ export interface Marketplace extends AsyncDisposable {
   };
   /**
    * Records a click on a `click_url`, for a program with its own HTTP server. For the result `redirect`, reply with status 302 and the
-   * location; for the result `unknown`, reply with 404; for the result `ask_again`, reply with 503. Add a header that forbids caches to
-   * store the response.
+   * location; for the result `unknown`, reply with 404; for the result `ask_again`, reply with 503. Send `Cache-Control: no-store` with
+   * each reply.
    */
   followClick(url: string | URL, visit?: ClickContext): Promise<FollowClickOutcome>;
   readonly confirmations: {
     /**
      * Submits up to 500 confirmations from lenders. Each confirmation row is validated separately, and is durable before it is reported as
-     * accepted. A row that was already recorded has no effect. If the result is an error, no row was recorded. After an error with status
-     * 503, submit the same rows again.
+     * accepted. Submitting a recorded row again has no effect. If the result is an error, no confirmation was recorded. After an error with
+     * status 503, submit the same rows again.
      */
     submit(rows: readonly ConfirmationRow[]): Promise<PartnerApiResult<ConfirmationsResponse>>;
   };
-  /**
-   * Reloads all catalogs whose source is a file. If a file is invalid, the active catalog is unchanged. Returns one
-   * result per file, in order.
-   */
+  /** Reloads all catalogs whose source is a file. An invalid file changes no catalog. Returns one result per file, in order. */
   reloadCatalogs(): Promise<readonly CatalogReloadResult[]>;
   /**
    * Reloads the TLS certificate and the private key for new connections. If the new files are invalid, the active
@@ -141,7 +138,7 @@ export interface Marketplace extends AsyncDisposable {
   readonly ports: { readonly public: number; readonly operations: number } | null;
   /**
    * Completes pending requests, makes the logs durable and releases all resources. Idempotent. After `close` is called, new operations are
-   * rejected with 503, and `keys` and `origins` throw errors. Clicks are redirected, but not recorded.
+   * rejected with 503, `keys` and `origins` throw errors, and new clicks are redirected but not recorded.
    */
   close(): Promise<void>;
 }

@@ -40,7 +40,7 @@ export class LogUnavailableError extends Error {
   override readonly name = 'LogUnavailableError';
   /**
    * Promise that resolves when the record is durable; null if the log refused the record. The promises of a log resolve in the order of the
-   * records. `durableLater` never rejects. If the log is closed before the record is durable, `durableLater` never settles.
+   * records. `durableLater` never rejects, and stays pending forever if the log is closed before the record is durable.
    */
   readonly durableLater: Promise<void> | null;
 

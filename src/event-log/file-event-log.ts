@@ -24,10 +24,7 @@ export interface FileEventLogOptions<Item> {
   readonly durability: 'fsync' | 'write';
   /** Called for each record that is read while the log is opened. */
   readonly onRecord?: RecordCallback;
-  /**
-   * Start time for reading the log. Segments that contain only older records are skipped. If `readSince` is undefined, all segments are
-   * read.
-   */
+  /** Start time for reading the log. Segments with only older records are skipped. If undefined, all segments are read. */
   readonly readSince?: ReplayStartPosition;
   /** Called while the log is opened, with the number of bytes that are already read. */
   readonly onProgress?: ReadProgressListener | undefined;
@@ -35,10 +32,7 @@ export interface FileEventLogOptions<Item> {
   readonly onAppended?: (record: Item) => void;
   /** Called for incidents that the caller should report to the operator, such as write errors. */
   readonly onIncident?: ((incident: EventLogProblem) => void) | undefined;
-  /**
-   * Called after each group of records is stored. `bytes` is the size of the group, and `elapsedUs` is the time for writing and syncing the
-   * group.
-   */
+  /** Called after each group of records is stored. `elapsedUs` is the time for writing and syncing the group. */
   readonly onGroupStored?: ((records: number, bytes: number, elapsedUs: number) => void) | undefined;
   readonly segmentBytesMax?: number;
   readonly pendingBytesMax?: number;
@@ -48,14 +42,14 @@ export interface FileEventLogOptions<Item> {
 }
 
 export type EventLogProblem =
-  /** The log was not closed and ended with an incomplete record. The bytes of this record were moved to another file. */
+  /** The log was not closed and ended with an incomplete record, whose bytes recovery moved to another file. */
   | ({ readonly kind: 'torn-tail-removed' } & RemovedTail)
   /** A write or sync failed, so the log continues in a new segment. */
   | { readonly kind: 'segment-abandoned'; readonly error: unknown }
-  /** After a failed write, the retry in a new segment also failed. The log refuses records until a write succeeds. */
+  /** A write failed, and its repetition in a new segment also failed. `append` refuses records until a write succeeds. */
   | { readonly kind: 'unavailable'; readonly error: unknown }
   | { readonly kind: 'recovered' }
-  /** When the log was closed, some appended records could not be written and were lost. No lost record had been reported as durable. */
+  /** When the log was closed, appended records that were not yet reported as durable could not be written and were lost. */
   | { readonly kind: 'records-lost'; readonly records: number };
 
 /**
@@ -73,7 +67,7 @@ export async function openEventLog<Item extends readonly unknown[]>(
   return new FileEventLog<Item>(options, files, recovered);
 }
 
-/** Creates a log in an empty folder. Before the call, the caller must sync the parent folder. Performs no I/O. */
+/** Creates a log in an empty folder, without I/O. The caller must already have synced the parent of this folder. */
 export function createEventLog<Item extends readonly unknown[]>(
   options: FileEventLogOptions<Item>,
 ): FileEventLog<Item> {
@@ -87,9 +81,9 @@ export function createEventLog<Item extends readonly unknown[]>(
 /**
  * A log in a folder of segment files. The file log-format.ts documents the format of segment files.
  *
- * The log has two groups of records. New records are added to the pending group, while the writing group is written and synced. Once the
- * writing group is durable, the pending group becomes the writing group. The size of a group therefore depends on the speed of the disk:
- * one record when idle, hundreds of records under load, with one sync for all of them.
+ * New records are added to the pending group. At the same time, a group of earlier records, the writing group, is written and synced. Once
+ * the writing group is durable, the pending group becomes the writing group. The size of a group therefore depends on the speed of the
+ * disk: one record when idle, hundreds of records under load, with one sync for all of them.
  *
  *     idle --append--> collecting --end of turn--> storing --durable--> idle, or storing the next group
  *     idle --appendWithoutWaiting--> collecting --a few milliseconds, or an append--> storing
@@ -200,7 +194,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     });
   }
 
-  /** Schedules a delayed write, because writing many views at once costs as much as writing one view. */
+  /** Delays the write of records such as views, because one write of many records costs as much as one write of a single record. */
   #scheduleDelayedWrite(): void {
     this.#writeDelayTimer ??= setTimeout(() => {
       this.#writeDelayTimer = null;
@@ -218,14 +212,14 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
       this.#durablePosition = group.firstSequence + group.records - 1;
       group.clearFrames();
       this.#durableListener(this.#durablePosition);
-      // The callers of resolved promises continue only after the next write has started.
+      // The next write starts before code that awaits these promises continues.
       group.resolveAppendPromises();
     }
     this.#writeLoop = null;
     if (this.#pendingGroup.records > 0 && !this.#closing) this.#scheduleDelayedWrite();
   }
 
-  /** Writes a group of records and retries until they are durable. While the log is closing, returns false after one failed retry. */
+  /** Writes a group and retries until its records are durable. Returns false if a retry fails while the log is closing. */
   async #writeFramesWithRetries(group: FrameGroup): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       const isLastAttempt = this.#closing;
@@ -276,7 +270,6 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const lost = this.#lastAppendedPosition - this.#durablePosition;
     if (lost > 0) this.#options.onIncident?.({ kind: 'records-lost', records: lost });
     try {
-      // At this point, the last segment is complete and synced, so the end mark of the log can be written.
       if (lost === 0 && !this.#hasEndMark) {
         await this.#writer.writeEndMark(this.#lastAppendedPosition + 1, this.#appendedCrc);
       }

@@ -66,7 +66,7 @@ export const createNodeFileSystem = (syncsWrites: boolean): LogFiles => ({
   },
 });
 
-/** File operations for this platform. Only on Linux, a synchronized write has the same guarantee as a write followed by `fdatasync`. */
+/** File operations for this platform. Synchronized writes are as durable as a write followed by `fdatasync` only on Linux. */
 export const nodeFileSystem = createNodeFileSystem(process.platform === 'linux');
 
 function openForReading(path: string): ReadableLogFile {

@@ -20,12 +20,12 @@ import { bounds } from '../bounds.ts';
  * The highest bit of `length` is the sync mark. A frame gets a sync mark if all earlier frames were synced to the disk before this frame
  * was written. A frame with a sync mark contains its sequence number and the previous CRC. A reader can therefore verify the frame without
  * the earlier frames. An invalid frame in the last segment is damage if a later frame has a sync mark. If no later frame has a sync mark, a
- * crash interrupted the last write. The bytes of the interrupted write are called the torn tail. With durability `fsync`, no record in a
- * torn tail was reported as durable.
+ * crash interrupted the last write. The bytes of the interrupted write are called the torn tail. With durability `fsync`, no record of the
+ * interrupted write was reported as durable.
  *
  * After a failed write or sync, the segment is never written again. All frames that may be missing on the disk are written again to a new
- * segment. The old and the new segment may then contain the same records; a reader reads these records only from the new segment. A new
- * segment that starts with the same record as the old segment has the same file name and replaces the old segment.
+ * segment. If the old and the new segment contain the same records, a reader reads these records only from the new segment. A new segment
+ * that starts with the same record as the old segment has the same file name and replaces the old segment.
  *
  * A closed log ends with an end mark, which is a segment without frames. The header of the end mark contains the CRC of the last record.
  * Recovery can therefore detect that the last record is missing or damaged. The next segment has the same file name as the end mark and
@@ -40,7 +40,6 @@ const magic = Buffer.from('svc-log\n', 'latin1');
 const formatVersion = 1;
 const headerCrcOffset = 28;
 
-/** Value of the unused header field `shard`. */
 const shard = 0;
 
 export interface SegmentHeader {
@@ -76,7 +75,7 @@ export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | string {
   };
 }
 
-/** Returns the file name of a segment. Sixteen digits are enough for `Number.MAX_SAFE_INTEGER`. */
+/** Returns the file name of a segment, which contains the sequence number with as many digits as `Number.MAX_SAFE_INTEGER` has. */
 export function segmentFileName(firstSequence: number): string {
   return `${String(firstSequence).padStart(16, '0')}.log`;
 }

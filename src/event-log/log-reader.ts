@@ -9,8 +9,8 @@ import { type LogCursor, LogScanner } from './log-scanner.ts';
 import { LogDamagedError, SegmentReader } from './segment-reader.ts';
 
 /**
- * Error if the log no longer contains the last record that the reader has read. Possible causes are a power cut with durability `write`,
- * and a restored backup. After this error, the caller must recompute all data that depends on the log.
+ * Error if the log no longer contains the last record that was read, for example after a power cut with durability `write` or after a
+ * backup was restored. The caller must then recompute all data that depends on the log.
  */
 export class CursorBeyondLogError extends Error {
   override readonly name = 'CursorBeyondLogError';
@@ -94,7 +94,8 @@ function openAtCursor(files: LogFiles, folder: string, cursor: LogCursor): Segme
 
 /**
  * Whether the record at `cursor.position` ends at `cursor.offset`. Compares the CRCs of all records up to the cursor, because a segment of
- * another log may have the same name and size. A cursor after a damaged record is valid if durable records follow the damaged record.
+ * another log may have the same name and size. If a record before the cursor is damaged, the result is true only if a later frame has a
+ * sync mark (see log-format.ts).
  */
 function isCursorInSegment(segment: SegmentReader, cursor: LogCursor): boolean {
   if (segment.size() < cursor.offset) return false;

@@ -52,8 +52,8 @@ export interface ReplayStartPosition {
  * Reads the log up to the last complete record and makes the log durable up to that record. Moves the bytes after the last complete record
  * to another file. New records are written to a new segment. Yields to the event loop between chunks.
  *
- * If `since` is undefined, reads all segments. Otherwise, starts with the newest segment whose first record is older than `since`; damage
- * in earlier segments is then not detected.
+ * Starts with the newest segment whose first record is older than `since`, and does not detect damage in earlier segments. Reads all
+ * segments if `since` is undefined.
  *
  * @throws LogDamagedError for any damage except an incomplete record at the end of the log
  */

@@ -23,7 +23,7 @@ export interface LogCursor {
 interface LogScannerOptions {
   /** First sequence number of the segment in which the scan starts; undefined to start in the oldest segment. */
   readonly segment?: number | undefined;
-  /** Whether to decode each record. If true, a record that cannot be decoded counts as damage. */
+  /** Whether to decode each record and to treat a record that cannot be decoded as damage. */
   readonly decode: boolean;
 }
 
@@ -75,7 +75,7 @@ export class LogScanner {
     this.#listLaterSegments();
   }
 
-  /** Continues the scan at a cursor in an open segment. The scanner closes the segment. */
+  /** Continues the scan at a cursor in an open segment. The caller must not close this segment, because the scanner closes it. */
   continueAtSegment(segment: SegmentReader, cursor: LogCursor): void {
     this.segment = segment;
     this.segmentFirst = cursor.segment;
@@ -88,7 +88,7 @@ export class LogScanner {
 
   /** Location of the next record; position and segment are 0 before the first segment. */
   get cursor(): LogCursor {
-    // Every segment starts with a header, so the end offset is 0 only before the first segment is opened.
+    // The end offset is 0 only until a segment is opened, because every segment starts with a header.
     const segment = this.#endOffset === 0 ? 0 : this.segmentFirst;
     return { position: this.position, segment, offset: this.#endOffset, crc: this.crc };
   }
@@ -99,7 +99,7 @@ export class LogScanner {
     this.segment?.discardReadAhead();
   }
 
-  /** Opens the next segment if it starts with the next record. Returns the current segment, or null for a log without segments. */
+  /** Opens the next segment if that segment starts with the next record. Returns the current segment; null if no segment exists. */
   enterNextSegment(): SegmentReader | null {
     if (this.segment !== null && this.#laterSegments[0] !== this.position + 1) return this.segment;
     if (this.#laterSegments.length === 0) this.#listLaterSegments();
@@ -138,7 +138,7 @@ export class LogScanner {
         const reason = `record ${this.position + 1} is incomplete, but durable records follow at byte ${markOffset}`;
         throw new LogDamagedError(segment.path, offset, reason);
       }
-      // The writer may have completed the frame after `readFrame` failed, so the frame is read again.
+      // Reads the frame again, because another process may have completed the frame since `readFrame` failed.
       segment.discardReadAhead();
     }
   }
@@ -149,7 +149,7 @@ export class LogScanner {
     return this.segment.payload;
   }
 
-  /** Place where the current record ends; in an empty segment, where the header ends. Null if no segment is open. */
+  /** End of the current record, or end of the header if the segment is empty; null if no segment is open. */
   get end(): LogLocation | null {
     return this.segment === null ? null : { file: this.segment.path, offset: this.#endOffset };
   }

@@ -23,20 +23,20 @@ export interface RepairPlan {
   readonly end: LogLocation | null;
   /** Number of bytes that are removed after `end` from the last remaining segment. */
   readonly removedBytes: number;
-  /** Paths of the segments after the last remaining segment, oldest first. The repair removes these segments. */
+  /** Paths of the segments that the repair removes: all segments after the last remaining segment, oldest first. */
   readonly laterSegments: readonly string[];
 }
 
 type TruncationValidation =
   | { readonly kind: 'damage'; readonly plan: RepairPlan }
-  /** The log is undamaged and ends at the requested location, so an earlier repair has truncated the log there. */
+  /** The log is undamaged and already ends at the requested location. */
   | { readonly kind: 'done' }
   | { readonly kind: 'no-damage' }
   | { readonly kind: 'elsewhere'; readonly damage: LogDamagedError };
 
 /**
- * Checks whether a log may be truncated at a location. A log may be truncated at the first damage, at the end of the last complete record
- * before the damage, or at the start of the segment after this record.
+ * Checks the location at which an operator wants to truncate a log. Allowed locations are the first damage, the end of the last complete
+ * record before the damage, and the start of the segment that follows this record.
  */
 export function validateTruncation(files: LogFiles, check: LogVerification, cut: LogLocation): TruncationValidation {
   const { folder, damage, end, position, crc } = check;
@@ -89,7 +89,7 @@ export async function repairLog(files: LogFiles, plan: RepairPlan, removedFolder
 interface TruncatedRecords {
   /** Number of readable records that the truncation removes. */
   readonly records: number;
-  /** Position of the last known record of the log before the truncation. */
+  /** Highest record position that readable records and segment names show before the truncation. */
   readonly position: number;
 }
 

@@ -15,7 +15,7 @@ import { FrameGroup } from './segment-writer.ts';
 
 /**
  * Appends a complete segment to a log that has no other writer. After a power cut, the segment exists completely or not at all. `header`
- * contains the next sequence number of the log and the CRC of the log's last record. Throws the same errors as `writeFileDurably`.
+ * contains the next sequence number of the log and the CRC of the log's last record. Throws system errors.
  */
 export function writeSegment(folder: string, header: SegmentHeader, records: Iterable<readonly unknown[]>): void {
   writeFileDurably(join(folder, segmentFileName(header.firstSequence)), encodeSegment(header, records));

@@ -60,7 +60,7 @@ export class SegmentReader {
     return this.#file.size();
   }
 
-  /** Discards the buffered chunk, so that the next read also returns bytes that were written after the chunk was read. */
+  /** Discards the buffered chunk, because bytes may have been written to the file since the chunk was read. */
   discardReadAhead(): void {
     this.#chunk = this.#chunk.subarray(0, 0);
   }
@@ -92,8 +92,8 @@ export class SegmentReader {
 
   /**
    * Examines the rest of the segment after `readFrame` found no valid frame for record number `sequence` at `offset`. `tornBytes` is the
-   * number of examined bytes, without the zeros at the end of the file. `markOffset` is the offset of the first later frame with a sync
-   * mark, or null. A later frame with a sync mark proves that record number `sequence` was durable and is now damaged.
+   * number of examined bytes from `offset` to the last byte that is not zero. `markOffset` is the offset of the next frame with a sync
+   * mark, or null. A frame with a sync mark after `offset` proves that record number `sequence` was durable and is now damaged.
    */
   inspectSegmentTail(sequence: number): { readonly tornBytes: number; readonly markOffset: number | null } {
     const size = this.size();

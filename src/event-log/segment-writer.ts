@@ -23,7 +23,7 @@ export class FrameGroup {
   previousCrc = 0;
   lastCrc = 0;
   #durable: PromiseWithResolvers<void> | null = null;
-  /** The promise `LogUnavailableError.durableLater`. Callers get this promise if a write failed and the log will try again. */
+  /** Promise that callers get as `LogUnavailableError.durableLater` if a write failed and the log will repeat the write. */
   #durableLater: PromiseWithResolvers<void> | null = null;
 
   /** Buffer whose first `length` bytes are the encoded records of the group. */
@@ -57,15 +57,14 @@ export class FrameGroup {
   }
 
   resolveAppendPromises(): void {
-    // Promises resolve in the order of their records. `durableLater` belongs to older records than `durable`, so `durableLater` is resolved
-    // first.
+    // Resolves `durableLater` first, because its records are older than the records of `durable`.
     this.#durableLater?.resolve();
     this.#durableLater = null;
     this.#durable?.resolve();
     this.#durable = null;
   }
 
-  /** Rejects the promise of the records, but keeps the frames of the group, which can be written later. */
+  /** Rejects the promise from `whenDurable`. Keeps the frames of the group, so that the log can write them again. */
   rejectAppendPromises(cause: unknown): void {
     if (this.#durable === null) return;
     this.#durableLater ??= Promise.withResolvers();

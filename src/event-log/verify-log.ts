@@ -8,7 +8,7 @@ import { type LogLocation, LogScanner, openSegmentFile } from './log-scanner.ts'
 import { copySegmentRange, writeSegment } from './segment-files.ts';
 import { LogDamagedError, withSegmentReader } from './segment-reader.ts';
 
-/** Result of verifying a log. If the log is damaged, only `segments` and `bytes` include the data after the first damage. */
+/** Result of verifying a log. In a damaged log, only `segments` and `bytes` also count the data after the first damage. */
 export interface LogVerification {
   readonly folder: string;
   readonly segments: number;
@@ -20,7 +20,7 @@ export interface LogVerification {
   readonly crc: number;
   /** End of the last record; null if no segment has a valid header. */
   readonly end: LogLocation | null;
-  /** Number of bytes after `end`: an incomplete record that is still being written, or that recovery will remove. */
+  /** Size in bytes of an incomplete record after `end`, which is still being written or will be removed by recovery. */
   readonly tornBytes: number;
   /** First damage, or null. A damaged log can be opened only if the damage is in an old segment that recovery skips. */
   readonly damage: LogDamagedError | null;
@@ -80,7 +80,7 @@ export async function verifyLog(
       await nextTurn();
       signal?.throwIfAborted();
     }
-    // A closed log ends with a segment without records. The bytes of this segment are reported here.
+    // Reports the bytes of the end mark, a segment without records at the end of a closed log.
     report();
   } catch (error) {
     if (!(error instanceof LogDamagedError)) throw error;

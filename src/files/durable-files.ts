@@ -91,8 +91,7 @@ export function writeFileDurably(path: string, content: string | Uint8Array | Ge
 export function createPrivateFile(path: string): void {
   let file: number;
   try {
-    // An existing file must not be opened, because closing the file would release all POSIX locks of this process on the file, such as the
-    // locks of SQLite.
+    // `wx` never opens an existing file: closing such a file would release this process's POSIX locks on it, such as SQLite's.
     file = openSync(path, 'wx', 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
@@ -115,7 +114,7 @@ export function createPrivateFolder(folder: string): string | null {
     try {
       mkdirSync(path, 0o700);
     } catch (error) {
-      // Another process may have created the folder since the check.
+      // Ignores EEXIST, because another process may have created the folder after `isFolder` was called.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(path)) throw error;
     }
   }

@@ -13,7 +13,7 @@ export interface FolderLock {
   release(): void;
 }
 
-/** Database connections that hold a lock. The set protects the connections from garbage collection, which would release their locks. */
+/** Database connections of all locked folders, stored here because garbage collection of a connection would release its lock. */
 const openLockConnections = new Set<Database.Database>();
 
 /**

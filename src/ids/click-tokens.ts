@@ -10,7 +10,7 @@ export interface ClickIdPayload {
   readonly sub: Uint8Array;
   readonly offerId: string;
   readonly clickedMs: number;
-  /** Estimated revenue of the click in micro-dollars. Repeated clicks on an offer have the same estimate as the first click. */
+  /** Estimated revenue of the click in micro-dollars. A repeated click on an offer has the same estimated revenue as the first click. */
   readonly valueMicros: number;
   /** Whether a lender can confirm revenue for the click; false for HEAD requests and self-declared bots. */
   readonly countable: boolean;

@@ -15,14 +15,11 @@ interface PageQuery {
   readonly subs: readonly Uint8Array[] | null;
 }
 
-/** Start of a page, and the period of the query (first and last day number). All pages of a query have the same period. */
+/** Start of a page (`after`), and the first and last day number of the query, which are the same for all pages of the query. */
 export interface PagePosition {
   readonly fromDay: number;
   readonly toDay: number;
-  /**
-   * If the pages list days, the number of days on earlier pages. If the pages list sessions, the ledger position of the last session on the
-   * previous page.
-   */
+  /** For pages of days: number of days on earlier pages. For pages of sessions: ledger position of the last earlier session. */
   readonly after: number;
 }
 
@@ -48,8 +45,8 @@ const messageBytesMax = macOffset + 4 + 1 + 1 + 1 + tagCharactersMax + digestByt
  *
  *     account (4), vertical << 1 | test (1), granularity (1), tag length (1), tag, SHA-256 of the listed ids (32)
  *
- * The ids are sorted before hashing, because the client may list the ids in another order in each request. If the query lists no ids, the
- * message ends after the tag.
+ * The ids are sorted before hashing, because the client may list the ids in another order in each request. The SHA-256 is omitted if the
+ * query lists no ids.
  */
 export class PageCursors {
   readonly #signer: TokenSigner;
@@ -82,7 +79,7 @@ export class PageCursors {
     };
   }
 
-  /** Writes the signed message of a cursor to `#message`. Returns the length of the message in bytes. */
+  /** Fills `#message` with the position and the query, which the MAC of a cursor signs. Returns the number of bytes. */
   #composeSignedMessage(cursor: Buffer, granularity: PagedGranularity, query: PageQuery): number {
     const { account, vertical, mode, referrerTag, subs } = query;
     const message = this.#message;

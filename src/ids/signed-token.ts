@@ -26,9 +26,8 @@ interface SignedTokenLayout {
 }
 
 /**
- * Signs and verifies tokens. A token contains the number of the secret that signed the token, and ends with a MAC. By default, the signed
- * message is the token without its MAC. A caller can pass another message, which also contains the context of the token, such as the
- * session.
+ * Signs and verifies tokens. A token contains the number of the secret that signed the token, and ends with a MAC. The MAC signs the
+ * preceding bytes of the token, unless the caller passes a `message` that also contains the context of the token, such as the session.
  */
 export class TokenSigner {
   readonly newestSecretNumber: number;
@@ -43,7 +42,7 @@ export class TokenSigner {
     this.#macBytes = layout.macBytes;
   }
 
-  /** Signs a token with the newest secret and writes the MAC at `macOffset`. The token must already contain `newestSecretNumber`. */
+  /** Signs a token, which must contain `newestSecretNumber`, with the newest secret, and writes the MAC at `macOffset`. */
   sign(token: Buffer, macOffset: number, message = token, messageBytes = macOffset): void {
     this.#hmacs[this.newestSecretNumber]!.sign(message, messageBytes, token, macOffset, this.#macBytes);
   }
@@ -129,7 +128,7 @@ export class TokenCipher {
   }
 
   /**
-   * Decrypts a token. The caller must already have written the associated data into `buffer`. Returns the offset of the plaintext's end in
+   * Decrypts a token. The caller must already have written the associated data into `buffer`. Returns the end offset of the plaintext in
    * `buffer`, or null if this service did not issue the token for this associated data.
    */
   decrypt(token: Uint8Array): number | null {

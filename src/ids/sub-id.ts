@@ -125,7 +125,7 @@ export function parseSubIdHex(text: string, words: Int32Array): boolean {
   if (text.length !== subIdTextLength || !text.startsWith(subIdPrefix)) return false;
   // Reading bytes from a buffer takes half the time of `charCodeAt`, including the copy to the buffer.
   textBuffer.write(text, 0, 'utf8');
-  // The value of an invalid digit is -1, which makes `allDigits` negative.
+  // An invalid digit has the value -1, which makes the bitwise OR of all digits (`allDigits`) negative.
   let allDigits = 0;
   for (let word = 0, i = subIdPrefix.length; word < int32sPerSubId; word++, i += hexDigitsPerWord) {
     const a = hexDigitValues[textBuffer[i]!]!;

@@ -30,14 +30,14 @@ export interface FileJournalOptions
   readonly verticals: readonly Vertical[];
   /** Lifetime of a session in milliseconds. Field changes are deleted some time after their session has expired. */
   readonly sessionTtlMs: number;
-  /** Called for each field change in the journal, also of expired sessions. The callback must copy `sub` if it keeps the bytes. */
+  /** Called for each field change in the journal, even if the session has expired. The callback must copy `sub` to keep the bytes. */
   readonly onFieldChanges: (sub: Uint8Array, changes: readonly number[]) => void;
   readonly onIncident?: (incident: JournalProblem) => void;
 }
 
 export type JournalProblem =
   | EventLogProblem
-  /** A new journal log could not be created, or an old journal log could not be deleted. The journal will try again. */
+  /** Creating a new journal log or deleting an old journal log failed. The journal will repeat the attempt. */
   | { readonly kind: 'maintenance-failed'; readonly error: unknown }
   | { readonly kind: 'maintenance-recovered' };
 
@@ -184,7 +184,7 @@ export class FileJournal implements SessionJournal {
     const ciphertext = current.cipher.encryptBatch(current.batchCount, this.#encoder.encodeSharedRef(batch.items));
     const appended = current.log.append([journalRecordKinds.encryptedBatch, wallMs, ciphertext]);
     if (appended === null) {
-      // This batch was not written, so the next batch may use the same batch number.
+      // The refused batch was not written, so the next batch may use the same batch number.
       batch.durable.reject(new LogUnavailableError('the journal cannot be written', null));
       return;
     }
@@ -278,7 +278,7 @@ async function openJournalLog(
   const log = createEventLog(journalLogOptions(options, name));
   const { number } = secrets.newest;
   const salt = randomBytes(keySaltLength);
-  // Waiting for the header is unnecessary, because the log never stores a batch without the header.
+  // The journal does not wait until the header record is durable, because no batch becomes durable before the header.
   log.appendWithoutWaiting([journalRecordKinds.header, openedMs, number, salt, formatPocketFieldEncodings(verticals)]);
   const cipher = new JournalCipher(secrets.deriveKey(number, 'journal')!, salt);
   return { name, openedMs, log, cipher, batchCount: 0, lastWallMs: Number.NEGATIVE_INFINITY };

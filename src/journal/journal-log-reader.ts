@@ -10,8 +10,8 @@ import type { PocketField, Vertical } from '../verticals/vertical.ts';
 import { JournalCipher, journalRecordKinds } from './journal-format.ts';
 
 /**
- * Encoding of a pocket field's value as a number. Each journal log stores the encodings with which its values were written. A later version
- * of the service can therefore read the log, even if fields were added, removed or reordered.
+ * Encoding of a pocket field's value as a number. Each journal log stores the encodings of its values, so that a later version of the
+ * service can read the log even if fields were added, removed or reordered.
  */
 export interface FieldEncoding {
   readonly name: string;

@@ -31,10 +31,7 @@ export type SessionCreatedRecord = readonly [
   wallMs: number,
   sub: Uint8Array,
   referrerTag: string,
-  /**
-   * Number that identifies the API key that created the session. The daily session limit counts the sessions of each API key
-   * (docs/contract.md#sessions-per-day).
-   */
+  /** Number of the API key that created the session, for the daily session limit (docs/contract.md#sessions-per-day). */
   keyNumber: number,
   device: DeviceClass,
   /** Metadata of the session as JSON text, or null. */
@@ -44,7 +41,7 @@ export type SessionCreatedRecord = readonly [
   payload?: Uint8Array,
 ];
 
-/** One response with offers (docs/contract.md#views). `load` and `again` are present if a widget showed the offers. */
+/** One response with offers (docs/contract.md#views). The items `load` and `again` are present only if a widget showed the offers. */
 export type OffersViewedRecord = readonly [
   kind: 2,
   wallMs: number,
@@ -53,7 +50,7 @@ export type OffersViewedRecord = readonly [
   offerIds: readonly string[],
   /** ID of the widget load, 8 bytes. */
   load?: Uint8Array,
-  /** Whether a view of this widget load was already counted, so that this response does not count as a view. */
+  /** Whether an earlier view of the same widget load was counted. If true, this response does not count as a view. */
   again?: boolean,
 ];
 
@@ -89,9 +86,8 @@ type Booking = readonly [
 ];
 
 /**
- * A lender confirms a payout (docs/contract.md#confirmations). `clickedMs` and `clickValueMicros` come from the click_id. With these
- * values, a click whose record is missing can be restored. `clickedMs` and `clickValueMicros` are null if the confirmation contains no
- * click_id.
+ * A lender confirms a payout (docs/contract.md#confirmations). The items `clickedMs` and `clickValueMicros` come from the click_id, and
+ * suffice to restore a missing click record. These items are null if the confirmation contains no click_id.
  */
 export type RevenueConfirmedRecord = readonly [
   kind: 4,
@@ -155,7 +151,7 @@ export function parseLedgerRecord(value: unknown): LedgerRecord | null {
   return value[0] === ledgerRecordKind.sessionCreated ? withKnownDevice(value) : (value as unknown as LedgerRecord);
 }
 
-/** Checks the items after the sub_id. A missing item is undefined, which is valid only for an optional item. */
+/** Checks the items of a ledger record after the sub_id. A missing item is undefined, which is valid only for an optional item. */
 function hasValidMembers(value: readonly unknown[]): boolean {
   switch (value[0]) {
     case ledgerRecordKind.sessionCreated:

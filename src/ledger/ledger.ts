@@ -22,10 +22,7 @@ export interface OpenLedgerOptions
   extends Omit<FileEventLogOptions<LedgerRecord>, 'onRecord' | 'readSince' | 'onAppended'> {
   /** Subscribers that receive the stored records while the ledger is opened, and each new record afterwards. */
   readonly subscribers: readonly LedgerSubscriber[];
-  /**
-   * Subscribers that receive the stored records while the ledger is opened, but no new records. For each stored record, all `recoveries`
-   * are called before all `subscribers`.
-   */
+  /** Subscribers that receive no new records, but each stored record before `subscribers` receive that record. */
   readonly recoveries: readonly LedgerSubscriber[];
 }
 
@@ -59,8 +56,8 @@ export function openLedger({
 }
 
 /**
- * Visits all valid records that were appended from `sinceMs` (Unix milliseconds) until the call, in order. Some records before `sinceMs`
- * are also visited.
+ * Visits, in order, all valid records that were appended between `sinceMs` (Unix milliseconds) and the call, and some older records,
+ * because only whole segments are skipped.
  *
  * @throws LogUnavailableError if the ledger cannot be written at present, LogDamagedError if a record cannot be read
  */

@@ -8,7 +8,7 @@ import type { Listener, ListenerOptions } from './listener.ts';
  */
 async function keepAcceptingConnections(acceptMs: number): Promise<void> {
   if (acceptMs > 0) await new Promise((resolve) => setTimeout(resolve, acceptMs));
-  // Waits until the current turn and the next turn of the event loop have ended. In the next turn, the event loop polls the sockets.
+  // Waits until the next turn of the event loop, in which the event loop polls the listening socket, has ended.
   await new Promise(setImmediate);
   await new Promise(setImmediate);
 }
@@ -28,9 +28,8 @@ export class InFlightRequests {
   }
 
   /**
-   * Waits until all requests are answered and the last reply was passed to the operating system, or until `graceMs` have passed. Also waits
-   * for new requests that arrive on open connections during the wait. Resolves with the number of requests that were not answered in this
-   * time. Call `waitForAllRequests` only once.
+   * Waits until all requests, including new requests on open connections, are answered and the last reply was passed to the operating
+   * system, but at most `graceMs`. Resolves with the number of unanswered requests. Call this method only once.
    */
   async waitForAllRequests(graceMs: number): Promise<number> {
     const graceEnd = Promise.withResolvers<void>();

@@ -5,9 +5,8 @@ import { type ApiError, invalidRequest } from '../../domain/outcome.ts';
 import type { BaseListener, DeadlineQueueEntry, UnsentReply } from './base-listener.ts';
 import type { CallerIdentity, LoggedRequest, Reply, RequestContext } from './listener.ts';
 
-// Prefix of all request IDs of this thread. The prefix has 72 random bits, which make request IDs unique among processes and threads. A
-// counter makes request IDs unique within a thread. Incrementing a counter takes a fraction of the time needed to generate 16 random bytes
-// for every request.
+// Prefix of all request IDs of this thread. Its 72 random bits make request IDs unique among processes and threads. A counter makes request
+// IDs unique within a thread, in a fraction of the time for generating 16 random bytes.
 const requestIdPrefix = `${randomBytes(9).toString('base64url')}-`;
 let issuedRequestIds = 0;
 
@@ -58,9 +57,9 @@ export const headersUnavailableMessage = 'request headers must be read before th
  *        └─return─> pending ──reply, deadline──> ended ...
  *     every state ──client disconnects──> ended ──> released
  *
- * An engine calls `runHandler`, adds the context to the listener's deadlines while the context is pending or lingering, and calls `release`
- * at the end. A context is lingering if its reply was sent, but the client is still sending a request body that was refused. A context is
- * unsent if a part of its reply is still in memory, because the client reads too slowly.
+ * An engine calls `runHandler`, adds the context to the listener's deadlines while the context is pending or lingering, and calls
+ * `releaseResources` at the end. A context is lingering if its reply was sent, but the client is still sending a request body that was
+ * refused. A context is unsent while the client reads too slowly and a part of the reply is still in memory.
  */
 export abstract class BaseRequestContext<L extends BaseListener>
   implements RequestContext, DeadlineQueueEntry, LoggedRequest, UnsentReply
@@ -106,7 +105,7 @@ export abstract class BaseRequestContext<L extends BaseListener>
    */
   protected abstract findMalformedPart(): RequestParamName | undefined;
 
-  /** Collects the request body. Then calls `passBodyToHandler` if the request is still pending. */
+  /** Collects the request body, and calls `passBodyToHandler` with the complete body if the request is still pending. */
   protected abstract collectBody(onBody: (body: Buffer) => void | Promise<void>): void;
 
   /** Calls `markRequestEnded` and sends the reply. Throws without sending anything if the reply is invalid. */
@@ -176,8 +175,8 @@ export abstract class BaseRequestContext<L extends BaseListener>
   }
 
   /**
-   * Whether every server and proxy interprets the `Transfer-Encoding` of the request in the same way. The result
-   * is true for a request with one `Transfer-Encoding: chunked` header, no `Content-Length`, no trailers, and a method that allows a body.
+   * Whether every server and proxy interprets the `Transfer-Encoding` of the request in the same way: the request has one
+   * `Transfer-Encoding: chunked` header, no `Content-Length`, no trailers, and a method that allows a body.
    */
   protected hasUnambiguousChunkedCoding(codings: number, lengths: number): boolean {
     return (

@@ -3,9 +3,7 @@ import type { ApiError } from '../../domain/outcome.ts';
 import type { Certificate, TlsVersion } from '../../tls/certificate.ts';
 import type { HeaderText } from './response-head.ts';
 
-/**
- * An HTTP request and its reply. Both HTTP engines implement this interface, and one conformance suite (`test/http/`) tests both engines.
- */
+/** An HTTP request and its reply. Both HTTP engines implement this interface; the tests in `test/http/` run with both engines. */
 export interface RequestContext extends CancelSignal {
   /** HTTP method as the client sent it, such as `GET`. The listener omits the body of a reply to HEAD. */
   readonly method: string;
@@ -38,7 +36,7 @@ export interface RequestContext extends CancelSignal {
   readonly ended: boolean;
 }
 
-/** Numbers that identify an account and an API key. `SqliteKeyDirectory.findAccountAndKeyName` returns the account name and the key ID. */
+/** Numbers of an account and an API key. `SqliteKeyDirectory.findAccountAndKeyName` finds the account name and key ID for these numbers. */
 export interface CallerIdentity {
   readonly account: number;
   /** Number of the API key; absent for a request without an API key. */
@@ -54,9 +52,7 @@ export interface Reply {
   readonly error?: ApiError;
 }
 
-/**
- * Properties of a request for the log. Validate `method` before writing it to the log, because a client can send any text as the method.
- */
+/** Properties of a request for the log. Validate `method` before logging it, because a client can send any text as the method. */
 export interface LoggedRequest {
   readonly requestId: string;
   readonly method: string;
@@ -112,7 +108,7 @@ export interface Listener {
   /**
    * Drains and closes the listener. During the drain, every reply contains `Connection: close`. The listening socket closes `acceptMs`
    * milliseconds after this call. Connections close when all replies are sent, but at the latest `graceMs` milliseconds after the listening
-   * socket. Resolves with the number of requests that were not answered in this time. Repeated calls of `close` have no effect.
+   * socket. Resolves with the number of requests that stayed unanswered. Repeated calls of `close` have no effect.
    */
   close(graceMs: number, acceptMs?: number): Promise<number>;
 }

@@ -38,8 +38,7 @@ export async function startNodeListener(
           ...tlsContextOptions(options.tls.certificate, options.tls.minVersion),
           handshakeTimeout: bounds.connectionIdleTimeoutMs,
         });
-  // By default, Node.js drops headers above a maximum count, and the check for malformed requests would miss these headers. `maxHeaderSize`
-  // already limits the size of the headers.
+  // Disables the limit on the number of headers, because `findMalformedPart` must check every header. `maxHeaderSize` limits the size.
   server.maxHeadersCount = 0;
   // Closes the connections of clients that do not read their responses.
   server.timeout = bounds.connectionIdleTimeoutMs;
@@ -74,8 +73,7 @@ class NodeListener extends BaseListener {
     } else {
       server.on('connection', (socket) => this.onConnection(socket));
     }
-    // `close` of Node.js would also close connections whose client has not yet read the whole reply. Instead, `closeConnections` closes all
-    // connections at the end of the drain.
+    // `server.close` must not close a connection while its client reads a reply. `closeConnections` closes all connections later.
     server.closeIdleConnections = () => {};
     server.on('request', (request, response) => this.onRequest(request, response));
     // Ignores unknown values of the `Expect` header (RFC 9110, 10.1.1), to which Node.js would otherwise reply 417.
@@ -131,7 +129,7 @@ class NodeListener extends BaseListener {
       contexts.delete(context);
       context.releaseResources();
       const [next] = contexts;
-      // The connection may have closed after the previous reply.
+      // Skips the next pipelined request if the connection closed after the previous reply.
       if (next !== undefined && socket.writable && !this.closingSockets.has(socket)) next.run();
     });
     // A pipelined request starts only after the previous reply is sent.
@@ -148,14 +146,14 @@ class NodeListener extends BaseListener {
     }
     const contexts = [...openContexts];
     if (contexts.length > 0 && contexts.every(({ ended }) => ended)) {
-      // All requests are already answered, so the parser error concerns the rest of a refused body.
+      // All requests of the connection are answered, so the parser error is in the rest of a refused request body.
       for (const context of contexts) context.endResponse();
       return;
     }
     const silent = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
     const malformed = !silent && error.code !== 'HPE_INVALID_EOF_STATE';
     if (malformed && contexts.length === 1 && contexts[0]?.rejectUnreadableBody()) return;
-    // If a request is pending, the client would interpret an error reply as the response to the pending request.
+    // While a request is pending, the client would interpret the reply to a parser error as the response to the pending request.
     if (contexts.length > 0 || silent || !socket.writable) {
       socket.destroy();
       return;
@@ -234,10 +232,7 @@ class NodeRequestContext extends BaseRequestContext<NodeListener> {
     return this.request.headersDistinct[lowerCaseName]?.[0] ?? '';
   }
 
-  /**
-   * Replies 400 because the rest of the body is malformed. Returns false, without a reply, if the body is complete or the request was
-   * answered.
-   */
+  /** Replies 400 because of a malformed body. Returns false, and sends nothing, if the body is complete or the request was answered. */
   rejectUnreadableBody(): boolean {
     if (this.ended || this.request.complete) return false;
     this.sendError(invalidRequest('body', 'must have well-formed chunks').error);

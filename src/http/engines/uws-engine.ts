@@ -47,8 +47,8 @@ const engineBuilds: readonly { readonly version: string; readonly load: () => un
 let loadedEngine: ImportedEngine | undefined;
 
 /**
- * Loads the newest binary of uWebSockets.js that this machine supports, once per process. The binary reads the maximum header size from an
- * environment variable while it loads. This function sets the variable for that time and then restores the previous value.
+ * Loads the newest binary of uWebSockets.js that this machine supports, once per process. The binary reads the maximum header size from
+ * `UWS_HTTP_MAX_HEADERS_SIZE`, which is therefore set while the binary loads.
  *
  * @throws NativeEngineUnavailableError with the reason for each build if none can be loaded
  */
@@ -79,7 +79,7 @@ function loadNewestEngineBuild(): ImportedEngine {
   throw new NativeEngineUnavailableError(failures.join('; '));
 }
 
-/** Returns the line that names the cause from an error message of the module loader. */
+/** Returns only the line of a module loader error that describes the cause. */
 function loaderMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message

@@ -55,7 +55,7 @@ class UwsListener extends BaseListener {
   /** Binds the listening socket. Returns false if the address cannot be used. */
   listen(): boolean {
     const { native, options } = this;
-    // `LIBUS_LISTEN_EXCLUSIVE_PORT` prevents two servers from sharing a port. `listen` calls its callback before `listen` returns.
+    // `LIBUS_LISTEN_EXCLUSIVE_PORT` prevents two servers from sharing a port. The engine calls the callback before `listen` returns.
     this.acceptor.listen(options.host, options.port, native.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket === false) return;
       this.listenSocket = socket;
@@ -82,9 +82,8 @@ class UwsListener extends BaseListener {
   }
 
   protected override closeConnections(): void {
-    // `UwsApp.close` closes every socket immediately, so it must not run in a callback of the engine. With TLS, an accepted connection
-    // is passed to a child app within one turn of the event loop. The drain has waited for at least one turn, so `close` reaches every
-    // connection.
+    // `UwsApp.close` closes every socket immediately, so it must not run in a callback of the engine. The drain took at least one turn of
+    // the event loop, in which the acceptor passed every accepted TLS connection to a child app, so `close` reaches every connection.
     for (const app of [this.acceptor, ...this.tlsApps]) app.close();
   }
 
@@ -94,19 +93,19 @@ class UwsListener extends BaseListener {
 }
 
 /**
- * Cipher option for a listener that supports only TLS 1.3. uWebSockets.js cannot disable TLS 1.2. Therefore, the option allows only one TLS
- * 1.2 cipher, which no client can use, because it needs a pre-shared key.
+ * Cipher list for a listener that supports only TLS 1.3. uWebSockets.js cannot disable TLS 1.2. The only TLS 1.2 cipher in this list
+ * requires a pre-shared key, so no client can use TLS 1.2.
  */
 const tls13OnlyCiphers = 'ECDHE-PSK-CHACHA20-POLY1305';
 
 /**
- * The request context whose callback uWebSockets.js called last. uWebSockets.js collects the parts of a reply in one buffer (cork buffer),
- * which the socket of this context may still be using. Without the buffer, each part of a reply on another socket needs its own system
- * call, and the request costs six times as much (measured).
+ * Request context whose callback uWebSockets.js called last. Its socket may still use the cork buffer, in which uWebSockets.js collects the
+ * parts of a reply. While the cork buffer is in use, a reply on another socket needs one system call for each part, and the request costs
+ * six times as much.
  */
 let corkHolder: UwsRequestContext | undefined;
 
-/** Request contexts that send their reply or close their socket later, outside of native callbacks. */
+/** Requests for which `runPostponed` will send the reply or close the connection. */
 let postponedContexts: UwsRequestContext[] = [];
 
 function postpone(context: UwsRequestContext): void {
@@ -133,8 +132,7 @@ function resetTurnCount(): void {
   requestsThisTurn = 0;
 }
 
-// Counters of the headers that determine the end of the body. The counters are module variables, so that no closure is created for each
-// request.
+// Numbers of `Content-Length` and `Transfer-Encoding` headers of a request, counted without creating a closure for each request.
 let contentLengthCount = 0;
 let transferEncodingCount = 0;
 function countFramingHeader(lowerCaseName: string): void {
@@ -143,7 +141,7 @@ function countFramingHeader(lowerCaseName: string): void {
 }
 
 /**
- * Decides at random whether to check that the client reads this reply. Large replies are checked more often than small replies. A check
+ * Decides at random whether to check that the client reads a reply. The probability is proportional to the size of the reply. The check
  * increases the cost of a request by 4 %, because `tryEnd` takes 1 us longer than `end`.
  */
 function isSampledForReadCheck(bytes: number): boolean {
@@ -152,20 +150,20 @@ function isSampledForReadCheck(bytes: number): boolean {
 
 const emptyBody = Buffer.alloc(0);
 
-/** Request context of uWebSockets.js. `req` is valid only while the handler runs synchronously, and `res` is valid until `release`. */
+/** Request context of uWebSockets.js. `req` is valid until the handler returns or awaits, `res` until `releaseResources`. */
 class UwsRequestContext extends BaseRequestContext<UwsListener> {
   private req: HttpRequest | undefined;
   private res: HttpResponse | undefined;
   /** Value of the Content-Length header; 0 if absent. */
   private declaredBytes = 0;
   /**
-   * Whether the body is chunked. uWebSockets.js cannot parse chunk extensions and trailers, and may therefore find the wrong end of a
-   * chunked body. For this reason, the connection closes after the reply to a chunked request.
+   * Whether the body is chunked. The connection closes after the reply to a chunked request, because uWebSockets.js cannot parse chunk
+   * extensions and trailers and may find the wrong end of the body.
    */
   private isChunked = false;
   /** Whether the last chunk was received and its `onData` callback has returned. */
   private hasAllChunks = false;
-  /** Whether a callback was passed to `onData`. A second call would destroy the first callback, even while it is running. */
+  /** Whether `onData` was called. A second call of `onData` would destroy the first callback, even while the first callback runs. */
   private hasBodyCallback = false;
   private heldReply: { readonly reply: Reply; readonly head: string } | undefined;
   /** Body of a reply that is not completely sent; undefined otherwise. */
@@ -178,15 +176,15 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     this.req = req;
   }
 
-  /** Handles the request synchronously in a callback of the engine. `run` must not throw, and must either reply or register `onAborted`. */
+  /** Handles the request in a callback of the engine. This method must not throw. It must reply or register `onAborted`. */
   run(): void {
     corkHolder = this;
     requestsThisTurn += 1;
     if (requestsThisTurn === turnCheckInterval) setImmediate(resetTurnCount);
     this.runHandler();
     this.req = undefined;
-    // The engine reports a disconnect only after `run` has returned, so `onAborted` is registered at the end. An answered request needs no
-    // `onAborted` callback; omitting the callback saves 5 % of the cost of a small request.
+    // The engine reports a disconnect only after this method has returned. If the reply is already sent, `onAborted` is not registered,
+    // which saves 5 % of the cost of a small request.
     if (this.res === undefined) return;
     this.res.onAborted(() => this.releaseResources());
     if (!this.ended) this.listener.deadlines.add(this, this.receivedMs);
@@ -197,7 +195,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     return this.req.getHeader(lowerCaseName);
   }
 
-  /** Sends the postponed reply, or closes the socket if no reply was postponed. Do not call this method in a native callback. */
+  /** Sends the postponed reply, or closes the socket if no reply was postponed. Must not be called in a callback of uWebSockets.js. */
   sendPostponedReply(): void {
     const { res, heldReply } = this;
     if (res === undefined) return;
@@ -209,7 +207,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     res.cork(() => this.writeToSocket(heldReply.reply, heldReply.head));
   }
 
-  /** Releases the resources of the request. The engine's response object must not be used after this call. */
+  /** Releases the resources of the request. Afterwards, `res` of uWebSockets.js must not be used. */
   override releaseResources(): void {
     this.res = undefined;
     if (this.unsentBody !== undefined) {
@@ -234,8 +232,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    * The engine treats every transfer coding, such as gzip, as chunked. If a proxy and the engine interpret a header differently, request
    * smuggling is possible.
    *
-   * Iterating over the headers takes 0.1 us per header, so GET and HEAD requests without a body are not checked. As a result, a GET request
-   * with two Content-Length headers is accepted if the first header is empty. A conforming proxy never forwards such a request.
+   * GET and HEAD requests without a body are not checked, because iterating over the headers takes 0.1 us per header. A GET request with
+   * two `Content-Length` headers is therefore accepted if the first header is empty, but a conforming proxy never forwards two.
    */
   protected override findMalformedPart(): 'Content-Length' | 'Transfer-Encoding' | undefined {
     const req = this.req as HttpRequest;
@@ -322,7 +320,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
       this.heldReply = { reply, head };
       postpone(this);
     } else if (isHandling) {
-      // The socket already uses the cork buffer while the handler runs.
+      // While the handler runs, the engine has already corked the socket, so calling `cork` is unnecessary.
       this.writeToSocket(reply, head);
     } else {
       this.res?.cork(() => this.writeToSocket(reply, head));
@@ -341,7 +339,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
       return;
     }
     if (listener.isDraining ? bodyByteLength(reply) === 1 : this.isChunked) {
-      // The second argument of `end` closes the connection when the reply is sent. The connection has no other pending request.
+      // The second argument of `end` closes the connection after the reply. This request is the only pending request of the connection.
       this.releaseResources();
       res.writeStatus(head);
       res.end(reply.body, true);
@@ -349,8 +347,8 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
     }
     if (listener.isDraining) {
       res.writeStatus(`${head}\r\nConnection: close`);
-      // Sends the head with one byte of the body, because build 20.69 would otherwise treat the reply as finished. `tryEnd` has no option
-      // to close the connection, so the listener closes the connection when the whole reply is sent.
+      // Sends the head with only one byte of the body, because uWebSockets.js 20.69 would otherwise treat the reply as finished. The
+      // listener itself closes the connection when the whole reply is sent, because `tryEnd` has no option for this.
       res.tryEnd(toBytes(reply.body).subarray(0, 1), bodyByteLength(reply));
     } else {
       const isCheck = isSampledForReadCheck(head.length + reply.body.length);
@@ -382,8 +380,7 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
    */
   private writeRemainingBody(res: HttpResponse, body: Uint8Array): boolean {
     const isLast = this.listener.isDraining;
-    // `total` is the reply size for the engine. During a drain, `total` is one byte too large, so that the engine treats the reply as
-    // unfinished until the connection closes.
+    // The engine expects `total` bytes. During a drain, one byte is added, so that the reply stays unfinished until the connection closes.
     const total = isLast ? body.byteLength + 1 : body.byteLength;
     const [sent, finished] = res.tryEnd(body.subarray(res.getWriteOffset()), total);
     if (finished) this.releaseResources();
@@ -399,25 +396,23 @@ class UwsRequestContext extends BaseRequestContext<UwsListener> {
   private writeReplyWithoutBody(res: HttpResponse, reply: Reply, head: string): void {
     const withLength = isBodylessStatus(reply.status) ? head : `${head}\r\nContent-Length: ${bodyByteLength(reply)}`;
     if (this.listener.isDraining || isSampledForReadCheck(head.length)) {
-      // Writes the status line and all headers with `writeStatus`. The engine treats this reply as unfinished and keeps the socket open
-      // until `postpone` closes the connection.
+      // Omits `end`, so the engine keeps the socket open until `sendPostponedReply` closes the connection.
       res.writeStatus(`${withLength}\r\nConnection: close\r\nDate: ${new Date().toUTCString()}\r\n`);
       postpone(this);
       return;
     }
     this.releaseResources();
     res.writeStatus(withLength);
-    // Both parameters of `endWithoutBody` are omitted, because the engine ignores these parameters.
     res.endWithoutBody();
   }
 
   /**
    * Sends a reply while the client may still be sending a body that the service does not read. Closing the connection immediately would
-   * reset the connection, often before the client reads the reply. The listener closes the connection only when the body ends or the
+   * reset the connection, often before the client reads the reply. The listener closes the connection when the request body ends or the
    * deadline passes.
    *
-   * The method passes the whole reply to `writeStatus`. The engine then waits for the rest of the reply and keeps the socket open.
-   * `writeStatus` appends a line break, so the Content-Length is two bytes larger than the body.
+   * The whole reply is sent with `writeStatus`, so the engine expects more data and keeps the socket open. `writeStatus` appends a line
+   * break to the reply, so the Content-Length is two bytes larger than the body.
    */
   private writeWithLingeringClose(res: HttpResponse, reply: Reply, head: string): void {
     const length = isBodylessStatus(reply.status) ? '' : `Content-Length: ${bodyByteLength(reply) + 2}\r\n`;

@@ -78,7 +78,9 @@ function sendJson(context: RequestContext, value: unknown, status = 200): void {
 
 const keysPath = '/keys';
 
-/** Reads or changes the key file. Errors that the client can correct become an `Outcome`. All other errors are rethrown. */
+/**
+ * Calls `access` for the key file. Returns a failure if the key file is busy or unwritable, or an origin is invalid. Rethrows other errors.
+ */
 function tryKeyFile<Value>(access: () => Value): Outcome<Value> {
   try {
     return successOutcome(access());

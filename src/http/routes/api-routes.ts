@@ -58,7 +58,7 @@ const operationPaths: readonly (readonly [segment: RouteName, operation: Operati
   ['analytics', 'query_analytics', 'GET'],
 ];
 
-/** A request with a valid API key whose rate limits are not exceeded. */
+/** A request that has passed the checks of its API key and of the key's rate limits. */
 interface AdmittedRequest {
   readonly context: RequestContext;
   readonly admission: AdmittedCaller;

@@ -4,8 +4,8 @@ import type { WidgetOffers } from '../../operations/show-widget-offers.ts';
 import { type OfferUrls, renderOffersJson } from '../../verticals/personal-loans/offer-view.ts';
 
 /**
- * Renders the response of `GET /marketplace` (docs/contract.md#envelope) from prepared JSON fragments. The result is the same JSON as for
- * `createMarketplaceResponse` and `reportIgnoredParameters`. Rendering fragments is many times faster than `JSON.stringify`.
+ * Renders the response of `GET /marketplace` (docs/contract.md#envelope) from prepared JSON fragments, which is many times faster than
+ * `JSON.stringify`. The object from `createMarketplaceResponse` and `reportIgnoredParameters` has the same content.
  */
 export function renderMarketplaceJson(result: OffersResult, urls: OfferUrls, ignored: readonly string[]): string {
   const { explanation } = result;

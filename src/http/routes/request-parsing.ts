@@ -68,10 +68,7 @@ export function isPrefetch(context: RequestContext): boolean {
   );
 }
 
-/**
- * Headers of the 503 reply to a prefetch. A successful reply to a prefetch would count as a view or click. The browser sends the request
- * again when the person opens the link.
- */
+/** Headers of the 503 reply to a prefetch. The browser repeats the prefetched request when the person opens the link. */
 export const headersOfPrefetchReply = formatHeaders({
   'Cache-Control': 'no-store',
   'Retry-After': String(bounds.retryAfterSeconds),

@@ -19,7 +19,7 @@ export const publicRouteNames = [
   'reference',
 ] as const;
 
-/** Names of the routes of both listeners in logs. `RequestContext.routeIndex` is an index in `allRouteNames`. */
+/** Route names of the public and the operations listener, for logs. `RequestContext.routeIndex` is an index in `allRouteNames`. */
 export const allRouteNames = [
   ...publicRouteNames,
   'healthz',
@@ -55,7 +55,7 @@ export function checkMethod({ method }: RequestContext, allowed: AllowedMethods)
   return method === 'OPTIONS' ? 'options' : 'not_allowed';
 }
 
-/** Returns a handler that calls `handler` only for the allowed methods. Replies 204 to OPTIONS, and 405 to any other method. */
+/** Returns a handler that calls `handler` for the allowed methods, and replies 204 to OPTIONS and 405 to methods that are not allowed. */
 export function restrictMethods(allowed: AllowedMethods, handler: RequestHandler): RequestHandler {
   return (context) => {
     const check = checkMethod(context, allowed);
@@ -75,7 +75,7 @@ export function replyMethodNotAllowed(
 
 const readMethods = allowedMethods('GET');
 
-/** Returns a handler that calls `handler` only for GET and HEAD. Replies 204 to OPTIONS, and 405 to any other method. */
+/** Returns a handler that calls `handler` for GET and HEAD, and replies 204 to OPTIONS and 405 to all remaining methods. */
 export function allowOnlyGet(handler: RequestHandler): RequestHandler {
   return restrictMethods(readMethods, handler);
 }

@@ -25,8 +25,8 @@ const immutableCacheHeaders = formatHeaders({
 const shortCacheHeaders = formatHeaders({ 'Cache-Control': `public, max-age=${bounds.staticMaxAgeSeconds}` });
 
 /**
- * Replies with a file, or with 304 if the client already has the current file. If `version` is the hash of the file, caches may store the
- * response for a year. If `version` is not this hash, caches may store the response for a few minutes.
+ * Replies with a file, or with 304 if the client already has the current file. Caches may store the response for a year if `version` is the
+ * hash of the file, and for a few minutes if `version` is another text or missing.
  *
  * @param version the query parameter `v`
  * @param ifNoneMatch the request header `If-None-Match`; empty if absent
@@ -94,7 +94,7 @@ export function createFileSender(
 export interface DocsFile {
   readonly path: string;
   readonly kind: 'document' | 'page' | 'script' | 'style';
-  /** Loads the file. The first request calls `load`; a later request repeats the call only if the previous call failed. */
+  /** Loads the file. Called for the first request, and for later requests only until a call succeeds. */
   readonly load: () => Promise<CompressedFile>;
 }
 
@@ -170,7 +170,7 @@ const logoHeaders = formatHeaders({
   'Content-Type': 'image/svg+xml',
   // Allows every partner page to show logos, even a page that blocks other cross-origin resources.
   'Cross-Origin-Resource-Policy': 'cross-origin',
-  // For an SVG logo that is opened as a document, this policy blocks scripts and external resources.
+  // Blocks scripts and external resources if a browser opens an SVG logo as a page.
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 });
 

@@ -114,8 +114,8 @@ function checkWidgetRequest(deps: WidgetApiDeps, context: RequestContext, method
   if (link === null) return refuse({ code: 'SUB_ID_NOT_FOUND' });
 
   const allowedOrigin = link.policy.getCorsOrigin(origin);
-  // A page with an opaque origin (`Origin: null`) gets no offers. Such a page may report widget events, because only a page with the widget
-  // has the token.
+  // A page with an opaque origin (`Origin: null`) gets no offers, but may report widget events, because only a page with the widget has the
+  // token.
   if (allowedOrigin === null && !(methods === eventsMethods && origin === 'null')) {
     return refuse({ code: 'ORIGIN_NOT_ALLOWED' });
   }
