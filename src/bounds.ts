@@ -16,7 +16,7 @@ export const bounds = {
   confidenceSessionsMin: 30,
 
   // HTTP (docs/contract.md#request-bodies, docs/contributing/native-http.md)
-  /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`. Requests above this size get 431. */
+  /** Maximum size of the request line and all headers, enough for the longest `sub_id_list`; larger requests get 431. */
   requestHeadBytesMax: 40 * 1024,
   requestBodyBytesMax: 64 * 1024,
   /** Maximum time from the receipt of a request head to the response; slower requests get 503. */
@@ -28,27 +28,15 @@ export const bounds = {
   connectionCheckIntervalMs: 1_000,
   /** Maximum number of pipelined requests that wait on one connection of the node listener. */
   pipelinedRequestsMax: 16,
-  /**
-   * Maximum total size of the replies that the clients of a listener have not read yet. If the unread replies become larger, the listener
-   * closes the connection that has made no progress for the longest time.
-   */
+  /** Maximum size of all unread replies of a listener; above this size, the listener closes the connection that has stalled longest. */
   unsentReplyBytesMax: 24 * 1024 * 1024,
   /** Size of the HTTP engine's buffer for each connection. `unsentReplyBytesMax` includes the buffers of all connections. */
   engineBufferBytesPerConnection: 16 * 1024,
-  /**
-   * After about this number of response bytes, the uWebSockets.js listener checks whether the client reads the responses. The exact number
-   * is random, so that a client cannot predict the next check.
-   */
+  /** Mean number of response bytes between two random, unpredictable checks of whether a client reads its responses. */
   bytesBetweenReadChecksMean: 32 * 1024,
-  /**
-   * Maximum number of requests that the uWebSockets.js listener answers in one turn of the event loop. Further requests wait for the next
-   * turn of the event loop.
-   */
+  /** Maximum number of requests that the uWebSockets.js listener answers in one turn of the event loop. */
   repliesPerTurnMax: 256,
-  /**
-   * Default for the maximum time that a stopping service waits for pending requests. After this time, the service closes the connections of
-   * pending requests.
-   */
+  /** Default for the maximum time that a stopping service waits for pending requests before it closes their connections. */
   drainDeadlineDefaultMs: 5_000,
   drainDeadlineSecondsMax: 600,
   /** Maximum configurable delay before a stopping service refuses new connections. */
@@ -63,10 +51,7 @@ export const bounds = {
   /** The service logs a warning if the certificate expires within this time. */
   certificateExpiryWarningMs: 14 * 24 * 60 * 60 * 1000,
   certificateExpiryCheckIntervalMs: 12 * 60 * 60 * 1000,
-  /**
-   * Maximum length of a header that the service parses as a comma-separated list, such as `Accept`. An `Accept` header of a browser has at
-   * most a few hundred characters.
-   */
+  /** Maximum length of a comma-separated header, such as `Accept`; an `Accept` header of a browser has at most a few hundred characters. */
   headerListCharactersMax: 1_024,
   /** Cache-Control max-age of scripts and logos without a content hash in their URL. */
   staticMaxAgeSeconds: 300,
@@ -101,20 +86,15 @@ export const bounds = {
   /** Maximum length of a key or value in the `metadata` of a session. */
   metadataCharactersMax: 256,
   idempotencyKeyCharactersMax: 255,
-  /**
-   * Maximum number of stored idempotency keys. Each stored idempotency key uses about 120 bytes outside the heap until the session of the
-   * key expires. Requests with a new idempotency key get 503 while the maximum number of idempotency keys is stored.
-   */
+  /** Maximum number of stored idempotency keys (about 120 bytes each); at the maximum, requests with a new idempotency key get 503. */
   idempotencyKeysMax: 1_000_000,
   /** Maximum number of expired idempotency keys that are deleted when a new idempotency key is stored. */
   expiredIdempotencyKeysPerInsert: 16,
   /** Maximum size of the JSON text that is hashed to compare the payloads of two requests. */
   idempotencyPayloadBytesMax: 48 * 1024,
-  /** Number of shards of the session store, because growing one large hash table would block the event loop for too long. */
+  /** Number of shards of the session store. Each shard has its own hash table, so growing one table blocks the event loop only briefly. */
   sessionStoreShards: 256,
-  /**
-   * Interval at which expired sessions are deleted from each shard. Requests for an expired session are rejected even before its deletion.
-   */
+  /** Interval at which each shard deletes expired sessions. Requests for expired sessions are rejected even before the deletion. */
   sessionSweepIntervalMs: 60_000,
   /** Minimum interval between two searches for expired sessions while the session store is full. */
   sessionStoreFullCheckIntervalMs: 100,
@@ -137,10 +117,7 @@ export const bounds = {
   offersShownMax: 20,
   /** Number of offers per sort order in a cached ranking; more than a response shows, because some offers may become unavailable. */
   offersRankedMax: 32,
-  /**
-   * Maximum number of offers whose availability may change before a cached ranking is recomputed. After fewer changes, only the total
-   * number of offers in the ranking is corrected, because this is faster.
-   */
+  /** Maximum number of offers whose availability may change before a cached ranking is recomputed. */
   offersRecountedMax: 64,
   /** Maximum number of offers in a catalog. Offer indices are 16-bit integers. */
   catalogOffersMax: 20_000,
@@ -187,10 +164,7 @@ export const bounds = {
   /** Maximum number of requests queued for the matching threads; further requests get 503. */
   matchQueueRequestsMax: 4_096,
   matchBatchRequestsMax: 64,
-  /**
-   * Delay before the first restart of a matching thread that exited without processing a request. Each further restart of the thread
-   * doubles this delay.
-   */
+  /** Initial restart delay of a matching thread that exited without processing a request; each restart doubles the delay. */
   matchWorkerRestartDelayMinMs: 100,
   /** Maximum restart delay of a matching thread, shorter than the request deadline so that waiting requests can still be answered. */
   matchWorkerRestartDelayMaxMs: 1_000,
@@ -202,7 +176,7 @@ export const bounds = {
   explanationQueueMax: 16,
   /** Time for which clicks on offers of a replaced catalog are still valid (docs/contract.md#replaced-catalogs). */
   replacedCatalogRetentionMs: 28 * 60 * 60 * 1000,
-  /** Maximum number of stored replaced catalogs. Further catalog changes fail until the oldest replaced catalog expires. */
+  /** Maximum number of stored replaced catalogs. At the maximum, catalog changes fail until the oldest replaced catalog expires. */
   replacedCatalogsMax: 256,
 
   // Logos
@@ -222,23 +196,19 @@ export const bounds = {
   // Clicks (docs/contract.md#click-redirect)
   /** A click is counted only if the session was created at most this time earlier. */
   clickAttributionMs: 24 * 60 * 60 * 1000,
-  /**
-   * Maximum time that a click redirect waits until the click record is durable. After this time, the redirect is sent even if the click
-   * record is not durable yet.
-   */
+  /** Maximum time that a click redirect waits until the click record is durable; after a timeout, the redirect is sent anyway. */
   clickDurabilityTimeoutMs: 500,
-  /** Maximum number of recorded clicks of one session on one offer. Clicks above this maximum are redirected but not recorded. */
+  /** Maximum number of recorded clicks of one session on one offer; further clicks are redirected but not recorded. */
   clicksRecordedPerLinkMax: 10,
-  /** Maximum number of recorded clicks of one session on all offers. Clicks above this maximum are redirected but not recorded. */
+  /** Maximum number of recorded clicks of one session on all offers; further clicks are redirected but not recorded. */
   clicksRecordedPerSessionMax: 64,
   /** Number of one-byte cells in each of the four rows of the count-min sketch that counts the recorded clicks of sessions. */
   sessionClickCells: 1024 * 1024,
   /** Maximum number of click URLs whose recorded clicks are counted in memory. */
   clickCountersMax: 200_000,
   /**
-   * Maximum number of pairs of a session and a shown offer with a daily cap; each pair takes at most 24 bytes of memory. To make space for
-   * new pairs, the pairs of the oldest sessions are deleted. If the pair of a session and an offer was deleted, a repeated click counts
-   * towards the daily cap again, but books no revenue.
+   * Maximum number of stored pairs of a session and a shown offer with a daily cap (at most 24 bytes per pair). New pairs replace the pairs
+   * of the oldest sessions. A repeated click whose pair was replaced counts towards the daily cap again, but books no revenue.
    */
   sessionCappedOfferPairsMax: 4_000_000,
 
@@ -306,7 +276,7 @@ export const bounds = {
    * reload times out, the service keeps the API keys that it loaded earlier.
    */
   apiKeyReadLockTimeoutMs: 20,
-  /** Maximum number of cached key IDs and of cached account names for log lines, which use a few hundred kB of memory. */
+  /** Maximum number of entries in the cache of key IDs and in the cache of account names; full caches use a few hundred kB. */
   callerNameCacheEntriesMax: 4_096,
   /** Maximum time that a command waits for the lock on the key file. */
   apiKeyCommandLockTimeoutMs: 5_000,
@@ -347,15 +317,12 @@ export const bounds = {
   analyticsQueryTimeoutMs: 2_000,
 
   // Operations
-  /** Maximum time that a metrics scrape waits for another thread or the disk. Metrics that take longer are omitted from the response. */
+  /** Maximum time that a metrics scrape waits for another thread or the disk; metrics that time out are omitted. */
   scrapeReadTimeoutMs: 250,
   loopDelaySampleIntervalMs: 20,
   /** Maximum number of stored samples of the ledger position, from which the analytics lag is computed. */
   analyticsLagSamplesMax: 512,
-  /**
-   * Initial interval between two samples of the ledger position, from which the analytics lag is computed. The interval doubles whenever
-   * `analyticsLagSamplesMax` samples are stored.
-   */
+  /** Initial interval between two samples of the ledger position; the interval doubles whenever `analyticsLagSamplesMax` is reached. */
   analyticsLagSampleIntervalMs: 100,
 
   // Configuration
@@ -407,7 +374,7 @@ export const bounds = {
    * that were appended before the query are written.
    */
   logLingerMs: 5,
-  /** Maximum total size of the records that are appended but not durable yet. At this size, requests that append a record get 503. */
+  /** Maximum total size of the records that are appended but not durable yet; at the maximum, requests that append a record get 503. */
   logPendingBytesMax: 16 * 1024 * 1024,
   /**
    * Time after which the journal continues in a new log (see `FileJournal`). The journal deletes a log when all sessions with changes in
@@ -416,31 +383,24 @@ export const bounds = {
   journalRotationIntervalMs: 15 * 60 * 1000,
   /** Interval at which the journal checks whether to create a new journal log or delete old journal logs. */
   journalMaintenanceIntervalMs: 60_000,
-  /**
-   * Maximum time by which the wall clock may be set back without a loss of live sessions at the next restart. If the wall clock was set
-   * back further, a restart may skip ledger records of live sessions.
-   */
+  /** Maximum time by which the wall clock may be set back without a loss of live sessions at the next restart. */
   clockSetBackMsMax: 60 * 60 * 1000,
   /** Maximum number of log records that the aggregator thread applies in one transaction. */
   projectionBatchRecordsMax: 8_192,
   /**
-   * Maximum time for which the aggregator thread collects log records for one transaction. The transaction starts earlier if an analytics
-   * query waits or enough log records have been collected. With 250 ms instead of 20 ms, a session needs 32.6 us instead of 35.3 us of CPU
-   * time under load.
+   * Maximum time for which the aggregator thread collects log records for one transaction. A waiting analytics query or a full batch starts
+   * the transaction immediately. With 250 ms instead of 20 ms, a session needs 32.6 us instead of 35.3 us of CPU time under load.
    */
   projectionLingerMs: 250,
   /** Maximum number of names (tags, offers, lenders) whose row IDs the aggregator thread caches. */
   projectionNameCacheEntriesMax: 20_000,
   /** Maximum number of sessions whose row IDs the aggregator thread caches. */
   projectionSessionCacheEntriesMax: 20_000,
-  /** Maximum number of session IDs in one database row. With more session IDs, a row would need SQLite overflow pages. */
+  /** Maximum number of session IDs in one database row, so that the row needs no SQLite overflow pages. */
   cohortRowSessionsMax: 30,
   /** Maximum number of sessions beyond the retention period that the aggregator thread deletes in one transaction. */
   sessionsPrunedPerTransaction: 500,
-  /**
-   * Maximum number of experiments (tags with sessions) in one reply of the aggregator thread. A reply with 5,000 experiments takes a few
-   * milliseconds.
-   */
+  /** Maximum number of experiments (tags with sessions) in one reply of the aggregator thread, so that a reply takes only milliseconds. */
   experimentsPerPage: 5_000,
   /** A checkpoint starts when the write-ahead log of the analytics store has this number of pages of 4 KiB. */
   analyticsStoreCheckpointPages: 4_000,
@@ -452,8 +412,8 @@ export const bounds = {
   /** Maximum heap size of the aggregator thread. Batches of ledger records and the caches use only a small part of this heap. */
   aggregatorHeapMegabytes: 256,
   /**
-   * Delay before the aggregator thread is restarted after its first exit. Each further exit of the thread doubles this delay, up to
-   * `aggregatorRestartDelayMaxMs`. If the thread applied ledger records before it exited, the delay is reset to this value.
+   * Initial restart delay of the aggregator thread. Each exit doubles the restart delay, up to `aggregatorRestartDelayMaxMs`. After the
+   * exit of a thread that applied ledger records, the initial delay applies again.
    */
   aggregatorRestartDelayMinMs: 100,
   aggregatorRestartDelayMaxMs: 5_000,
@@ -463,8 +423,8 @@ export const bounds = {
 
 // The longest session metadata fits into a log record, even if every character is escaped as 6 bytes.
 assert(bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 6 + 1_024 < bounds.logRecordBytesMax);
-// The text that is hashed for an Idempotency-Key can contain the longest session metadata and the longest user agent. A metadata character
-// that is escaped twice takes up to 7 bytes, such as `\\u0001`.
+// The JSON text that is hashed to compare two requests can contain the longest session metadata and the longest user agent. JSON inside a
+// JSON string escapes a metadata character as up to 7 bytes, such as `\\u0001`.
 assert(
   bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 7 + bounds.userAgentCharactersMax * 6 + 1_024 <
     bounds.idempotencyPayloadBytesMax,
@@ -503,7 +463,7 @@ assert(bounds.scrapeReadTimeoutMs * 4 <= bounds.requestDeadlineMs);
 // The default drain deadline is longer than a request deadline, so that pending requests can be answered before the service stops.
 assert(bounds.requestDeadlineMs + bounds.deadlineCheckIntervalMs < bounds.drainDeadlineDefaultMs);
 assert(bounds.clickAttributionMs + bounds.sessionTtlMs <= bounds.replacedCatalogRetentionMs);
-// A payload is shorter than 2^24 bytes, so the highest byte of the length field in a frame contains only the mark bit.
+// A log record has fewer than 2^24 bytes, so its length leaves the highest bit of the 32-bit length field free for the sync mark.
 assert(bounds.logRecordBytesMax * 2 <= bounds.logReadChunkBytes && bounds.logRecordBytesMax < 2 ** 24);
 assert(bounds.offersShownMax <= bounds.logRecordItemsMax && bounds.widgetEventsPerBatchMax <= bounds.logRecordItemsMax);
 // In the array of a journal batch, each change takes two elements, so the maximum number of elements must be even.

@@ -21,16 +21,15 @@ type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
  *        |                     +------------- the ledger has grown --------------+
  *        +------------------------------- all records applied -------------------+
  *
- * While waiting, the aggregator collects many groups of records for one transaction. The main thread sends `wake` messages only while the
- * aggregator sleeps, so a waiting aggregator gets no `wake` messages. If a query is pending, the aggregator stops waiting and applies a
- * batch immediately. After each batch, the aggregator deletes a limited number of rows of sessions that are no longer retained. The
- * aggregator does not wait or sleep until all rows of these sessions are deleted.
+ * While waiting, the aggregator collects many groups of records for one transaction. The main thread sends `wake` messages only in the
+ * state `sleeping`. A pending query ends the state `waiting` immediately. After each batch, the aggregator deletes some rows of sessions
+ * that are no longer retained. While such rows remain, the aggregator applies batches without waiting or sleeping.
  */
 export class Aggregator {
   readonly #port: MessagePort;
   readonly #progress: AggregatorProgress;
   readonly #follower: LedgerFollower;
-  /** Queries that wait until the aggregator has applied more ledger records. The main thread limits the number of these queries. */
+  /** Queries that wait until the ledger is applied up to `position`; at most `bounds.analyticsQueriesInFlightMax` queries. */
   #pendingQueries: PendingQuery[] = [];
   #batchTimer: NodeJS.Timeout | null = null;
   #batchImmediate: NodeJS.Immediate | null = null;
@@ -115,7 +114,7 @@ export class Aggregator {
   #executeQuery(query: AggregatorQuery): QueryResults[QueryName] {
     if (query.name !== 'applyRetention') return this.#follower.execute(query);
     const outcome = this.#follower.applyRetention(query.parameter);
-    // Schedules a batch, because the rows of expired sessions are deleted after each batch.
+    // The next batch also deletes rows of sessions that are no longer retained.
     this.#scheduleNextBatch();
     return outcome;
   }

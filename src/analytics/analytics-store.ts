@@ -50,7 +50,7 @@ export class AnalyticsStore {
   readonly #selectTotals: Statement<[], RecordCounts>;
   #cursor: LogCursor | null;
 
-  /** Opens the file, or creates it if it does not exist. Throws `StoreVersionMismatchError` or an SQLite error. */
+  /** Opens or creates the analytics store. Throws `StoreVersionMismatchError` or an SQLite error. */
   constructor(file: string) {
     this.#database = openAnalyticsDatabase(file);
     try {

@@ -46,10 +46,7 @@ export interface CohortQuery extends CohortFilter {
 export interface SummaryQuery extends CohortQuery {
   /** Day number of the current day (UTC). Sessions older than 45 days are matured (docs/contract.md#matured-figures). */
   readonly today: number;
-  /**
-   * First cohort day of the figures in `matured`. The default and the latest possible day is `fromDay`. The last cohort day of these
-   * figures is `toDay`.
-   */
+  /** First cohort day of the figures in `matured`: `fromDay` (the default) or an earlier day. The last cohort day is `toDay`. */
   readonly maturedFromDay?: number;
 }
 
@@ -79,9 +76,8 @@ export interface LenderMetrics {
 
 interface RetentionCoverage {
   /**
-   * First day (day number) whose sessions are retained; 0 if all sessions are retained. Sessions created before the first retained day are
-   * not included in session rows and in figures of listed sub_ids. Figures of a referrer tag include days whose sessions are no longer
-   * retained.
+   * First day (day number) whose sessions are retained; 0 if all sessions are retained. Session rows and the figures of listed sub_ids
+   * exclude sessions created before the first retained day. The figures of a referrer tag include all days.
    */
   readonly retainedFromDay: number;
 }

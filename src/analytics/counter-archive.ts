@@ -6,7 +6,7 @@ import { writeSegment } from '../event-log/segment-files.ts';
 import { LogDamagedError } from '../event-log/segment-reader.ts';
 
 /**
- * A record of the archive. Each log segment contains one archive segment with these records:
+ * A record of the archive. Each segment of the archive, except an end segment, contains these records:
  *
  *     header; per experiment: its name, its day counters, its lender counters; footer
  *
@@ -51,7 +51,7 @@ export type ArchivedDay = readonly [
     /** Sum of the squared revenue of each session, as a decimal string, because it may exceed `Number.MAX_SAFE_INTEGER`. */
     confirmedCentsSquared: string,
   ],
-  /** Number of widget events for each event type of the release that wrote the record; absent if there are no events. */
+  /** Number of widget events by type; absent without widget events. Records of other releases may contain fewer or more types. */
   widgetEvents?: readonly number[],
 ];
 
@@ -158,10 +158,9 @@ export class CounterArchive {
   }
 
   /**
-   * Archives the counters of the days from `computeFirstRetainedDay` (inclusive) to `untilDay` (exclusive). `untilDay` must be greater than
-   * `computeFirstRetainedDay`. When `append` returns, the segment is durable. Throws `ArchiveWriteError` if the segment cannot be written, and
-   * passes on the errors of `counters`. If `append` throws, the caller must treat the days as not archived. If the segment is complete
-   * despite the error, the next start finds the days in the archive.
+   * Archives the counters of the days from `firstRetainedDay` (inclusive) to `untilDay` (exclusive, at least one day later) in a durable
+   * segment. Throws `ArchiveWriteError` if the segment cannot be written, and passes on the errors of `counters`. If `append` throws, treat
+   * the days as not archived; the next start may still find a complete segment.
    */
   append({ wallMs, untilDay, ledgerStartPosition }: ArchiveRange, counters: ArchivedCounters): void {
     const fromDay = this.#retainedFromDay;
@@ -186,7 +185,7 @@ export class CounterArchive {
     try {
       writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
     } catch (error) {
-      // Ignores system errors, because the segment with the archived counters is already complete.
+      // A failed write of the end segment is ignored, because the segment with the archived counters is already complete.
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
     }
   }

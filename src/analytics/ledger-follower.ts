@@ -83,9 +83,8 @@ export class LedgerFollower {
   }
 
   /**
-   * Archives the daily counters of days that are older than the retention period. Queries for archived days read the daily counters instead
-   * of the sessions. Call this method only after all acknowledged records have been applied, because later records of expired sessions are
-   * ignored.
+   * Archives the daily counters of days that are older than the retention period. Call this method only after all acknowledged records have
+   * been applied, because records of sessions from archived days are ignored afterwards.
    */
   applyRetention(request: RetentionRequest): RetentionResult {
     return this.#closeOnError(() => this.#store.applyRetention(this.#archive, request));

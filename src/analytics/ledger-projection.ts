@@ -40,11 +40,11 @@ export class LedgerProjection {
   readonly cohortDeltas = new Map<number, NewSessionsOfDay>();
   readonly dayDeltas = new Map<number, DailyCounterChanges>();
   readonly lenderDeltas = new Map<string, LenderCounterChanges>();
-  /** Latest creation day of the new sessions in each ledger segment. The key is the first sequence number of the segment. */
+  /** Latest cohort day of the sessions created in each ledger segment, by the first sequence number of the segment. */
   readonly lastCohortDayBySegment = new Map<number, number>();
   readonly newClicks: CountedClick[] = [];
   readonly revenue: RevenueChanges;
-  /** Index of the first `#indexedClicks` elements of `newClicks`. When a confirmation looks up a click, all new clicks are indexed. */
+  /** The first `#indexedClicks` clicks of `newClicks`, by session and offer; `#findClick` adds the other clicks before a lookup. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
   readonly totals: RecordCounts = { ...emptyRecordCounts };
@@ -57,8 +57,8 @@ export class LedgerProjection {
   }
 
   /**
-   * Applies the ledger record at `position`. A value that is not a valid ledger record is only counted as malformed. The caller may reuse
-   * the value's byte arrays after the call.
+   * Applies the ledger record at `position`. A `value` that is not a valid ledger record is only counted as malformed. After the call, the
+   * caller may reuse the byte arrays in `value`.
    *
    * @param segment first sequence number of the ledger segment that contains the record
    */
@@ -143,7 +143,7 @@ export class LedgerProjection {
     this.#findOrAddDayChanges(session.experiment, daysSinceEpoch(decodeSubId(sub).createdMs), session.device).views++;
   }
 
-  /** Counts widget events. The ledger contains no repeated events, because the main thread removes them before it appends a record. */
+  /** Counts the widget events of a record, from which the main thread has already removed repeated events. */
   #applyWidgetEvents(session: SessionState, [, wallMs, sub, , , types]: WidgetEventsReportedRecord): void {
     session.lastEventMs = Math.max(session.lastEventMs, wallMs);
     this.changedSessions.set(session.key, session);
@@ -164,7 +164,7 @@ export class LedgerProjection {
     [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClickedRecord,
   ): void {
     const { createdMs } = decodeSubId(sub);
-    // -1 means that the store does not contain the offer.
+    // For an offer that is not in the store, the row ID is -1, which matches no shown or clicked offer.
     const offer = this.#state.offers.find(offerId) ?? -1;
     const wasShown = session.shownOffers.includes(offer);
     const wasClicked = session.clickedOffers.includes(offer);
@@ -177,7 +177,7 @@ export class LedgerProjection {
     this.#countClick(session, sub, offer, { lenderName, clickedMs: wallMs, valueMicros });
   }
 
-  /** Applies a confirmation or a reversal. If the record of a click was lost, a confirmation that contains the click adds the click. */
+  /** Applies a confirmation or a reversal. If the ledger lost the click record, counts the click from the data in the confirmation. */
   #applyConfirmation(session: SessionState, record: RevenueConfirmedRecord | RevenueReversedRecord): void {
     const confirmation = toConfirmation(record);
     const { sub, offerId, txid } = confirmation;
@@ -200,7 +200,7 @@ export class LedgerProjection {
 
     session.lastEventMs = Math.max(session.lastEventMs, record[1]);
     this.changedSessions.set(session.key, session);
-    // Without a counted click, `checkConfirmation` accepts only confirmations that contain the click, so `confirmation.click` is not null.
+    // If no click was counted, `confirmation.click` is not null, because `checkConfirmation` rejects a confirmation without the click.
     const lender =
       click?.lender ?? this.#countClick(session, sub, offer, { lenderName: record[4], ...confirmation.click! });
     const { confirmedMicros, confirmedCentsSquared } = this.revenue.applyConfirmation(
@@ -254,7 +254,7 @@ export class LedgerProjection {
   }
 
   #findOrAddDayChanges(experiment: number, day: number, device: number): DailyCounterChanges {
-    // The key is below 2^53, because a day has at most 22 bits, a device class 3 bits and an experiment 28 bits.
+    // The map key is a safe integer: a day has at most 22 bits, a device class 3 bits and an experiment 28 bits.
     const key = (experiment * 2 ** 22 + day) * 8 + device;
     let delta = this.dayDeltas.get(key);
     if (delta === undefined) {

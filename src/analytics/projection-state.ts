@@ -2,7 +2,7 @@ import type { ConfirmedPayout } from '../confirmations/confirmation.ts';
 import { msPerDay } from '../domain/calendar.ts';
 import { subIdByteLength } from '../ids/sub-id.ts';
 
-/** The 32 bytes of a sub_id as a latin1 string. A sub_id starts with the creation time, so these strings sort by creation time. */
+/** The 32 bytes of a sub_id as a latin1 string. A sub_id starts with its creation time, so sort keys are in the order of creation. */
 export type SubIdSortKey = string;
 
 export function toSubIdSortKey(sub: Uint8Array): SubIdSortKey {

@@ -57,7 +57,7 @@ export class ReadOnlyAnalytics implements Analytics {
     this.#database.close();
   }
 
-  /** Runs a query on one snapshot of the store, which includes the first retained day, because another process may delete sessions. */
+  /** Reads the first retained day and runs a query in one transaction, because another process may delete sessions at the same time. */
   #inTransaction<Result>(read: (sessions: SessionReader) => Result): Result {
     return this.#database.transaction(() => {
       this.#lastPosition = this.#selectPosition.get() ?? 0;

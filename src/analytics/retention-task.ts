@@ -10,7 +10,7 @@ interface RetentionTaskOptions {
   readonly analytics: Pick<ThreadAnalytics, 'applyRetention'>;
   /** Deletes all ledger segments whose records all precede `beforePosition`. Resolves with the number of deleted segments. */
   readonly deleteLedgerBefore: (beforePosition: number) => Promise<number>;
-  /** Called after a run that deleted ledger segments, or sessions created before the day `computeFirstRetainedDay`. */
+  /** Called after a run that deleted ledger segments, or the sessions created before the day `retainedFromDay`. */
   readonly onDeleted: (deleted: { readonly retainedFromDay: number; readonly segments: number }) => void;
   /** Called when a run fails; the task retries the run later. */
   readonly onError: (error: unknown) => void;

@@ -4,11 +4,11 @@ import type { SessionRow, SessionRowsPage, SessionRowsQuery } from './analytics.
 import { prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
 import { isInDayRange, LenderRevenueTotals, type SessionReader, type StoredSession } from './session-reader.ts';
 
-/** A cohort day with sessions after `afterPosition`, and the `first_position` of the first `cohort_piece` row that contains one. */
+/** A cohort day with sessions after `afterPosition`, and the `first_position` of the first `cohort_piece` row with such a session. */
 type DayHead = [day: number, firstPosition: number];
 
 /**
- * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. Every page takes about the same time, because
+ * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. A later page takes no longer than the first page, because
  * `cohort_piece` rows of earlier pages are not read.
  */
 export class SessionRowsReader {
@@ -19,7 +19,6 @@ export class SessionRowsReader {
 
   constructor(database: Database, sessions: SessionReader) {
     this.#sessions = sessions;
-    // For each row of `days`, the subquery searches the primary key of `cohort_piece` once.
     this.#selectDayHeads = prepareArrayQuery(
       database,
       `WITH days AS (
@@ -60,9 +59,8 @@ export class SessionRowsReader {
   }
 
   /**
-   * Finds the first `limit + 1` sessions of the query. If the result has `limit + 1` sessions, there is a next page. Usually, this method
-   * reads sessions of only one or two days, because sessions in the ledger are nearly sorted by day. After the clock was set back, sessions
-   * of different days alternate in the ledger, and the method reads more days.
+   * Finds the first `limit + 1` sessions of the query; `limit + 1` sessions mean that there is a next page. Usually reads sessions of only
+   * one or two days, because the ledger is nearly sorted by day.
    */
   #findSessionsByReferrerTag(query: SessionRowsQuery): StoredSession[] {
     const { toDay, afterPosition: after, limit } = query;

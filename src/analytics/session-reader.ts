@@ -111,7 +111,7 @@ export class SessionReader {
     return { sub, day, experiment, position, device, views, clicks, lastEventMs, widgetEvents };
   }
 
-  /** Yields the listed sessions that match the tenant and tag of the query. The days of the query are ignored. */
+  /** Yields the sessions in `subs` that match the tenant and tag of the query. Does not check the days of the query. */
   *findListedSessions(query: CohortQuery, subs: readonly Uint8Array[]): Generator<StoredSession, void> {
     const matches = new Map<number, boolean>();
     for (const sub of splitSubs(subs)) {

@@ -41,8 +41,7 @@ export class AggregatorProgress {
   tryMarkAggregatorAsleep(): boolean {
     Atomics.store(this.#cells, awakeCell, 0n);
     if (this.durablePosition <= this.appliedPosition) return true;
-    // The main thread may have sent a `wake` message since the aggregator was marked as sleeping. An awake aggregator ignores `wake`
-    // messages.
+    // If the main thread has already sent a `wake` message, the message does no harm.
     Atomics.store(this.#cells, awakeCell, 1n);
     return false;
   }
@@ -54,9 +53,8 @@ const awakeCell = 2;
 const cellCount = 3;
 
 /**
- * Measures the analytics lag from samples of the durable position. The lag is the time since the oldest record that is not applied yet
- * became durable. When the maximum number of samples is reached, the sample interval doubles, which also doubles the error of the measured
- * lag.
+ * Measures the analytics lag: the time since the oldest record that is not applied yet became durable. Stores samples of the durable ledger
+ * position and their times. At `analyticsLagSamplesMax` samples, the sample interval doubles, which also doubles the error of the lag.
  */
 export class AnalyticsLag {
   #samples: { readonly position: number; readonly atMs: number }[] = [];

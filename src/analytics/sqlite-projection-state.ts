@@ -85,8 +85,8 @@ export class SqliteProjectionState {
   readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
   readonly #metadataWriter: RowWriter;
   /**
-   * Greatest sub_id of all sessions in the store. A sub_id that is greater than this value is not in the store, so no lookup is needed.
-   * The sub_ids of most new sessions are greater, because a sub_id starts with the creation time.
+   * Greatest sub_id in the store. The sub_id of a new session is usually above `#newestKey`, and `findSession` then needs no database
+   * query.
    */
   #newestKey: SubIdSortKey;
 

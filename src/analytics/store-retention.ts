@@ -32,10 +32,7 @@ export class RetentionCutoff {
     return this.#firstKey;
   }
 
-  /**
-   * Sets the first retained day. The caller must open a transaction first. If this method throws, discard this object, because its first
-   * retained day may differ from the file.
-   */
+  /** Sets the first retained day. The caller must open a transaction first and, if the transaction is rolled back, discard this object. */
   setFirstRetainedDay(day: number): void {
     this.#updateFromDay.run(day);
     this.#firstDay = day;
@@ -58,9 +55,7 @@ export class SessionPruner {
   readonly #deleteClicks: Statement<[number]>;
   readonly #deletePayouts: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
-  /**
-   * All rows of sessions created before this day are deleted. The initial value is 0, because old rows may remain from an earlier process.
-   */
+  /** First day whose sessions may still have rows; 0 at the start, because an earlier process may have left old rows. */
   #prunedUntilDay = 0;
 
   constructor(database: Database, retainedSessions: RetentionCutoff) {
@@ -121,7 +116,7 @@ export type RetentionResult =
       readonly archived: true;
       /** First day (day number) whose sessions are retained. */
       readonly retainedFromDay: number;
-      /** Whether this call increased `computeFirstRetainedDay`. */
+      /** Whether this call increased the first retained day. */
       readonly isNew: boolean;
       /** Ledger records before this position can be deleted, because a rebuild of the store does not need these records. */
       readonly ledgerStartPosition: number;
@@ -164,7 +159,7 @@ export class AnalyticsRetention {
       return { archived: false, reason: error.message };
     }
     const retainedFromDay = this.#retainedSessions.firstRetainedDay;
-    // The `ledgerStartPosition` in the archive may be too high, because the current ledger may be newer than the archive.
+    // Uses the lower of two positions, because `ledgerStartPosition` in the archive may belong to an earlier ledger.
     const ledgerStartPosition =
       cursor === null
         ? 0
@@ -196,9 +191,8 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the first day whose sessions must be retained; 0 if no session has to be deleted. The retention period ends today, or on the
-   * day after the second newest cohort day if this day is before today. Cohort days are used because a single start with a clock that is
-   * months ahead must not delete all sessions.
+   * Returns the first day whose sessions must be retained; 0 if no session has to be deleted. The retention period ends today, but no later
+   * than one day after the second newest cohort day, so that a start with a clock that is months ahead does not delete all sessions.
    */
   #computeFirstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;
@@ -210,8 +204,8 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the oldest ledger segment with a session that was created on `day` or later. Older segments contain no records of such
-   * sessions, because the creation record of a session is always its first record.
+   * Returns the first position of the oldest ledger segment in which a session was created on `day` or later. No older segment contains
+   * records of a session from `day` or later, because a session's creation record is its first record.
    */
   #firstSegmentSinceDay(day: number, { segment }: LogCursor): number {
     return Math.min(segment, this.#selectFirstSegmentSince.get(day) ?? segment);

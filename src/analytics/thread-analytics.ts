@@ -55,10 +55,10 @@ interface PendingQuery {
  *
  *     starting --ready--> running --exit--> restarting --delay--> starting        any state --close--> closed
  *
- * Accepts queries while the thread is running. A query waits in a queue until its ledger position is durable and fewer than
- * `bounds.analyticsQueriesInFlightMax` queries are unanswered. A query that is cancelled while it is queued is never sent to the thread.
- * When the aggregator thread exits, all pending queries are rejected. Rejected queries are not sent again, because their callers have
- * deadlines.
+ * Accepts queries while the thread is running. A query waits in a queue until all records appended before the query are durable. The thread
+ * gets at most `bounds.analyticsQueriesInFlightMax` queries at a time. A query that is cancelled while it is queued is never sent to the
+ * thread. When the aggregator thread exits, all pending queries are rejected. Rejected queries are not sent again, because their callers
+ * have deadlines.
  */
 export class ThreadAnalytics implements Analytics, PayoutStateReader {
   readonly #started: Promise<void>;
@@ -147,10 +147,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
-  /**
-   * Calls `LedgerFollower.applyRetention`. The promise may reject although expired sessions have been deleted. After a rejection, callers
-   * can call `applyRetention` again.
-   */
+  /** Calls `LedgerFollower.applyRetention`. May reject although the retention was applied; a repeated call is safe. */
   applyRetention(request: RetentionRequest): Promise<RetentionResult> {
     return this.#query({ name: 'applyRetention', parameter: request });
   }
@@ -160,7 +157,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#closing;
   }
 
-  /** @param currentOnly if true, the query does not wait until appended records are applied */
+  /** @param currentOnly if true, the query reads the store at once, and does not wait until all appended records are applied */
   #query<Name extends QueryName>(
     query: AggregatorQuery & { readonly name: Name },
     {
@@ -174,9 +171,9 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
       return Promise.reject(new AnalyticsUnavailableError('analytics query queue is full'));
     }
     const { log } = this.#options;
-    // Reads the durable position of the ledger, because records may have become durable before the callback was registered.
+    // Records may have become durable before `onLedgerDurable` was registered as a callback of the ledger.
     if (log.durablePosition > this.#progress.durablePosition) this.onLedgerDurable(log.durablePosition);
-    // All acknowledged records are durable. The query does not wait for other records, because an unhealthy ledger may never write them.
+    // If the ledger is unhealthy, the query waits only for durable records, because pending records may never be written.
     const position = currentOnly ? 0 : log.healthy ? log.lastAppendedPosition : log.durablePosition;
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<QueryResults[Name]>();
@@ -225,7 +222,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     this.#worker.postMessage(message);
   }
 
-  /** @param failed called instead of a restart if the thread exits before it is ready */
+  /** @param failed callback for an exit before the message `ready`; without this callback, the thread is restarted */
   #startWorker(ready?: () => void, failed?: (error: Error) => void): void {
     const { files, onCrash, onRecovered, onRebuild, onRebuilt } = this.#options;
     const workerData: AggregatorWorkerData = { files, progress: this.#progress.buffer };

@@ -41,8 +41,8 @@ export const apiKeyLimitNames = [
 ] as const;
 
 /**
- * Returns the operations API's name for the first invalid member of `newKey`, or null if all members are valid. `newKey` may come from
- * untyped code, so its members can have any type.
+ * Returns the first invalid member of `newKey`, as the name of a request parameter of the operations API; null if all members are valid.
+ * Accepts members of any type, because `newKey` may come from untyped code.
  */
 export function validateNewKey(
   newKey: { readonly [Name in keyof NewKey]: unknown },
@@ -87,7 +87,7 @@ const modeAndSecretCharacters = modePrefixes.live.length + secretHexDigits;
 
 const bearerScheme = 'bearer';
 const spaceCode = 0x20;
-/** Bit that turns an upper-case ASCII letter into lower case. Setting this bit never turns another character into a letter. */
+/** Bit that converts an upper-case ASCII letter to lower case, but never converts another character to a letter. */
 const lowerCaseBit = 0x20;
 
 export function generateApiKey(keyPrefix: string, mode: ApiKeyMode): string {
@@ -138,7 +138,7 @@ export interface ApiKey {
   readonly limits: KeyLimitOverrides;
 }
 
-/** Finds API keys by hash. `findKeyByHash` is synchronous, so implementations keep all keys in memory. */
+/** Finds API keys by hash in memory, so that `findKeyByHash` can be synchronous. */
 export interface KeyDirectory {
   /**
    * Finds a key by the result of `hashApiKey`. Returns undefined for an unknown or revoked key. Does not check whether the key has expired.

@@ -21,10 +21,7 @@ export interface AdmittedCaller {
   readonly ok: true;
   readonly caller: Caller;
   readonly limitStatus: RateLimitStatus;
-  /**
-   * Reservation of one session in the daily limit of the key; the caller must release the reservation if no session is created. Null for a
-   * repeated `create_session` request and for other operations.
-   */
+  /** Session reservation, to be released if no session is created; null for repeated `create_session` requests and other operations. */
   readonly quotaReservation: QuotaReservation | null;
 }
 
@@ -75,7 +72,7 @@ export class Authenticator {
     this.#nextCleanupMs = options.clock.monotonicMs() + bounds.rateLimitWindowMs;
   }
 
-  /** Number of API keys with request counters in memory. Tests check with this number that the counters of idle keys are deleted. */
+  /** Number of API keys with request counters in memory, for tests of the deletion of idle counters. */
   get trackedKeyCount(): number {
     return this.#usageByKey.size + this.#restoredCounters.size;
   }
@@ -165,7 +162,7 @@ export class Authenticator {
   }
 
   #deleteIdleKeyUsage(nowMs: number, wallMs: number): void {
-    // Session counts restored from the ledger are kept for one more day, because the wall clock may be set back past midnight.
+    // Keeps the restored session counts of yesterday, because the wall clock may be set back past midnight.
     if (daysSinceEpoch(wallMs) > this.#lastRestoredDay + 1) this.#restoredCounters.clear();
     for (let i = 0; i < bounds.keyUsagesFreedPerRequest; i++) {
       const next = this.#cleanupIterator.next();

@@ -91,7 +91,7 @@ export function keyFilePath(dataDir: string): string {
  * Opens the key file. If the key file does not exist, creates the file and its folder, unless `mustExist` is true. Several processes may
  * open the file at the same time. Throws `KeyFileError` if the file cannot be opened.
  *
- * @param waitMs maximum time in milliseconds that one statement waits for another process's lock. Waiting blocks the thread.
+ * @param waitMs maximum time in milliseconds that one statement blocks the thread while another process locks the key file
  */
 export function openKeyFile(path: string, waitMs: number, mustExist = false): Database.Database {
   if (mustExist && !existsSync(path)) throw new KeyFileError(`key file ${path} does not exist; create a key first`);
@@ -129,8 +129,8 @@ export class KeyFileWriter {
   /**
    * Opens the key file, or creates it if the file does not exist. Throws `KeyFileError` if the file cannot be opened.
    *
-   * @param waitMs maximum time in milliseconds that a change waits for a write of another process. Waiting blocks the thread. After
-   *   `waitMs`, the change throws an error for which `isKeyFileBusy` returns true.
+   * @param waitMs maximum time in milliseconds that a change blocks the thread while another process writes; after `waitMs`, the change
+   * throws an error for which `isKeyFileBusy` returns true
    */
   static open<Writer extends KeyFileWriter>(this: WriterClass<Writer>, path: string, waitMs?: number): Writer {
     return new this(path, false, waitMs);
@@ -162,9 +162,7 @@ export function extractLimits<Row extends KeyLimitOverrides>(row: Row) {
   return { limits: { requestsPerMinute, analyticsPerMinute, sessionsPerDay }, ...others };
 }
 
-/**
- * Whether a change of the key file failed because another process locked the file for too long. A failed change does not modify the file.
- */
+/** Whether a change of the key file failed because another process locked the file for too long. */
 export function isKeyFileBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
@@ -179,7 +177,7 @@ function migrate(database: Database.Database, path: string, waitMs: number): voi
   enableWal(database, waitMs);
   database
     .transaction(() => {
-      // Another process may have migrated the file before this transaction started.
+      // Reads the version again, because another process may have migrated the key file in the meantime.
       const version = readSchemaVersion(database);
       if (version > schemaVersion) {
         throw new KeyFileError(`the key file ${path} was written by a newer version of this program`);

@@ -11,7 +11,7 @@ import {
 
 /** The tenant and the API key of an authenticated request. */
 export interface Caller extends Tenant {
-  /** Number of the API key. The ledger stores this number with each session that the key creates (docs/contract.md#sessions-per-day). */
+  /** Number of the API key, which the ledger stores with each session that the key creates (docs/contract.md#sessions-per-day). */
   readonly keyNumber: number;
 }
 
@@ -24,8 +24,7 @@ export interface QuotaReservation {
 /**
  * Counts the sessions that an API key created, by UTC day (docs/contract.md#sessions-per-day).
  *
- * Stores the counts of two days, because a reservation made before midnight can be cancelled after midnight. The wall clock may also be set
- * back past midnight.
+ * Stores the counts of two days, because a reservation can be cancelled after midnight, and the wall clock may be set back past midnight.
  */
 export class DailySessionCounter {
   readonly #days = [-1, -1];
@@ -121,10 +120,7 @@ export class KeyUsage {
     return operation === 'create_session' ? this.#sessionCounter.reserveQuota(daysSinceEpoch(wallMs)) : null;
   }
 
-  /**
-   * Of the limits of the operation, returns the status of the limit with the fewest remaining requests. At the reset time, all requests of
-   * the limit are available again.
-   */
+  /** Returns the status of the rate limit that has the fewest remaining requests, among the limits that apply to `operation`. */
   rateLimitStatus(operation: OperationName, nowMs: number, wallMs: number): RateLimitStatus {
     const requestsLeft = this.#requestWindow.remainingRequests(nowMs);
     if (operation === 'query_analytics') {

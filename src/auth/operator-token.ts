@@ -24,7 +24,7 @@ export function operatorTokenPath(dataDir: string): string {
   return join(dataDir, 'operator-token');
 }
 
-/** Reads the token file. If the token file does not exist, first creates it with a new token. Only the file's owner can read it. */
+/** Reads the operator token. If the file does not exist, first creates a file that only its owner can read, with a new token. */
 export function readOrCreateOperatorToken(path: string): { readonly token: OperatorToken; readonly created: boolean } {
   const created = !existsSync(path);
   if (created) writeFileDurably(path, `svc_operator_${randomBytes(32).toString('hex')}\n`);

@@ -75,7 +75,7 @@ export interface RateLimitPolicy {
   readonly rateLimitHeaderPrefix: string;
 }
 
-/** Rate limit policies of a key, by operation. A response reports the policy of the limit with the fewest remaining requests. */
+/** Rate limit policies of a key, by operation. Each response reports one limit: the limit with the fewest remaining requests. */
 export interface RateLimitPolicies {
   /** Policy for operations to which only the limit of requests per minute applies. */
   readonly requests: RateLimitPolicy;
@@ -157,7 +157,7 @@ export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSe
   return `${headerPrefix}${remaining}\r\nX-RateLimit-Reset: ${resetEpochSeconds}${rateLimitHeaderPrefix}${remaining};t=${resetSeconds}`;
 }
 
-/** Initial capacity of a sliding window's ring buffer, in requests. API keys with few requests need no larger ring buffer. */
+/** Initial capacity of a sliding window's ring buffer, in requests; enough for an API key with few requests. */
 const initialCapacity = 8;
 
 /**

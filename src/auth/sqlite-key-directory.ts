@@ -37,7 +37,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   readonly #accountNameCache = new Map<number, string>();
   /** Number of the last row that was read from the table `changes`. */
   #lastChange = 0;
-  /** Value of SQLite's `data_version` when all changes had been read for the last time. */
+  /** Value of SQLite's `data_version` up to which all changes have been read. */
   #loadedVersion = -1;
   #nextBatch: NodeJS.Immediate | undefined;
   #lastMissPollMs = Number.NEGATIVE_INFINITY;
@@ -139,7 +139,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
 
   /** Reads the next batch of changes. Returns true if all changes have been read. */
   #loadChangeBatch(): boolean {
-    // Reads `data_version` before the changes, so that the next poll detects a commit between the two reads.
+    // Reads `data_version` first, so that the next poll detects a commit that happens while the changes are read.
     const version = this.#selectDataVersion.get();
     if (version === undefined || version === this.#loadedVersion) return true;
     const changes = this.#selectChanges.all(this.#lastChange);
@@ -175,7 +175,7 @@ function cachedName(
   try {
     name = find.get(number);
   } catch {
-    return undefined; // The next poll reports that the key file is unreadable.
+    return undefined; // The next poll reports an unreadable key file.
   }
   if (name === undefined) return undefined;
   if (cache.size >= bounds.callerNameCacheEntriesMax) cache.delete(cache.keys().next().value!);
@@ -199,7 +199,7 @@ interface KeyRow extends KeyLimitOverrides {
   readonly expires: number | null;
 }
 
-/** Columns of the table `keys` for a change of embed origins, or of a revoked or deleted API key; all columns are null. */
+/** Change without a valid API key: embed origins changed, or a key was revoked or deleted. All columns of the table `keys` are null. */
 type RemovedKey = { readonly number: null };
 
 type ChangeRow = (KeyRow | RemovedKey) & {

@@ -11,7 +11,7 @@ import {
   type TrafficMix,
 } from './traffic-mix.ts';
 
-/** Supported format number of benchmark result files. This number must equal the format number in bench/result/bench-result.ts. */
+/** Supported format of benchmark result files; must equal the format number in bench/result/bench-result.ts. */
 const supportedFormat = 2;
 const benchCommand = 'make bench';
 const measuredServerKind = 'service';
@@ -72,7 +72,7 @@ const ResultSchema = Type.Object({
 const resultValidator = Compile(ResultSchema);
 type BenchmarkResult = Static<typeof ResultSchema>;
 
-/** Removes everything from a benchmark result that a capacity plan does not need. Returns the remaining result as JSON text. */
+/** Returns the parts of a benchmark result that a capacity plan needs, as JSON text. */
 export function trimBenchmarkResult(text: string): string {
   const result = resultValidator.Clean(parseBenchmarkResult(text)) as BenchmarkResult;
   const routes = result.routes.map((route) => ({

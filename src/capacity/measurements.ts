@@ -54,15 +54,12 @@ export interface MemoryPerSession {
   readonly residentBytesPerSession: number;
   /** Resident memory of a server without sessions. */
   readonly baseResidentMiB: number;
-  /** Maximum number of live sessions during the measurement. `sessionsMax` is the maximum that the service allows. */
+  /** Maximum number of live sessions during the measurement; the configured limit of the service is `sessionsMax`. */
   readonly sessionsMeasured: number;
   readonly sessionsMax: number;
 }
 
-/**
- * The server sustains an offered rate if the achieved rate is at least this share of the offered rate. If the achieved rate is below this
- * share, many requests were refused, failed, or were still waiting at the end of the load.
- */
+/** Minimum ratio of the achieved rate to the offered rate at which the server counts as sustaining the offered rate. */
 export const minCompletedRequestShare = 0.98;
 
 /** Highest request rate at which the p99 latency is within a target. */
@@ -74,9 +71,8 @@ export interface SustainedRate {
 }
 
 /**
- * Finds the rate at which the p99 latency first exceeds the target, by linear interpolation between the measured points. Because a latency
- * curve is convex, the interpolated rate is too low rather than too high. Ignores the first rate that the server did not sustain, and all
- * higher rates.
+ * Finds the rate at which the p99 latency first exceeds the target, by linear interpolation between the measured points. A latency curve is
+ * convex, so linear interpolation underestimates the rate. Uses only the points below the first rate that the server did not sustain.
  */
 export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): SustainedRate {
   let last: LoadCurvePoint | undefined;
@@ -92,9 +88,9 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
 }
 
 /**
- * Returns the CPU time of all threads per request, in microseconds, at the measured rate at which it is lowest. This is the CPU time
- * under full load, which is also the load at which the route costs were measured. If requests were refused, the returned CPU time can
- * be too low; the plan then has more servers than necessary.
+ * Returns the lowest CPU time per request on the latency curve, in microseconds, for all threads. CPU time per request is lowest under full
+ * load, which is also the load of the route measurements. If requests were refused, the returned CPU time can be too low; the plan then has
+ * more servers than necessary.
  */
 export function findCpuMicrosPerRequest({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));

@@ -36,9 +36,9 @@ export interface ServerResource {
   readonly unit: 'requests/s' | 'live sessions';
   /** Capacity of one server, including the headroom. */
   readonly capacity: number;
-  /** Capacity that one API key uses, in `unit`. */
+  /** Requests per second or number of live sessions of one API key, depending on `unit`. */
   readonly perKey: number;
-  /** Number of API keys that one server can serve when the headroom stays unused; may be fractional. */
+  /** Number of API keys that one server can serve with its capacity minus the headroom; may be fractional. */
   readonly keys: number;
 }
 
@@ -52,7 +52,7 @@ export interface CapacityPlan {
   readonly bottleneck: ResourceName;
   readonly keysPerBox: number;
   readonly boxes: number;
-  /** Load of the server with the most API keys. */
+  /** Load of the server with the most API keys, if the API keys are distributed evenly over all servers. */
   readonly load: ServerLoad;
   readonly predicted: Prediction;
   /** Warnings about the accuracy of the plan, one sentence each. */
@@ -117,8 +117,8 @@ export function planCapacity(
 }
 
 /**
- * Average CPU time per request of a traffic mix under full load, in microseconds. Under full load, one request of the mix costs as much CPU
- * time as `curveRequests` requests of the latency curve.
+ * Average CPU time per request of a traffic mix under full load, in microseconds. `curveRequests` is the number of requests of the latency
+ * benchmark that need as much CPU time as one request of the traffic mix.
  */
 interface MixCost {
   readonly socketThreadMicros: number;
@@ -262,7 +262,7 @@ function listCaveats(
   return caveats;
 }
 
-/** Returns the maximum number of API keys per server if all sessions of a day are live at the same time. */
+/** Returns the number of API keys per server in the worst case: all sessions of a day are live at the same time. */
 function keysIfAllSessionsOverlap(
   mix: TrafficMix,
   resources: readonly ServerResource[],
@@ -281,7 +281,7 @@ export interface CapacityCheckRequest {
   readonly initialSessions: number;
 }
 
-/** Measurements of a capacity check. CPU and memory use are null if the operating system does not report them. */
+/** Results of a load test that checks a capacity plan. CPU and memory use are null if the operating system does not report them. */
 export interface CapacityCheckMeasurements {
   readonly seconds: number;
   readonly offeredPerSecond: number;
