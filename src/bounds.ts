@@ -390,7 +390,7 @@ export const bounds = {
   projectionBatchRecordsMax: 8_192,
   /**
    * Maximum time for which the aggregator thread collects log records for one transaction; shorter if a batch is full or an analytics query
-   * waits. At 250 ms, a session needs 32.6 us of CPU time under load; at 20 ms, a session needs 35.3 us.
+   * waits. With a maximum of 250 ms, a session needs 32.6 us of CPU time under load; with 20 ms, a session needs 35.3 us.
    */
   projectionLingerMs: 250,
   /** Maximum number of names (tags, offers, lenders) whose row IDs the aggregator thread caches. */
@@ -430,7 +430,7 @@ assert(
   bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 7 + bounds.userAgentCharactersMax * 6 + 1_024 <
     bounds.idempotencyPayloadBytesMax,
 );
-// In a URL, each sub_id takes 68 characters, and the separator `%2C` takes 3. The rest of the request head is only a few hundred bytes
+// In a URL, each sub_id takes 68 characters, and the separator `%2C` takes 3. A request head without sub_ids is only a few hundred bytes
 // long.
 assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.requestHeadBytesMax);
 assert(bounds.offersShownDefault <= bounds.offersShownMax);

@@ -185,7 +185,7 @@ export class CounterArchive {
     try {
       writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
     } catch (error) {
-      // A failed write of the empty segment is ignored, because the archived counters are already on disk.
+      // If the closing mark cannot be written, the error is ignored, because the archived counters are already on disk.
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
     }
   }

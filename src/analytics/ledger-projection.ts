@@ -200,7 +200,7 @@ export class LedgerProjection {
 
     session.lastEventMs = Math.max(session.lastEventMs, record[1]);
     this.changedSessions.set(session.key, session);
-    // `click` and `confirmation.click` are not both null, because `checkConfirmation` would have rejected the confirmation.
+    // If `click` and `confirmation.click` were both null, `checkConfirmation` would have rejected the confirmation.
     const lender =
       click?.lender ?? this.#countClick(session, sub, offer, { lenderName: record[4], ...confirmation.click! });
     const { confirmedMicros, confirmedCentsSquared } = this.revenue.applyConfirmation(

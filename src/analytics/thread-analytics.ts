@@ -57,7 +57,7 @@ interface PendingQuery {
  *
  * Accepts queries while the thread is running. A query waits in a queue until all records appended before the query are durable. The thread
  * gets at most `bounds.analyticsQueriesInFlightMax` queries at a time. A query that is cancelled while it is queued is never sent to the
- * thread. When the aggregator thread exits, all pending queries are rejected. The new thread does not get the rejected queries again,
+ * thread. When the aggregator thread exits, all pending queries are rejected. After a restart, the rejected queries are not sent again,
  * because the deadline of their HTTP requests may have passed.
  */
 export class ThreadAnalytics implements Analytics, PayoutStateReader {
