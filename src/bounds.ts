@@ -32,7 +32,7 @@ export const bounds = {
   unsentReplyBytesMax: 24 * 1024 * 1024,
   /** Size of the HTTP engine's buffer for each connection. `unsentReplyBytesMax` includes the buffers of all connections. */
   engineBufferBytesPerConnection: 16 * 1024,
-  /** Mean number of response bytes between two random, unpredictable checks of whether a client reads its responses. */
+  /** The server checks at random times whether clients read their responses. Mean number of response bytes between two checks. */
   bytesBetweenReadChecksMean: 32 * 1024,
   /** Maximum number of requests that the uWebSockets.js listener answers in one turn of the event loop. */
   repliesPerTurnMax: 256,
@@ -76,11 +76,11 @@ export const bounds = {
   userAgentCharactersMax: 1024,
   /** Maximum number of user agents with a cached device class. A full cache of device classes uses about 8 MB. */
   userAgentCacheEntriesMax: 4_096,
-  /** Default limit of referrer tags per account, vertical and mode. The analytics keep the daily totals of each tag forever. */
+  /** Default limit of referrer tags per account, vertical and mode. The daily totals of a tag are never deleted. */
   referrerTagLimitDefault: 100_000,
   /** Maximum configurable number of referrer tags. A million tags of maximum length use 80 MB of memory. */
   referrerTagLimitMax: 1_000_000,
-  /** Delay before the service tries again to restore the referrer tags after a timeout. */
+  /** Delay between two attempts to restore the referrer tags from the analytics store. */
   referrerTagRestorePollMs: 100,
   metadataKeysMax: 10,
   /** Maximum length of a key or value in the `metadata` of a session. */
@@ -124,7 +124,7 @@ export const bounds = {
   catalogFileBytesMax: 64 * 1024 * 1024,
   /** Maximum number of JSON values in a catalog file, which allows on average 200 JSON values per offer in the largest catalog. */
   catalogValuesMax: 4_000_000,
-  /** Maximum nesting depth of a catalog file. The catalog format needs ten levels of nesting. */
+  /** Maximum nesting depth of the JSON in a catalog file. A valid catalog needs only ten levels. */
   catalogDepthMax: 64,
   /** Maximum length of a JSON array in a catalog, except the arrays of lenders and offers. */
   catalogListItemsMax: 256,
@@ -151,7 +151,7 @@ export const bounds = {
   matchWorkerCatalogsMax: 16,
   /** Maximum number of buckets into which the match index divides the values of one criterion, such as the loan amount. */
   matchIndexBucketsMax: 64,
-  /** Maximum size of the match index of one catalog in a matching thread. */
+  /** Maximum size of the match index that a thread builds for one catalog. */
   matchIndexBytesMax: 48 * 1024 * 1024,
   /** Number of offers of a new catalog that a thread sends to another thread in one event-loop turn (about 1 ms). */
   catalogTransferOffersPerTurn: 250,
@@ -176,7 +176,7 @@ export const bounds = {
   explanationQueueMax: 16,
   /** Time for which clicks on offers of a replaced catalog are still valid (docs/contract.md#replaced-catalogs). */
   replacedCatalogRetentionMs: 28 * 60 * 60 * 1000,
-  /** Maximum number of stored replaced catalogs. At the maximum, catalog changes fail until the oldest replaced catalog expires. */
+  /** Maximum number of replaced catalogs that are stored. At this number, catalog changes fail until a replaced catalog expires. */
   replacedCatalogsMax: 256,
 
   // Logos
@@ -194,7 +194,7 @@ export const bounds = {
   monogramsPerTurn: 250,
 
   // Clicks (docs/contract.md#click-redirect)
-  /** A click is counted only if the session was created at most this time earlier. */
+  /** Maximum time from the creation of a session to a click that is counted. */
   clickAttributionMs: 24 * 60 * 60 * 1000,
   /** Maximum time that a click redirect waits until the click record is durable; after a timeout, the redirect is sent anyway. */
   clickDurabilityTimeoutMs: 500,
@@ -204,11 +204,12 @@ export const bounds = {
   clicksRecordedPerSessionMax: 64,
   /** Number of one-byte cells in each of the four rows of the count-min sketch that counts the recorded clicks of sessions. */
   sessionClickCells: 1024 * 1024,
-  /** Maximum number of click URLs whose recorded clicks are counted in memory. */
+  /** Maximum number of click URLs for which the service counts the recorded clicks in memory. */
   clickCountersMax: 200_000,
   /**
-   * Maximum number of stored pairs of a session and a shown offer with a daily cap (at most 24 bytes per pair). New pairs replace the pairs
-   * of the oldest sessions. A repeated click whose pair was replaced counts towards the daily cap again, but books no revenue.
+   * Maximum number of stored pairs of a session and a shown offer with a daily cap (at most 24 bytes per pair). Above this number, the
+   * pairs of the oldest sessions are deleted; a repeated click of these sessions then counts towards the daily cap again, but books no
+   * revenue.
    */
   sessionCappedOfferPairsMax: 4_000_000,
 
@@ -267,13 +268,13 @@ export const bounds = {
   apiKeyPrefixCharactersMax: 32,
   /** Interval at which the server reloads changed API keys. A changed API key must take effect within two seconds. */
   apiKeyPollIntervalMs: 1_000,
-  /** Minimum interval between two reloads of the API keys that are caused by requests with an unknown API key. */
+  /** Minimum time between two reloads of the API keys if requests contain unknown API keys. */
   unknownApiKeyPollIntervalMs: 100,
   /** Number of changes to API keys and origins that are loaded in one event-loop turn, which takes a few milliseconds. */
   apiKeyChangesPerTurn: 500,
   /**
    * Maximum time that a reload of API keys waits for a lock on the key file. A reload that waits for the lock blocks the event loop. If the
-   * reload times out, the service keeps the API keys that it loaded earlier.
+   * key file stays locked, the service keeps the API keys that it loaded earlier.
    */
   apiKeyReadLockTimeoutMs: 20,
   /** Maximum number of entries in the cache of key IDs and in the cache of account names; full caches use a few hundred kB. */
@@ -352,7 +353,7 @@ export const bounds = {
   capacityCheckSecondsMax: 3_600,
   /** Maximum number of live sessions that a capacity check creates before the load. */
   capacityCheckSessionsMax: 10_000_000,
-  /** Maximum number of requests of a capacity check. All requests are prepared before the load and take about 1 kB of memory each. */
+  /** Maximum number of requests of a capacity check. Each request is created in advance and takes about 1 kB of memory. */
   capacityCheckRequestsMax: 2_500_000,
 
   // Event log
@@ -388,8 +389,8 @@ export const bounds = {
   /** Maximum number of log records that the aggregator thread applies in one transaction. */
   projectionBatchRecordsMax: 8_192,
   /**
-   * Maximum time for which the aggregator thread collects log records for one transaction. A waiting analytics query or a full batch starts
-   * the transaction immediately. With 250 ms instead of 20 ms, a session needs 32.6 us instead of 35.3 us of CPU time under load.
+   * Maximum time for which the aggregator thread collects log records for one transaction; shorter if a batch is full or an analytics query
+   * waits. With a maximum of 250 ms, a session needs 32.6 us of CPU time under load; with 20 ms, a session needs 35.3 us.
    */
   projectionLingerMs: 250,
   /** Maximum number of names (tags, offers, lenders) whose row IDs the aggregator thread caches. */
@@ -412,8 +413,8 @@ export const bounds = {
   /** Maximum heap size of the aggregator thread. Batches of ledger records and the caches use only a small part of this heap. */
   aggregatorHeapMegabytes: 256,
   /**
-   * Initial restart delay of the aggregator thread. Each exit doubles the restart delay, up to `aggregatorRestartDelayMaxMs`. After the
-   * exit of a thread that applied ledger records, the initial delay applies again.
+   * Initial restart delay of the aggregator thread. Each restart doubles the delay, up to `aggregatorRestartDelayMaxMs`. If the thread
+   * applied ledger records before it exited, the restart delay is reset to the initial value.
    */
   aggregatorRestartDelayMinMs: 100,
   aggregatorRestartDelayMaxMs: 5_000,
@@ -429,8 +430,8 @@ assert(
   bounds.metadataKeysMax * 2 * bounds.metadataCharactersMax * 7 + bounds.userAgentCharactersMax * 6 + 1_024 <
     bounds.idempotencyPayloadBytesMax,
 );
-// In a URL, each sub_id takes 68 characters, and the separator `%2C` takes 3. Without the list of sub_ids, a request head has only a few
-// hundred bytes.
+// In a URL, each sub_id takes 68 characters, and the separator `%2C` takes 3. A request head without sub_ids is only a few hundred bytes
+// long.
 assert(bounds.subIdListMax * (68 + 3) + 4_096 <= bounds.requestHeadBytesMax);
 assert(bounds.offersShownDefault <= bounds.offersShownMax);
 // A click token consists of 42 bytes, encoded in base64url. A ranking is stored in 32-bit words with two offer indices each, so the number
@@ -439,8 +440,8 @@ assert(Math.ceil(((30 + bounds.catalogVersionCharacters) * 4) / 3) <= bounds.cli
 assert(bounds.clickTokenCharactersMax % 4 === 0 && bounds.offersRankedMax % 2 === 0);
 assert(bounds.offersShownMax <= bounds.offersRankedMax && bounds.offersRankedMax < 2 ** 8);
 assert(bounds.catalogOffersMax < 2 ** 16);
-// The names and payouts in a valid catalog do not exceed the maximums for ledger records. Ledger readers skip records whose names or
-// payouts exceed the maximums.
+// The names and payouts in a valid catalog do not exceed the maximums for ledger records. Ledger readers skip records that exceed these
+// maximums.
 assert(bounds.offerIdCharactersMax <= bounds.ledgerNameCharactersMax);
 assert(bounds.lenderNameCodePointsMax * 2 <= bounds.ledgerNameCharactersMax);
 assert(bounds.catalogVersionCharacters <= bounds.ledgerNameCharactersMax);

@@ -21,9 +21,9 @@ type PendingQuery = Extract<MessageToAggregator, { readonly kind: 'query' }>;
  *        |                     +------------- the ledger has grown --------------+
  *        +------------------------------- all records applied -------------------+
  *
- * While waiting, the aggregator collects many groups of records for one transaction. The main thread sends `wake` messages only in the
- * state `sleeping`. A pending query ends the state `waiting` immediately. After each batch, the aggregator deletes some rows of sessions
- * that are no longer retained. While such rows remain, the aggregator applies batches without waiting or sleeping.
+ * In the state `waiting`, the aggregator collects many groups of records for one transaction. The main thread sends `wake` messages only in
+ * the state `sleeping`. A pending query makes the aggregator apply the next batch immediately. After each batch, the aggregator deletes
+ * some rows of sessions beyond the retention period. Until all these rows are deleted, the aggregator neither waits nor sleeps.
  */
 export class Aggregator {
   readonly #port: MessagePort;

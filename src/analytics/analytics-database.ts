@@ -110,10 +110,10 @@ export function openAnalyticsDatabase(file: string): Database.Database {
   createPrivateFile(file);
   return closeOnError(new Database(file), (database) => {
     database.pragma('journal_mode = WAL');
-    // A power cut may lose the last commits but does not corrupt the file. After a loss of commits, `LedgerFollower` applies the ledger
-    // records of these commits again.
+    // A power cut may undo the last commits but does not corrupt the file. `LedgerFollower` then applies the ledger records of the undone
+    // commits again.
     database.pragma('synchronous = NORMAL');
-    // With rare checkpoints, a database page that many batches change is copied to the file only once.
+    // A long checkpoint interval saves disk writes: each checkpoint writes a changed page once, even if many batches changed the page.
     database.pragma(`wal_autocheckpoint = ${bounds.analyticsStoreCheckpointPages}`);
     database.pragma(`cache_size = -${bounds.analyticsStoreCacheKibibytes}`);
     const empty = prepareSingleValueQuery(database, 'SELECT count(*) FROM sqlite_schema').get() === 0;
@@ -174,7 +174,7 @@ export function isCorruptDatabaseError(error: unknown): error is Error {
   return error.code.startsWith('SQLITE_CORRUPT') || error.code.startsWith('SQLITE_NOTADB');
 }
 
-/** Number of rows per INSERT statement. With 8 rows per INSERT statement, the aggregator is 12 to 20 % faster than with one. */
+/** Number of rows per INSERT statement. With 8 rows per statement, the aggregator is 12 to 20 % faster than with 1 row. */
 const rowsPerStatement = 8;
 
 export type SqlValue = number | bigint | string | Uint8Array | null;
@@ -196,7 +196,7 @@ export class RowWriter {
     this.#columnCount = columns.length;
   }
 
-  /** Writes the buffered rows and the given rows. */
+  /** Writes all buffered rows, then `rows`. */
   writeRows(rows: Iterable<readonly SqlValue[]>): void {
     for (const row of rows) this.add(row);
     this.flush();

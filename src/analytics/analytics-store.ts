@@ -32,7 +32,7 @@ export type ExperimentRow = readonly [number: number, account: number, vertical:
 
 /**
  * The analytics store is an SQLite file that only one thread uses. Counters, sessions and the ledger cursor are committed together. After a
- * crash, `LedgerFollower` therefore continues at `cursor` and counts each record exactly once.
+ * crash, `LedgerFollower` continues at the committed `cursor`, so each record is counted exactly once.
  *
  * If `applyBatch` throws, close and reopen the store, because its caches may no longer match the file. The file is unchanged.
  */

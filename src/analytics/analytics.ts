@@ -10,7 +10,7 @@ import type { ApiKeyMode } from '../domain/mode.ts';
  */
 export interface Analytics {
   getSummary(query: SummaryQuery, signal?: CancelSignal | null): Promise<SummaryResult>;
-  /** Returns one entry for each day from `fromDay` to `toDay`, in ascending order. To list one page, query only the days of this page. */
+  /** Returns one entry for each day from `fromDay` to `toDay`, in ascending order. */
   listDailyAnalytics(query: SummaryQuery, signal?: CancelSignal | null): Promise<DailyAnalyticsResult>;
   /** Returns a page of sessions in ledger order. */
   listSessions(query: SessionRowsQuery, signal?: CancelSignal | null): Promise<SessionRowsPage>;

@@ -6,7 +6,7 @@ import type { DailyCounters } from './daily-counters.ts';
 import type { LedgerProjection } from './ledger-projection.ts';
 import { recordCountColumns, recordCountNames } from './projection-state.ts';
 
-/** Writes all changes of a batch of applied records to the store. The caller must open a transaction first. */
+/** Writes the changes in a `LedgerProjection` to the store. The caller must open a transaction first. */
 export class AnalyticsBatchWriter {
   readonly #sessionWriter: RowWriter;
   readonly #cohortPieceWriter: RowWriter;
@@ -69,7 +69,7 @@ export class AnalyticsBatchWriter {
 
 type Rows = Generator<readonly SqlValue[], void>;
 
-/** Yields the rows of the changed sessions, sorted by key, so that adjacent rows of the table are written together. */
+/** Yields a row for each session that the batch changed, sorted by key, so that adjacent rows of the table are written together. */
 function* sessionRows({ changedSessions }: LedgerProjection): Rows {
   for (const session of [...changedSessions.values()].sort((a, b) => (a.key < b.key ? -1 : 1))) {
     const { key, experiment, position, device, views, clickedOffers, shownOffers, lastEventMs, widgetEvents } = session;

@@ -17,7 +17,7 @@ import { isInDayRange, LenderRevenueTotals, type SessionReader } from './session
 type DayWindow = Pick<CohortQuery, 'fromDay' | 'toDay'>;
 type MetricsSum = { -readonly [Key in keyof CohortMetrics]: number } & { readonly widgetEvents: number[] };
 
-/** Sums of metrics for each day or for each device class. Each key is a day number or the number of a device class. */
+/** Sums of metrics by day number, or by the number of the device class. */
 class MetricsByGroup extends Map<number, MetricsSum> {
   add(group: number, metrics: CohortMetrics, widgetEvents: WidgetCounts): void {
     let sum = this.get(group);
@@ -68,8 +68,8 @@ interface SummaryParts {
 }
 
 /**
- * Reads summaries (docs/contract.md#summary) and daily figures (docs/contract.md#daily-figures). The figures of a tag are read from the
- * daily counters. The figures of listed sub_ids are read from the sessions.
+ * Reads summaries (docs/contract.md#summary) and daily figures (docs/contract.md#daily-figures). Reads the daily counters for a query by
+ * tag, and the session rows for a query by sub_ids.
  */
 export class CohortReader {
   readonly #sessions: SessionReader;

@@ -32,7 +32,7 @@ type ArchiveHeader = readonly [
   ledgerStartPosition: number,
 ];
 
-/** Experiment of the day counters and lender counters that follow this record, up to the next experiment record. */
+/** Names the experiment to which the following records belong, until the next `ArchivedExperimentKey` names another experiment. */
 export type ArchivedExperimentKey = readonly [
   kind: 12,
   experiment: readonly [account: number, vertical: number, test: 0 | 1, tag: string],
@@ -51,7 +51,7 @@ export type ArchivedDay = readonly [
     /** Sum of the squared revenue of each session, as a decimal string, because it may exceed `Number.MAX_SAFE_INTEGER`. */
     confirmedCentsSquared: string,
   ],
-  /** Number of widget events by type; absent without widget events. Records of other releases may contain fewer or more types. */
+  /** Number of widget events by type; absent without widget events. Another release may have written fewer or more event types. */
   widgetEvents?: readonly number[],
 ];
 
@@ -101,9 +101,9 @@ export type ArchivedCounters = Iterable<ArchivedExperimentKey | ArchivedDay | Ar
  * Archive of the daily counters of days whose sessions and ledger records have been deleted. All figures can be computed from the archive
  * and the retained ledger segments.
  *
- * Each call of `append` writes one segment, which contains the days after the last archived day. A segment is never changed. Archived data
- * is deleted from the store only after the segment is durable. The archive is a log in the format of the ledger: checksums reveal changes
- * and losses, and `marketplace log verify` can verify it. Only one thread may use the archive.
+ * Each call of `append` writes one segment, which contains the days after the last archived day. A segment is never changed. The store
+ * deletes its copy of the archived data only after the archive segment is durable. The archive is a log in the format of the ledger:
+ * checksums reveal changes and losses, and `marketplace log verify` can verify it. Only one thread may use the archive.
  */
 export class CounterArchive {
   readonly #folder: string;
@@ -117,8 +117,8 @@ export class CounterArchive {
     this.#folder = folder;
     if (!existsSync(folder)) return;
     const firsts = parseSegmentFileNames(nodeFileSystem.listFiles(folder));
-    // The last file of the archive is normally an empty end segment. After a crash, or in an archive that an older release wrote, there is
-    // no end segment.
+    // The last file of the archive is normally an empty segment that marks the archive as closed. After a crash, and in archives of older
+    // releases, this empty segment is missing.
     const last = firsts.at(-2) ?? firsts.at(-1);
     if (last === undefined) return;
     for (const record of this.#readFrom(last)) {
@@ -180,12 +180,12 @@ export class CounterArchive {
     this.#ledgerStartPosition = ledgerStartPosition;
   }
 
-  /** Writes the end segment, an empty segment that marks a log as closed. Commands that verify or copy a log require the end segment. */
+  /** Writes an empty segment, which marks the archive as closed. Commands that verify or copy a log require this mark. */
   #markArchiveClosed(): void {
     try {
       writeSegment(this.#folder, { firstSequence: this.#position + 1, previousCrc: this.#crc }, []);
     } catch (error) {
-      // A failed write of the end segment is ignored, because the segment with the archived counters is already complete.
+      // If the closing mark cannot be written, the error is ignored, because the archived counters are already on disk.
       if (!(error instanceof Error) || !('syscall' in error)) throw error;
     }
   }

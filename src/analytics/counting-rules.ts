@@ -12,8 +12,8 @@ export function lastMaturedCohortDay(today: number): number {
 }
 
 /**
- * Returns the square of a session's confirmed revenue, rounded to whole cents, because integer sums do not depend on the order of addition.
- * The rounding to whole cents affects only the confidence interval.
+ * Rounds a session's confirmed revenue to whole cents and returns the square of the cents. A sum of integers does not depend on the order
+ * of addition. The rounding affects only the confidence interval.
  */
 export function squareRevenueCents(confirmedMicros: number): number {
   return Math.round(confirmedMicros / (microsPerUsd / 100)) ** 2;

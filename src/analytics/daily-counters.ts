@@ -14,9 +14,7 @@ import type { LedgerProjection } from './ledger-projection.ts';
 import type { SqliteProjectionState } from './sqlite-projection-state.ts';
 
 type ExperimentRow = [number: number, ...experiment: ArchivedExperimentKey[1]];
-/**
- * Database row of one day: the counters of an archive record, then the widget counts. Without widget events, the widget counts are null.
- */
+/** Database row of one day: the counters of an archive record, then the widget counts (null on a day without widget events). */
 type DayRow = [...counter: ArchivedDay[1], ...widgetEvents: (number | null)[]];
 type LenderRow = ArchivedLenderCounters[1];
 
@@ -144,7 +142,7 @@ function toArchivedDay([day, device, sessions, views, clicks, attributedMicros, 
   return events[0] === null ? [archiveRecordKind.day, counter] : [archiveRecordKind.day, counter, events as number[]];
 }
 
-/** Returns one count for each known type of widget event. An archive of another release may contain counts of other types. */
+/** Returns one count for each known type of widget event. An archive of another release may contain other event types. */
 function normalizeWidgetCounts(widgetEvents: WidgetCounts): number[] {
   return widgetEventTypes.map((_, type) => widgetEvents[type] ?? 0);
 }

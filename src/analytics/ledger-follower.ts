@@ -17,8 +17,8 @@ import type { RetentionRequest, RetentionResult } from './store-retention.ts';
  * ledger record is applied exactly once. If the store does not match the ledger or cannot be read, the store is rebuilt from the archive
  * and the whole ledger.
  *
- * Every error closes the ledger follower, except a failed write to the archive. A new ledger follower continues after the last batch that
- * was committed.
+ * An error in any method closes the ledger follower, but a failed write to the archive does not. A new ledger follower continues after the
+ * last committed batch.
  */
 export class LedgerFollower {
   readonly #analyticsStoreFile: string;
@@ -110,8 +110,8 @@ export class LedgerFollower {
   }
 
   /**
-   * Runs `action`. If `action` throws, closes the ledger follower, and deletes a damaged analytics store. The next ledger follower rebuilds
-   * a deleted store.
+   * Runs `action`. If `action` throws, closes the ledger follower, and deletes a damaged analytics store. If the store was deleted, the
+   * next `LedgerFollower` builds a new store from the archive and the ledger.
    */
   #closeOnError<Result>(action: () => Result): Result {
     try {
@@ -124,8 +124,8 @@ export class LedgerFollower {
   }
 
   /**
-   * Verifies the whole counter archive, then deletes the analytics store. If the archive is damaged, throws and keeps the store, which then
-   * has the only copy of the archived counters.
+   * Verifies the whole counter archive, then deletes the analytics store. If the archive is damaged, throws and does not delete the store,
+   * because the store then has the only copy of the archived counters.
    */
   #deleteAnalyticsStore(): void {
     for (const _ of this.#archive.readAll());

@@ -40,11 +40,11 @@ export class LedgerProjection {
   readonly cohortDeltas = new Map<number, NewSessionsOfDay>();
   readonly dayDeltas = new Map<number, DailyCounterChanges>();
   readonly lenderDeltas = new Map<string, LenderCounterChanges>();
-  /** Latest cohort day of the sessions created in each ledger segment, by the first sequence number of the segment. */
+  /** Maps the first sequence number of a ledger segment to the latest cohort day of the sessions created in the segment. */
   readonly lastCohortDayBySegment = new Map<number, number>();
   readonly newClicks: CountedClick[] = [];
   readonly revenue: RevenueChanges;
-  /** The first `#indexedClicks` clicks of `newClicks`, by session and offer; `#findClick` adds the other clicks before a lookup. */
+  /** Index of the first `#indexedClicks` elements of `newClicks`, by session and offer; `#findClick` first adds the other elements. */
   readonly #clickIndex = new Map<string, CountedClick>();
   #indexedClicks = 0;
   readonly totals: RecordCounts = { ...emptyRecordCounts };
@@ -57,8 +57,8 @@ export class LedgerProjection {
   }
 
   /**
-   * Applies the ledger record at `position`. A `value` that is not a valid ledger record is only counted as malformed. After the call, the
-   * caller may reuse the byte arrays in `value`.
+   * Applies the ledger record at `position`. If `value` is not a valid ledger record, only increments the counter `malformed`. After the
+   * call, the caller may reuse the byte arrays in `value`.
    *
    * @param segment first sequence number of the ledger segment that contains the record
    */
@@ -137,7 +137,7 @@ export class LedgerProjection {
       if (!session.shownOffers.includes(offer)) session.shownOffers.push(offer);
     }
     this.changedSessions.set(session.key, session);
-    // When a widget shows more offers during a view, clicks on these offers count, but the view is not counted again.
+    // If a widget loads its offers again (`isRefresh`), clicks on newly shown offers count, but no new view is counted.
     if (isRefresh === true) return;
     session.views++;
     this.#findOrAddDayChanges(session.experiment, daysSinceEpoch(decodeSubId(sub).createdMs), session.device).views++;
@@ -164,7 +164,7 @@ export class LedgerProjection {
     [, wallMs, sub, , offerId, lenderName, valueMicros]: OfferClickedRecord,
   ): void {
     const { createdMs } = decodeSubId(sub);
-    // For an offer that is not in the store, the row ID is -1, which matches no shown or clicked offer.
+    // An offer that is not in the store gets the row ID -1, so it counts as neither shown nor clicked.
     const offer = this.#state.offers.find(offerId) ?? -1;
     const wasShown = session.shownOffers.includes(offer);
     const wasClicked = session.clickedOffers.includes(offer);
@@ -200,7 +200,7 @@ export class LedgerProjection {
 
     session.lastEventMs = Math.max(session.lastEventMs, record[1]);
     this.changedSessions.set(session.key, session);
-    // If no click was counted, `confirmation.click` is not null, because `checkConfirmation` rejects a confirmation without the click.
+    // If `click` and `confirmation.click` were both null, `checkConfirmation` would have rejected the confirmation.
     const lender =
       click?.lender ?? this.#countClick(session, sub, offer, { lenderName: record[4], ...confirmation.click! });
     const { confirmedMicros, confirmedCentsSquared } = this.revenue.applyConfirmation(

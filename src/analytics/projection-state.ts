@@ -101,7 +101,7 @@ export const emptyRecordCounts = {
   /** Number of clicks that came more than 24 hours after the creation of the session. */
   lateClicks: 0,
   repeatedConfirmations: 0,
-  /** Number of ignored confirmations that violate docs/contract.md#confirmation-rules. */
+  /** Number of confirmations that were ignored because they violate docs/contract.md#confirmation-rules. */
   unsoundConfirmations: 0,
 };
 export type RecordCounts = typeof emptyRecordCounts;

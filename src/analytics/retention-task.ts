@@ -10,11 +10,11 @@ interface RetentionTaskOptions {
   readonly analytics: Pick<ThreadAnalytics, 'applyRetention'>;
   /** Deletes all ledger segments whose records all precede `beforePosition`. Resolves with the number of deleted segments. */
   readonly deleteLedgerBefore: (beforePosition: number) => Promise<number>;
-  /** Called after a run that deleted ledger segments, or the sessions created before the day `retainedFromDay`. */
+  /** Called after a retention run that deleted data: ledger segments, sessions created before the day `retainedFromDay`, or both. */
   readonly onDeleted: (deleted: { readonly retainedFromDay: number; readonly segments: number }) => void;
-  /** Called when a run fails; the task retries the run later. */
+  /** Called when a retention run fails; the task starts another retention run later. */
   readonly onError: (error: unknown) => void;
-  /** Called when a run succeeds after the previous run failed. */
+  /** Called when a retention run succeeds and the previous retention run failed. */
   readonly onRecovered: () => void;
 }
 

@@ -4,12 +4,12 @@ import type { SessionRow, SessionRowsPage, SessionRowsQuery } from './analytics.
 import { prepareArrayQuery, prepareSingleValueQuery } from './analytics-database.ts';
 import { isInDayRange, LenderRevenueTotals, type SessionReader, type StoredSession } from './session-reader.ts';
 
-/** A cohort day with sessions after `afterPosition`, and the `first_position` of the first `cohort_piece` row with such a session. */
+/** Day with sessions after the ledger position `afterPosition`, and the `first_position` of the day's first `cohort_piece` row to read. */
 type DayHead = [day: number, firstPosition: number];
 
 /**
- * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. A later page takes no longer than the first page, because
- * `cohort_piece` rows of earlier pages are not read.
+ * Reads pages of sessions (docs/contract.md#rows) in ledger order from the store. Reading a later page takes no longer than reading the
+ * first page, because the reader skips the database rows of earlier pages.
  */
 export class SessionRowsReader {
   readonly #sessions: SessionReader;

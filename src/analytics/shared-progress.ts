@@ -41,7 +41,7 @@ export class AggregatorProgress {
   tryMarkAggregatorAsleep(): boolean {
     Atomics.store(this.#cells, awakeCell, 0n);
     if (this.durablePosition <= this.appliedPosition) return true;
-    // If the main thread has already sent a `wake` message, the message does no harm.
+    // The main thread may have sent a `wake` message in the meantime; a `wake` message to an awake aggregator has no effect.
     Atomics.store(this.#cells, awakeCell, 1n);
     return false;
   }
@@ -54,7 +54,8 @@ const cellCount = 3;
 
 /**
  * Measures the analytics lag: the time since the oldest record that is not applied yet became durable. Stores samples of the durable ledger
- * position and their times. At `analyticsLagSamplesMax` samples, the sample interval doubles, which also doubles the error of the lag.
+ * position and their times. Above `analyticsLagSamplesMax` samples, half of the samples are deleted and the sample interval doubles, so the
+ * lag is less exact.
  */
 export class AnalyticsLag {
   #samples: { readonly position: number; readonly atMs: number }[] = [];

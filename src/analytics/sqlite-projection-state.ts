@@ -48,7 +48,7 @@ class NumberTable {
     this.#insert = database.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`);
   }
 
-  /** Returns the row ID of the row with these column values, or null if there is no such row. `key` identifies `values` in the cache. */
+  /** Returns the ID of the row with the column values `values`, or null if the row does not exist. `key` is the cache key of the row. */
   find(key: string, values: readonly SqlValue[] = [key]): number | null {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
@@ -58,7 +58,7 @@ class NumberTable {
     return number;
   }
 
-  /** Returns the row ID of the row with these column values. Inserts the row if the row does not exist. */
+  /** Returns the ID of the row with the column values `values`. Inserts a new row if no row has these values. */
   findOrInsertRow(key: string, values: readonly SqlValue[] = [key]): number {
     const existing = this.find(key, values);
     if (existing !== null) return existing;
@@ -84,10 +84,7 @@ export class SqliteProjectionState {
   readonly #selectSessionRevenue: Statement<[number], number>;
   readonly #selectPayout: Statement<[number, number, string], PayoutRow>;
   readonly #metadataWriter: RowWriter;
-  /**
-   * Greatest sub_id in the store. The sub_id of a new session is usually above `#newestKey`, and `findSession` then needs no database
-   * query.
-   */
+  /** Greatest sub_id in the store. `findSession` needs no database query for a greater sub_id, which most new sessions have. */
   #newestKey: SubIdSortKey;
 
   constructor(database: Database, retainedSessions: RetentionCutoff) {
@@ -169,7 +166,7 @@ export class SqliteProjectionState {
     return { funded, reversed: { amountMicros: reversedMicros, occurredMs: reversedMs } };
   }
 
-  /** Returns the payout states after the last applied ledger record. Does not wait until newer ledger records are applied. */
+  /** Returns the payout states according to the ledger records that are already applied. */
   findPayoutStates(keys: readonly PayoutKey[]): PayoutStateWithLender[] {
     return keys.map((key) => this.#findPayoutState(key));
   }
@@ -192,7 +189,7 @@ export class SqliteProjectionState {
     };
   }
 
-  /** Returns the number of an experiment, and creates the experiment if it does not exist (docs/contract.md#tenants). */
+  /** Returns the row ID of an experiment (docs/contract.md#tenants). Creates the experiment if it does not exist. */
   assignExperimentNumber(account: number, vertical: number, test: boolean, tag: string): number {
     return this.#experiments.findOrInsertRow(`${account} ${vertical} ${test} ${tag}`, [
       account,

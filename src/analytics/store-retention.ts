@@ -32,7 +32,7 @@ export class RetentionCutoff {
     return this.#firstKey;
   }
 
-  /** Sets the first retained day. The caller must open a transaction first and, if the transaction is rolled back, discard this object. */
+  /** Sets the first retained day. Must run in a transaction. After a rollback, this `RetentionCutoff` must not be used. */
   setFirstRetainedDay(day: number): void {
     this.#updateFromDay.run(day);
     this.#firstDay = day;
@@ -55,7 +55,7 @@ export class SessionPruner {
   readonly #deleteClicks: Statement<[number]>;
   readonly #deletePayouts: Statement<[number]>;
   readonly #pruneBatch: () => boolean;
-  /** First day whose sessions may still have rows; 0 at the start, because an earlier process may have left old rows. */
+  /** All rows of sessions from before this day are deleted. Starts at 0, because an earlier process may have left rows. */
   #prunedUntilDay = 0;
 
   constructor(database: Database, retainedSessions: RetentionCutoff) {
@@ -84,7 +84,7 @@ export class SessionPruner {
     if (!this.#pruneBatch()) this.#prunedUntilDay = this.#retainedSessions.firstRetainedDay;
   }
 
-  /** Returns true if there may be more rows to delete. */
+  /** Returns true if rows of sessions beyond the retention period may remain. */
   #deleteOldRows(): boolean {
     const limit = bounds.sessionsPrunedPerTransaction;
     const sessions = this.#selectPrunable.all(Buffer.from(this.#retainedSessions.firstRetainedSubId, 'latin1'), limit);
@@ -159,7 +159,7 @@ export class AnalyticsRetention {
       return { archived: false, reason: error.message };
     }
     const retainedFromDay = this.#retainedSessions.firstRetainedDay;
-    // Uses the lower of two positions, because `ledgerStartPosition` in the archive may belong to an earlier ledger.
+    // Uses the position from the store if it is lower, because the position from the archive may belong to an earlier ledger.
     const ledgerStartPosition =
       cursor === null
         ? 0
@@ -191,8 +191,8 @@ export class AnalyticsRetention {
   }
 
   /**
-   * Returns the first day whose sessions must be retained; 0 if no session has to be deleted. The retention period ends today, but no later
-   * than one day after the second newest cohort day, so that a start with a clock that is months ahead does not delete all sessions.
+   * Returns the first day whose sessions must be retained; 0 if no session has to be deleted. Counts `retentionDays` back from `today`, or
+   * from the day after the second newest cohort day if it is earlier, so that a clock that is months ahead does not delete all sessions.
    */
   #computeFirstRetainedDay({ today, retentionDays }: RetentionRequest): number {
     const newest = this.#selectNewestDayBefore.get(Number.MAX_SAFE_INTEGER) ?? null;

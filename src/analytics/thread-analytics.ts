@@ -57,8 +57,8 @@ interface PendingQuery {
  *
  * Accepts queries while the thread is running. A query waits in a queue until all records appended before the query are durable. The thread
  * gets at most `bounds.analyticsQueriesInFlightMax` queries at a time. A query that is cancelled while it is queued is never sent to the
- * thread. When the aggregator thread exits, all pending queries are rejected. Rejected queries are not sent again, because their callers
- * have deadlines.
+ * thread. When the aggregator thread exits, all pending queries are rejected. After a restart, the rejected queries are not sent again,
+ * because the deadline of their HTTP requests may have passed.
  */
 export class ThreadAnalytics implements Analytics, PayoutStateReader {
   readonly #started: Promise<void>;
@@ -132,7 +132,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     keys: readonly PayoutKey[],
     signal: CancelSignal | null = null,
   ): Promise<readonly PayoutStateWithLender[]> {
-    // Sends only the properties of `PayoutKey`, because the objects in `keys` may have more properties.
+    // Copies only the properties of `PayoutKey`, because an object in `keys` may have further properties, which the thread does not need.
     const parameter = keys.map(({ sub, offerId, txid }) => ({ sub, offerId, txid }));
     return this.#query({ name: 'findPayoutStates', parameter }, { signal });
   }
@@ -147,7 +147,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#query({ name: 'getTotals', parameter: undefined }, { currentOnly: true });
   }
 
-  /** Calls `LedgerFollower.applyRetention`. May reject although the retention was applied; a repeated call is safe. */
+  /** Calls `LedgerFollower.applyRetention`. If the call rejects, the data may already be archived; calling again is safe. */
   applyRetention(request: RetentionRequest): Promise<RetentionResult> {
     return this.#query({ name: 'applyRetention', parameter: request });
   }
@@ -157,7 +157,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     return this.#closing;
   }
 
-  /** @param currentOnly if true, the query reads the store at once, and does not wait until all appended records are applied */
+  /** @param currentOnly if true, the query does not wait until the appended records are applied, so the result may lack recent records */
   #query<Name extends QueryName>(
     query: AggregatorQuery & { readonly name: Name },
     {
@@ -173,7 +173,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     const { log } = this.#options;
     // Records may have become durable before `onLedgerDurable` was registered as a callback of the ledger.
     if (log.durablePosition > this.#progress.durablePosition) this.onLedgerDurable(log.durablePosition);
-    // If the ledger is unhealthy, the query waits only for durable records, because pending records may never be written.
+    // If the ledger cannot be written, the query ignores records that are not durable yet, because they may never become durable.
     const position = currentOnly ? 0 : log.healthy ? log.lastAppendedPosition : log.durablePosition;
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<QueryResults[Name]>();
@@ -222,7 +222,7 @@ export class ThreadAnalytics implements Analytics, PayoutStateReader {
     this.#worker.postMessage(message);
   }
 
-  /** @param failed callback for an exit before the message `ready`; without this callback, the thread is restarted */
+  /** @param failed called if the thread exits before it sends the message `ready`; if omitted, the thread is restarted instead */
   #startWorker(ready?: () => void, failed?: (error: Error) => void): void {
     const { files, onCrash, onRecovered, onRebuild, onRebuilt } = this.#options;
     const workerData: AggregatorWorkerData = { files, progress: this.#progress.buffer };

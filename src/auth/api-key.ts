@@ -33,7 +33,7 @@ export interface IssuedKey {
 
 export type RevokeKeyResult = 'revoked' | 'already_revoked' | 'unknown';
 
-/** Names of the rate limits of a key: first in the code, then in the operations API. */
+/** Rate limits of a key: the name in the code, and the name in the operations API. */
 export const apiKeyLimitNames = [
   ['requestsPerMinute', 'requests_per_minute'],
   ['analyticsPerMinute', 'analytics_per_minute'],
@@ -87,7 +87,7 @@ const modeAndSecretCharacters = modePrefixes.live.length + secretHexDigits;
 
 const bearerScheme = 'bearer';
 const spaceCode = 0x20;
-/** Bit that converts an upper-case ASCII letter to lower case, but never converts another character to a letter. */
+/** Setting this bit makes an ASCII letter lower-case, and turns no other character into an ASCII letter. */
 const lowerCaseBit = 0x20;
 
 export function generateApiKey(keyPrefix: string, mode: ApiKeyMode): string {

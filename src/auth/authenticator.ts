@@ -55,7 +55,8 @@ const verticalMismatchError: ApiError = { code: 'VERTICAL_MISMATCH' };
  * synchronous, so that two concurrent requests cannot both use the last request that a limit allows.
  *
  * The authenticator's memory use is proportional to the number of API keys in use. Once a minute, requests delete the counters of idle API
- * keys, a few keys per request. Session counts restored from the ledger are deleted two days after the counted day.
+ * keys, a few keys per request. Session counts restored from the ledger are deleted two days after the day on which the sessions were
+ * created.
  */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
@@ -72,7 +73,7 @@ export class Authenticator {
     this.#nextCleanupMs = options.clock.monotonicMs() + bounds.rateLimitWindowMs;
   }
 
-  /** Number of API keys with request counters in memory, for tests of the deletion of idle counters. */
+  /** Number of API keys that have request counters in memory. Used only by tests. */
   get trackedKeyCount(): number {
     return this.#usageByKey.size + this.#restoredCounters.size;
   }

@@ -177,7 +177,7 @@ function migrate(database: Database.Database, path: string, waitMs: number): voi
   enableWal(database, waitMs);
   database
     .transaction(() => {
-      // Reads the version again, because another process may have migrated the key file in the meantime.
+      // Reads the schema version again, because another process may have migrated the key file before this transaction started.
       const version = readSchemaVersion(database);
       if (version > schemaVersion) {
         throw new KeyFileError(`the key file ${path} was written by a newer version of this program`);

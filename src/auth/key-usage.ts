@@ -34,7 +34,7 @@ export class DailySessionCounter {
     return this.#days[day & 1] === day ? (this.#counts[day & 1] as number) : 0;
   }
 
-  /** Counts one more session. The caller must first check that the count of the day is below the daily limit. */
+  /** Counts one more session. The caller must first check that the number of sessions on `day` is below the daily limit. */
   reserveQuota(day: number): QuotaReservation {
     this.#setSessionCount(day, this.count(day) + 1);
     return new DailyReservation(this, day);
@@ -74,8 +74,8 @@ class DailyReservation implements QuotaReservation {
 export type OperationName = 'create_session' | 'submit_inputs' | 'get_marketplace' | 'query_analytics';
 
 /**
- * Operation that determines which rate limits count a request. `repeat_session` is a `create_session` request with an Idempotency-Key that
- * was used before; a `repeat_session` request does not count as a new session.
+ * Determines toward which rate limits a request counts. `repeat_session` is a `create_session` request whose Idempotency-Key the caller has
+ * used before; it does not count toward the limit of sessions per day.
  */
 type ChargedOperation = OperationName | 'repeat_session';
 
@@ -161,7 +161,7 @@ export class KeyUsage {
     return createRateLimitStatus(policy, 0, waitMs, wallMs);
   }
 
-  /** Deletes the buffers of empty windows. Returns true if all counts are zero, so that the caller can delete this `KeyUsage`. */
+  /** Deletes the buffers of sliding windows without requests. Returns true if all counts are zero and this `KeyUsage` can be deleted. */
   deleteUnusedSlidingWindows(nowMs: number, wallMs: number): boolean {
     const requestsIdle = this.#requestWindow.deleteWindowIfEmpty(nowMs);
     const analyticsIdle = this.#analyticsWindow.deleteWindowIfEmpty(nowMs);

@@ -150,7 +150,7 @@ export function createRateLimitStatus(
 
 /**
  * Formats the `X-RateLimit-*` headers of a response, and the headers of the IETF draft "RateLimit header fields for HTTP"
- * (docs/contract.md#limit-headers). Each header in the result starts with a line break. The header `Retry-After` is not included.
+ * (docs/contract.md#limit-headers). Each header in the result starts with a line break. Does not format the header `Retry-After`.
  */
 export function rateLimitHeaders({ policy, remaining, resetEpochSeconds, resetSeconds }: RateLimitStatus): string {
   const { headerPrefix, rateLimitHeaderPrefix } = policy;

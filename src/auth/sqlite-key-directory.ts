@@ -9,7 +9,7 @@ import type { KeyLimitOverrides } from './rate-limits.ts';
 interface SqliteKeyDirectoryOptions {
   readonly path: string;
   readonly clock: Clock;
-  /** Called when the key file becomes unreadable. Keys that were already loaded remain valid. */
+  /** Called when the key file becomes unreadable. The keys that are already in memory remain valid. */
   readonly onReadError: (error: unknown) => void;
   readonly onRecovered?: () => void;
 }
@@ -164,7 +164,7 @@ export class SqliteKeyDirectory implements KeyDirectory {
   }
 }
 
-/** Returns a key ID or an account name, which never change, from the cache or the key file. A full cache drops the oldest entry. */
+/** Looks up a key ID or account name in the cache, then in the key file. Cached names never change. A full cache drops the oldest entry. */
 function cachedName(
   number: number,
   cache: Map<number, string>,
@@ -199,7 +199,7 @@ interface KeyRow extends KeyLimitOverrides {
   readonly expires: number | null;
 }
 
-/** Change without a valid API key: embed origins changed, or a key was revoked or deleted. All columns of the table `keys` are null. */
+/** Row for a revoked or deleted key, or for changed embed origins. Without a matching key, all columns of the table `keys` are null. */
 type RemovedKey = { readonly number: null };
 
 type ChangeRow = (KeyRow | RemovedKey) & {

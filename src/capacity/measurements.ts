@@ -72,7 +72,7 @@ export interface SustainedRate {
 
 /**
  * Finds the rate at which the p99 latency first exceeds the target, by linear interpolation between the measured points. A latency curve is
- * convex, so linear interpolation underestimates the rate. Uses only the points below the first rate that the server did not sustain.
+ * convex, so linear interpolation underestimates the rate. Ignores the first rate that the server did not sustain, and all higher rates.
  */
 export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): SustainedRate {
   let last: LoadCurvePoint | undefined;
@@ -89,14 +89,14 @@ export function findSustainedRate({ points }: LoadCurve, sloP99Ms: number): Sust
 
 /**
  * Returns the lowest CPU time per request on the latency curve, in microseconds, for all threads. CPU time per request is lowest under full
- * load, which is also the load of the route measurements. If requests were refused, the returned CPU time can be too low; the plan then has
- * more servers than necessary.
+ * load. The CPU time of each route was also measured under full load. Refused requests can make the returned CPU time too low; the plan
+ * then contains more servers than necessary.
  */
 export function findCpuMicrosPerRequest({ points }: LoadCurve): number {
   return Math.min(...points.map(({ cpuMicros }) => cpuMicros));
 }
 
-/** Interpolates a metric between the measured rates. Beyond the measured rates, returns the metric at the nearest measured rate. */
+/** Interpolates a metric between the measured rates. For a rate outside this range, returns the metric at the nearest measured rate. */
 export function interpolateMetric(
   points: LoadCurve['points'],
   perSecond: number,

@@ -76,7 +76,7 @@ interface Prediction {
   readonly baseMemoryMiB: number;
   readonly memoryBytesPerSession: number;
   readonly memoryMiB: number;
-  /** Disk space per day in bytes; null if disk use was not measured. */
+  /** Disk space that new sessions use per day, in bytes; null if disk use was not measured. */
   readonly diskBytesPerDay: number | null;
 }
 
@@ -201,8 +201,8 @@ function predictServer(
   load: ServerLoad,
 ): Prediction {
   const curveRate = load.requestsPerSecond * cost.curveRequests;
-  // Below full load, a server handles requests in smaller batches, so each request costs more CPU time. The latency curve contains the CPU
-  // time per request at each rate.
+  // At a lower load, a server handles fewer requests per event-loop turn, so each request costs more CPU time. The latency curve contains
+  // the CPU time per request at each rate.
   const costFactor = interpolateMetric(curve.points, curveRate, 'cpuMicros') / findCpuMicrosPerRequest(curve);
   const cores = (micros: number) => (load.requestsPerSecond * micros * costFactor) / 1e6;
   return {

@@ -68,7 +68,7 @@ export interface TrafficMix {
   readonly perSession: Readonly<Record<RouteName, number>>;
   /** Share of the API keys that use their rate limits fully; all other API keys are idle. */
   readonly busyShare: number;
-  /** Request rate of a key in its busiest minute, divided by its average rate over a day; null if only the limits per minute apply. */
+  /** Request rate of a key in its busiest minute, relative to its daily average. If null, only the limits per minute bound this rate. */
   readonly minutePeakFactor: number | null;
   /** Number of live sessions in the busiest hours, divided by the average number of live sessions over the day. */
   readonly livePeakFactor: number;
