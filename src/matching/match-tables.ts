@@ -38,7 +38,7 @@ interface ChoiceFilter {
   readonly allowed: ReadonlyMap<number, OfferSet>;
 }
 
-/** Filter on an integer field: inclusive limits of each offer. If a borrower has no value, only offers without a limit match. */
+/** Filter on an integer field: inclusive limits of each offer. If the field was not submitted, only offers without limits match. */
 interface RangeFilter {
   readonly field: number;
   readonly min: Float64Array;
@@ -64,7 +64,7 @@ export function countRankedOffers(offers: readonly CatalogOffer[]): number {
   return offers.some(({ daily_cap }) => daily_cap !== undefined) ? bounds.offersRankedMax : bounds.offersShownMax;
 }
 
-/** Product rule that restricts a choice field, in addition to the criteria of each offer. A missing `value` is undefined. */
+/** Product rule that restricts a choice field in addition to the offers' criteria. `value` is undefined if the field was not submitted. */
 export interface ChoiceFieldRule<Offer> {
   readonly field: string | undefined;
   readonly admits: (offer: Offer, value: unknown, field: PocketField) => boolean;

@@ -20,8 +20,8 @@ export interface VersionedMatchTables {
 export type MatchThreadMessage = Uint8Array | VersionedMatchTables;
 
 /**
- * Reply of a matching thread to a message: results of a batch (`encodeMatchResults`), an empty object for tables, or an error. The thread
- * replies to the messages in order.
+ * Reply of a matching thread: `results` for a batch (`encodeMatchResults`), an empty object for the tables of a catalog, or `error` for a
+ * failed message. The thread replies to the messages in order.
  */
 export interface MatchThreadReply {
   readonly results?: Uint8Array;

@@ -9,8 +9,8 @@ import { MatchThread, type VersionedMatchTables } from './match-thread.ts';
 import type { Matcher, MatchRequest, Ranking } from './matcher.ts';
 
 /**
- * Error with the message of an exception in a matching thread. The message may quote submitted data, so this subclass of `Error` exists:
- * `describeError` omits the messages of subclasses.
+ * Error with the message of an exception in a matching thread. The message may quote submitted data, which must not be logged:
+ * `describeError` omits the messages of subclasses of `Error`.
  */
 class MatchThreadError extends Error {}
 
@@ -22,7 +22,7 @@ export interface PoolMatcherOptions {
    */
   readonly catalogs: CatalogStore;
   readonly verticals: readonly Vertical[];
-  /** Called if a worker thread exited unexpectedly or could not be started; the pool starts another one. */
+  /** Called if a worker thread exited unexpectedly or could not be started; the pool then starts a new thread. */
   readonly onThreadError?: (error: unknown) => void;
   readonly onThreadReplaced?: () => void;
   readonly onBatchSent?: (requests: number) => void;
@@ -55,10 +55,10 @@ interface PoolThread {
  * Requests that arrive while all threads are busy are sent as one batch, because sending a message takes the main thread longer than
  * ranking. A cancelled request is removed when a batch is formed, or when the request is at the front of a full queue.
  *
- * A thread that exits is replaced immediately. The replacement receives every active catalog before its first batch. If no thread is ready,
- * requests wait in the queue. With two catalogs of 20,000 offers, a new thread is ready after about 0.8 seconds, so waiting requests do not
- * time out. The main thread never ranks the requests of the pool: a slow ranking would block all other requests, and a request that crashes
- * a worker thread could crash the service.
+ * A thread that exits is replaced immediately. A new thread receives every active catalog before its first batch of requests. If no thread
+ * is ready, requests wait in the queue. With two catalogs of 20,000 offers, a new thread is ready after about 0.8 seconds, so waiting
+ * requests do not time out. The main thread never ranks the requests of the pool: a slow ranking would block all other requests, and a
+ * request that crashes a worker thread could crash the service.
  */
 export class WorkerPoolMatcher implements Matcher {
   readonly #threads: readonly PoolThread[];
@@ -88,7 +88,7 @@ export class WorkerPoolMatcher implements Matcher {
     }));
   }
 
-  /** Starts the threads and sends the active catalogs to them. Later sends each new catalog before the catalog is activated. */
+  /** Starts the threads, and sends them the active catalogs now and each new catalog before its activation. */
   static async start(options: PoolMatcherOptions): Promise<WorkerPoolMatcher> {
     const pool = new WorkerPoolMatcher(options);
     try {
@@ -126,7 +126,7 @@ export class WorkerPoolMatcher implements Matcher {
 
   /**
    * Sends a catalog to all threads before the catalog is activated. Sends the catalog to one thread after the other, so that the other
-   * threads can rank in the meantime. Rejects if a thread cannot use the catalog or exits.
+   * threads can rank in the meantime. Rejects if a thread exits or cannot use the catalog.
    */
   async sendCatalog({ version, tables }: VersionedMatchTables): Promise<void> {
     this.#activating = { version, tables };
@@ -202,13 +202,13 @@ export class WorkerPoolMatcher implements Matcher {
     const unavailable = anyUnavailable ? batch.map((pending) => pending.unavailable) : [];
     target.settled = target.thread.match({ requests, unavailable }).then(
       (results) => this.#handleBatchResults(target, batch, results),
-      () => this.#requeueBatch(target, batch), // The error is ignored here, because `MatchThread` passes the error to `onExit`.
+      () => this.#requeueBatch(target, batch), // `onExit` handles errors of the thread.
     );
   }
 
   #handleBatchResults(thread: PoolThread, batch: readonly PendingRequest[], results: readonly MatchResult[]): void {
     thread.batch = null;
-    // The next batch is sent before the promises of this batch are resolved, so that the thread does not wait.
+    // The next batch is sent before the promises of the completed batch are resolved, so that the thread is not idle.
     this.#dispatchQueuedRequests();
     for (const [at, { request, resolve, reject }] of batch.entries()) {
       const result = results[at]!;
@@ -229,7 +229,7 @@ export class WorkerPoolMatcher implements Matcher {
 
   #handleThreadExit(error: unknown, wasReady: boolean): void {
     this.#options.onThreadError?.(error);
-    // If a restart failed and no thread is ready, each queued request is kept once, and resolves to null at the next failure.
+    // While no thread is ready, a request stays queued after one failed restart of a thread, and resolves to null after the second.
     if (!wasReady && this.#threads.every(({ thread }) => !thread.isReady)) {
       this.#queue.push(...this.#selectRequestsToRetry(this.#queue.splice(0)));
     }

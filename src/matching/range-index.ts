@@ -85,7 +85,7 @@ export class RangeIndex {
   }
 }
 
-/** Returns up to `matchIndexBucketsMax - 1` bucket boundaries, ascending: first integers of ranges, or first integers after ranges. */
+/** Returns bucket boundaries, ascending. A boundary is the first integer of an offer's range, or the first integer after the range. */
 function chooseCuts(min: Float64Array, max: Float64Array): Float64Array {
   const edges = new Float64Array(min.length + max.length);
   edges.set(min);

@@ -8,7 +8,7 @@ export const eventLogNames = ['ledger', 'journal'] as const;
 export type EventLogName = (typeof eventLogNames)[number];
 
 /**
- * Kinds of incidents that the event logs report. Only the journal reports `maintenance-failed` (a log of the journal cannot be created or
+ * Kinds of incidents that the event logs report. Only the journal reports `maintenance-failed` (a part of the journal cannot be created or
  * deleted) and `maintenance-recovered`.
  */
 export const incidentKinds = [
@@ -143,14 +143,14 @@ function registerCatalogGauges(registry: MetricRegistry, catalogs: GaugeSources[
 }
 
 function registerSkippedRecordCounter(registry: MetricRegistry, read: GaugeSources['analyticsSkippedRecords']): void {
-  // While the aggregator does not reply, the metric shows the last known counts. Simultaneous scrapes share one query to the aggregator.
+  // While the aggregator does not reply, scrapes show its last known counts. Simultaneous scrapes share one query to the aggregator.
   let counts: Readonly<Record<string, number>> = {};
   let query: Promise<void> | null = null;
   const refresh = async (): Promise<void> => {
     try {
       counts = await read();
     } catch {
-      // This error is ignored, because the next scrape sends a new query.
+      // A failed query is ignored, because the next scrape sends a new query.
     } finally {
       query = null;
     }

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import { bounds } from '../bounds.ts';
 import type { BucketHistogram } from './histogram.ts';
 
-/** Returns the resolved value, or null if the promise rejects or takes longer than `bounds.scrapeReadTimeoutMs`. */
+/** Returns the value of a promise, or null if the promise rejects or takes longer than `bounds.scrapeReadTimeoutMs`. */
 export async function awaitWithinScrapeTimeout<Value>(value: Promise<Value>): Promise<Value | null> {
   const timeout = Promise.withResolvers<null>();
   const timer = setTimeout(() => timeout.resolve(null), bounds.scrapeReadTimeoutMs);
@@ -55,7 +55,7 @@ export class MetricRegistry {
     return this.#registry.metrics();
   }
 
-  /** Creates a prom-client counter. Each increment is slow, so use these counters only for rare events. */
+  /** Creates a prom-client counter. Incrementing a prom-client counter is slow, so prom-client counters are only for rare events. */
   createCounter(name: string, help: string, labelNames: readonly string[] = []): Counter {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
@@ -128,7 +128,7 @@ async function replaceSamples(
   const value = read();
   const samples = value instanceof Promise ? await awaitWithinScrapeTimeout(value) : value;
   metric.reset();
-  // For a metric without labels, `reset` sets 0. If the current value is unknown, `remove` deletes this 0.
+  // `reset` sets a metric without labels to 0. `remove` deletes the 0 if the current value of the metric is unknown.
   if (samples === null) metric.remove();
   else for (const sample of samples) add(sample);
 }

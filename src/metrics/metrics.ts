@@ -127,7 +127,7 @@ export class Metrics {
     this.#logIncidents.inc({ log, kind });
   }
 
-  /** Returns the `onGroupStored` callback of a log. The callback records the size and the write duration of each group of log records. */
+  /** Returns the `onGroupStored` callback of a log, which records the size and the write duration of each group of log records. */
   createEventLogWriteObserver(log: EventLogName): (records: number, bytes: number, elapsedUs: number) => void {
     const series = eventLogNames.indexOf(log);
     return (records, bytes, elapsedUs) => {

@@ -8,8 +8,8 @@ import { BucketHistogram, eventLoopDelayBuckets } from './histogram.ts';
 import type { MetricRegistry } from './metric-registry.ts';
 
 /**
- * Measures the delay of timers in a cumulative histogram. `monitorEventLoopDelay` of Node.js is unsuitable, because its percentiles cover
- * only the time since its last reset. Each scrape would have to reset the percentiles, so two Prometheus servers would disturb each other.
+ * Measures the delay of timers in a cumulative histogram. `monitorEventLoopDelay` of Node.js is unsuitable, because every scrape would have
+ * to reset its percentiles. A scrape by one Prometheus server would shorten the period that a second server sees.
  */
 export class EventLoopMonitor {
   readonly delays = new BucketHistogram(eventLoopDelayBuckets);
@@ -57,10 +57,10 @@ export function registerProcessMetrics(registry: MetricRegistry): void {
   }
 }
 
-/** Returns the number of open file descriptors. This function and `descriptorLimit` work only on Linux. */
+/** Returns the number of open file descriptors. On systems without `/proc`, `openDescriptorCount` and `descriptorLimit` reject. */
 async function openDescriptorCount(): Promise<number> {
   const names = await readdir('/proc/self/fd');
-  // The count excludes the descriptor that `readdir` itself opens.
+  // `readdir` opens one file descriptor itself, which is not counted.
   return names.length - 1;
 }
 

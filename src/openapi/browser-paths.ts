@@ -52,8 +52,8 @@ function browserResponse(description: string, headers: OpenApiHeaders, content?:
 }
 
 /**
- * Returns the OpenAPI descriptions of the paths that a visitor's browser opens. Partners receive these URLs in API responses and do not
- * call these URLs themselves.
+ * Returns the OpenAPI descriptions of the paths that a visitor's browser opens. Partners receive URLs for browsers, such as click URLs, in
+ * API responses, and do not request them.
  */
 export function browserPathItems(urls: Pick<PublicUrls, 'click' | 'widget'>): Readonly<Record<string, PathItem>> {
   const { path: widgetPath, servers: widgetServers } = widgetServer(urls);
@@ -135,7 +135,7 @@ const widgetTags = ['Widget script'];
 const linkCheckDescription =
   'Invalid links get 404, and pages of other origins 403, also for `OPTIONS`. No key is charged.';
 
-/** Error statuses of the widget routes. Widget requests have no API key, so these responses lack the rate limit headers of API keys. */
+/** Error statuses of the widget routes, without the rate limit headers of API keys, because widget requests have no API key. */
 const widgetStatuses: ErrorStatusDescriptions = {
   400: { when: 'The request is invalid, or the session has expired.', headers: allowOriginHeader },
   403: { when: 'The account does not allow widgets on pages of this origin.', headers: allowOriginHeader },

@@ -27,7 +27,7 @@ async function compressFile(content: string | Uint8Array): Promise<CompressedFil
   };
 }
 
-/** Path of the first vertical's documentation page. The documentation pages of all verticals are below `/docs/`. */
+/** Path that shows the documentation page of the first configured vertical. The pages of all verticals are below `/docs/`. */
 const docsPath = '/docs';
 
 function docsPathOf({ segment }: Pick<Vertical, 'segment'>): string {

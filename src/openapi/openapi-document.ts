@@ -18,7 +18,7 @@ export function extractComponents<Parts extends object>(
     if (typeof value !== 'object' || value === null) return value;
     const { title } = value as { readonly title?: unknown };
     if (typeof title !== 'string') return visitMembers(value);
-    // This placeholder puts the schema into the document before the schemas that the schema contains.
+    // The value null reserves the place of a schema in the document, before the schemas that the schema contains.
     if (!Object.hasOwn(schemas, title)) schemas[title] = null;
     const schema = visitMembers(value);
     if (schemas[title] === null) schemas[title] = schema;

@@ -45,7 +45,7 @@ export const analyticsParameters = queryParameters({
   },
   sub_id_list: {
     description: 'Ids of sessions, also of expired ones. Other ids are ignored.',
-    // The schema allows any strings as items, because invalid IDs are ignored. An empty `sub_id_list` is parsed as one empty string.
+    // Any string is allowed as a sub_id, because invalid sub_ids are ignored. An empty `sub_id_list` is parsed as one empty string.
     schema: Type.Array(Type.String(), { maxItems: bounds.subIdListMax }),
     style: 'form',
     explode: false,

@@ -21,7 +21,7 @@ export interface RecordedExamples {
   readonly rows: unknown;
 }
 
-/** Base URLs in the recorded examples. `readRecordedExamples` replaces these URLs with the real base URLs of the service. */
+/** Placeholders for base URLs in the recorded examples; `readRecordedExamples` replaces the placeholders with the real base URLs. */
 export const placeholderUrls: PublicUrls = {
   public: 'http://public.invalid',
   click: 'http://click.invalid',

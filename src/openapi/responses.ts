@@ -154,8 +154,8 @@ interface ErrorExamples {
 const sampleRequestId = 'pC7ZkX0wQm2s-4f';
 
 /**
- * Returns the OpenAPI error responses of an operation by status (docs/contract.md#error-codes). Without `own`, a status with only one error
- * code is a `$ref` to `sharedErrorResponses`. `own` replaces the standard descriptions.
+ * Returns the OpenAPI error responses of an operation by status (docs/contract.md#error-codes). Descriptions in `own` replace the standard
+ * descriptions of error statuses. If `own` is undefined, a status with only one error code is a `$ref` to `sharedErrorResponses`.
  */
 export function errorResponses(
   codes: readonly ErrorCode[],

@@ -79,7 +79,7 @@ export const submitInputsResponseSchema = defineSchema<InputsResponse>()(
   ),
 );
 
-/** Returns the schema of the request body of `POST /inputs`. The schema depends on the vertical (docs/contract.md#verticals). */
+/** Returns the schema of the request body of `POST /inputs` for a vertical (docs/contract.md#verticals). */
 export function submitInputsRequestSchema(vertical: Vertical): TSchema {
   return Type.Object({ sub_id: subIdSchema, fields: pocketFieldsSchema(vertical) }, { title: 'InputsRequest' });
 }

@@ -29,7 +29,7 @@ interface LenderView {
   readonly rev_confirmed: number;
 }
 
-/** Number of widget events by type (docs/contract.md#widget-events). The type `offer_click` does not count in `offer_clicks`. */
+/** Number of widget events by type (docs/contract.md#widget-events). Events of type `offer_click` do not count in `offer_clicks`. */
 type WidgetEventsView = Readonly<Record<WidgetEventType, number>>;
 
 /** Summary of the sessions of a period (docs/contract.md#summary). */
@@ -48,7 +48,7 @@ export interface AnalyticsSummary extends MetricsView, IgnoredParameters {
   readonly rev_per_session_ci95: { readonly low: number; readonly high: number } | null;
   readonly by_device: Readonly<Record<string, MetricsView>>;
   readonly widget_events: WidgetEventsView;
-  /** First day whose sessions are retained. Older sessions count only in figures by referrer tag, not in rows or by `sub_id_list`. */
+  /** First day whose sessions are retained. Deleted sessions count in figures by referrer tag, but not in rows or with `sub_id_list`. */
   readonly sessions_kept_from: string | null;
   readonly as_of: string | null;
 }

@@ -128,7 +128,7 @@ async function processBatch(
   while (results.length < rows.length) results.push(unknownRow);
   // Records become durable in order, so it is enough to wait for the last record of the batch.
   if (lastRecord === null || (await awaitDurableRecord(ledger, lastRecord)).ok) return results;
-  // Accepted rows may not be durable, so they become `unknown`, and so do `repeated` rows, which may repeat an accepted row of this batch.
+  // If the records may not be durable, `accepted` rows become `unknown`. So do `repeated` rows, which may repeat a row of the same batch.
   return results.map((result) => (result.outcome === 'rejected' ? result : unknownRow));
 }
 

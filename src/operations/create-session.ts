@@ -100,7 +100,7 @@ export async function createSession(
       if (!deps.idempotencyKeys.tryMakeRoom()) return serviceUnavailable(bounds.retryAfterSeconds);
       digests = found.digests;
     }
-    // `quota` is null if the Idempotency-Key was removed after `isIdempotentRepeat` found the key. A retry by the client gets a `quota`.
+    // `quota` is null if the Idempotency-Key was removed after `isIdempotentRepeat` found the key. If the client retries, `quota` is set.
     if (quota === null) return serviceUnavailable(bounds.retryAfterSeconds);
 
     tagReservation = deps.referrerTags.reserveReferrerTag(tenant, request.referrerTag);

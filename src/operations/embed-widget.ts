@@ -35,8 +35,8 @@ export interface WidgetEmbedResponse extends IgnoredParameters {
 }
 
 /**
- * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code): builds the HTML that a partner adds to its page. The
- * request for the HTML is not recorded as a view. A view is recorded when the widget requests its offers.
+ * GET /marketplace with `format=iframe` or `format=js` (docs/contract.md#embed-code): builds the HTML that a partner adds to its page.
+ * Building the HTML records no view. A view is recorded when the widget requests its offers.
  */
 export function embedWidget(
   deps: EmbedWidgetDeps,

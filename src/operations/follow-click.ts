@@ -37,7 +37,7 @@ export interface ClickRequest {
   readonly offer: string;
   readonly v: string;
   readonly userAgent: string;
-  /** True if the method is not GET (for example HEAD). The service then redirects, but records no click and no revenue. */
+  /** True if the method is not GET (for example HEAD). Requests other than GET redirect, but record no click and no revenue. */
   readonly isRedirectOnly: boolean;
 }
 

@@ -22,12 +22,12 @@ export type RequestParameters<Operation extends keyof typeof knownRequestParamet
   readonly [Name in (typeof knownRequestParameters)[Operation][number]]?: string | undefined;
 };
 
-/** Lists the names that are not in `known`, each once, in their original order. Limits the number and the length of the names. */
+/** Lists the names that are not in `known`, each once, in their original order. Limits the number and the length of the listed names. */
 export function collectUnknownParameters(names: Iterable<string>, known: readonly string[]): readonly string[] {
   const ignored = new Set<string>();
   for (const name of names) {
     if (ignored.size === bounds.ignoredNamesShownMax) break;
-    // The name is first shortened in UTF-16 units, because splitting a very long name into code points would be slow.
+    // `slice` shortens a name before the name is split into code points, because splitting a very long name would be slow.
     if (!known.includes(name)) {
       ignored.add(
         [...name.slice(0, 2 * bounds.ignoredNameCharactersShown)].slice(0, bounds.ignoredNameCharactersShown).join(''),

@@ -124,8 +124,8 @@ function toSignedPageView<Granularity extends 'daily' | 'row', Item>(
 }
 
 /**
- * Reads the summary of the sessions created from `fromDay` to `toDay`. For a request without dates (`undated`), the matured figures cover
- * more days, which start `bounds.maturedDefaultDays` days before today.
+ * Reads the summary of the sessions created from `fromDay` to `toDay`. For a request without dates (`undated`), the matured figures start
+ * earlier than the other figures: `bounds.maturedDefaultDays` days before today.
  */
 export async function queryAnalyticsSummary(
   analytics: Pick<Analytics, 'getSummary'>,
@@ -195,7 +195,7 @@ export interface RequestedDates {
   readonly to: number | undefined;
 }
 
-/** Parses the requested dates. Returns the dates, or the name of the invalid parameter. */
+/** Returns the parsed dates of a request, or the name of the parameter with an invalid date. */
 function parseDates({ date_from, date_to }: AnalyticsRequest): RequestedDates | 'date_from' | 'date_to' {
   const to = date_to === undefined ? undefined : parseIsoDate(date_to);
   if (to === null) return 'date_to';

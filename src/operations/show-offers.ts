@@ -27,7 +27,7 @@ import { type FieldVector, findFieldIndex } from '../verticals/field-vector.ts';
 import type { MatchReadiness } from '../verticals/pocket-fields.ts';
 import { getVerticalProduct, type OfferList } from '../verticals/products.ts';
 
-/** Selected and priced offers of one response. HTTP routes render the result as JSON; the embedded API converts the result to objects. */
+/** Selected and priced offers of one response. HTTP routes render the offers as JSON; the embedded API returns objects. */
 export interface OffersResult extends OfferList {
   readonly sort: SortOrder;
   readonly matchQuality: 'high' | 'partial' | 'none';
@@ -129,7 +129,7 @@ function selectOffers(
   return indexes.length === count ? indexes : null;
 }
 
-/** Returns the ranking with `total` recounted without `unavailableOffers`; null if a new ranking is needed instead. */
+/** Returns the ranking with a new `total`, which excludes `unavailableOffers`; null if the total cannot be recounted. */
 function withUpdatedTotal(
   { tables }: CompiledCatalog,
   borrower: Readonly<FieldVector>,
@@ -216,9 +216,9 @@ function requestRanking(
 }
 
 /**
- * Caches the ranking and returns the offers that are available now. A ranking of outdated session fields is not cached. If offers became
- * available or unavailable during the ranking, its `total` is recounted. The offers are ranked again instead if the catalog also changed,
- * if the request asks for an explanation, or if the recount fails.
+ * Caches the ranking and returns the offers that are available now. The ranking is not cached if the session's fields have changed since
+ * the ranking began. If the available offers changed during the ranking, `total` is recounted. A new ranking replaces the recount if the
+ * catalog changed, if the request asks for an explanation, or if the recount fails.
  */
 function cacheAndAnswer(
   deps: ShowOffersDeps,

@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 
 /**
  * Pool of cryptographic random bytes. The pool reads 8 KiB at a time from the system, because a separate read of ten bytes takes two
- * microseconds. The pool overwrites returned bytes with zeros, so that they do not stay in memory.
+ * microseconds. When the pool returns bytes, the pool overwrites its own copy of the bytes with zeros.
  */
 export class RandomBytesPool {
   readonly #pool = Buffer.alloc(8_192);

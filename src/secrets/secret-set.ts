@@ -8,8 +8,8 @@ export interface Secret {
 }
 
 /**
- * Purpose of a derived key, used as the HKDF info. A change to the text of a key purpose invalidates stored data and existing tokens. A
- * token of one kind is never valid as a token of another kind.
+ * Purpose of a derived key, used as the HKDF info. A change to the text of a purpose changes the derived key, and so invalidates stored
+ * data and existing tokens. A token of one kind is never valid as a token of another kind.
  */
 export type KeyPurpose =
   | 'sub-id'

@@ -32,7 +32,7 @@ export class CleanupStack {
 export interface DrainSettings {
   /** Time after `stop` in which the service still accepts connections, so that load balancers can notice the stop. */
   readonly delayMs: number;
-  /** Time for pending requests to complete after `delayMs` has passed. Connections that are still open are then closed. */
+  /** Time for pending requests to complete after `delayMs` has passed. Connections that are still open after this time are closed. */
   readonly deadlineMs: number;
 }
 

@@ -67,7 +67,7 @@ export function openCatalogStore({ dataDir, clock, logger, catalogs }: ServiceOp
   });
 }
 
-/** Creates the daily caps of all active and replaced catalogs. `openStorage` later restores the click counts from the ledger. */
+/** Creates the daily caps of all active and replaced catalogs. `openStorage` restores the clicks that count towards a cap. */
 export function createDailyCaps({ clock, catalogs: sources }: ServiceOptions, catalogs: CatalogStore): DailyCaps {
   const caps = new DailyCaps(clock.wallMs());
   for (const { vertical, mode } of sources) {
@@ -79,7 +79,7 @@ export function createDailyCaps({ clock, catalogs: sources }: ServiceOptions, ca
   return caps;
 }
 
-/** Loads the logos of all active and replaced catalogs. Later loads the logos of each new catalog before the catalog is activated. */
+/** Loads the logos of all active and replaced catalogs now, and the logos of each new catalog before its activation. */
 export async function openLogoService(
   options: ServiceOptions,
   cleanup: CleanupStack,

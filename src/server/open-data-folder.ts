@@ -25,7 +25,7 @@ export function openDataFolder({ dataDir, secretFile, logger }: ServiceOptions, 
   return openOrCreateSecretFile(secretFile, existsSync(ledgerFolder) && readdirSync(ledgerFolder).length > 0);
 }
 
-/** Throws `FolderMissingError` if analytics exist without a ledger, because a new, empty ledger would delete the analytics. */
+/** Throws `FolderMissingError` if analytics exist without a ledger, because a rebuild from an empty ledger would erase the analytics. */
 function assertLedgerFolder({ ledgerFolder, analyticsStoreFile }: DataPaths): void {
   if (existsSync(ledgerFolder) || !existsSync(analyticsStoreFile)) return;
   throw new FolderMissingError(

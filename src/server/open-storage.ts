@@ -159,8 +159,8 @@ type ExperimentSource = Pick<ThreadAnalytics, 'listExperiments' | 'appliedPositi
 
 /**
  * Restores the referrer tags of all sessions from the analytics store, usually within milliseconds. The returned promise resolves after at
- * most `bounds.analyticsQueryTimeoutMs`. A rebuild of the analytics store can take minutes; the tags are then restored in the background.
- * The limit on the number of referrer tags applies once all tags are restored.
+ * most `bounds.analyticsQueryTimeoutMs`. If the analytics store is being rebuilt, which can take minutes, the referrer tags are restored in
+ * the background. The limit on the number of referrer tags applies once all tags are restored.
  *
  * @param upToPosition position of the last record in the ledger
  */
@@ -177,8 +177,8 @@ export async function restoreReferrerTags(
 }
 
 /**
- * Restores the referrer tags once the aggregator has applied all ledger records. A query before that would time out and delay other queries
- * to the aggregator.
+ * Waits until the aggregator has applied all ledger records, and then restores the referrer tags. A query for the tags before the last
+ * record is applied would time out and delay other queries to the aggregator.
  */
 async function restoreTagsWithRetries(
   analytics: ExperimentSource,

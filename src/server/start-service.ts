@@ -52,7 +52,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     return await composeService(options, cleanup);
   } catch (error) {
-    await cleanup.close().catch(() => {}); // Cleanup errors are ignored, because `error` is the cause.
+    await cleanup.close().catch(() => {}); // The error of the start is thrown, not an error of the cleanup.
     throw error;
   }
 }

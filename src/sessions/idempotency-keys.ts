@@ -5,8 +5,8 @@ import type { SecretSet } from '../secrets/secret-set.ts';
 import { digestLength, type IdempotencyRecord, IdempotencyRecordRing } from './idempotency-record-ring.ts';
 
 /**
- * Digests of an Idempotency-Key and of a request payload, 16 bytes each. The ledger stores the digests, so that the service recognizes a
- * repeated request after a restart.
+ * Digests of an Idempotency-Key and of a request payload, 16 bytes each. The ledger stores digests of keys and payloads, so that the
+ * service recognizes a repeated request after a restart.
  */
 export interface IdempotencyDigests {
   readonly key: Uint8Array;
@@ -41,8 +41,8 @@ interface PendingRecord extends IdempotencyRecord {
  * Idempotency-Keys of live sessions (docs/contract.md#idempotency). An Idempotency-Key is stored until its session expires, because a retry
  * after the deletion of the key would create a second session. The caller must reject new Idempotency-Keys while the store is full.
  *
- * The ledger stores digests of keys and payloads for months. The digests are HMACs with a secret, because a reader of the ledger could
- * guess the text of a hash without a secret. A lookup tries every secret of the service.
+ * The ledger stores digests of keys and payloads for months. The digests in the ledger are HMACs with a secret, because a reader of the
+ * ledger could guess the key or the payload behind a plain hash. A lookup tries every secret of the service.
  *
  *     new --first request--> pending --record accepted--> recorded --retentionMs--> expired
  *                               +---record refused--> removed
@@ -51,7 +51,7 @@ export class IdempotencyKeys {
   readonly #clock: Clock;
   readonly #retentionMs: number;
   readonly #keysMax: number;
-  /** One HMAC for each secret, newest secret first. Digests of new requests are computed with the newest secret. */
+  /** HMAC functions for the digests, one for each secret, newest secret first. Digests of new requests use the newest secret. */
   readonly #hmacs: readonly Hmac[];
   /** Requests whose ledger record is not durable yet. The map key is the digest of the Idempotency-Key as a Latin-1 string. */
   readonly #pending = new Map<string, PendingRecord>();
@@ -100,7 +100,7 @@ export class IdempotencyKeys {
     return this.#pending.size + this.#records.size < this.#keysMax;
   }
 
-  /** Adds the first request with a key before its record is durable. Call `tryMakeRoom` before, and `completePendingRequest` afterwards. */
+  /** Adds the first request with a key to the pending requests. Call `tryMakeRoom` before, and `completePendingRequest` afterwards. */
   addPendingRequest(
     { key, payload }: IdempotencyDigests,
     first: OriginalRequest & { readonly durable: Promise<void> },
@@ -117,7 +117,7 @@ export class IdempotencyKeys {
     if (taken && request !== undefined) this.#records.add(key, request);
   }
 
-  /** Adds the Idempotency-Key of a live session that was read from the ledger. Has no effect if the store is full. */
+  /** Adds an Idempotency-Key that was read from the ledger and whose session is live. Has no effect if the store is full. */
   restoreKey({ key, payload }: IdempotencyDigests, sub: Uint8Array): void {
     if (this.tryMakeRoom()) this.#records.add(key, { payload, sub, position: 0 });
   }

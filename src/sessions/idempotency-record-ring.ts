@@ -28,13 +28,13 @@ const noRecord = -1;
  * bytes for each slot of the hash index. The oldest record is always removed first, because all records have the same lifetime.
  *
  * Ring positions are never reused. The low bits of a ring position are the record's index in memory. The hash index uses open addressing.
- * The hash is the first bytes of the key's digest, which depends on a secret, so callers cannot choose keys that collide.
+ * The hash of a key is the start of its digest. The digest depends on a secret, so callers cannot choose keys whose hashes collide.
  */
 export class IdempotencyRecordRing {
   readonly #capacity: number;
   /** Memory of the records. A chunk is allocated when its first record is added, and freed when its last record is removed. */
   readonly #chunks: (Buffer | undefined)[] = [];
-  /** Hash index: each slot contains the index of a record plus one, or 0 if empty. At least half of the slots are empty. */
+  /** Hash index with at least half of its slots empty. A slot contains the index of a record plus one, or 0 if empty. */
   readonly #index: Int32Array;
   #oldestPosition = 0;
   #nextPosition = 0;
@@ -90,7 +90,7 @@ export class IdempotencyRecordRing {
     const recordIndex = this.#toRecordIndex(this.#oldestPosition);
     const offset = recordOffset(recordIndex);
     const slot = this.#findHashSlot(this.#findChunk(recordIndex).subarray(offset, offset + digestLength));
-    // The hash slot of a key refers to the latest record of the key, which may be newer than the removed record.
+    // The hash slot of a key is cleared only if it refers to the oldest record, because a newer record may have the same key.
     if (this.#index[slot] === recordIndex + 1) this.#clearHashSlot(slot);
     this.#oldestPosition++;
     // A chunk without records is freed. In an almost full ring, the chunk with the oldest records may also contain the newest records.

@@ -20,14 +20,14 @@ interface MemorySessionStoreOptions {
 
 /** Difference between the expected sizes of the largest shard and the smallest shard, divided by the mean size of a shard. */
 const shardSizeSpread = 0.3;
-/** Number of possible values of the two random bytes of a sub_id that select the shard of a session. */
+/** Number of possible shard hashes. The shard hash of a session is two random bytes of its sub_id. */
 const shardHashCount = 2 ** 16;
 const shardHashWord = 5;
 
 /**
- * Store of live sessions in many small shards. When a shard is full, its sessions are copied to memory of twice the size. Copying a single
- * shard with a million sessions would take hundreds of milliseconds. The shards receive unequal shares of the sessions, so that the shards
- * do not all grow at the same time. A timer deletes the expired sessions, one shard at a time.
+ * Store of live sessions in many small shards. When a shard is full, its sessions are copied to memory of twice the size. The shards are
+ * small, because copying a million sessions at once would take hundreds of milliseconds. The shards receive unequal shares of the sessions,
+ * so that the shards do not all grow at the same time. A timer deletes the expired sessions, one shard at a time.
  */
 export class MemorySessionStore implements SessionStore {
   readonly #shards: SessionShard[];
@@ -96,7 +96,7 @@ export class MemorySessionStore implements SessionStore {
     this.#size = 0;
   }
 
-  /** Deletes expired sessions until the store has room for a session. After a failed search, returns false for a while without a search. */
+  /** Deletes expired sessions to make room for a session. For a short time after a call that found no room, returns false immediately. */
   #tryMakeRoom(): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#lastFailedSweepMs < bounds.sessionStoreFullCheckIntervalMs) return false;
@@ -113,7 +113,7 @@ export class MemorySessionStore implements SessionStore {
   }
 }
 
-/** Returns the share of new sessions, from 0 to 1, that go to shards with a number below `shard`. Shard 0 receives the fewest sessions. */
+/** Returns the share of new sessions, from 0 to 1, that go to shards numbered below `shard`. The share of a shard grows with its number. */
 function cumulativeShare(shard: number, shardCount: number): number {
   const x = shard / shardCount;
   return x * (1 - shardSizeSpread / 2) + (x * x * shardSizeSpread) / 2;

@@ -110,7 +110,7 @@ export class ReferrerTags {
     this.#tagsMax = tagsMax;
   }
 
-  /** Reserves a tag for a new session. Returns null for a new tag if the limit is reached. */
+  /** Reserves a tag for a new session. Returns null if the tag is new and the number of tags has reached the limit. */
   reserveReferrerTag({ account, vertical, mode }: Tenant, tag: string): ReferrerTagReservation | null {
     const limit = this.#isLimitEnabled ? this.#tagsMax : Number.POSITIVE_INFINITY;
     return this.#getTenantTags(account, vertical.number, mode).reserveReferrerTag(tag, limit);
@@ -126,7 +126,7 @@ export class ReferrerTags {
   }
 
   #getTenantTags(account: number, vertical: number, mode: ApiKeyMode): TenantTags {
-    // `vertical` is at most 127, so the keys of different tenants differ.
+    // A vertical number is at most 127, so each combination of account, vertical and mode has its own map key.
     const key = account * 256 + vertical * 2 + (mode === 'test' ? 1 : 0);
     let tags = this.#tenants.get(key);
     if (tags === undefined) {

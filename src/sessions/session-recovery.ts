@@ -42,7 +42,7 @@ export class SessionRecovery implements LedgerSubscriber {
     this.today = daysSinceEpoch(this.#nowMs);
   }
 
-  /** Unix time in milliseconds from which ledger records are replayed. Includes a margin in case the wall clock was set back. */
+  /** Unix time in milliseconds from which ledger records are replayed, with a margin for a wall clock that was set back. */
   get replayStartTimeMs(): number {
     const oldestLiveMs = this.#nowMs - this.#options.sessionTtlMs;
     return Math.min(dayStartMs(this.today), oldestLiveMs) - bounds.clockSetBackMsMax;

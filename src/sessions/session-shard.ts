@@ -24,7 +24,7 @@ const deletedTenant = -1;
 const noRanking = -1;
 const deletedSerial = 0;
 const noPosition = -1;
-/** Position of the 32-bit word that is used as the hash of a sub_id. The four bytes of this word are random in every sub_id. */
+/** Position of the 32-bit word that is used as the hash of a sub_id. All four bytes of the hash word are random in every sub_id. */
 const hashWord = 4;
 
 const capacityMin = 16;
@@ -47,7 +47,7 @@ export class SessionShard {
   readonly #widgetUsages = new Map<number, WidgetUsage>();
   #capacity = capacityMin;
   #records: Int32Array;
-  /** Hash index: each slot contains the index of a record plus one, or 0 if empty. At least half of the slots are empty. */
+  /** Hash index with at least half of its slots empty. A slot contains the index of a record plus one, or 0 if empty. */
   #index: Int32Array;
   #oldestPosition = 0;
   #nextPosition = 0;
@@ -82,7 +82,7 @@ export class SessionShard {
   add(id: Int32Array, tenant: Tenant): boolean {
     if (this.#index[this.#findHashSlot(id)] !== 0) return false;
     if (this.#nextPosition - this.#oldestPosition === this.#capacity) {
-      // Doubles the capacity unless a rebuild of the ring would free at least a quarter of the space.
+      // If live sessions fill more than 75 % of the ring, the capacity is doubled; otherwise, removing the gaps frees enough space.
       this.#resizeRingBuffer(this.#size > this.#capacity * 0.75 ? this.#capacity * 2 : this.#capacity);
     }
     const recordIndex = this.#nextPosition++ & (this.#capacity - 1);
@@ -211,7 +211,7 @@ export class SessionShard {
     if (this.#widgetUsages.size > 0) this.#widgetUsages.delete(records[offset + serialWord]!);
     records[offset + tenantWord] = deletedTenant;
     records[offset + serialWord] = deletedSerial;
-    // The pocket fields are cleared, because they are personal data.
+    // The pocket fields of the deleted session are cleared, because they are personal data.
     records.fill(absentValue, offset + fieldsWord, offset + this.#recordWords);
     this.#clearHashSlot(slot);
     this.#size--;
@@ -257,7 +257,7 @@ export class SessionShard {
         position++;
         continue;
       }
-      // Copies adjacent records in one operation. A copy ends at a deleted session, or at the end of the old or the new buffer.
+      // Copies adjacent records together: up to the next deleted session, or to the end of the old or the new buffer.
       const to = nextPosition & (capacity - 1);
       const runMax = Math.min(this.#nextPosition - position, this.#capacity - offset / stride, capacity - to);
       let run = 1;

@@ -29,7 +29,7 @@ export interface Session {
    * null if the store has deleted the session.
    */
   mergeFields(changes: readonly number[]): Readonly<FieldVector> | null;
-  /** Caches a ranking that was computed when `fieldsRevision` was `revision`. Ignores the ranking if the two now differ. */
+  /** Caches a ranking that was computed when `fieldsRevision` was `revision`. Ignores the ranking if `fieldsRevision` has changed. */
   cacheRanking(ranked: CachedRanking, revision: number): void;
 }
 

@@ -25,7 +25,7 @@ export const tlsVersions = ['1.2', '1.3'] as const;
 export const tlsMinVersionDefault = tlsVersions[0];
 export type TlsVersion = (typeof tlsVersions)[number];
 
-/** Error for an invalid certificate or private key. The error message never contains the contents of the file. */
+/** Error for an invalid certificate or private key. The error message never contains text from the certificate or key file. */
 export class InvalidCertificateError extends Error {
   override readonly name = 'InvalidCertificateError';
   readonly part: 'certificate' | 'key';
@@ -130,7 +130,7 @@ export class CertificateStore {
     return this.#lastReloadFailed;
   }
 
-  /** Sets the callback that applies a new certificate to the listener. If this callback throws, the store keeps the current certificate. */
+  /** Sets the callback that applies a new certificate to the listener. If applying a new certificate fails, the store keeps the old one. */
   onCertificateChange(onCertificateChange: (certificate: Certificate) => void): void {
     this.#onCertificateChange = onCertificateChange;
   }

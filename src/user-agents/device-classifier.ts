@@ -37,7 +37,7 @@ function splitPatterns(): { words: string[]; expressions: RegExp } {
   const expressions: string[] = [];
   for (const { pattern, tags } of crawlers) {
     if (tags?.includes('http-library')) continue;
-    // A pattern without unescaped metacharacters is a plain word.
+    // A pattern is a plain word if all its metacharacters are escaped.
     if (metacharacter.test(pattern.replaceAll(escapedMetacharacter, ''))) expressions.push(pattern);
     else words.push(pattern.replaceAll(escapedMetacharacter, '$1'));
   }

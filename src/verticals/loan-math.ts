@@ -15,9 +15,9 @@ export function monthlyPaymentPerDollar(noteRatePercent: number, months: number)
  * Returns the yearly rate in percent at which the present value of `months` payments of `payment` is `net`. The yearly rate is twelve times
  * the monthly rate. Returns 0 if the sum of all payments is at most `net`, the disbursed amount.
  *
- * Uses Newton's method to find the positive root of `net x rate - payment x (1 - (1 + rate) ^ -months)`. This function of `rate` is convex
- * and has two roots: 0 and the positive root. The iteration starts at `payment / net`, which is above the positive root, because at this
- * rate the interest alone equals the payment. Convexity ensures that every step decreases the rate, but never below the root.
+ * Uses Newton's method to find the positive root of `f(rate) = net x rate - payment x (1 - (1 + rate) ^ -months)`. The function `f` is
+ * convex and has two roots: 0 and the positive root. The iteration starts at `payment / net`, which is above the positive root, because at
+ * this rate the interest alone equals the payment. Because `f` is convex, each step lowers the rate, but not below the positive root.
  */
 export function solveAprPercent(net: number, payment: number, months: number): number {
   if (payment * months <= net) return 0;

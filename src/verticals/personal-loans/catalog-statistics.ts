@@ -35,7 +35,7 @@ export function computeCatalogStatistics(catalog: LoanCatalog, vertical: Vertica
     offers: offers.length,
     term_months: tables.termMonths,
     bands: bandNames.map((band, at) => computeBandStatistics(band, at, offers, tables, catalog.max_apr_percent)),
-    /** For each value of a field, the number of offers that accept a borrower with this value. For US states, state rules also apply. */
+    /** For each value of a field, the number of offers that accept a borrower with this value under the state rules. */
     coverage: vertical.fields
       .filter((field) => isCoverageField(field, vertical))
       .map((field) => {

@@ -18,7 +18,7 @@ import { debtToIncomeScale } from './price-offer.ts';
  * and term.
  */
 export interface LoanTables extends MatchTables, UsStateRules {
-  /** All loan terms in the catalog, in months, ascending. A set of terms is stored as a number with one bit per term of this list. */
+  /** All loan terms in the catalog, in months, ascending. A set of terms is stored as a number with one bit per element of `termMonths`. */
   readonly termMonths: readonly number[];
   /** Indexes of the terms that can replace an unavailable requested term, best first: nearest to 36 months, then shortest. */
   readonly termPreference: readonly number[];
@@ -165,8 +165,8 @@ export function computeAcceptedScoreShare(
 }
 
 /**
- * Returns the note rates and the origination fee of a credit band at one term, in percent. A price that the band specifies for this term
- * replaces the general price of the band.
+ * Returns the note rates and the origination fee of a credit band at one term, in percent. The prices that a credit band specifies for a
+ * single term replace its general prices.
  */
 function priceAtTerm(band: LoanCreditBand, months: number): { min: number; max: number; feePercent: number } {
   const own = band.terms?.[months];
@@ -198,7 +198,7 @@ function acceptsCoBorrower({ joint_applications }: LoanOffer, value: unknown): b
 
 /**
  * Rule sets for US states. Many offers share a rule set, so each offer stores only the number of its rule set. Rule set 0 contains only the
- * rules of the catalog. All other rule sets also contain rules of a lender, of an offer, or of both.
+ * rules of the catalog. Rule sets from number 1 on also contain rules of a lender, of an offer, or of both.
  */
 interface UsStateRules {
   readonly stateCount: number;

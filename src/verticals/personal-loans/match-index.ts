@@ -29,7 +29,7 @@ export interface OffersByCreditBand {
  * only if a state's APR cap or the borrower's debts exclude the default term.
  */
 export interface OffersByLoanTerm {
-  /** For each offer number, the index of the offer's default term in the price tables (slot). */
+  /** For each offer number, the index (slot) in the price tables for the offer at its default term. */
   readonly defaultSlot: Int32Array;
   readonly defaultPaymentFactor: Float64Array;
   /** Offers of the credit band in the sort order `lowest_apr`, priced at their default terms. */
@@ -42,13 +42,13 @@ export interface OffersByLoanTerm {
   readonly bestScores: Int32Array;
 }
 
-/** Offer sets for borrowers of one credit band and one state. The sets do not depend on the borrowers' income and debts. */
+/** Offer sets for borrowers of one credit band and one state, with any income and any debts. */
 export interface OffersByUsState {
   /** Offers whose criteria allow this state and credit band and that have at least one available term. */
   readonly offered: OfferSet;
   /**
-   * Offers whose APR at the default term exceeds the state's APR cap. Element 0 applies if no term is requested, element `i + 1` if the
-   * term with index `i` is requested.
+   * Offers whose APR at the default term exceeds the state's APR cap. Array element 0 is for borrowers who request no term, and array
+   * element `i + 1` for borrowers who request the term with index `i`.
    */
   readonly nonDefaultTerm: readonly (OfferSet | undefined)[];
   /** Offers whose own minimum amount is below the minimum amount that the rules of the state require. */
@@ -69,7 +69,7 @@ interface MatchIndexUsage {
  * Index of the offers of a catalog. The index contains sets and sort orders of offers for each credit band, requested term and state of
  * borrowers. Each part of the index is built when it is first used. All parts of the index together need about as much memory as the tables
  * of the catalog. If a new part would make the index larger than `bytesMax` bytes, all parts that can be built again are deleted. A deleted
- * part is built again when it is next used. A ranking in progress can continue to use a deleted part.
+ * part is built again when it is next used. A ranking in progress can still use parts that are deleted from the index during the ranking.
  */
 export class MatchIndex {
   /** Offers with a debt-to-income limit. */
@@ -127,7 +127,7 @@ export class MatchIndex {
 
   /**
    * Builds the slowest parts of the index: for each credit band, the `OffersByCreditBand`, and the `OffersByLoanTerm` for no requested
-   * term. Any other part takes only a few milliseconds, and is built when it is first used.
+   * term. Parts of the index that this method does not build take only a few milliseconds, and are built when they are first used.
    */
   prebuildIndexes(): void {
     for (let band = 0; band < this.#tables.bandCount; band++) this.getOffersByLoanTerm(band, -1);
@@ -222,7 +222,7 @@ export class MatchIndex {
     const applicant = emptyApplicant();
     applicant.creditBand = band;
     applicant.termIndex = term;
-    // `term` is -1 if no term is requested, or if no offer has the requested term. Scores are highest without a requested term.
+    // `term` is -1 if no term is requested, or if no offer has the requested term. An offer has its highest score if no term is requested.
     applicant.termMonths = term < 0 ? absentValue : tables.termMonths[term]!;
     const price = createEmptyLoanPrice();
     const best = new Float64Array(tables.offerCount);
@@ -240,7 +240,7 @@ export class MatchIndex {
   #indexByUsState(state: number, requester: Applicant): OffersByUsState {
     const tables = this.#tables;
     const { offers, terms, defaultTerm, amountMax } = this.getOffersByCreditBand(requester.creditBand);
-    // With this income, debt and amount, `calculatePrice` returns false only if the state or the credit band excludes the offer.
+    // With unlimited income, no debts and the maximum amount, only the state or the credit band can exclude an offer.
     const applicant = Object.assign(emptyApplicant(), requester);
     applicant.annualIncome = Number.POSITIVE_INFINITY;
     applicant.monthlyDebt = 0;
@@ -303,8 +303,8 @@ function allowedOffers(tables: LoanTables, field: number, value: number): OfferS
 
 /** Sorts offers by an integer key between -2^37 and 2^37, ascending. Offers with equal keys keep their order. */
 function sortByKey(offers: ArrayLike<number>, keyOf: (offer: number) => number): Uint16Array {
-  // Each number is the sort key of an offer times 2^15, plus the position of the offer. A double stores these numbers exactly. Sorting
-  // numbers is many times faster than sorting objects.
+  // Each number is the sort key of an offer times 2^15, plus the position of the offer in `offers`. Each number is at most 2^52, so a
+  // double stores the number exactly. Sorting numbers is many times faster than sorting objects.
   const packed = new Float64Array(offers.length);
   for (let place = 0; place < offers.length; place++) packed[place] = keyOf(offers[place]!) * 2 ** 15 + place;
   packed.sort();

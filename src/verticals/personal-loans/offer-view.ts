@@ -176,14 +176,14 @@ export function renderOffersJson(
 }
 
 /**
- * JSON text for the cents of an amount, by number of cents: empty for 0, `.01` for 1 and so on. Adding this text to the whole dollars is
- * faster than formatting a number with decimals.
+ * JSON text for the cents of an amount, by number of cents: empty for 0, `.01` for 1 and so on. Appending a prepared text to the whole
+ * dollars is faster than formatting a number with decimals.
  */
 const centSuffixes = Array.from({ length: 100 }, (_, cents) => (cents === 0 ? '' : String(cents / 100).slice(1)));
 
 /**
  * JSON fragments that end an offer: the value of `position`, a closing brace and a comma. In `lastPositionSuffixes`, a closing bracket
- * replaces the comma, because each of these fragments also ends the list of offers.
+ * replaces the comma and ends the list of offers.
  */
 const positionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}},`);
 const lastPositionSuffixes = Array.from({ length: bounds.offersShownMax }, (_, place) => `${place + 1}}]`);

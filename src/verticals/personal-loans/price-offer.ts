@@ -3,10 +3,10 @@ import type { MismatchCallback } from '../../matching/explain-offers.ts';
 import { absentValue, type FieldVector } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 
-/** Value in `LoanTables.debtToIncomeMax` for a debt-to-income limit of 100 %. The limits are stored in millionths. */
+/** Value in `LoanTables.debtToIncomeMax` for a debt-to-income limit of 100 %. Debt-to-income limits are stored in millionths. */
 export const debtToIncomeScale = 1_000_000;
 
-/** Payment units per US dollar. The payment unit is so small that `maxMonthlyPayment` computes limits from whole numbers. */
+/** Payment units per dollar. A payment unit is a twelfth of a millionth of a dollar, so that `maxMonthlyPayment` uses whole numbers. */
 export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
 
 /**
@@ -14,8 +14,8 @@ export const paymentUnitsPerUsd = 12 * debtToIncomeScale;
  * number if the existing debts alone exceed the limit. `share` is the debt-to-income limit in millionths; `annualIncome` and
  * `monthlyDebt` are in whole USD.
  *
- * All three parameters are integers, so the limit is computed exactly: 57 % of 60,000 USD a year is 2,850 USD a month. The result is
- * multiplied by `1 + 4 * Number.EPSILON`, so that rounding errors cannot reject a payment that equals the limit.
+ * `share`, `annualIncome` and `monthlyDebt` are integers, so the limit is computed exactly: 57 % of 60,000 USD a year is 2,850 USD a month.
+ * The limit is multiplied by `1 + 4 * Number.EPSILON`, so that rounding errors cannot reject a payment that equals the limit.
  */
 export function maxMonthlyPayment(share: number, annualIncome: number, monthlyDebt: number): number {
   return (share * annualIncome - paymentUnitsPerUsd * monthlyDebt) * (1 + 4 * Number.EPSILON);
@@ -123,7 +123,7 @@ export function calculatePrice(tables: LoanTables, offer: number, applicant: App
   if (openTerms === 0) return false;
 
   if (paymentMax !== Number.POSITIVE_INFINITY) {
-    // The requested amount passed the debt-to-income check above, so rounding errors must not reduce `amountMax` below this amount.
+    // `amount` has passed the debt-to-income check, so rounding errors must not reduce `amountMax` below `amount`.
     amountMax = Math.min(amountMax, Math.max(amount, Math.floor(paymentMax / (paymentUnitsPerUsd * minFactor))));
   }
   price.openTerms = openTerms;
