@@ -34,7 +34,7 @@ export class HttpCaller {
         responses[at] = response;
         const { status, body } = response;
         if (expectedStatus !== undefined && status !== expectedStatus) {
-          throw new Error(`${request.method} ${request.path.split('?')[0]} answered ${status}: ${body.slice(0, 200)}`);
+          throw new Error(`the server answered ${status} to ${request.method} ${request.path}: ${body.slice(0, 200)}`);
         }
       }
     };
