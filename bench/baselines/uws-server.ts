@@ -77,7 +77,7 @@ function createSyncedSend(path: string): Send {
   };
 }
 
-// The records are written next to the response file, in a folder that the benchmark deletes after the run.
+// In `synced` mode, data is written to a file next to the response file, in a folder that the benchmark deletes after the run.
 const send = process.argv[3] === 'synced' ? createSyncedSend(`${process.argv[2]}.records`) : sendNow;
 // The build and settings of uWebSockets.js are the same as in the service.
 const uws = loadNativeEngine().native as unknown as typeof import('uWebSockets.js');

@@ -14,7 +14,9 @@ import {
 /** Minimum number of requests at a point of a curve, even if the measured saturation rate is very low. */
 const pointRequestsMin = 20;
 
-/** Returns a share of the saturation rate in requests per second, but at least the rate for `pointRequestsMin` requests in `seconds`. */
+/**
+ * Returns the request rate for a share of the saturation rate. The minimum is the rate that sends `pointRequestsMin` requests in `seconds`.
+ */
 export function computeRequestRate(share: number, saturation: number, seconds: number): number {
   return Math.max(Math.ceil(pointRequestsMin / seconds), Math.round(share * saturation));
 }

@@ -14,7 +14,7 @@ export async function fetchSampleResponses(scenario: Scenario, stage: ScenarioCo
   return pickMedianLengthResponses(scenario.kinds, await scenario.prepareRequests(small, samplingRound), stage.caller);
 }
 
-/** Sends the first requests of each kind in a load. Returns the response of median length for each kind. */
+/** Sends the first requests of each kind in a load. Returns the response of median length for each kind of request. */
 export async function pickMedianLengthResponses(
   kinds: readonly RequestKind[],
   requests: readonly PreparedRequest[],
