@@ -84,8 +84,7 @@ export const liveSessionsCurve = {
         const figures = await readMemoryAfterGc(target);
         if (figures !== null) memory.push({ sessions: count, ...figures });
         const requests = steadyLoadRequests(sessions);
-        // A closed loop warms up each new service. The saturation rate with the fewest live sessions determines the request rate at every
-        // point of the curve.
+        // A closed loop warms up each new service. The saturation rate with the fewest live sessions sets the request rate of the curve.
         const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
         const saturation = await measureSaturation(sender, target, closedLoop);
         perSecond ||= computeRequestRate(saturationShare, saturation, scale.seconds);

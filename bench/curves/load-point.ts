@@ -14,9 +14,7 @@ import {
 /** Minimum number of requests at a point of a curve, even if the measured saturation rate is very low. */
 const pointRequestsMin = 20;
 
-/**
- * Returns the request rate for a share of the saturation rate. The minimum is the rate that sends `pointRequestsMin` requests in `seconds`.
- */
+/** Returns a request rate: `share` of the saturation rate, or the rate for `pointRequestsMin` requests in `seconds` if higher. */
 export function computeRequestRate(share: number, saturation: number, seconds: number): number {
   return Math.max(Math.ceil(pointRequestsMin / seconds), Math.round(share * saturation));
 }

@@ -9,7 +9,7 @@ const serverCpuShareMin = 0.9;
 
 /**
  * Returns whether the load client was the bottleneck for the fastest server: the client thread was fully loaded, or the socket thread of
- * the server was not fully loaded. Returns true if the machine has too few cores for the client and the server.
+ * the server was not fully loaded. On a machine with too few cores for the client and the server, the result is true.
  */
 export function isClientSaturated(servers: RouteResult['servers']): boolean {
   const measured = servers.filter(({ rounds }) => rounds.length > 0);

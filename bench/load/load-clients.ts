@@ -75,10 +75,7 @@ export function parseClientName(name: string | undefined): LoadClient['name'] | 
   throw new Error('--client must be wrk or autocannon');
 }
 
-/**
- * Returns autocannon, and wrk if installed. If `name` is given, returns only the load client `name`. Throws if wrk is given but not
- * installed.
- */
+/** Returns the load client `name`, or by default autocannon and, if installed, wrk. Throws if `name` is wrk and wrk is not installed. */
 export async function chooseLoadClients(
   name: LoadClient['name'] | undefined,
 ): Promise<{ readonly client: LoadClient; readonly crossCheck?: LoadClient }> {

@@ -22,10 +22,7 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 const catalogSizes = [40, 200, 1_000, 10_000];
 const population = 1_000;
 const warmCalls = 100;
-/**
- * Maximum number of offers for the first-ranking benchmarks of a quick run. With 10,000 offers, each repetition of a first-ranking
- * benchmark takes half a second.
- */
+/** Maximum number of offers for the first-ranking benchmarks of a quick run; 10,000 offers would take half a second per repetition. */
 const quickColdMax = 1_000;
 
 const compileTables = (offers: number) => compileLoanTables(generateCatalog(200, offers), personalLoans);
@@ -133,7 +130,7 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
     const urls = createOfferUrls({ click: 'http://127.0.0.1:8080', cdn: 'http://127.0.0.1:8080/cdn' });
     const subId = `sub_${'0'.repeat(64)}`;
     const clickToken = 'A'.repeat(60);
-    // Each response is written to a buffer, because V8 postpones the concatenation of strings until the result is read.
+    // Each response is written to a buffer, because V8 postpones the concatenation of strings until the string is read.
     const wire = Buffer.alloc(65_536);
     return {
       calls: ranked.length,

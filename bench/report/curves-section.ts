@@ -49,7 +49,7 @@ function sustainedLoadText({ name, points }: LoadCurveResult): string[] {
   return [`${sustained}, and answered at most ${formatNumber(most)} requests per second.`];
 }
 
-/** Returns a list with one sentence, which names the points at which the client was saturated. Returns an empty list if it never was. */
+/** Lists the points at which the client was saturated, in one sentence. Returns an empty list if the client was never saturated. */
 function clientSaturatedText({ name, points }: LoadCurveResult): string[] {
   const at = points.filter(({ client }) => client.saturated).map(({ x }) => formatNumber(x));
   if (at.length === 0) return [];

@@ -128,9 +128,8 @@ export const clickScenario: Scenario = {
 export const analyticsSessionCount = 125 * referrerTags.length;
 
 /**
- * Measures two analytics queries in turn: one returns the summary of an experiment, the other returns its first 100 sessions. The queries
- * use all API keys in turn, so that each key stays below its limit of 50 queries per minute. During the load, the ledger gets no new
- * records.
+ * Measures two kinds of analytics queries: the summary of an experiment, and its first 100 sessions. The queries use all API keys in turn,
+ * so that each key stays below its limit of 50 queries per minute. During the load, the ledger gets no new records.
  */
 export const analyticsScenario: Scenario = {
   name: 'analytics',

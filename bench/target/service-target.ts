@@ -68,7 +68,7 @@ export interface ServiceTarget extends LoadTarget {
 }
 
 export interface ServiceTargetOptions {
-  /** Existing folder on the measured disk, in which the service creates its data folder. The data folder is deleted after the run. */
+  /** Existing folder on the measured disk for a new data folder. The benchmark deletes the data folder when the service stops. */
   readonly folder: string;
   readonly keys: number;
   /** Number of offers in a generated catalog. Without `catalogOffers`, the service uses the example catalog. */
@@ -128,7 +128,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   return { port, pid: child.pid!, probe: new ProcessProbe(child), keys, lastLogLines: () => log, close };
 }
 
-/** Starts the service, calls the function `use`, and stops the service. If `use` throws, the error shows the end of the log. */
+/** Starts the service, calls the function `use`, and stops the service. If `use` throws, the error contains the end of the service log. */
 export async function withServiceTarget<Result>(
   options: ServiceTargetOptions,
   use: (service: ServiceTarget) => Promise<Result>,
