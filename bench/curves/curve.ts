@@ -16,8 +16,8 @@ export interface LoadCurveSettings {
    */
   readonly extraLoads: number;
   /**
-   * Maximum request rate at which the baseline `bare` is measured too, as a share of the saturation rate. Near the saturation rate, most of
-   * the latency is waiting time in queues.
+   * Maximum request rate for measurements of the baseline server `bare`, as a share of the saturation rate. Near the saturation rate, most
+   * of the latency is waiting time in queues.
    */
   readonly bareServerShareMax: number;
   readonly liveSessions: readonly number[];

@@ -23,7 +23,7 @@ export function computeRequestRate(share: number, saturation: number, seconds: n
 const closedLoopConnections = 64;
 /** Number of connections of an open-loop load. All connections are busy only if the server is far behind the schedule. */
 const openLoopConnections = 256;
-/** The request queue can contain all requests that are scheduled in this number of seconds. */
+/** Capacity of the request queue, as the number of seconds in which the same number of requests is scheduled. */
 const queueSeconds = 2;
 const expectedStatus = 200;
 const sendEachOnceSecondsMax = 60;

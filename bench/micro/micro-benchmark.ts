@@ -20,7 +20,7 @@ export interface MicroBenchmarkContext {
 }
 
 export interface PreparedBenchmark {
-  /** Number of calls in one `run`, large enough that the clock can measure the duration of the `run`. */
+  /** Number of function calls in one call of `run`, large enough that the clock can measure the duration of `run`. */
   readonly calls: number;
   /** Prepares a call of `run`. The time of `beforeEach` is not measured. */
   beforeEach?(): void;

@@ -100,7 +100,7 @@ export function computeCpuMicrosPerRequest(
   };
 }
 
-/** Returns the memory of a server after garbage collection; null if the server does not report it. */
+/** Returns the memory of a server after garbage collection; null if the server does not report its memory. */
 export async function readMemoryAfterGc({
   probe,
 }: LoadTarget): Promise<Pick<ServerResourceUsage, 'heapUsedMiB' | 'rssMiB'> | null> {
