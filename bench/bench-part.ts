@@ -36,13 +36,13 @@ export const quickBenchScale: BenchScale = {
   sessionsMax: 10_000,
 };
 
-/** Prints the current step on stderr. On a terminal, each step overwrites the previous step. */
+/** Prints progress messages on stderr. On a terminal, each message overwrites the previous message. */
 export class ProgressPrinter {
   printProgress(text: string): void {
     process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
   }
 
-  /** Prints a line that later steps do not overwrite. */
+  /** Prints a line that later progress messages do not overwrite. */
   printLine(text: string): void {
     process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}\n` : `${text}\n`);
   }
@@ -64,7 +64,7 @@ export interface BenchContext {
 
 /** Part of the benchmarks, such as `micro`, whose results become part of the `BenchResult`. */
 export interface BenchPart {
-  /** Name of the part for the option `--only`. */
+  /** Name of the benchmark part for the option `--only`. */
   readonly name: string;
   /** Name of the group that contains the part, for the option `--only`. */
   readonly group?: string;

@@ -9,7 +9,7 @@ export interface BenchOptions {
   readonly only: readonly string[];
   /** Name of the load client to use; see `chooseLoadClients` for the default. */
   readonly client: LoadClient['name'] | undefined;
-  /** Whether the tables are written to bench/README.md and, after a full run, the result to src/capacity/reference-result.json. */
+  /** Whether to write the tables to bench/README.md and, after a full run, the result to src/capacity/reference-result.json. */
   readonly publish: boolean;
   readonly help: boolean;
 }

@@ -46,7 +46,7 @@ export function computeRelativeSpread(values: readonly number[]): number {
   return sigmaOfMad * correction * distance;
 }
 
-/** Returns the loss threshold for a given spread of the runs. A loss of speed above this threshold is reported. */
+/** Returns the loss of speed above which a slowdown is reported. `spread` is the relative spread of the values of several runs. */
 export function computeSlowdownThreshold(spread: number): number {
   return Math.min(Math.max(1 - Math.exp(-noiseSigmas * spread), lossThresholdMin), lossThresholdMax);
 }

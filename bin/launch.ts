@@ -15,7 +15,7 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const args = process.argv.slice(2);
 const mainModule = new URL('../src/cli/main.ts', import.meta.url);
 const requestedHeapMegabytes = process.env.MARKETPLACE_HEAP_MB || null;
-/** Minimum heap size in megabytes, because with a very small heap, Node.js may crash before the service checks its settings. */
+/** Minimum heap size in megabytes. With a smaller heap, Node.js may crash before the service checks its settings. */
 const heapMegabytesMin = 64;
 
 if (major < oldestNodeVersion[0] || (major === oldestNodeVersion[0] && minor < oldestNodeVersion[1])) {

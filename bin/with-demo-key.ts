@@ -41,7 +41,7 @@ const { positionals, values } = parseArgs({
 });
 const [account, program, ...programArguments] = positionals as [string, string, ...string[]];
 
-/** `childProcess` is undefined until the program starts. `earlySignal` is a signal that arrived before the start. */
+/** `childProcess` is the started program. `earlySignal` is a signal that arrived before the program started. */
 let childProcess: ChildProcess | undefined;
 let earlySignal: NodeJS.Signals | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -45,11 +45,11 @@ else {
   const ledger: SampleLedger = {
     sessions: Number(options.sessions),
     days: 200,
-    // Multiplies by the prime 7,919, so that successive sessions get distant tag numbers.
+    // Multiplies the session number by the prime 7,919, so that successive sessions get distant tag numbers.
     tagOf: (serial) => (serial % 10 < 3 ? largeTag : `tag-${(serial * 7_919) % otherTagCount}`),
     sessionsPerView: 4,
     sessionsPerClick: 8,
-    // The ledger contains 3,000 other sessions between a session and its view, so that the two records are applied in different batches.
+    // 3,000 sessions are created between a session and its view, so that the session record and the view record are in different batches.
     delaySessions: 3_000,
     metadata: '{"campaign":"spring","page":"landing-1","bid":1.25}',
   };

@@ -9,7 +9,7 @@ export interface BaselineResponse extends RequestKind {
 }
 
 /**
- * Reads the recorded responses from a JSON file. The path of the file is the only argument of the process.
+ * Reads the recorded responses from a JSON file, whose path is the first argument of the process.
  * @param engineHeaders lower-case names of the headers that the HTTP library writes
  */
 export function readResponses(engineHeaders: readonly string[]): readonly BaselineResponse[] {

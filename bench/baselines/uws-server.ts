@@ -1,9 +1,8 @@
 /**
  * Baseline server that uses only uWebSockets.js. The server reads each request, parses a JSON body and sends a recorded response of the
- * service. The server has no API keys, sessions, offers or log. The first argument is the path of the response file.
- *
- * If the second argument is `synced`, the server writes and syncs 80 bytes to disk before each reply. One write serves all requests that
- * arrived during the previous write. Without `synced`, the server writes nothing, so a comparison shows the cost of durability.
+ * service. The server has no API keys, sessions, offers or log. The first argument is the path of the response file. If the second argument
+ * is `synced`, the server writes and syncs 80 bytes to disk before each reply. One disk write covers all requests that arrived during the
+ * previous disk write. Without `synced`, the server writes nothing, so a comparison shows the cost of durability.
  */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { constants, openSync, write as writeFile, writeSync } from 'node:fs';
@@ -77,7 +76,7 @@ function createSyncedSend(path: string): Send {
   };
 }
 
-// The records are written next to the response file, in a folder that the benchmark deletes after the run.
+// In `synced` mode, data is written to a file next to the response file, in a folder that the benchmark deletes after the run.
 const send = process.argv[3] === 'synced' ? createSyncedSend(`${process.argv[2]}.records`) : sendNow;
 // The build and settings of uWebSockets.js are the same as in the service.
 const uws = loadNativeEngine().native as unknown as typeof import('uWebSockets.js');

@@ -12,7 +12,7 @@ import {
   submitInputsRequest,
 } from '../scenarios/requests.ts';
 
-/** Number of API keys, divided by the number that an average minute needs. A busy minute needs more API keys than an average minute. */
+/** Factor by which the number of API keys exceeds the number needed in an average minute, because some minutes have more requests. */
 const headroomFactor = 1.25;
 /** Approximate maximum number of live sessions that get new inputs during a load. */
 const changedSessionsMax = 20_000;
@@ -31,7 +31,7 @@ interface LoadSize {
   readonly requests: number;
   /** Number of API keys for the load; large enough that each key stays below its limits. */
   readonly keys: number;
-  /** Number of API keys that only the preparation uses. The preparation caches rankings and creates click links. */
+  /** Number of API keys for the requests before the measured load, which cache rankings and create click links. */
   readonly preparingKeys: number;
   /** Number of live sessions for each kind of request in the load. */
   readonly sessions: {

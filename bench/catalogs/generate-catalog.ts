@@ -122,7 +122,7 @@ interface OfferPricing {
   readonly amount: LoanOffer['amount'];
   readonly term_months: readonly number[];
   readonly perLead: boolean;
-  /** Difference from the usual note rate of the lender kind, in percent per year. */
+  /** Percentage points to add to the usual note rate (interest rate without fees) of the lender kind; may be negative. */
   readonly base: number;
 }
 
@@ -236,8 +236,8 @@ function randomStateRules(
 }
 
 /**
- * Returns a random minimum credit score for 40 % of the offers, otherwise an empty object. The score is in the worst credit band that the
- * offer accepts. Only verticals with `creditScores` have minimum scores.
+ * For 40 % of the offers, returns a random minimum credit score; for the other offers, returns an empty object. The minimum score is within
+ * the worst credit band that the offer accepts. Only verticals with `creditScores` have minimum scores.
  */
 function randomCreditMinimum(
   random: RandomSource,

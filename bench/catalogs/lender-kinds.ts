@@ -2,7 +2,7 @@ import { type RandomSource, randomElement } from './seeded-random.ts';
 
 /** Properties of a kind of lender in generated catalogs. */
 export interface LenderKind {
-  /** Share of this kind among all lenders, from 0 to 1. */
+  /** Share of the lenders in a catalog that belong to this lender kind, from 0 to 1. */
   readonly share: number;
   readonly nameEndings: readonly string[];
   readonly reach: 'nationwide' | 'regional' | 'local';

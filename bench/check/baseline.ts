@@ -4,7 +4,7 @@ import type { ResultRatio, ResultRatioSeries } from './ratios.ts';
 
 const baselineFormat = 1;
 
-/** Stored ratios for comparison with later commits. */
+/** Stored speed ratios, with which later commits are compared. */
 export interface BenchBaseline {
   readonly format: typeof baselineFormat;
   /** Time at which the baseline was stored, in ISO 8601 format. */
@@ -45,7 +45,7 @@ export function parseBaseline(text: string): BenchBaseline {
   try {
     baseline = JSON.parse(text);
   } catch {
-    // Invalid JSON leaves `baseline` null, so the next check throws.
+    // If the text is not JSON, `baseline` stays null, and the check of its format throws.
   }
   if (baseline?.format !== baselineFormat || !Array.isArray(baseline.figures)) {
     throw new Error('invalid baseline; store a new one');
@@ -53,12 +53,12 @@ export function parseBaseline(text: string): BenchBaseline {
   return baseline;
 }
 
-/** Rounds a number to four significant digits, so that a new baseline has a readable diff. */
+/** Rounds a number to four significant digits, so that a diff of the baseline file is readable. */
 function roundToFourDigits(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-/** Change of a ratio from the baseline to the current runs. */
+/** Change of a speed ratio from the baseline to the current benchmark runs. */
 interface RatioChange {
   readonly name: string;
   readonly part: string;
@@ -72,17 +72,17 @@ interface RatioChange {
 interface Comparison {
   readonly losses: readonly RatioChange[];
   readonly gains: readonly RatioChange[];
-  /** Number of ratios without a significant change. */
+  /** Number of speed ratios without a significant change since the baseline. */
   readonly unchanged: number;
-  /** Names of baseline ratios that were not measured. */
+  /** Names of speed ratios that are in the baseline, but not in the current runs. */
   readonly missing: readonly string[];
-  /** Names of measured ratios that the baseline does not contain. */
+  /** Names of speed ratios that are in the current runs, but not in the baseline. */
   readonly added: readonly string[];
 }
 
 /**
- * Compares the medians of the current runs with the baseline. A speed increase counts as a gain if the increase, divided by the current
- * speed, exceeds the loss threshold.
+ * Compares the medians of the current runs with the baseline. Counts a speed increase as a gain only if the reverse change would count as a
+ * loss.
  */
 export function compareWithBaseline(
   baseline: readonly BaselineRatio[],
@@ -105,7 +105,7 @@ export function compareWithBaseline(
   };
 }
 
-/** Returns the speed increase as a share of the current speed. `lost` is the speed decrease as a share of the baseline speed. */
+/** Returns the increase since the baseline as a share of the current speed. `lost` is the decrease as a share of the baseline speed. */
 function gainShare(lost: number): number {
   return -lost / (1 - lost);
 }

@@ -25,7 +25,7 @@ const exitCodeInconclusive = 2;
 const comparedRuns = 3;
 const storedRuns = 5;
 const runsMax = 50;
-/** Maximum loss threshold of a ratio; above this maximum, the ratio is reported as too noisy. */
+/** Maximum useful `threshold` of a speed ratio. A speed ratio with a higher threshold is reported as too noisy. */
 const usefulThresholdMax = 0.25;
 
 const usage = `Usage: make bench-check, or bin/with-node node bench/check/main.ts [options]
@@ -45,7 +45,7 @@ Exit status: 0 without a loss, 1 with a loss, 2 if no comparison is possible.
 interface CheckOptions {
   readonly repeat: number;
   readonly baseline: string;
-  /** Paths of stored results to compare with the baseline. If no paths are given, the current code is measured. */
+  /** Paths of stored results to compare with the baseline. If `from` is empty, the current code is measured. */
   readonly from: readonly string[];
   readonly client: LoadClient['name'] | undefined;
 }
@@ -116,7 +116,7 @@ async function storeBaseline(options: CheckOptions): Promise<void> {
   );
 }
 
-/** Returns the ratios of each run. If `only` is given, measures only the benchmark parts with these names. */
+/** Returns the speed ratios of each benchmark run. If `only` is given, measures only the benchmark parts with these names. */
 async function collectRuns(
   { from, repeat, client }: CheckOptions,
   only?: ReadonlySet<string>,

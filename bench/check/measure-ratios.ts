@@ -18,12 +18,12 @@ const checkRunScale: BenchScale = {
   sessionsMax: 1_000,
 };
 
-/** Benchmark parts whose ratios are compared with the baseline. */
+/** Benchmark parts whose speed ratios are compared with the baseline. */
 export const benchPartsWithRatios: readonly BenchPart[] = benchParts.filter(
   ({ name, group }) => group === 'routes' || name === 'micro',
 );
 
-/** Measures the ratios in several runs. If `only` is given, measures only the benchmark parts with these names. */
+/** Measures the speed ratios in several benchmark runs. If `only` is given, measures only the benchmark parts with these names. */
 export async function measureSpeedRatios(
   repeat: number,
   clientName: LoadClient['name'] | undefined,

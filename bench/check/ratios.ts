@@ -2,23 +2,23 @@ import { calibrationBenchmarkName, type MicroBenchmarkResult } from '../micro/mi
 import { cpuTimeRatios, throughputRatios } from '../report/ratios.ts';
 import type { BenchResult, RouteResult } from '../result/bench-result.ts';
 
-/** Ratio of two measurements. The ratio depends on the code, and much less on the machine. */
+/** Speed ratio: throughput or CPU time relative to the server `bare`, or time relative to the calibration benchmark. */
 export interface ResultRatio {
-  /** Name of the ratio, which is the same in all runs. */
+  /** Name of the speed ratio, which is the same in all benchmark runs. */
   readonly name: string;
-  /** Benchmark part that measures the ratio. */
+  /** Name of the benchmark part that measures the speed ratio. */
   readonly part: string;
   readonly better: 'higher' | 'lower';
-  /** Value of the ratio, a positive number. */
+  /** Value of the speed ratio, a positive number. */
   readonly value: number;
 }
 
-/** Ratio with its values from several runs. */
+/** Values of one speed ratio in several benchmark runs. */
 export interface ResultRatioSeries extends Omit<ResultRatio, 'value'> {
   readonly values: readonly number[];
 }
 
-/** Groups the ratios of all runs by name. */
+/** Groups the speed ratios of several benchmark runs by name. */
 export function groupRatiosByName(runs: readonly (readonly ResultRatio[])[]): ResultRatioSeries[] {
   return [...Map.groupBy(runs.flat(), ({ name }) => name).values()].map((same) => {
     const { value: _, ...figure } = same[0]!;
@@ -26,7 +26,7 @@ export function groupRatiosByName(runs: readonly (readonly ResultRatio[])[]): Re
   });
 }
 
-/** Returns the ratios of a run. Ratios vary less from machine to machine than absolute times do. */
+/** Returns the speed ratios of a benchmark run. Speed ratios vary less from machine to machine than absolute times do. */
 export function computeResultRatios({ routes, micro }: Pick<BenchResult, 'routes' | 'micro'>): ResultRatio[] {
   return [...routes.flatMap(routeRatios), ...microRatios(micro)].filter(
     ({ value }) => Number.isFinite(value) && value > 0,
@@ -34,8 +34,8 @@ export function computeResultRatios({ routes, micro }: Pick<BenchResult, 'routes
 }
 
 /**
- * Returns the ratios of the routes. The name of a ratio contains the name of the load client, because ratios of different clients are not
- * comparable.
+ * Returns the speed ratios of one route. The name of a speed ratio contains the name of the load client, because measurements with
+ * different load clients are not comparable.
  */
 function routeRatios(route: RouteResult): ResultRatio[] {
   const { name, client } = route;

@@ -25,7 +25,7 @@ export function pageVisitRequests(sessions: readonly BorrowerSession[], keys: re
   });
 }
 
-/** Returns one request for offers per session. Each request computes a ranking, because none is cached for these sessions. */
+/** Returns one request for offers per session. The service has no cached rankings for the sessions. */
 export function uncachedOfferRequests(sessions: readonly BorrowerSession[]): PreparedRequest[] {
   return sessions.map((session) => marketplaceRequest(session, shownOffers));
 }

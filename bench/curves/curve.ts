@@ -6,7 +6,7 @@ export interface LoadCurveSettings {
   readonly saturationSeconds: number;
   /** Duration of the load at each point. */
   readonly seconds: number;
-  /** Duration of the warm-up before each open-loop load. The results exclude the warm-up. */
+  /** Duration of the warm-up before each open-loop load; requests in the warm-up are not measured. */
   readonly warmUpSeconds: number;
   /** Rates of the offered-load curve, as shares of the saturation rate. */
   readonly saturationShares: readonly number[];
@@ -16,8 +16,8 @@ export interface LoadCurveSettings {
    */
   readonly extraLoads: number;
   /**
-   * Maximum request rate at which the baseline `bare` is measured too, as a share of the saturation rate. Near the saturation rate, most of
-   * the latency is waiting time in queues.
+   * Maximum request rate for measurements of the baseline server `bare`, as a share of the saturation rate. Near the saturation rate, most
+   * of the latency is waiting time in queues.
    */
   readonly bareServerShareMax: number;
   readonly liveSessions: readonly number[];

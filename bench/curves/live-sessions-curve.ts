@@ -84,7 +84,7 @@ export const liveSessionsCurve = {
         const figures = await readMemoryAfterGc(target);
         if (figures !== null) memory.push({ sessions: count, ...figures });
         const requests = steadyLoadRequests(sessions);
-        // A closed loop warms up each new service. The saturation rate of the first service determines the request rate of all points.
+        // A closed loop warms up each new service. The saturation rate with the fewest live sessions sets the request rate of the curve.
         const closedLoop = { requests, singleUse: false, seconds: scale.saturationSeconds };
         const saturation = await measureSaturation(sender, target, closedLoop);
         perSecond ||= computeRequestRate(saturationShare, saturation, scale.seconds);

@@ -14,7 +14,7 @@ import {
 /** Minimum number of requests at a point of a curve, even if the measured saturation rate is very low. */
 const pointRequestsMin = 20;
 
-/** Returns a share of the saturation rate in requests per second, but at least the rate for `pointRequestsMin` requests in `seconds`. */
+/** Returns a request rate: `share` of the saturation rate, or the rate for `pointRequestsMin` requests in `seconds` if higher. */
 export function computeRequestRate(share: number, saturation: number, seconds: number): number {
   return Math.max(Math.ceil(pointRequestsMin / seconds), Math.round(share * saturation));
 }
@@ -23,7 +23,7 @@ export function computeRequestRate(share: number, saturation: number, seconds: n
 const closedLoopConnections = 64;
 /** Number of connections of an open-loop load. All connections are busy only if the server is far behind the schedule. */
 const openLoopConnections = 256;
-/** The request queue can contain all requests that are scheduled in this number of seconds. */
+/** Capacity of the request queue, as the number of seconds in which the same number of requests is scheduled. */
 const queueSeconds = 2;
 const expectedStatus = 200;
 const sendEachOnceSecondsMax = 60;

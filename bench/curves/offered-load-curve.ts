@@ -6,7 +6,7 @@ import { computeRequestRate, measureSaturation, sendEachRequestOnce } from './lo
 import { withBaselineServer, withSeededService } from './seeded-service.ts';
 
 const sessionCount = 2_000;
-/** The service is saturated if it answers less than this share of the offered requests. */
+/** Minimum share of the offered requests that the service answers if it is not saturated. */
 const keepingUpShare = 0.95;
 /** The request rate of each additional point is the rate of the previous point, multiplied by this factor. */
 const extraLoadFactor = 1.25;

@@ -31,8 +31,8 @@ export interface PreloadedService {
 }
 
 /**
- * Starts a service with live sessions, calls `use` and stops the service. If the function `use` throws, the error message contains the last
- * lines of the service log.
+ * Starts a service with live sessions, calls the function `use`, and stops the service. If `use` throws, the error message contains the
+ * last lines of the service log.
  */
 export async function withSeededService<Result>(
   { folder: parent, sendOpenLoop }: RequestSender,
@@ -61,9 +61,9 @@ const sampledKinds = [cachedRankingScenario, sessionCreationScenario, inputsSubm
 const sampleConnections = 8;
 
 /**
- * Starts the baseline server `bare`, which repeats recorded responses of the service. Calls `use`, and then stops the baseline server. The
- * function `measure` measures one point of a curve on the service. For a `saturationShare` of at most `bareServerShareMax`, the point is
- * also measured on the baseline server. At every second point, the baseline server is measured first.
+ * Starts the baseline server `bare`, which repeats recorded responses of the service. Calls the function `use`, and then stops the baseline
+ * server. `measure` measures one point of a curve on the service and, if `saturationShare` is at most `bareServerShareMax`, on the baseline
+ * server. At points with an odd `pointIndex`, the baseline server is measured before the service.
  */
 export async function withBaselineServer<Result>(
   service: LoadTarget,

@@ -35,7 +35,7 @@ export function oneMonthLedger(sessions: number): SampleLedger {
 
 export const getLedgerStartTime = Date.UTC(2026, 0, 1);
 
-/** Returns the `sub_id` of a session in binary form. */
+/** Returns the binary `sub_id` of the session with the number `serial`. */
 export function createSampleSubId({ sessions, days }: SampleLedger, serial: number): Buffer {
   const spacingMs = Math.max(1, Math.floor((days * dayMs) / sessions));
   return subIdBytes({ createdMs: getLedgerStartTime + serial * spacingMs, serial });

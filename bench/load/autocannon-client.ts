@@ -8,7 +8,7 @@ const script = fileURLToPath(new URL('./autocannon-process.ts', import.meta.url)
 /** Maximum time to wait for the result of the client after the end of a load. */
 const timeoutMarginMs = 60_000;
 
-/** Idle client process with compiled code, which the next load reuses. The client process exits when the benchmark process exits. */
+/** Idle autocannon process, which the next load reuses, because its code is already compiled. Exits when the benchmark exits. */
 let idleProcess: ChildProcess | null = null;
 
 /** Runs autocannon in its own process, so that its CPU time can be measured. */

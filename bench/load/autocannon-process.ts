@@ -47,7 +47,7 @@ async function run(plan: LoadPlan): Promise<LoadRunResult> {
     (error) => (error ? ended.reject(error) : ended.resolve()),
   );
   let limit: NodeJS.Timeout | undefined;
-  // The time limit starts with the first reply, because connections open slowly on a busy machine.
+  // The time limit of a load starts with the first reply, because connections open slowly on a busy machine.
   const startLimit = () => {
     limit ??= setTimeout(() => instance.stop(), plan.seconds * 1000);
   };

@@ -8,8 +8,8 @@ const clientCpuShareMax = 0.95;
 const serverCpuShareMin = 0.9;
 
 /**
- * Returns whether the client limited the throughput of the fastest server. The client was the limit if the client thread was fully loaded,
- * or if the socket thread of the server had idle time. Also returns true if the machine has too few cores for the client and the server.
+ * Returns whether the load client was the bottleneck for the fastest server: the client thread was fully loaded, or the socket thread of
+ * the server was not fully loaded. On a machine with too few cores for the client and the server, the result is true.
  */
 export function isClientSaturated(servers: RouteResult['servers']): boolean {
   const measured = servers.filter(({ rounds }) => rounds.length > 0);
@@ -24,9 +24,9 @@ export function isClientSaturated(servers: RouteResult['servers']): boolean {
   return client > clientCpuShareMax || (server.length > 0 && median(server) < serverCpuShareMin);
 }
 
-/** Maximum busy share of the client's event loop. A client with a higher busy share sends requests and reads replies late. */
+/** Maximum share of time in which the client's event loop is busy. An overloaded client sends requests and reads replies late. */
 const clientBusyMax = 0.9;
-/** Maximum p99 lag that does not indicate saturation, because other processes on the machine can delay the client. */
+/** Up to this limit, the p99 lag of the client can have causes other than saturation, such as other processes on the machine. */
 const toleratedLagMs = 5;
 
 /**

@@ -22,7 +22,7 @@ export class HttpCaller {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  /** Returns the responses in the order of the requests. If `expectedStatus` is given, throws for any other status. */
+  /** Returns the responses in the order of the requests. If `expectedStatus` is given, throws if a response has a different status. */
   async sendRequests(requests: readonly PreparedRequest[], expectedStatus?: number): Promise<HttpResponse[]> {
     const responses = new Array<HttpResponse>(requests.length);
     let next = 0;
@@ -53,7 +53,7 @@ export class HttpCaller {
     const outgoing = startRequest({ agent: this.#agent, host: '127.0.0.1', port: this.#port, method, path, headers });
     outgoing.end(body);
     const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
-    // Ignores connection errors after the response head, because reading the response body then throws.
+    // Ignores connection errors while the response body is read, because `text` throws if the body is incomplete.
     outgoing.on('error', () => {});
     const { statusCode, rawHeaders } = incoming;
     const headerPairs = Array.from(

@@ -21,7 +21,7 @@ export interface LoadPlan {
   readonly singleUse: boolean;
   /** Expected HTTP status. Replies with a status other than `expectedStatus` and `alsoExpected` count as `unexpected`. */
   readonly expectedStatus: number;
-  /** Other expected statuses, if the load contains several routes with different success statuses. */
+  /** Additional expected statuses, for a load on several routes with different success statuses. */
   readonly alsoExpected?: readonly number[];
 }
 
@@ -75,7 +75,7 @@ export function parseClientName(name: string | undefined): LoadClient['name'] | 
   throw new Error('--client must be wrk or autocannon');
 }
 
-/** Returns autocannon, and wrk if installed. If `name` is given, returns only that client. Throws if wrk is given but not installed. */
+/** Returns the load client `name`, or by default autocannon and, if installed, wrk. Throws if `name` is wrk and wrk is not installed. */
 export async function chooseLoadClients(
   name: LoadClient['name'] | undefined,
 ): Promise<{ readonly client: LoadClient; readonly crossCheck?: LoadClient }> {

@@ -17,8 +17,8 @@ export interface PreparedRequest {
 const noKeyMark = '-';
 
 /**
- * Formats a request as one line: method, path, key and body, separated by single spaces. The Lua script of wrk parses the line.
- * `JSON.stringify` creates the body, so the body contains no line break.
+ * Formats a request as one line for the Lua script of wrk: method, path, key and body, separated by single spaces. `JSON.stringify` creates
+ * the body, so the body contains no line break.
  */
 export function formatRequestLine(request: PreparedRequest): string {
   return `${request.method} ${request.path} ${request.key ?? noKeyMark} ${request.body ?? ''}`;

@@ -33,7 +33,7 @@ export function createRateLimitStatuses(count: number): RateLimitStatus[] {
   );
 }
 
-/** Returns ledger records in a repeated order: a session, a view of five offers, a click. */
+/** Returns ledger records that repeat a sequence of three: a session, a view of five offers, and a click. */
 export function createLedgerRecords(count: number): LedgerRecord[] {
   return Array.from({ length: count }, (_, serial) => {
     const sub = subIdBytes({ createdMs: 1_760_000_000_000 + serial, serial });

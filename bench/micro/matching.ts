@@ -22,14 +22,14 @@ import type { MicroBenchmark } from './micro-benchmark.ts';
 const catalogSizes = [40, 200, 1_000, 10_000];
 const population = 1_000;
 const warmCalls = 100;
-/** Maximum number of offers for the first-ranking benchmarks of a quick run. With 10,000 offers, one run takes half a second. */
+/** Maximum number of offers for the first-ranking benchmarks of a quick run; 10,000 offers would take half a second per repetition. */
 const quickColdMax = 1_000;
 
 const compileTables = (offers: number) => compileLoanTables(generateCatalog(200, offers), personalLoans);
 const rankName = (offers: number) =>
   `verticals/personal-loans/rank-loans: rank ${offers.toLocaleString('en-US')} offers in all four orders`;
 
-/** Benchmark of ranking after all indexes are built. Each run ranks offers for the next 100 of 1,000 borrowers. */
+/** Benchmark of ranking after all indexes are built. Each call of `run` ranks the offers for the next 100 of 1,000 borrowers. */
 const warmBenchmark = (offers: number): MicroBenchmark => ({
   name: rankName(offers),
   prepare: () => {
@@ -130,7 +130,7 @@ export const offerJsonBenchmarks: readonly MicroBenchmark[] = [5, 20].map((offer
     const urls = createOfferUrls({ click: 'http://127.0.0.1:8080', cdn: 'http://127.0.0.1:8080/cdn' });
     const subId = `sub_${'0'.repeat(64)}`;
     const clickToken = 'A'.repeat(60);
-    // Writing to a buffer makes V8 concatenate the strings of a response, which V8 otherwise postpones until the response is read.
+    // Each response is written to a buffer, because V8 postpones the concatenation of strings until the string is read.
     const wire = Buffer.alloc(65_536);
     return {
       calls: ranked.length,

@@ -7,22 +7,22 @@ export interface MicroBenchmark {
    * bench/baseline.json too, because results are compared by name.
    */
   readonly name: string;
-  /** Prepares the input of the measured function. The preparation is not timed. */
+  /** Prepares the input of the measured function. The time of `prepare` is not measured. */
   prepare(context: MicroBenchmarkContext): PreparedBenchmark | Promise<PreparedBenchmark>;
 }
 
 /** Settings that every micro benchmark gets. */
 export interface MicroBenchmarkContext {
-  /** Existing folder on the measured disk. A benchmark that creates files in `folder` deletes these files. */
+  /** Existing folder on the disk that the benchmarks measure. A benchmark that creates files in `folder` deletes these files. */
   readonly folder: string;
   /** Whether the run uses fewer repetitions than a full run. */
   readonly quick: boolean;
 }
 
 export interface PreparedBenchmark {
-  /** Number of calls in one `run`, large enough that the clock can measure the duration of the `run`. */
+  /** Number of function calls in one call of `run`, large enough that the clock can measure the duration of `run`. */
   readonly calls: number;
-  /** Prepares a `run`. The preparation is not timed. */
+  /** Prepares a call of `run`. The time of `beforeEach` is not measured. */
   beforeEach?(): void;
   /** Returns a positive number that depends on every call, so that no call is optimized away. Throws if a call failed. */
   run(): number | Promise<number>;

@@ -14,7 +14,7 @@ import {
 import { fieldValidationBenchmark, sessionCreationBenchmark, sessionResponseBenchmark } from './operations.ts';
 import { fieldMergeBenchmark, sessionStoreBenchmarks } from './sessions.ts';
 
-/** Sizes of the measured session stores, in sessions. A benchmark run omits sizes above `sessionsMax`. */
+/** Numbers of sessions in the measured session stores. Store sizes above `sessionsMax` are not measured. */
 const storeSizes = [1_000, 10_000, 100_000, 1_000_000];
 
 /**
@@ -49,7 +49,7 @@ export function listMicroBenchmarks(quick: boolean, sessionsMax: number): MicroB
 const fullTimes = { warmupTime: 50, warmupIterations: 1, time: 200, iterations: 3 };
 const quickTimes = { warmupTime: 30, warmupIterations: 1, time: 50, iterations: 2 };
 
-/** Runs a benchmark repeatedly with tinybench. Throws if a run returns a value that is not positive, which means that the run failed. */
+/** Runs a benchmark repeatedly with tinybench. Throws if the benchmark returns 0 or a negative number, which indicates a failure. */
 export async function runMicroBenchmark(
   micro: MicroBenchmark,
   context: MicroBenchmarkContext,

@@ -128,7 +128,7 @@ function prepareDelete(filled: FilledStore): PreparedBenchmark {
   );
 }
 
-/** Session store that contains batches of sessions. The batches are created one millisecond apart, so that the batches expire in order. */
+/** Session store that contains batches of sessions. Batches of sessions are created one millisecond apart, and expire in the same order. */
 class FilledStore {
   readonly store: MemorySessionStore;
   /** IDs of the sessions that the store contains at the start. */
@@ -164,7 +164,7 @@ class FilledStore {
   }
 }
 
-/** Returns a new string object with the same text, like the session ID that the service parses from each request. */
+/** Returns a copy of a string, because the session ID in each real request is a new string object. */
 function copyText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

@@ -137,7 +137,7 @@ export class KeepAliveConnection {
         this.#socket.destroy();
       }
     });
-    // The error is ignored, because the following close event counts the pending request as lost.
+    // Ignores socket errors, because the `close` event follows each error and counts the pending request as lost.
     socket.on('error', () => {});
     socket.on('close', () => {
       if (!isCurrent()) return;

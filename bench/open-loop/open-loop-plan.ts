@@ -5,7 +5,7 @@ import type { LatencyMs } from '../result/bench-result.ts';
 export interface OpenLoopPlan extends LoadPlan {
   /** Requests per second; null for a closed loop, in which each connection sends its next request after a reply. */
   readonly perSecond: number | null;
-  /** Duration of the warm-up, which sends `perSecond` requests per second. The result excludes the warm-up. */
+  /** Duration of the warm-up, which sends `perSecond` requests per second; these requests are not measured. */
   readonly warmUpSeconds: number;
   /** Maximum number of requests that can wait for a free connection. A request fails if the queue is full. */
   readonly queueMax: number;

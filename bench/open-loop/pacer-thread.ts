@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { monotonicMs, type PacerWorkerData, pacerStateFields } from './pacer.ts';
 
-/** Minimum interval between two wake-ups of the client. At high rates, the client sends several requests after a wake-up. */
+/** Minimum interval between two wake-ups of the client. At high request rates, the client sends several requests each time it wakes up. */
 const callSpacingMs = 0.25;
 
 const { dueMs, state } = workerData as PacerWorkerData;

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 /** Memory that the client and the pacer thread share. Times are values of `monotonicMs`, which is the same clock in both threads. */
 export interface PacerWorkerData {
   readonly dueMs: Float64Array;
-  /** State that both threads read and write. `pacerStateFields` maps each field name to an index of this array. */
+  /** State that the client and the pacer thread read and write. `pacerStateFields` maps the name of each value to its index in `state`. */
   readonly state: Int32Array;
 }
 

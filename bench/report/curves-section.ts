@@ -6,7 +6,7 @@ const curveLabels = {
   'live-sessions': { title: 'Live sessions', x: 'live sessions' },
 } as const;
 
-/** The service keeps up with a load if it answers at least this share of the requests successfully. */
+/** Minimum share of the requests that the service answers successfully if it keeps up with the load. */
 const sustainedShare = 0.99;
 
 export function curvesSection(curves: readonly LoadCurveResult[]): ReportSection {
@@ -49,7 +49,7 @@ function sustainedLoadText({ name, points }: LoadCurveResult): string[] {
   return [`${sustained}, and answered at most ${formatNumber(most)} requests per second.`];
 }
 
-/** Returns a note that names the points at which the client was saturated, or an empty list if there are none. */
+/** Lists the points at which the client was saturated, in one sentence. Returns an empty list if the client was never saturated. */
 function clientSaturatedText({ name, points }: LoadCurveResult): string[] {
   const at = points.filter(({ client }) => client.saturated).map(({ x }) => formatNumber(x));
   if (at.length === 0) return [];

@@ -72,7 +72,7 @@ function escapeCell(text: string): string {
 const beginMark = '<!-- results: written by `make bench` with --publish -->';
 const endMark = '<!-- end of results -->';
 
-/** Replaces the results between two markers in a Markdown text. Throws if a marker is missing. */
+/** Replaces the results between two markers in a Markdown text. Throws if the text does not contain both markers. */
 export function replaceResultsSection(text: string, results: string): string {
   const from = text.indexOf(beginMark);
   const to = text.indexOf(endMark);

@@ -22,9 +22,9 @@ export function throughputRatios(
 }
 
 /**
- * Returns the socket thread's CPU time per request in the baseline server, divided by the CPU time in the service. The result estimates the
- * throughput ratio without the influence of the load client, because the socket thread limits the throughput of each server. Returns null
- * if the system does not report CPU times.
+ * Returns the socket thread's CPU time per request in the baseline server, divided by the CPU time in the service. The socket thread is the
+ * bottleneck of each server, so the ratio of CPU times estimates the throughput ratio without the influence of the load client. Returns
+ * null if the system does not report CPU times.
  */
 export function cpuTimeRatios(route: MeasuredServers, over: BaselineServerKind): MeasurementSummary | null {
   return summarizeRatios(route, 'service', over, (service, baseline) =>

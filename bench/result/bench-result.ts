@@ -62,11 +62,11 @@ export interface RouteResult {
   readonly targets: Readonly<Partial<Record<BaselineServerKind, number>>>;
   /** Measurements of each server, one per round. In each round, the servers were measured one after the other. */
   readonly servers: readonly { readonly kind: BenchServerKind; readonly rounds: readonly ServerMeasurement[] }[];
-  /** Whether the client was the bottleneck, so that the fastest server can answer more requests than the measurement shows. */
+  /** If true, the load client was the bottleneck, and the fastest server can answer more requests than the measurement shows. */
   readonly clientSaturated: boolean;
 }
 
-/** Measurements of the service with increasing values of one variable. Each point is the result of one open-loop load. */
+/** Measurements of the service with increasing values of one variable. Each point of the curve is the result of one open-loop load. */
 export interface LoadCurveResult {
   readonly name: 'offered-load' | 'live-sessions';
   readonly title: string;
@@ -76,7 +76,7 @@ export interface LoadCurveResult {
 export interface LoadCurvePoint extends LoadMeasurement {
   /** Value on the x axis of the curve: the offered requests per second, or the number of live sessions. */
   readonly x: number;
-  /** Result of the same load on the bare server; absent if the bare server was not measured. */
+  /** Measurement of this point on the baseline server `bare`; absent if only the service was measured. */
   readonly bare?: LoadMeasurement;
 }
 
@@ -102,13 +102,13 @@ export interface OpenLoopClient {
   readonly lagMs: LatencyMs;
   /** Share of the time in which the client's event loop was busy, from 0 to 1. */
   readonly busy: number;
-  /** Whether the client affected the latencies of this point. */
+  /** If true, the load client was saturated, and the measured latencies are too high. */
   readonly saturated: boolean;
 }
 
 /** Memory per live session. */
 export interface SessionMemoryUsage {
-  /** Number of fields of each session. */
+  /** Number of form fields that each session stores. */
   readonly fields: number;
   /** Bytes of heap and of resident memory that each additional session uses. */
   readonly heapBytes: number;

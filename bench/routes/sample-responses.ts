@@ -5,7 +5,7 @@ import type { RequestKind, Scenario, ScenarioContext } from '../scenarios/scenar
 
 /** Number of sampled responses for each kind of request. */
 const sampledResponses = 40;
-/** Round number for sample requests, different from the numbers of all measured rounds. */
+/** Number of the round that requests sample responses; measured rounds have lower numbers. */
 const samplingRound = 9_999;
 
 /** Sends a small number of requests of a scenario. Returns the response of median length for each kind of request. */
@@ -14,7 +14,7 @@ export async function fetchSampleResponses(scenario: Scenario, stage: ScenarioCo
   return pickMedianLengthResponses(scenario.kinds, await scenario.prepareRequests(small, samplingRound), stage.caller);
 }
 
-/** Sends the first requests of each kind in a load. Returns the response of median length for each kind. */
+/** Sends the first requests of each kind in a load. Returns the response of median length for each kind of request. */
 export async function pickMedianLengthResponses(
   kinds: readonly RequestKind[],
   requests: readonly PreparedRequest[],

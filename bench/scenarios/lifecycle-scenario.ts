@@ -27,7 +27,7 @@ import type { Scenario } from './scenario.ts';
 const { perSession } = toTrafficMix(defaultTrafficMixFile);
 const requestsPerSession = routeNames.reduce((sum, name) => sum + perSession[name], 0);
 
-/** Splits `total` requests among the routes, approximately: at least one request per route, and at least two analytics queries. */
+/** Splits about `total` requests among the routes. Each route gets at least one request, and the analytics route gets at least two. */
 export function lifecycleRequestCounts(total: number): Record<RouteName, number> {
   return computePerRoute((name) =>
     Math.max(name === 'analytics' ? 2 : 1, Math.round((total * perSession[name]) / requestsPerSession)),

@@ -81,7 +81,7 @@ export async function reusableSessions(
   return kept.slice(0, count);
 }
 
-/** Maximum number of income changes per session and round. Each round adds higher amounts than the previous round, so no income recurs. */
+/** Maximum number of income changes per session and round. */
 const changesPerRoundMax = 1_000;
 
 /** Returns requests that change the income of sessions. A session never gets the same income twice, not even in later rounds. */

@@ -43,7 +43,7 @@ export const inputsSubmissionScenario: Scenario = {
   },
 };
 
-/** Maximum number of sessions, large enough that the result does not depend on a few borrowers. */
+/** Maximum number of sessions in a scenario; large enough to represent many different borrowers. */
 const sessionsMax = 10_000;
 const offersRequested = 5;
 
@@ -97,7 +97,7 @@ const marketplaceUnknownScenario: Scenario = {
 /** Number of offers that are requested per session. Each returned offer has a click link. */
 const clickOffersShown = 20;
 /**
- * Number of sessions that are created at once: enough for at least one matching borrower, but few enough to avoid many unused click links.
+ * Number of sessions in each batch. A large batch creates unneeded click links; a small batch may contain no borrower who matches an offer.
  */
 const sessionsAtOnce = 200;
 
@@ -128,8 +128,8 @@ export const clickScenario: Scenario = {
 export const analyticsSessionCount = 125 * referrerTags.length;
 
 /**
- * Measures analytics queries for the summary and for the first 100 sessions of an experiment. The queries use all API keys in turn, so that
- * each key stays below its limit of 50 queries per minute. During the load, the ledger gets no new records.
+ * Measures two kinds of analytics queries: the summary of an experiment, and its first 100 sessions. The queries use all API keys in turn,
+ * so that each key stays below its limit of 50 queries per minute. During the load, the ledger gets no new records.
  */
 export const analyticsScenario: Scenario = {
   name: 'analytics',

@@ -6,7 +6,7 @@ import type { RouteResult } from '../result/bench-result.ts';
 export interface RequestKind {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Text in the query string of this kind of request. If `query` is absent, every query string matches. */
+  /** Text that the query string must contain. If `query` is absent, every query string matches. */
   readonly query?: string;
   readonly status: number;
 }

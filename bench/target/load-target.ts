@@ -27,8 +27,8 @@ export function readProcessUsage(pid: number): ProcessUsage | null {
 }
 
 /**
- * Returns the CPU time in a line of `/proc/<pid>/stat`, as the sum of user and system time in seconds. The process name
- * in the second field of the line may contain spaces and brackets.
+ * Returns the CPU time (user and system time) in the text of `/proc/<pid>/stat`, in seconds. The process name, the second field of
+ * `/proc/<pid>/stat`, may contain spaces and brackets.
  */
 export function parseCpuSeconds(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -100,7 +100,7 @@ export function computeCpuMicrosPerRequest(
   };
 }
 
-/** Returns the memory of a server after garbage collection; null if the server does not report it. */
+/** Returns the memory of a server after garbage collection; null if the server does not report its memory. */
 export async function readMemoryAfterGc({
   probe,
 }: LoadTarget): Promise<Pick<ServerResourceUsage, 'heapUsedMiB' | 'rssMiB'> | null> {

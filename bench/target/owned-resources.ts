@@ -6,12 +6,11 @@ import { join } from 'node:path';
 
 const runningChildren = new Set<ChildProcess>();
 
-// Child processes are killed when this process exits.
 process.on('exit', () => {
   for (const child of runningChildren) child.kill('SIGKILL');
 });
 
-/** Starts a child process that is killed when this process exits. */
+/** Starts a child process, which is killed when the current process exits. */
 export function spawnChildProcess(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(command, args, options);
   runningChildren.add(child);

@@ -12,7 +12,7 @@ import { type ProbeRequest, type ProbeResponse, probeProcessTitle } from './proc
 /** Interval of the timer with which the event loop delay is measured. */
 const timerMs = 5;
 
-// Worker threads and child processes preload the same modules; only the main thread is measured.
+// Worker threads and child processes also preload this module, but only the main thread is measured.
 if (isMainThread && process.channel !== undefined) listenForRequests(process.channel);
 
 function listenForRequests(channel: NonNullable<typeof process.channel>): void {

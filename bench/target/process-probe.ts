@@ -11,7 +11,7 @@ export interface ProbeRequest {
   readonly command: 'start' | 'stop' | 'collect-garbage';
 }
 
-/** Response of the probe to a message. `figures` is null unless the command was `stop`. */
+/** Response of the probe to a message. `figures` is null, except in the response to a `stop` message. */
 export interface ProbeResponse {
   readonly probe: typeof probeProcessTitle;
   readonly id: number;
@@ -20,10 +20,10 @@ export interface ProbeResponse {
 
 const probeScript = new URL('./probe.ts', import.meta.url).href;
 
-/** Maximum time to wait for a response of the probe. A timeout means that the process runs without the probe, or is too busy. */
+/** Maximum time to wait for a response of the probe. Without a response, the measured process has no probe, or is too busy. */
 const responseTimeoutMs = 10_000;
 
-/** Environment variables that preload the probe. The process needs an IPC channel in `stdio`. */
+/** Returns environment variables that preload the probe. The measured process must be started with an IPC channel. */
 export function addProbeToEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...env, NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --import=${probeScript}`.trim() };
 }

@@ -18,8 +18,8 @@ import { addProbeToEnv, ProcessProbe } from './process-probe.ts';
 
 /**
  * Creates live keys of one account in the key file of a server that is not running. The key registry creates the first key. The other keys
- * are copies of the first key with new ids and secrets. One transaction inserts all copies, because ten thousand separate transactions
- * would take half a minute.
+ * are copies of the first key with new ids and secrets. A single transaction inserts all copies of the key, because ten thousand
+ * transactions would take half a minute.
  */
 export function createApiKeys(dataDir: string, count: number): string[] {
   const register = KeyRegistry.open(keyFilePath(dataDir));
@@ -68,7 +68,7 @@ export interface ServiceTarget extends LoadTarget {
 }
 
 export interface ServiceTargetOptions {
-  /** Existing folder on the measured disk for the data folder, which is deleted after the run. */
+  /** Existing folder on the measured disk for a new data folder. The benchmark deletes the data folder when the service stops. */
   readonly folder: string;
   readonly keys: number;
   /** Number of offers in a generated catalog. Without `catalogOffers`, the service uses the example catalog. */
@@ -96,8 +96,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'warn',
       ...(options.catalogOffers === undefined ? {} : { SVC_CATALOG: catalogFile }),
-      // Sets the heap size here, because otherwise the launcher would restart Node.js, and the restart would close the IPC channel of the
-      // probe.
+      // NODE_OPTIONS sets the heap size, because otherwise the launcher would restart Node.js and close the IPC channel of the probe.
       NODE_OPTIONS: `--max-old-space-size=${defaultHeapMegabytes()}`,
     }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -129,7 +128,7 @@ export async function startServiceTarget(options: ServiceTargetOptions): Promise
   return { port, pid: child.pid!, probe: new ProcessProbe(child), keys, lastLogLines: () => log, close };
 }
 
-/** Starts the service, calls `use` and stops the service. If `use` throws, the error message includes the end of the service log. */
+/** Starts the service, calls the function `use`, and stops the service. If `use` throws, the error contains the end of the service log. */
 export async function withServiceTarget<Result>(
   options: ServiceTargetOptions,
   use: (service: ServiceTarget) => Promise<Result>,

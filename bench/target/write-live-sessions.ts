@@ -16,7 +16,7 @@ import { seededRandom } from '../population/random.ts';
 
 /** Number of different borrowers. If there are more sessions than borrowers, borrowers are repeated with different incomes. */
 const distinctBorrowers = 1_000;
-/** Number of sessions in a batch. After each batch, the function waits until the records of the batch are durable. */
+/** Number of sessions that are written before each wait for their records to become durable. */
 const appendBatchSize = 2_000;
 const borrowersSeed = 23;
 const account = 1;
@@ -30,7 +30,7 @@ export interface LiveSessionsOptions {
   readonly keys: number;
   /** Fields that each session submits: only the required fields, or all fields of its borrower. */
   readonly fields: 'required' | 'all';
-  /** Number of returned sessions, spread evenly over all written sessions. */
+  /** Number of sessions to return. The returned sessions are spread evenly over all written sessions. */
   readonly sampleSize: number;
 }
 
@@ -40,8 +40,8 @@ export interface WrittenSession {
 }
 
 /**
- * Writes live sessions with inputs into the data folder of a service that has not started yet. Writing the records directly is a hundred
- * times faster than sending API requests. All sessions have different inputs, so each session needs a separate ranking.
+ * Writes live sessions with inputs into the data folder of a service that has not started yet. Creating the sessions with API requests
+ * would take a hundred times longer. All sessions have different inputs, so each session needs a separate ranking.
  */
 export async function writeLiveSessions(dataDir: string, wanted: LiveSessionsOptions): Promise<WrittenSession[]> {
   const secrets = openOrCreateSecretFile(join(dataDir, 'secrets.json'), false);
