@@ -55,7 +55,7 @@ export class LogoService {
     return [...this.#activeCatalogs.values()].flatMap((catalog) => this.#logosByCatalog.get(catalog)?.problems ?? []);
   }
 
-  /** Waits until the current reload of logos ends, if any. After `close`, `reloadLogos` has no effect. */
+  /** Waits until the running reload of logos ends, if any. After `close`, `reloadLogos` has no effect. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#lastRefresh;
@@ -101,7 +101,7 @@ export class LogoCache {
   /** Logos of each catalog in use, by `LogoSource.key`. */
   readonly #catalogs = new Map<string, readonly Logo[]>();
   #active: ReadonlyMap<string, readonly Logo[]> = new Map();
-  /** Logos of replaced catalogs by file name, oldest first. If there are too many file names, the oldest file name is deleted. */
+  /** Logos of replaced catalogs by file name, oldest first. If the map has too many file names, the oldest file name is deleted. */
   readonly #retained = new Map<string, readonly Logo[]>();
 
   /** Replaces the cached logos of a catalog, which is identified by its `LogoSource.key`. */

@@ -92,7 +92,7 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
   const { sub, status, amountMicros, occurredMs } = confirmation;
   const { createdMs, mode } = decodeSubId(sub);
   if (mode === 'test') return 'sandbox';
-  // Checks for repeats before the time limits, so that a repeat of a stored confirmation is not rejected as `too_late`.
+  // Detects a repeated confirmation before it checks the time limits, so that a repeat is not rejected as `too_late`.
   const first = state.payout?.[status] ?? null;
   if (first !== null) return isSameTransaction(first, confirmation) ? 'repeated' : 'conflict';
 

@@ -45,7 +45,7 @@ export function parseQueryParameters<Name extends string>(
   return { ok: true, values };
 }
 
-/** Parses decimal digits as an integer from 1 to `max`. Returns null if the text is not such an integer. */
+/** Parses decimal digits as an integer from 1 to `max`. Returns null if the text is out of range or not an integer. */
 export function parseCount(text: string, max: number): number | null {
   return /^[1-9]\d{0,8}$/.test(text) && Number(text) <= max ? Number(text) : null;
 }

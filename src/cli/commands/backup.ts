@@ -36,10 +36,10 @@ export function createCommand(): Command {
 type CopyOptions = Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>;
 
 /**
- * Copies the data folder into another folder. Copies files in a fixed order, because a running server may change them. The archive of old
- * figures is copied after the ledger, because the server deletes ledger records only after it has archived their figures. Keys are copied
- * after the ledger, so that the copy has the account of every copied session. Secrets are copied after all data that is signed with the
- * secrets.
+ * Copies the data folder into another folder. The order of the copies is fixed, because a running server may change files during the copy.
+ * The archive of old figures is copied after the ledger, because the server deletes ledger records only after it has archived their
+ * figures. Keys are copied after the ledger, so that the copied keys include the account of every copied session. Secrets are copied after
+ * all data that is signed with the secrets.
  */
 async function backUpDataFolder(targetFolder: string, output: { readonly json?: true }): Promise<void> {
   const { config } = loadConfig(readEnv());

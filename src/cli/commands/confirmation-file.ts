@@ -16,7 +16,7 @@ export interface ConfirmationRow {
 /** Reader of one confirmation file. Throws `CommandLineError` if a syntax error makes the boundaries of the next rows uncertain. */
 export interface ConfirmationReader {
   readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow>;
-  /** First line of the file of rejected rows, with its line break. Available after the first input row is read. */
+  /** Header line of the file of rejected rows, with a line break. This header is available after the first input row is read. */
   readonly rejectedRowsHeader: string;
 }
 
@@ -61,7 +61,7 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
     record_delimiter: [Buffer.from('\r\n'), Buffer.from('\n')],
     relax_column_count: true,
     skip_empty_lines: true,
-    // Limit in bytes; a UTF-16 code unit has at most three bytes in UTF-8. `on_record` checks the length of a row in code units.
+    // Maximum length of a row in bytes: three UTF-8 bytes per UTF-16 code unit. `on_record` checks the length in code units.
     max_record_size: 3 * bounds.confirmationFileRowCharactersMax,
     cast(cell, { quoting, lines }) {
       if (!quoting && cell.includes('\r'))

@@ -256,8 +256,8 @@ async function reloadCatalogs(service: Service, logger: Logger, stopSignal: Abor
 }
 
 /**
- * Creates a live and a test key when the server starts for the first time. On a terminal, prints both keys and an example. Output that is
- * not a terminal may be stored, for example in a log, so the keys are then written to a file that only its owner can read.
+ * Creates a live and a test key when the server starts for the first time. On a terminal, prints both keys and an example. If the output is
+ * not a terminal, it may be stored (such as a container log), so the keys are written to a file that only the owner of the file can read.
  */
 function createFirstKeys(service: Service, dataDir: string): void {
   const create = (mode: ApiKeyMode): string =>
