@@ -38,7 +38,7 @@ export class CatalogErrors {
     this.add([], problem);
   }
 
-  /** Formats errors as lines like `lenders[0].offers[2].amount.min: must be >= 1`. A last line counts the omitted errors, if any. */
+  /** Formats errors as lines like `lenders[0].offers[2].amount.min: must be >= 1`. If errors are omitted, adds a line like `and 5 more`. */
   formatErrorLines(): string[] {
     const lines = this.listed.map(({ path, problem }) => `${formatCatalogValuePath(path)}: ${problem}`);
     const omitted = this.formatOmittedErrorCount();
@@ -46,8 +46,8 @@ export class CatalogErrors {
   }
 
   /**
-   * Returns the number of omitted errors as a text like `and 5 more`, or null if no error is omitted. `others` is a number of further
-   * omitted errors, which `count` does not include.
+   * Returns the number of omitted errors as a text like `and 5 more`, or null if no error is omitted. `others` is the number of omitted
+   * errors that `count` does not include.
    */
   formatOmittedErrorCount(others = 0): string | null {
     const unlisted = this.#count - this.listed.length + others;

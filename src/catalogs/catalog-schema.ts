@@ -11,7 +11,7 @@ import { offerIdPattern } from './identifiers.ts';
 
 export const strictObject = { additionalProperties: false } as const;
 
-/** Schema of an object with any member names. Without `strictObject`, TypeBox ignores members whose names contain a line break. */
+/** Schema of an object used as a dictionary. Without `strictObject`, TypeBox ignores members whose names contain a line break. */
 export const createDictionarySchema = <Value extends TSchema>(value: Value) =>
   Type.Record(Type.String(), value, strictObject);
 

@@ -220,7 +220,7 @@ export class CatalogStore {
     return this.#options.clock.wallMs() - replacedMs < bounds.replacedCatalogRetentionMs;
   }
 
-  /** @param activated version that is activated next; its archive file is kept */
+  /** @param activated version of the catalog that is activated next, whose archive file must not be deleted */
   #deleteExpiredCatalogs(activated: string): void {
     for (const [version, { replacedMs }] of this.#replaced) {
       if (version === activated || this.#isCatalogRetained(replacedMs)) continue;

@@ -12,7 +12,7 @@ export interface CatalogCompileJob {
   readonly source: CatalogText;
   readonly vertical: Vertical;
   readonly mode: ApiKeyMode;
-  /** Version of the catalog in use. If the source has the same version, the source is not compiled and the result is `unchanged`. */
+  /** Version of the catalog in use. If `source` has the version `currentVersion`, the result is `unchanged` and nothing is compiled. */
   readonly currentVersion: string;
   readonly archiveFolder: string;
 }

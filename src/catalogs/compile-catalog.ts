@@ -91,7 +91,7 @@ export class CompiledCatalog implements CompiledCatalogData {
     return [...logos].map(([name, logo]) => ({ name, logo }));
   }
 
-  /** Sets the logo hash of each lender name, and discards the rendered offers. The catalog version does not depend on logos. */
+  /** Sets the logo hash of each lender name, and discards the rendered offers, which contain the old logo hashes. */
   setLogoHashes(hashes: ReadonlyMap<string, string>): void {
     this.#logoHashes = hashes;
     this.#offerRenderer = null;

@@ -20,9 +20,9 @@ interface OpenElement {
 }
 
 /**
- * Returns the reason why browsers would not show a text as an SVG image, with the line number, or null if browsers would show the image.
- * The text must be well-formed XML with an `svg` root element. Scripts are allowed, because browsers do not run scripts in an image and the
- * response headers of logos forbid scripts.
+ * Returns the reason why browsers cannot show a text as an SVG image, with the line number; null for a valid image. The text must be
+ * well-formed XML with an `svg` root element. Scripts are allowed, because browsers do not run scripts in an image and the response headers
+ * of logos forbid scripts.
  */
 export function findSvgProblem(text: string): string | null {
   const scan = new SvgParser(text);

@@ -38,13 +38,13 @@ export class LogoService {
     this.cache.replaceCatalog(key, set.logos.values());
   }
 
-  /** Loads those logos of a replaced catalog that the cache does not contain, at most `bounds.unusedLogoNamesMax` logos. */
+  /** Adds the missing logos of a replaced catalog to the cache, at most `bounds.unusedLogoNamesMax` logos. */
   async loadOldLogos({ folder }: LogoSource, { lenders }: CatalogWithLogos): Promise<void> {
     const missing = lenders.filter(({ logo }) => !this.cache.has(logo)).slice(0, bounds.unusedLogoNamesMax);
     if (missing.length > 0) this.cache.keepPreviousLogos((await readLogos(folder, missing)).logos.values());
   }
 
-  /** Reads the logo files of an active catalog again. Calls are executed one after the other, and the returned promise never rejects. */
+  /** Reloads the logo files of an active catalog. Concurrent calls run one after the other, and the returned promise never rejects. */
   reloadLogos(source: LogoSource): Promise<void> {
     this.#lastRefresh = this.#lastRefresh.then(() => this.#reloadLogosOfCatalog(source));
     return this.#lastRefresh;
@@ -55,7 +55,7 @@ export class LogoService {
     return [...this.#activeCatalogs.values()].flatMap((catalog) => this.#logosByCatalog.get(catalog)?.problems ?? []);
   }
 
-  /** Waits for the current reload, if any. After `close`, `reloadLogos` has no effect. */
+  /** Waits until the running reload of logos ends, if any. After `close`, `reloadLogos` has no effect. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#lastRefresh;
@@ -101,7 +101,7 @@ export class LogoCache {
   /** Logos of each catalog in use, by `LogoSource.key`. */
   readonly #catalogs = new Map<string, readonly Logo[]>();
   #active: ReadonlyMap<string, readonly Logo[]> = new Map();
-  /** Logos of replaced catalogs by file name, oldest first. Above the maximum number of file names, the oldest entry is deleted. */
+  /** Logos of replaced catalogs by file name, oldest first. If the map has too many file names, the oldest file name is deleted. */
   readonly #retained = new Map<string, readonly Logo[]>();
 
   /** Replaces the cached logos of a catalog, which is identified by its `LogoSource.key`. */
@@ -113,7 +113,7 @@ export class LogoCache {
     for (const file of this.#retained.keys()) if (this.#active.has(file)) this.#retained.delete(file);
   }
 
-  /** Adds logos of a replaced catalog to the cache. Skips logos whose file names are already in the cache. */
+  /** Adds logos of a replaced catalog to the cache, except logos whose file names are already in the cache. */
   keepPreviousLogos(logos: Iterable<Logo>): void {
     for (const [file, retained] of groupByFile(logos)) if (!this.has(file)) this.#retainLogos(file, retained);
   }
@@ -137,7 +137,7 @@ export class LogoCache {
   }
 }
 
-/** Groups logos by file name and drops logos with repeated content. */
+/** Groups logos by file name. Drops a logo whose group already contains a logo with the same content. */
 function groupByFile(logos: Iterable<Logo>): Map<string, Logo[]> {
   const files = new Map<string, Logo[]>();
   for (const logo of logos) {

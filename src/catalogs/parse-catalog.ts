@@ -170,7 +170,7 @@ export function parseCatalogJson(
 
 /**
  * Validates a value from `parseCatalogJson`. Reports schema errors and semantic errors, up to `bounds.catalogErrorsReportedMax`. If an
- * offer has schema errors, the semantics of the offer are not validated. If a list is too long, only errors of list lengths are reported.
+ * offer has schema errors, the semantics of the offer are not validated. If any list is too long, reports only the lists that are too long.
  */
 export function validateCatalogValue(value: unknown, vertical: Vertical): CatalogResult<CatalogErrors> {
   const errors = new CatalogErrors();

@@ -53,7 +53,7 @@ export function normalizeArguments(root: Command, words: readonly string[]): str
   let helpWanted = false;
   const path: string[] = [];
   for (const word of words) {
-    // Skips options. The word after an option is not its value, because options of command groups have no values.
+    // Skips each option, but not the word after the option, because options of command groups have no values.
     if (word.startsWith('-')) continue;
     const isGroup = command.commands.length > 0;
     const subcommand = command.commands.find((each) => each.name() === word);

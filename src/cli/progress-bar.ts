@@ -12,7 +12,7 @@ export interface ProgressStream {
 }
 
 interface ProgressBarOptions {
-  /** Expected amount of work in `unit`. If more than `total` is finished, the bar stays at 100%. */
+  /** Expected amount of work in `unit`. If more work is finished than expected, the bar stays at 100%. */
   readonly total: number;
   /** Unit of the displayed amounts; `bytes` are displayed as KiB, MiB and so on. If `unit` is null, the bar displays no amounts. */
   readonly unit: string | null;
@@ -87,7 +87,7 @@ function formatDuration(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** Returns the stream for a command's progress bar. With --json nothing is drawn, because standard error must contain only errors. */
+/** Returns the stream for a progress bar. With --json, no progress bar is displayed, because standard error must contain only errors. */
 export function progressStreamFor({ json }: { readonly json?: true }): ProgressStream {
   return json ? { write() {} } : process.stderr;
 }

@@ -5,15 +5,15 @@ import { decodeSubId } from '../ids/sub-id.ts';
 import type { LedgerSubscriber } from '../ledger/ledger.ts';
 import { type LedgerRecord, ledgerRecordKind } from '../ledger/ledger-record.ts';
 
-/** For each row of a count-min sketch, the offset of the three sub_id bytes that select the cell of a session. */
+/** Offsets in a sub_id, one per row of a count-min sketch: the three bytes at an offset select the cell of the session in that row. */
 const rowOffsets = [14, 17, 20, 24];
 
 /**
  * Counts the recorded clicks of each session up to a maximum, in a fixed amount of memory. The counts are stored in a count-min sketch with
- * conservative update. A session has one cell in each of the four rows, and the smallest of the four cells is the count of the session.
- * Several sessions may share a cell, so the count of a session may be too high, but never too low.
+ * conservative update. The sketch has four rows. A session has one cell in each row, and the smallest of these four cells is the count of
+ * the session. Several sessions may share a cell of the sketch, so the count of a session may be too high, but never too low.
  *
- * In a simulation with 2^20 cells per row and 130 million clicks on one day, every session could record 64 clicks (the maximum).
+ * In a simulation with 130 million clicks on one day and 2^20 cells per row of the sketch, every session could record 64 clicks.
  *
  * Each UTC day has its own count-min sketch, for the sessions created on that day. Clicks are recorded for at most 24 hours after the
  * creation of their session, so two count-min sketches are enough: for today and for yesterday.
@@ -54,7 +54,7 @@ class SessionClickSketch {
   #getCountersOfDay(sub: Uint8Array): Uint8Array {
     const day = daysSinceEpoch(decodeSubId(sub).createdMs);
     const index = day & 1;
-    // A sketch is replaced only for a later day, so that setting back the clock does not reset the counts.
+    // Replaces a sketch only if `day` is later than the day of the sketch, so that setting back the clock does not reset the counts.
     if (day > this.#days[index]!) {
       this.#days[index] = day;
       this.#sketches[index] = new Uint8Array(rowOffsets.length * (this.#mask + 1));

@@ -13,7 +13,7 @@ interface ClickContext {
   readonly createdMs: number;
 }
 
-/** Applies the rule of docs/contract.md#counting-clicks: the first click on a shown offer counts if it is within 24 hours. */
+/** Applies docs/contract.md#counting-clicks: in the first 24 hours of a session, the first click on each shown offer counts. */
 export function classifyClick(
   { wasShown, wasClicked, createdMs }: ClickContext,
   clickedMs: number,

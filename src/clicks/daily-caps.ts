@@ -12,13 +12,13 @@ import { classifyClick } from './click-rules.ts';
 import { type OfferKeyBits, SessionOfferPairs } from './session-offer-pairs.ts';
 
 /**
- * Daily cap of an offer, and the number of clicks that booked revenue on each of the last two days (docs/contract.md#daily-caps). The older
- * count is used if the wall clock is set back past midnight.
+ * Daily cap of an offer, and the number of clicks that booked revenue on each of the last two days (docs/contract.md#daily-caps). If the
+ * wall clock is set back past midnight, the count of the previous day is used again.
  */
 class OfferCapState {
-  /** Clicks per day that may book revenue; null until the catalog is active. */
+  /** Maximum number of clicks per day that book revenue; null until the catalog of the offer is active. */
   dailyCap: number | null = null;
-  /** Time at which the offer left the active catalog, or null. The daily cap still applies to links that were shown before this time. */
+  /** Time at which the offer left the active catalog, or null. The daily cap still applies to links that were shown before `removedMs`. */
   removedMs: number | null = null;
   readonly randomId: OfferKeyBits;
   readonly #days = [-1, -1];
@@ -96,7 +96,7 @@ function applyClick(
 }
 
 /**
- * Whether a click counts by docs/contract.md#counting-clicks. If the pairs of the session may have been evicted, the offer counts as shown.
+ * Whether a click counts by docs/contract.md#counting-clicks. If `pairs` may have evicted the session, assumes that the offer was shown.
  */
 function isCountedClick(
   sub: Uint8Array,
@@ -117,7 +117,7 @@ interface CapDecision {
   readonly withinDailyCap: boolean | null | undefined;
 }
 
-/** Passes the ledger records since `sinceMs` to `visit`, in order. Records appended while the function runs may be missing. */
+/** Passes the ledger records since `sinceMs` to `visit`, in order. May omit records that are appended while the function runs. */
 export type LedgerReader = (sinceMs: number, visit: (record: LedgerRecord) => void) => Promise<void>;
 
 /**
@@ -150,7 +150,7 @@ export class DailyCaps implements LedgerSubscriber {
     return this.hasNoCaps ? Number.POSITIVE_INFINITY : this.#completeSinceMs;
   }
 
-  /** True if no offer has a daily cap; ledger records are then ignored. */
+  /** True if no offer has a daily cap. `DailyCaps` then ignores ledger records. */
   get hasNoCaps(): boolean {
     return this.#cappedOfferCount === 0 && this.#bufferedRecords === null;
   }
@@ -163,7 +163,7 @@ export class DailyCaps implements LedgerSubscriber {
     return count;
   }
 
-  /** Returns the offers of an active catalog that have reached their cap. */
+  /** Returns the offers of an active catalog that have reached their daily cap. */
   unavailableOffers(catalog: CompiledCatalog, nowMs: number): UnavailableOffers {
     if (catalog.dailyCaps.size === 0) return allOffersAvailable;
     const state = this.#getCatalogCaps(catalog);
@@ -186,7 +186,7 @@ export class DailyCaps implements LedgerSubscriber {
 
   applyLedgerRecord(record: LedgerRecord): void {
     if (this.hasNoCaps) return;
-    // Copies the sub_id, because the ledger overwrites its bytes with later records.
+    // Copies the bytes of the sub_id, because the ledger overwrites the original bytes with later records.
     this.#bufferedRecords?.push(record.with(2, Buffer.from(record[2])) as unknown as LedgerRecord);
     const state = this.#states.get(stateKeyOfSub(record[2]));
     if (state !== undefined && applyRecord(record, state.offers, this.#pairs)) state.unavailableDay = null;
@@ -279,13 +279,13 @@ interface CatalogCapState {
   /** Offers with a daily cap by offer id, including removed offers whose cap still applies. */
   offers: Map<string, OfferCapState>;
   unavailable: UnavailableOffers;
-  /** Day for which `unavailable` was computed; null if the caps or counts have changed since. */
+  /** UTC day for which `unavailable` was computed; null if a cap or a click count changed after the computation. */
   unavailableDay: number | null;
 }
 
 const noCapDecision: CapDecision = { atCap: false, withinDailyCap: undefined };
 
-/** Start of the UTC day, minus the 24 hours in which clicks of a session count, minus one hour for a clock that was set back. */
+/** Start of the UTC day minus 25 hours: clicks of a session count for 24 hours, and the clock may be set back by one hour. */
 function replayStartTimeMs(nowMs: number): number {
   return dayStartMs(daysSinceEpoch(nowMs)) - bounds.clickAttributionMs - bounds.clockSetBackMsMax;
 }

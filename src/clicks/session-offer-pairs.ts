@@ -11,12 +11,12 @@ export interface OfferKeyBits {
 const minuteMs = 60 * 1000;
 
 /**
- * Set of (session, offer) pairs: the offers that were shown to each session, with one bit for a counted click. Pairs are stored compactly
- * (eight bytes each, outside the JavaScript heap), because there can be millions of pairs.
+ * Set of (session, offer) pairs: the offers that were shown to each session, with one bit for a counted click. A session-offer pair takes
+ * only eight bytes outside the JavaScript heap, because there can be millions of pairs.
  *
  * A pair is identified by a 63-bit number computed from the sub_id and `OfferKeyBits`. In a set of four million pairs, the probability that
  * two pairs have the same number is one in a million. Each hash table contains the sessions created in one minute. The tables are small, so
- * that growing a table is fast. The oldest table is evicted when its sessions are too old for counted clicks, or when the set has too many
+ * that growing a table is fast. The oldest hash table is evicted when clicks in its sessions no longer count, or when the set has too many
  * pairs.
  */
 export class SessionOfferPairs {

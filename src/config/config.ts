@@ -116,7 +116,7 @@ export function detectMachineResources(): MachineResources {
   };
 }
 
-/** Returns the heap size that the launcher set on the command line of Node.js (the last one, if there are several). */
+/** Returns the value of the Node.js option `--max-old-space-size` (the last value if the option is repeated), or null. */
 function configuredHeapMegabytes(execArgv: readonly string[]): number | null {
   const option = execArgv.findLast((argument) => /^--max[-_]old[-_]space[-_]size=\d+$/.test(argument));
   return option === undefined ? null : Number(option.slice(option.indexOf('=') + 1));

@@ -17,7 +17,7 @@ export class ConfigError extends Error {
     return new ConfigError(setting, `${setting} is ${quoteForDisplay(value)}; it must be ${rule}`);
   }
 
-  /** Creates the error for a variable that is probably a misspelled setting and would otherwise be ignored silently. */
+  /** Creates the error for an environment variable whose name is probably a misspelled setting. */
   static misspelledSettingError(variable: string, setting: SettingName): ConfigError {
     return new ConfigError(
       setting,
@@ -74,7 +74,7 @@ export interface Env {
   readonly values: { readonly [Name in SettingName]?: string };
   /** Environment variables with a probably misspelled name, and the settings that were probably meant. */
   readonly misspelled: readonly { readonly name: string; readonly meant: SettingName }[];
-  /** Variables with the prefix `SVC_` or `MARKETPLACE_` whose names are not similar to any setting. Excludes variables of Kubernetes. */
+  /** Variables with the prefix `SVC_` or `MARKETPLACE_` whose names are not similar to any setting, except Kubernetes variables. */
   readonly unknown: readonly string[];
 }
 

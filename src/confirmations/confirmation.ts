@@ -13,7 +13,7 @@ export interface Confirmation {
   readonly txid: string;
   readonly amountMicros: number;
   readonly occurredMs: number;
-  /** Click data from the click_id, used if the click has no record (docs/contract.md#clicks-without-a-record); null without a click_id. */
+  /** Data from the click_id, for a click without a ledger record (docs/contract.md#clicks-without-a-record); null without a click_id. */
   readonly click: ClickDetails | null;
 }
 
@@ -92,7 +92,7 @@ export function checkConfirmation(confirmation: Confirmation, state: PayoutState
   const { sub, status, amountMicros, occurredMs } = confirmation;
   const { createdMs, mode } = decodeSubId(sub);
   if (mode === 'test') return 'sandbox';
-  // Repeats are detected before the time rules apply, so that a repeat of a stored confirmation is not rejected as `too_late`.
+  // Detects a repeated confirmation before it checks the time limits, so that a repeat is not rejected as `too_late`.
   const first = state.payout?.[status] ?? null;
   if (first !== null) return isSameTransaction(first, confirmation) ? 'repeated' : 'conflict';
 

@@ -51,7 +51,7 @@ export class PendingPayoutStates {
   applyAcceptedConfirmation(confirmation: Confirmation, lenderName: string): void {
     const { clickedMs, offerShown, sessionRevenueMicros, payout } = this.get(confirmation);
     this.#revenueBySession.set(sessionKey(confirmation), sessionRevenueMicros + revenueDeltaMicros(confirmation));
-    // The confirmation may create a missing click, to which later rows of the batch can refer.
+    // Stores the click for later rows of the batch, because the ledger may have no record of the click.
     this.#clicks.set(clickKey(confirmation), {
       offerShown,
       clickedMs: clickedMs ?? confirmation.click?.clickedMs ?? null,

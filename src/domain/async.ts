@@ -1,4 +1,4 @@
-/** Cancels the queued tasks of a request: `ended` is true if the request was answered, was aborted or timed out. */
+/** Cancels the queued tasks of a request. `ended` becomes true when the request is answered, is aborted or times out. */
 export interface CancelSignal {
   readonly ended: boolean;
 }

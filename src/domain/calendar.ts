@@ -25,7 +25,7 @@ export function parseIsoDate(text: string): number | null {
 let lastDay = Number.NaN;
 let lastCompactDate = 0;
 
-/** Converts a day number to a date in the form YYYYMMDD, such as 19871231. Caches one result: most calls pass the current day. */
+/** Converts a day number to a date in the form YYYYMMDD, such as 19871231. Caches one date, because most calls pass the current day. */
 export function toCompactDate(day: number): number {
   if (day !== lastDay) {
     const date = new Date(day * msPerDay);
@@ -44,8 +44,8 @@ export function completedYearsBetween(born: number, today: number): number {
 }
 
 /**
- * Number of entries in the cache of formatted timestamps. The number is prime, so that times exactly four hours apart (creation and expiry
- * of a session) use different entries.
+ * Number of entries in the cache of formatted timestamps: a prime number, so that times exactly four hours apart (creation and expiry of a
+ * session) use different entries.
  */
 const cacheSlots = 61;
 const cachedMs = new Float64Array(cacheSlots).fill(Number.NaN);

@@ -9,7 +9,7 @@ export interface CompressedFile {
   readonly brotli: Uint8Array;
 }
 
-/** Returns the first 16 hexadecimal digits of the SHA-256 of a file, which identify a version of the file. */
+/** Returns the first 16 hexadecimal digits of the SHA-256 hash of a file, as an identifier of the file content. */
 export function contentHash(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex').slice(0, 16);
 }

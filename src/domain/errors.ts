@@ -53,7 +53,7 @@ export const paramErrorTexts = {
 
 export type RequestParamName = keyof typeof paramErrorTexts;
 
-/** Part of an error message: how every query parameter must be encoded. */
+/** Part of an error message that describes how a query parameter must be encoded. */
 export const queryEncodingAdvice = 'must be given only once, as valid percent-encoded UTF-8';
 
 /**

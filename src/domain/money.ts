@@ -26,8 +26,8 @@ export function microsToUsd(micros: number): number {
 }
 
 /**
- * Rounds half up: 1.005 becomes 1.01, although the double nearest to 1.005 is smaller. A tiny amount is added before rounding, because a
- * double can be slightly smaller than its decimal number.
+ * Rounds half up: 1.005 becomes 1.01, although the double nearest to 1.005 is slightly smaller than 1.005. To correct such differences,
+ * adds a tiny amount to the value before rounding.
  */
 export function roundHalfUp(value: number, decimals: number): number {
   const scale = 10 ** decimals;

@@ -53,7 +53,7 @@ export function invalidRequest(param: RequestParamName, rule: string = paramErro
   return failureOutcome({ code: 'INVALID_REQUEST', param, rule });
 }
 
-/** Creates the error for a ledger record that may not be stored. `taken` is false if the log has certainly not accepted the record. */
+/** Creates the error for a record that the log refused or has not made durable yet. `taken` is false if the log refused the record. */
 export function durabilityFailure(retryAfterSeconds: number, taken: boolean): Failure {
   return failureOutcome({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds, outcomeUnknown: taken });
 }

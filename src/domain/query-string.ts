@@ -45,7 +45,7 @@ export function parseQueryParameters<Name extends string>(
   return { ok: true, values };
 }
 
-/** Parses an integer from 1 to `max` in decimal digits. Returns null for any other text. */
+/** Parses decimal digits as an integer from 1 to `max`. Returns null if the text is out of range or not an integer. */
 export function parseCount(text: string, max: number): number | null {
   return /^[1-9]\d{0,8}$/.test(text) && Number(text) <= max ? Number(text) : null;
 }
@@ -55,8 +55,8 @@ function findName<Name extends string>(text: string, names: readonly Name[]): Na
 }
 
 /**
- * Compares the part of the query from `start` to `end` with each name, and returns the equal name or undefined. For speed, no substring is
- * created.
+ * Compares the part of the query from `start` to `end` with each name, and returns the equal name or undefined. For speed, creates no
+ * substring of the query.
  */
 function matchName<Name extends string>(
   query: string,

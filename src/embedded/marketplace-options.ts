@@ -58,13 +58,13 @@ export interface MarketplaceOptions {
    * Durability of acknowledged records: `fsync` (default) protects against a power failure, `write` only against a crash of the process.
    */
   readonly durability?: DurabilityMode;
-  /** Number of days, at least 140, after which sessions and ledger records are deleted. Default: never. Daily totals are never deleted. */
+  /** Number of days, at least 140, after which sessions and ledger records, but not daily analytics, are deleted. Default: never. */
   readonly retentionDays?: number;
   /** Maximum number of live sessions; further sessions are rejected with status 503. Default: 100,000. */
   readonly maxSessions?: number;
   /**
-   * Maximum number of referrer tags per account, vertical and mode. Default: 100,000. A session with a further new tag is rejected with
-   * status 403.
+   * Maximum number of referrer tags per account, vertical and mode. Default: 100,000. Once an account has the maximum number, a session
+   * with a new tag is rejected with status 403.
    */
   readonly maxReferrerTags?: number;
   /** Session lifetime in milliseconds. The default is four hours, which is also the maximum. */
@@ -119,7 +119,7 @@ export interface ConfirmationRow {
   readonly occurred_at: string;
 }
 
-/** Object type that requires every member name of `Options`, so that the compiler reports a missing name. */
+/** Type of an object with all member names of `Options`. The compiler reports an object that lacks a name. */
 type MemberNames<Options> = Readonly<Record<keyof Options, true>>;
 type ListenOptions = Exclude<MarketplaceOptions['listen'], false | undefined>;
 

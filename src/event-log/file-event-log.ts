@@ -18,17 +18,16 @@ export interface FileEventLogOptions<Item> {
   readonly folder: string;
   /**
    * Determines when a record is reported as durable. With `fsync`, a record is durable once it is synced to the disk. With `write`, a
-   * record is durable once it is passed to the operating system. The record then survives a crash of the process, but not a crash of the
-   * machine.
+   * record is durable once it is passed to the operating system, so it survives a crash of the process, but not a crash of the machine.
    */
   readonly durability: 'fsync' | 'write';
   /** Called for each record that is read while the log is opened. */
   readonly onRecord?: RecordCallback;
-  /** Start time for reading the log. Segments with only older records are skipped. If undefined, all segments are read. */
+  /** Time of the oldest records to read; segments with only older records are skipped. If `readSince` is undefined, reads all segments. */
   readonly readSince?: ReplayStartPosition;
   /** Called while the log is opened, with the number of bytes that are already read. */
   readonly onProgress?: ReadProgressListener | undefined;
-  /** Called synchronously for each record that the log accepts. The callback must not throw. */
+  /** Callback that the log calls synchronously for each accepted record. The callback must not throw. */
   readonly onAppended?: (record: Item) => void;
   /** Called for incidents that the caller should report to the operator, such as write errors. */
   readonly onIncident?: ((incident: EventLogProblem) => void) | undefined;
@@ -44,9 +43,9 @@ export interface FileEventLogOptions<Item> {
 export type EventLogProblem =
   /** The log was not closed and ended with an incomplete record, whose bytes recovery moved to another file. */
   | ({ readonly kind: 'torn-tail-removed' } & RemovedTail)
-  /** A write or sync failed, so the log continues in a new segment. */
+  /** A write or sync of a segment file failed, so the log writes to a new segment file. */
   | { readonly kind: 'segment-abandoned'; readonly error: unknown }
-  /** A write failed, and its repetition in a new segment also failed. `append` refuses records until a write succeeds. */
+  /** A write and its retry in a new segment both failed. Until a later retry succeeds, `append` refuses records. */
   | { readonly kind: 'unavailable'; readonly error: unknown }
   | { readonly kind: 'recovered' }
   /** When the log was closed, appended records that were not yet reported as durable could not be written and were lost. */
@@ -67,7 +66,7 @@ export async function openEventLog<Item extends readonly unknown[]>(
   return new FileEventLog<Item>(options, files, recovered);
 }
 
-/** Creates a log in an empty folder, without I/O. The caller must already have synced the parent of this folder. */
+/** Creates a log in an empty folder, without I/O. The caller must already have synced the parent folder of the log folder. */
 export function createEventLog<Item extends readonly unknown[]>(
   options: FileEventLogOptions<Item>,
 ): FileEventLog<Item> {
@@ -81,9 +80,9 @@ export function createEventLog<Item extends readonly unknown[]>(
 /**
  * A log in a folder of segment files. The file log-format.ts documents the format of segment files.
  *
- * New records are added to the pending group. At the same time, a group of earlier records, the writing group, is written and synced. Once
- * the writing group is durable, the pending group becomes the writing group. The size of a group therefore depends on the speed of the
- * disk: one record when idle, hundreds of records under load, with one sync for all of them.
+ * The log has two groups of records: new records are added to the pending group while the writing group is written and synced. Once the
+ * writing group is durable, the pending group of records becomes the writing group. The size of a group therefore depends on the speed of
+ * the disk: one record when idle, hundreds of records under load, with one sync for all of them.
  *
  *     idle --append--> collecting --end of turn--> storing --durable--> idle, or storing the next group
  *     idle --appendWithoutWaiting--> collecting --a few milliseconds, or an append--> storing
@@ -177,8 +176,8 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     const group = this.#pendingGroup;
     const frameBytesMax = payload.length + frameHeaderLength + sequenceFieldsLength;
     if (this.#writingGroup.length + group.length + frameBytesMax > this.#pendingBytesMax) return false;
-    // A sync mark in a frame proves that all earlier frames are synced (see log-format.ts). Each group is written only after all earlier
-    // groups were synced, so its first frame gets a sync mark.
+    // A sync mark in a frame proves that all earlier frames are synced (see log-format.ts). Each group of records is written only after all
+    // earlier groups were synced, so the first frame of a group gets a sync mark.
     group.add(payload, this.#lastAppendedPosition + 1, this.#appendedCrc, this.#syncsGroups && group.records === 0);
     this.#lastAppendedPosition++;
     this.#appendedCrc = group.lastCrc;
@@ -186,7 +185,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     return true;
   }
 
-  /** Writes the pending group at the end of this turn of the event loop, so that one write serves all requests of the turn. */
+  /** Writes the pending group of records at the end of this turn of the event loop, so that one write serves all requests of the turn. */
   #scheduleWrite(): void {
     this.#writeRequested = true;
     this.#writeLoop ??= new Promise((resolve) => {
@@ -194,7 +193,7 @@ export class FileEventLog<Item extends readonly unknown[]> implements EventLog<I
     });
   }
 
-  /** Delays the write of records such as views, because one write of many records costs as much as one write of a single record. */
+  /** Writes records such as views after a delay, so that one write contains many records. */
   #scheduleDelayedWrite(): void {
     this.#writeDelayTimer ??= setTimeout(() => {
       this.#writeDelayTimer = null;

@@ -36,9 +36,10 @@ export function createCommand(): Command {
 type CopyOptions = Pick<VerifyLogOptions, 'onBytesRead' | 'signal'>;
 
 /**
- * Copies the data folder into another folder. The order of the copies matters if a server is running. The archive of old figures is copied
- * after the ledger, because the server deletes ledger records only after it has archived their figures. Keys are copied after the ledger,
- * so that the copy has the account of every copied session. Secrets are copied after all data that is signed with the secrets.
+ * Copies the data folder into another folder. The order of the copies is fixed, because a running server may change files during the copy.
+ * The archive of old figures is copied after the ledger, because the server deletes ledger records only after it has archived their
+ * figures. Keys are copied after the ledger, so that the copied keys include the account of every copied session. Secrets are copied after
+ * all data that is signed with the secrets.
  */
 async function backUpDataFolder(targetFolder: string, output: { readonly json?: true }): Promise<void> {
   const { config } = loadConfig(readEnv());
@@ -88,7 +89,7 @@ function journalLogFolders(journal: string): string[] {
     .map((name) => join(journal, name));
 }
 
-/** Copies the journal. If the server deletes an expired log of the journal during the copy, this log is skipped. */
+/** Copies the journal, which is a folder of logs. Skips an expired log that the server deletes during the copy. */
 async function copyJournal(journal: string, target: string, options: CopyOptions): Promise<void> {
   if (!existsSync(journal)) return;
   createFolderDurably(target);
@@ -101,7 +102,7 @@ async function copyJournal(journal: string, target: string, options: CopyOptions
   }
 }
 
-/** Returns the size of a log in bytes, for the progress bar. Returns 0 if the log cannot be read; the later copy reports the error. */
+/** Returns the size of a log in bytes for the progress bar, or 0 if the log cannot be read; copying the log then reports the error. */
 function logBytesOrZero(log: string): number {
   try {
     return logSizeBytes(nodeFileSystem, log);

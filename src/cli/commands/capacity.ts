@@ -134,7 +134,7 @@ interface CapacityOptions {
 }
 
 const latestResultFile = join(fileURLToPath(new URL('../../..', import.meta.url)), 'bench', 'results', 'latest.json');
-/** Benchmark result of the machine in bench/README.md, used without --result if `latestResultFile` does not exist. */
+/** Benchmark result of the machine that bench/README.md describes. Used if --result is absent and `latestResultFile` does not exist. */
 const referenceResultFile = fileURLToPath(new URL('../../capacity/reference-result.json', import.meta.url));
 const otherMachineNotice =
   'This machine was not measured: the figures are those of the server above, and other machines differ widely. Run make bench in a checkout to measure this one.';

@@ -93,7 +93,7 @@ function verticalOfCatalog(value: unknown): Vertical {
   return servedVerticals.find((vertical) => vertical.segment === segment) ?? servedVerticals[0]!;
 }
 
-/** Summarizes a valid catalog: its vertical, the numbers of lenders and offers, and the version in each mode. */
+/** Returns the vertical, the number of lenders, the number of offers, and the live and test versions of a valid catalog. */
 function summarizeCatalog(catalog: CatalogFile) {
   return {
     vertical: catalog.vertical,

@@ -135,7 +135,7 @@ export function configRisks(config: Config, urls: PublicUrls, machine: Pick<Mach
   return risks;
 }
 
-/** Returns the names of URL settings that use http. URLs that start with a reported public URL are omitted. */
+/** Returns the names of URL settings that use http. Omits a URL that starts with the public URL if the public URL also uses http. */
 function unencryptedUrlSettings(urls: PublicUrls): string[] {
   const isUnencrypted = (url: string): boolean => {
     const { protocol, hostname } = new URL(url);

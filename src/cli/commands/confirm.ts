@@ -79,7 +79,7 @@ async function sendConfirmationFile(
     const outcomes = batch.length === 0 ? [] : await client.sendRows(batch.map(({ item }) => item));
     for (const [index, { outcome, reason }] of outcomes.entries()) {
       if (outcome === 'accepted' || outcome === 'repeated') counts[outcome]++;
-      // If no reason is given, the outcome is `unknown`: the server may have booked the row.
+      // An outcome without a `reason` is `unknown`: the server may have booked the row.
       else rejected.add(batch[index]!.row, reason ?? outcome);
     }
     onProgress(bytesRead);
@@ -110,7 +110,7 @@ async function sendConfirmationFile(
       continue;
     }
     const { item } = row.parsed;
-    // The 3 extra bytes are for the comma after the row and the two brackets of the JSON array.
+    // Adds 3 bytes for the comma after the row and for the two brackets of the JSON array.
     const bytes = Buffer.byteLength(JSON.stringify(item)) + 3;
     if (batch.length === bounds.confirmationRowsPerRequestMax || batchBytes + bytes > bounds.confirmationBodyBytesMax) {
       await flush();

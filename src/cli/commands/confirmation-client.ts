@@ -11,7 +11,7 @@ interface ConfirmationRowOutcome {
 }
 
 interface ConfirmationClientOptions {
-  /** Delay before the first retry. Each further retry doubles the delay. */
+  /** Delay before the first retry, in milliseconds; each retry doubles the delay before the next retry. */
   readonly retryMs?: number;
   /** Signal that cancels requests in progress and further retries. */
   readonly signal?: AbortSignal;
@@ -34,7 +34,7 @@ const responseValidator = Compile(
 /** Message of the error that `fetch` throws for a port that the Fetch standard blocks. */
 const blockedPortMessage = 'bad port';
 
-/** Error code of `fetch` after a response with status 421: `fetch` sends the request again, but the body is already consumed. */
+/** Error code of `fetch` if the server responds with status 421 and `fetch` fails to send the request body a second time. */
 const resentBodyCode = 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH';
 
 /**

@@ -16,7 +16,7 @@ export interface ConfirmationRow {
 /** Reader of one confirmation file. Throws `CommandLineError` if a syntax error makes the boundaries of the next rows uncertain. */
 export interface ConfirmationReader {
   readRows(text: AsyncIterable<string>): AsyncIterable<ConfirmationRow>;
-  /** First line of the file of rejected rows, with its line break. The header is known only after the first row of the input was read. */
+  /** Header line of the file of rejected rows, with a line break. This header is available after the first input row is read. */
   readonly rejectedRowsHeader: string;
 }
 
@@ -29,7 +29,7 @@ export function createConfirmationReader(format: ConfirmationFormat): Confirmati
 /**
  * Reader of CSV files as in RFC 4180. The first line contains the column names, which are the names of JSON members in the API, in any
  * order. Additional columns are allowed. An empty cell means that the member is absent. Any violation of RFC 4180 is an error, because a
- * wrong guess about a stray quote could book the wrong row.
+ * stray quote, for example, makes it uncertain where a row ends.
  */
 class CsvConfirmationReader implements ConfirmationReader {
   #header: readonly string[] | null = null;
@@ -61,7 +61,7 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
     record_delimiter: [Buffer.from('\r\n'), Buffer.from('\n')],
     relax_column_count: true,
     skip_empty_lines: true,
-    // Limit in bytes; a UTF-16 code unit has at most three bytes in UTF-8. `on_record` checks the exact limit in code units.
+    // Maximum length of a row in bytes: three UTF-8 bytes per UTF-16 code unit. `on_record` checks the length in code units.
     max_record_size: 3 * bounds.confirmationFileRowCharactersMax,
     cast(cell, { quoting, lines }) {
       if (!quoting && cell.includes('\r'))
@@ -76,7 +76,7 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
       return cells;
     },
   });
-  // `stream.pipeline` requires a callback. The callback is empty, because errors are thrown by the loop over `parser`.
+  // The required callback of `pipeline` does nothing, because the loop over `parser` throws all errors.
   pipeline(Readable.from(text), parser, () => {});
   try {
     yield* parser;
@@ -90,7 +90,7 @@ async function* parseCsv(text: AsyncIterable<string>): AsyncGenerator<readonly s
 function parseCsvRow(header: readonly string[], cells: readonly string[]): ConfirmationRow {
   const formatRejectedRow = (reason: string): string => {
     const line = header.map((_, column) => cells[column] ?? '');
-    // The input may itself be a file of rejected rows, which already has the column `reason`.
+    // The input may be a file of rejected rows from an earlier run, which already has the column `reason`.
     const reasonColumn = header.indexOf('reason');
     line[reasonColumn < 0 ? header.length : reasonColumn] = reason;
     return formatCsvLine([...line, ...cells.slice(header.length)].map(escapeFormula));
@@ -135,8 +135,8 @@ const formulaPattern = new RegExp(`^${formulaStart}`);
 const escapedFormulaPattern = new RegExp(`^' (?=${formulaStart})`);
 
 /**
- * Inserts an apostrophe and a space before a text that a spreadsheet would execute as a formula. The space is needed, because an id may
- * also start with an apostrophe.
+ * Inserts an apostrophe and a space before a text that a spreadsheet would execute as a formula. The space distinguishes the inserted
+ * apostrophe from an apostrophe with which an id starts.
  */
 function escapeFormula(cell: string): string {
   return formulaPattern.test(cell) ? `' ${cell}` : cell;

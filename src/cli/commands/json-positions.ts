@@ -27,7 +27,7 @@ interface OpenContainer {
 
 interface DuplicateMembers {
   readonly reported: readonly { readonly path: JsonPath; readonly position: TextPosition }[];
-  /** Number of all duplicate members; `reported` may contain fewer. */
+  /** Number of all duplicate members, including members that are not in `reported`. */
   readonly count: number;
 }
 
@@ -49,7 +49,7 @@ export function locateJsonPaths(
   const reported: { path: JsonPath; position: TextPosition }[] = [];
   let count = 0;
 
-  /** Stores the position of a value in its tree node and returns the node; undefined if no path to locate contains the value. */
+  /** Stores the position of a value in its tree node. Returns the node, or undefined if the value is not on a path in `paths`. */
   const enterValue = (line: number, column: number): PathNode | undefined => {
     const container = open.at(-1);
     const node = container === undefined ? root : container.node?.children.get(container.key);
@@ -75,7 +75,7 @@ export function locateJsonPaths(
         // If an object repeats a member name, `JSON.parse` uses the last value, so positions in the earlier value are discarded.
         if (node !== undefined) clearPositions(node);
       }
-      // To limit memory, at most `catalogObjectMembersMax` names are stored. An object with more members is invalid in a catalog.
+      // Stores at most `catalogObjectMembersMax` names to limit memory. A catalog with a larger object is invalid.
       if (names.size < bounds.catalogObjectMembersMax) names.add(name);
       if (node !== undefined) node.position = position;
     },

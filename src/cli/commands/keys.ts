@@ -121,7 +121,7 @@ interface CreateKeyOptions {
   readonly account: string;
   readonly vertical: KnownVertical;
   readonly mode: ApiKeyMode;
-  /** Expiry of the key, in milliseconds since the Unix epoch. The key is rejected from its expiry on. */
+  /** Time, in milliseconds since the Unix epoch, from which the server rejects the key. */
   readonly expires?: number;
   readonly requestsPerMinute?: number;
   readonly analyticsPerMinute?: number;

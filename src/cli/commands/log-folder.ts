@@ -26,7 +26,7 @@ export async function checkLogWithProgress(
   return verifyLog(nodeFileSystem, folder, { ...options, onBytesRead }).finally(() => bar.clear());
 }
 
-/** Unix times (in milliseconds) of the first and the last included record. Records without a time have no effect. */
+/** Unix times (in milliseconds) of the first and the last record passed to `extendTimeRange`. Ignores records without a time. */
 export class LogTimeRange {
   firstMs: number | null = null;
   lastMs: number | null = null;

@@ -69,7 +69,7 @@ function parseLogLocation(text: string): LogLocation {
 
 const dryRunNotice = 'Nothing has been changed. Add --yes to make the changes.';
 
-/** Creates an empty journal for a ledger without a journal, so that the service can start. Without --yes, prints what would be done. */
+/** Creates an empty journal for a ledger without a journal, so that the service can start. Without --yes, the command changes nothing. */
 function createMissingJournal(ledger: string | undefined, { yes, json }: RepairOptions): void {
   const dataDir = dirname(resolveLogFolder(ledger));
   const { journalFolder: journal } = dataPaths(dataDir);

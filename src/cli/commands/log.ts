@@ -140,7 +140,7 @@ const recordLayouts: {
   widgetEventsReported: ['widget_reported', ['load', 'event_ids', 'types', 'offer_ids']],
 };
 
-/** Members that older records can lack; in a record, they are the last members. */
+/** Names of members that may be absent at the end of a record. */
 const optionalMembers = new Set(['within_daily_cap', 'load', 'again']);
 
 const layoutsByKind = new Map<unknown, (typeof recordLayouts)[keyof typeof recordLayouts]>(

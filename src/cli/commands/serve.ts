@@ -38,8 +38,8 @@ export function createCommand(): Command {
 }
 
 /**
- * Polls files every `intervalMs`. After a change, calls `onChange` as soon as no file has changed for `debounceMs`. Without the delay,
- * `onChange` could run after a certificate was written but before its key was. Returns a function that stops polling.
+ * Polls files every `intervalMs`. After a change, calls `onChange` as soon as no file has changed for `debounceMs`. Without `debounceMs`,
+ * `onChange` could run when a new certificate is already written but its key is not. Returns a function that stops polling.
  */
 function watchFiles(
   files: readonly string[],
@@ -107,7 +107,7 @@ async function runServer(): Promise<void> {
     return;
   }
   running = service;
-  // While a catalog reload runs, one more can wait. A third is dropped, because the waiting reload reads the newest files.
+  // One catalog reload can wait for the running reload. Others are dropped, because the waiting reload reads the newest files.
   const reloads = new SerialQueue(1);
   const requestCatalogReload = (): void => void reloads.run(() => reloadCatalogs(service, logger, signals.stopSignal));
   const stopWatching = watchReloadableFiles(config, service, logger, requestCatalogReload);
@@ -159,8 +159,8 @@ export async function startServer(
   logger: Logger,
   startAbortSignal: AbortSignal,
 ): Promise<Service | null> {
-  // Waits one turn of the event loop, so that a signal that arrived while modules were loaded is handled first. After a stop signal, no
-  // files are written.
+  // Waits one turn of the event loop, so that a signal that arrived while modules were loaded is handled first. If a stop signal arrived,
+  // the service writes no files.
   await nextTurn();
   if (startAbortSignal.aborted) return null;
   const progress = createRecoveryProgress(process.stderr, logger);
@@ -256,8 +256,8 @@ async function reloadCatalogs(service: Service, logger: Logger, stopSignal: Abor
 }
 
 /**
- * Creates a live and a test key when the server starts for the first time. On a terminal, prints the keys with an example. Otherwise, the
- * output may be stored (such as a container log), so the keys are written to a file that only its owner can read.
+ * Creates a live and a test key when the server starts for the first time. On a terminal, prints both keys and an example. If the output is
+ * not a terminal, it may be stored (such as a container log), so the keys are written to a file that only the owner of the file can read.
  */
 function createFirstKeys(service: Service, dataDir: string): void {
   const create = (mode: ApiKeyMode): string =>

@@ -43,7 +43,7 @@ export function toStartupError(error: unknown, config: Config): unknown {
   return error;
 }
 
-/** Returns an error that describes how to fix a damaged log. Moving a damaged journal away removes the pocket fields of live sessions. */
+/** Returns an error that describes how to fix a damaged log. Removing a log of the journal deletes the pocket fields in this log. */
 function damagedLogError(error: LogDamagedError, { dataDir }: Config): CommandLineError {
   const journal = dataPaths(dataDir).journalFolder + sep;
   if (!error.file.startsWith(journal)) {
