@@ -45,7 +45,7 @@ export function createCatalogSources(vertical: Vertical, liveFile: string): Cata
   ];
 }
 
-/** Returns the path of a file in the folder of a vertical, such as `personal-loans`. */
+/** Returns the path of the file `name` in a vertical's folder. The folder has the same name as the vertical's `segment`. */
 function verticalFile(segment: string, name: string): string {
   return fileURLToPath(new URL(`./${segment}/${name}`, import.meta.url));
 }

@@ -67,7 +67,7 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     assert.deepEqual(await validate(file), { code: 0, stdout: validLine(file, validCatalog) + note, stderr: '' });
   });
 
-  test('lists errors and duplicate members in the order of the file, with line, column and path', async (t) => {
+  test('lists errors and duplicate properties in the order of the file, with line, column and path', async (t) => {
     const text = pretty(validCatalog)
       .replace('"stars": 4', '"stars": 9')
       .replace('"features": []', '"feature": []')

@@ -21,7 +21,7 @@ export const recommendationWeights = {
   amountFit: 8,
   /**
    * Weight of the loan term score. The loan term score is the ratio of the requested and the quoted term: the shorter term divided by
-   * the longer term. If no term is requested, the score is 1.
+   * the longer term. If no term is requested, the loan term score is 1.
    */
   termFit: 7,
   /** Weight of the star score. The star score is 1 for an offer with five stars and 0 for an offer with one star. */
