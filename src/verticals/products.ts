@@ -30,7 +30,7 @@ export interface ProductSchema {
  * Rules of one kind of product: the properties and prices of its offers, and their ranking. Several verticals may share a product. A
  * vertical contains the name of its product instead of the product's functions, because functions cannot be sent to threads.
  *
- * Catalogs and offers must match `schema`. The product's functions accept only tables that its `compileCatalogTables` has created.
+ * Catalogs and offers must match `schema`. The functions of a product accept only tables that its `compileCatalogTables` created.
  */
 export interface VerticalProduct {
   readonly schema: ProductSchema;

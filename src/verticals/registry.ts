@@ -3,7 +3,7 @@ import type { CatalogSource } from '../catalogs/catalog-store.ts';
 import { personalLoans } from './personal-loans/personal-loans.ts';
 import type { Vertical } from './vertical.ts';
 
-/** Verticals that this service serves. Each vertical has a folder beside this file. */
+/** Verticals that this service serves. Each vertical has a folder in `src/verticals`. */
 export const servedVerticals: readonly Vertical[] = [personalLoans];
 
 /** Properties that are needed to issue API keys for a vertical, even if the vertical is not served (docs/contract.md#verticals). */

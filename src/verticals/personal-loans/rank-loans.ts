@@ -64,7 +64,7 @@ interface RankerState {
  * 3. The offers quoted at their default term are read from the sort orders in the `MatchIndex` until each list of best offers is full.
  *
  * Unavailable offers are ranked like available offers, but are not counted in `RankedOffers.total`. Because a ranking also contains
- * unavailable offers, the order stays valid when an offer becomes available or unavailable. If too few of the best offers are available,
+ * unavailable offers, the ranking stays valid when an offer becomes available or unavailable. If too few of the best offers are available,
  * a second ranking excludes all unavailable offers.
  *
  * The scoring function `score` must be pure and must return a whole number below 2^31. An offer must score highest for the largest

@@ -3,7 +3,7 @@ import { absentValue } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import type { Applicant, LoanPrice } from './price-offer.ts';
 
-/** Computes the score of a priced offer for an applicant. A higher score is better. */
+/** Computes the score of a priced offer for an applicant. Offers with higher scores are ranked first. */
 export type OfferScorer = (tables: LoanTables, offer: number, applicant: Applicant, price: LoanPrice) => number;
 
 /**

@@ -19,7 +19,7 @@ export const widgetLimits = {
   /** Maximum number of unsent events. When the queue of unsent events is full, the oldest events are dropped. */
   pendingEventsMax: 200,
   eventTimeoutMs: 10_000,
-  /** Number of consecutive failures to send events after which the widget retries only after a new event or on leaving the page. */
+  /** Number of consecutive failures to send events after which only a new event, or a visitor who leaves the page, causes a retry. */
   eventFailuresMax: 4,
   /** Delay after the first failure to send events, unless the server sends `Retry-After`. Each further failure doubles the retry delay. */
   eventRetryDelayMs: 2_000,

@@ -93,7 +93,7 @@ test('half the throughput and twice the cost both count as a slowdown of 50 %', 
 const micro = (name: string, medianNs: number) => ({ name, medianNs, p99Ns: 9_999 });
 const calibration = micro('calibration', 500);
 
-test('divides route results by those of the baseline server, and function times by the time of the calibration benchmark', () => {
+test('divides route results by the results of the baseline server, and function times by the time of the calibration benchmark', () => {
   const better = 'higher';
   assert.deepEqual(computeResultRatios({ routes: [sessionRoute], micro: [calibration, micro('a/b: c', 1_500)] }), [
     { name: 'session: throughput ratio to bare (wrk)', part: 'session', better, value: 0.4 },
