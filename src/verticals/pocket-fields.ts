@@ -9,7 +9,7 @@ interface FieldValidation {
   readonly unknown: readonly string[];
   /** Invalid fields. If one field is invalid, the caller rejects the whole submission. */
   readonly invalid: readonly InvalidField[];
-  /** Changes to the session's field vector: a list that alternates between a position and its new encoded value. */
+  /** Changes to the session's field vector, as a flat list: position, new encoded value, next position, next value, and so on. */
   readonly changes: readonly number[];
 }
 
@@ -126,7 +126,7 @@ export function computeMatchReadiness(vertical: Vertical, fields: Readonly<Field
 
 const rulesByVertical = new WeakMap<Vertical, ReadinessRule>();
 
-/** Returns the cached readiness rule of a valid vertical (see `assertValidVertical`). */
+/** Returns the cached `ReadinessRule` of a vertical that is valid according to `assertValidVertical`. */
 function readinessRuleFor(vertical: Vertical): ReadinessRule {
   let rule = rulesByVertical.get(vertical);
   if (rule === undefined) {

@@ -30,7 +30,7 @@ export interface ProductSchema {
  * Rules of one kind of product: the properties and prices of its offers, and their ranking. Several verticals may share a product. A
  * vertical contains the name of its product instead of the product's functions, because functions cannot be sent to threads.
  *
- * Catalogs and offers must match `schema`. Tables must come from `compileCatalogTables` of the same product.
+ * Catalogs and offers must match `schema`. The functions of a product accept only tables that its `compileCatalogTables` created.
  */
 export interface VerticalProduct {
   readonly schema: ProductSchema;
@@ -58,7 +58,7 @@ export interface VerticalProduct {
   ): PricedOffer[];
   /** Creates the offers in a JSON response. */
   createOfferViews(list: OfferList, urls: OfferUrls): OfferView[];
-  /** Returns a function that checks whether the borrower meets the price rules of an offer. Returns null if required fields are missing. */
+  /** Returns a function that checks whether the borrower meets an offer's price rules, or null if the borrower lacks required fields. */
   createAvailabilityCheck(tables: MatchTables, borrower: Readonly<FieldVector>): ((offer: number) => boolean) | null;
   /** Returns a function that reports each price rule of an offer that the borrower does not meet. */
   createMismatchFinder(
@@ -73,10 +73,10 @@ export const productNames = Object.keys(products) as readonly ProductName[];
 
 export type { CompiledOffer, OfferList, OfferRenderer, OfferUrls, OfferView };
 
-/** Compiled tables of a catalog for any product. The property `product` names the product. */
+/** Compiled tables of a catalog of any product type. The property `product` contains the name of the product type. */
 export type ProductCatalogTables = LoanTables;
 
-/** Returns the functions of a product type. The argument is a vertical or the compiled tables of a catalog. */
+/** Returns the functions for the product type of a vertical, or for the product type of compiled catalog tables. */
 export function getVerticalProduct({
   product = 'installment_loan',
 }: {

@@ -3,7 +3,7 @@ import type { CatalogSource } from '../catalogs/catalog-store.ts';
 import { personalLoans } from './personal-loans/personal-loans.ts';
 import type { Vertical } from './vertical.ts';
 
-/** Verticals that this service serves. Each vertical has a folder beside this file. */
+/** Verticals that this service serves. Each vertical has a folder in `src/verticals`. */
 export const servedVerticals: readonly Vertical[] = [personalLoans];
 
 /** Properties that are needed to issue API keys for a vertical, even if the vertical is not served (docs/contract.md#verticals). */
@@ -45,7 +45,7 @@ export function createCatalogSources(vertical: Vertical, liveFile: string): Cata
   ];
 }
 
-/** Returns the path of a file in the folder of a vertical, such as `personal-loans`. */
+/** Returns the path of the file `name` in a vertical's folder. The folder has the same name as the vertical's `segment`. */
 function verticalFile(segment: string, name: string): string {
   return fileURLToPath(new URL(`./${segment}/${name}`, import.meta.url));
 }

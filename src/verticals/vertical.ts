@@ -1,6 +1,6 @@
 /**
- * Definition of a vertical (docs/contract.md#verticals). The definition contains no functions, so that it can be sent to worker threads;
- * `products.ts` contains the functions of each product type.
+ * Definition of a vertical (docs/contract.md#verticals). A `Vertical` object contains no functions, because functions cannot be sent to
+ * worker threads. `products.ts` contains the functions of each product type.
  */
 export interface Vertical {
   /** Numeric ID of the vertical, 1 to 127. The ID of a vertical must never change or be reused, because every sub_id contains the ID. */
@@ -65,11 +65,11 @@ export type PocketField = {
 
 /** Allowed values of a pocket field (docs/contract.md#field-values). Values are encoded as integers from 0 to 2,147,483,647. */
 type FieldValues =
-  /** Whole number. The encoded value is the number itself. */
+  /** Whole number, encoded as the same number. */
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
-  /** String from a list, encoded as its index in the list. */
+  /** String from the list `values`, encoded as its index in the list. */
   | { readonly kind: 'choice'; readonly values: readonly string[] }
-  /** Whole number from a list. The encoded value is the number itself. */
+  /** Whole number from the list `values`, encoded as the same number. */
   | { readonly kind: 'integer_choice'; readonly values: readonly number[] }
   /** Boolean, encoded as 1 (true) or 0 (false). */
   | { readonly kind: 'boolean' }

@@ -16,9 +16,9 @@ const offerHeightPx = 206;
 const minHeightPx = 480;
 
 /**
- * Returns the height in px that the embed code reserves for the widget until the script has loaded. The height is calculated for the
- * maximum width of the widget. A narrower widget becomes taller than the reserved height when it loads, but on a narrow screen,
- * the part of the page that moves is usually below the visible area.
+ * Returns the height in px that the embed code reserves for the widget until the script has loaded. The reserved height is calculated for
+ * the maximum width of the widget. On a narrow screen, the loaded widget is taller than the reserved height, but the part of the page
+ * that moves is usually below the visible area.
  */
 function reservedHeightPx(maxOffers: number): number {
   return Math.max(minHeightPx, frameHeightPx + offerHeightPx * Math.min(maxOffers, bounds.widgetPlaceholderCardsMax));
@@ -36,9 +36,9 @@ export function widgetPageUrl(widgetUrl: string, { sub, token, sort, maxOffers }
   return `${widgetUrl}?sub=${sub}&token=${token}&sort=${sort}&max_offers=${maxOffers}`;
 }
 
-/** Returns the `<iframe>` element of the widget. The element has no style attribute, because a strict CSP would block the style. */
+/** Returns the `<iframe>` element of the widget. The `<iframe>` has no style attribute, because a strict CSP would block the style. */
 export function iframeHtml(src: string): string {
-  // Does not escape ampersands, so that the URL can be copied from the HTML text. Unescaped ampersands are valid in HTML attribute values.
+  // Does not escape ampersands in the URL, so that the URL can be copied. Unescaped ampersands are valid in HTML attribute values.
   return `<iframe src="${escapeAttribute(src)}" title="Offers for you" width="100%" height="680" frameborder="0"></iframe>`;
 }
 
@@ -104,8 +104,8 @@ export interface EmbedPolicy {
   /** Value of the CSP directive `frame-ancestors` for the iframe page. */
   readonly frameAncestors: string;
   /**
-   * Returns the value of `Access-Control-Allow-Origin` for a page of this origin. Returns null if the origin is not allowed. Returns '' if
-   * the request has no `Origin` header, because the response then needs no CORS header.
+   * Returns the value of `Access-Control-Allow-Origin` for pages of `origin`, or null if the account does not allow this origin. Returns
+   * '' if the request has no `Origin` header, because the response then needs no CORS header.
    */
   getCorsOrigin(origin: string): string | null;
 }
@@ -128,7 +128,7 @@ const anyOriginPolicy: EmbedPolicy = {
 
 function listedOriginsPolicy(origins: readonly string[], ownOrigin: string): EmbedPolicy {
   return {
-    // Joins the origins on demand, because most requests do not need `frameAncestors` and the list of origins may be long.
+    // Computes `frameAncestors` on demand, because most requests do not need this value and the list of origins may be long.
     get frameAncestors() {
       return origins.length === 0 ? "'none'" : origins.join(' ');
     },

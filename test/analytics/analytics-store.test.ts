@@ -44,7 +44,7 @@ describe('AnalyticsStore', () => {
       ...page,
     });
 
-  it('after random records and retention, analytics queries return the same results as a reference model', () => {
+  it('analytics queries return the same results as a reference model for random records and random retention runs', () => {
     const step = fc.record({
       records: arbitraryRecords,
       next: fc.constantFrom('nothing', 'nothing', 'nothing', 'reopen', 'reopen', 'retain', 'prune'),

@@ -83,7 +83,7 @@ test('rejects an unknown, revoked or expired key of another vertical with UNAUTH
   }
 });
 
-test('a request with a key of another vertical does not count towards the rate limits', (t) => {
+test('a request to a vertical for which its API key is not valid does not count towards the rate limits', (t) => {
   const { ask } = openAuthWithKey(t, { limits: { requestsPerMinute: 2 } });
   assertAdmitted(ask());
   for (let n = 0; n < 5; n++) {
@@ -255,7 +255,7 @@ test('admits a random request if and only if all its rate limits allow the reque
   );
 });
 
-test('a rejected request succeeds after the returned retry time, for random operations', (t) => {
+test('a rejected request of any operation succeeds after the returned retry time', (t) => {
   const { keyDirectory, folder } = openAuth(t);
   const limits = { requestsPerMinute: 5, analyticsPerMinute: 2, sessionsPerDay: 2 };
   const { key } = issueKey(folder, { limits });

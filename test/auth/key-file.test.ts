@@ -159,7 +159,7 @@ test('migrates a key file of version 1 to the current schema and retains the key
   assert.deepEqual(schemaOf(folder), schemaOf(fresh));
 });
 
-test('migrates a key file of version 2, retains keys and origins, and tracks later changes', (t) => {
+test('migrates a version 2 key file with its keys and origins, and applies later changes by a process that opened the old file', (t) => {
   const { folder, key, database } = createVersion1(t);
   t.after(() => database.close());
   database.exec(version2);
@@ -174,7 +174,7 @@ test('migrates a key file of version 2, retains keys and origins, and tracks lat
   assert.deepEqual(directory.origins.findByAccount(1), []);
 });
 
-test('does not write to a key file of the current version', (t) => {
+test('opening a key file with the current schema version does not change the file', (t) => {
   const { folder, database } = createVersion1(t);
   openKeyFile(keyFilePath(folder), 100).close();
   const changes = () => database.pragma('data_version', { simple: true });

@@ -34,7 +34,7 @@ describe('rateLimitHeaders', () => {
 describe('DailySessionCounter', () => {
   const today = 22_000;
 
-  test('releasing a reservation twice decrements the count once', () => {
+  test('releasing the reservation of a session twice decrements the session count once', () => {
     const counter = new DailySessionCounter();
     counter.reserveQuota(today);
     const reservation = counter.reserveQuota(today);
@@ -43,7 +43,7 @@ describe('DailySessionCounter', () => {
     assert.equal(counter.count(today), 1);
   });
 
-  test('releasing a reservation of an earlier day does not change the current count', () => {
+  test('releasing a reservation of an earlier day does not change the session count of the current day', () => {
     const counter = new DailySessionCounter();
     const reservation = counter.reserveQuota(today);
     counter.reserveQuota(today + 2);
@@ -69,7 +69,7 @@ describe('SlidingWindow', () => {
     fc.integer({ min: 0, max: 100_000 }),
   );
 
-  test('admits requests up to the limit in any window, and no more', () => {
+  test('admits a request if and only if the current window contains fewer requests than the limit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 40 }), fc.array(step, { maxLength: 300 }), (limit, steps) => {
         const window = new SlidingWindow(limit, minuteMs);

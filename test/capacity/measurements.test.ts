@@ -59,7 +59,7 @@ test('interpolateMetric interpolates between points; outside the curve, it retur
   assert.equal(interpolateMetric(plain.points, 1e6, 'p99Ms'), 900);
 });
 
-test('wasClientSaturated considers the measured rates up to the first measured rate above the given rate', () => {
+test('wasClientSaturated checks the measured rates up to the given rate, and the next higher measured rate', () => {
   const saturated = curve(pointAt(1_000, 2), pointAt(2_000, 4), pointAt(3_000, 9, { clientSaturated: true }));
   assert.equal(wasClientSaturated(saturated, 2_000), true);
   assert.equal(wasClientSaturated(saturated, 3_000), true);

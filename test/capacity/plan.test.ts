@@ -161,7 +161,7 @@ for (const [name, changes] of [
   ['a 99th percentile above the target', { p99Ms: 35.1 }],
   ['a backlog at the end', { achievedPerSecond: checkedPlan.load.requestsPerSecond * 0.97 }],
 ] as const) {
-  test(`a capacity check with ${name} misses the target`, () => {
+  test(`a capacity check fails because of ${name}`, () => {
     assert(!compareMeasurementWithPlan(checkedPlan, { ...asPlanned, ...changes }).carried);
   });
 }
@@ -257,7 +257,7 @@ for (const [name, makeHarder] of [
     ([data, of, request]) => [data, { ...of, busyShare: of.busyShare * 2 }, request],
   ],
 ] as readonly (readonly [string, (easy: PlanArguments, by: number) => PlanArguments])[]) {
-  test(`a plan with ${name} never has more API keys per server`, () => {
+  test(`a plan with ${name} never has more API keys per server than the original plan`, () => {
     fc.assert(
       fc.property(
         fc.tuple(measurementsArbitrary, mixes, requests),

@@ -20,7 +20,7 @@ describe('parseTrafficMix', () => {
     assert.deepEqual(parseTrafficMix(shipped), toTrafficMix(defaultTrafficMixFile));
   });
 
-  test('a traffic mix without limits uses the default limits of the service', () => {
+  test('a traffic mix without rate limits uses the default rate limits of the service', () => {
     const mix = parseTrafficMix('{"format":1,"per_100_sessions":{}}');
     assert.deepEqual([...Object.values(mix.perSession)], [1, 0, 0, 0, 0, 0]);
     assert.deepEqual([mix.busyShare, mix.minutePeakFactor, mix.livePeakFactor, mix.sessionHours], [1, null, 1, 4]);
@@ -52,7 +52,7 @@ describe('parseTrafficMix', () => {
 });
 
 describe('calculateLoadPerKey', () => {
-  test('an API key reaches the limit on requests per minute first, and clicks do not count towards this limit', () => {
+  test('the limit on requests per minute, which ignores clicks, determines the maximum load of an API key with many inputs', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { inputs: 300, click: 50 } }));
     assert.equal(load.boundBy, 'requests a minute');
     near(load.ratesPerSecond.session + load.ratesPerSecond.inputs, 500 / 60);
@@ -63,14 +63,14 @@ describe('calculateLoadPerKey', () => {
     near(load.liveSessions, 10_000 / 6);
   });
 
-  test('with many analytics queries, an API key reaches the limit on analytics queries per minute first', () => {
+  test('with many analytics queries, the limit on analytics queries per minute determines the maximum load of an API key', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { analytics: 50 } }));
     assert.equal(load.boundBy, 'analytics queries a minute');
     near(load.ratesPerSecond.analytics, 50 / 60);
     near(load.ratesPerSecond.session, 100 / 60);
   });
 
-  test('if the traffic mix sets minute_peak, an API key reaches the daily session limit first', () => {
+  test('if the traffic mix sets minute_peak, the daily session limit determines the maximum load of an API key', () => {
     const load = calculateLoadPerKey(mix({ per_100_sessions: { inputs: 100 }, minute_peak: 3 }));
     assert.equal(load.boundBy, 'sessions a day');
     near(load.requestsPerSecond, (2 * 3 * 10_000) / 86_400);
@@ -84,7 +84,7 @@ describe('calculateLoadPerKey', () => {
     near(load.liveSessions, 1_200);
   });
 
-  test('live_peak multiplies the number of live sessions, up to the number of sessions created per day', () => {
+  test('the factor live_peak increases the number of live sessions, at most to the number of sessions created per day', () => {
     near(calculateLoadPerKey(mix({ live_peak: 3 })).liveSessions, 5_000);
     near(calculateLoadPerKey(mix({ live_peak: 24 })).liveSessions, 10_000);
     // The request limit per minute allows no peak of live sessions.

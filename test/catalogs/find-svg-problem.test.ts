@@ -84,7 +84,7 @@ describe('namespaces', () => {
     assert.equal(findSvgProblem(around('<g xmlns:x="y"/>'.repeat(most))), tooMany);
   });
 
-  test('child elements share the namespaces of their parent element without a copy', () => {
+  test('namespaces of a parent element are not copied for each child element', () => {
     const text = `<svg ${xmlns}${declarations(most - 1)}>${'<a/>'.repeat(10_000)}</svg>`;
     assert.ok(text.length <= bounds.logoFileBytesMax);
     const written = entriesWritten(() => assert.equal(findSvgProblem(text), null));

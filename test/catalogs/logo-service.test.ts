@@ -98,7 +98,7 @@ describe('LogoService', () => {
     assert.deepEqual(service.logoProblems, [{ lenderIndex: 1, file: 'b.svg', problem: 'does not exist' }]);
   });
 
-  test('a refresh applies changed logo files, but has no effect after the service is closed', async (t) => {
+  test('a logo reload applies changed logo files, but has no effect after the logo service is closed', async (t) => {
     const { service, source, catalog, served, write } = await openService(t, 'A', 'B');
     await service.reloadLogos(source);
     assert.equal(catalog.hashes.length, 1);
@@ -113,7 +113,7 @@ describe('LogoService', () => {
     assert.deepEqual(served('a.svg'), [image('blue')]);
   });
 
-  test('discards the result of a refresh if another catalog was activated during the refresh', async (t) => {
+  test('discards the result of a logo reload if another catalog was activated during the logo reload', async (t) => {
     const { service, source, catalog, served, write } = await openService(t, 'A');
     const next = new RecordingCatalog('B');
     await service.loadLogos(source, next);

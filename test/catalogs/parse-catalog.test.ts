@@ -48,7 +48,7 @@ test('requires no confirm rate for a cost-per-click vertical or offer', () => {
   assert.deepEqual(errorsOf(catalogOf([perClick])), []);
 });
 
-describe('catalog members that a vertical does not support', () => {
+describe('catalog properties that a vertical does not support', () => {
   const { roles, creditScores: _, ...rest } = personalLoans;
   const bare: Vertical = {
     ...rest,
@@ -69,7 +69,7 @@ describe('catalog members that a vertical does not support', () => {
   }
 });
 
-describe('reports one error with the path of the invalid member', () => {
+describe('reports one error with the path of the invalid property', () => {
   const lender = ['lenders', 0] as const;
   const places = { lender, offer, band: [...offer, 'bands', '700-749'] } as Record<
     string,

@@ -81,7 +81,7 @@ describe('readLogos', () => {
     assert.match(problems.at(-1)!.problem, /^is ignored: a catalog has at most 2000 logo files$/);
   });
 
-  test('renders monograms if there is no logo folder, and reports a missing folder only for a catalog file', async (t) => {
+  test('renders monograms without a logo folder, and reports problems only if a folder is configured but missing', async (t) => {
     for (const [folder, count] of [
       [join(logoFolderOf(t), 'none'), 2],
       [null, 0],
@@ -111,7 +111,7 @@ describe('a monogram', () => {
     }
   });
 
-  test('a monogram escapes markup in the name', () => {
+  test('a monogram escapes markup in the lender name', () => {
     const svg = renderMonogram('</title><script>alert(1)</script> & "Sons"');
     assert.ok(svg.includes('<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; "Sons"</title>'));
   });

@@ -67,7 +67,7 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     assert.deepEqual(await validate(file), { code: 0, stdout: validLine(file, validCatalog) + note, stderr: '' });
   });
 
-  test('lists errors and duplicate members in the order of the file, with line, column and path', async (t) => {
+  test('lists errors and duplicate properties in the order of the file, with line, column and path', async (t) => {
     const text = pretty(validCatalog)
       .replace('"stars": 4', '"stars": 9')
       .replace('"features": []', '"feature": []')
@@ -93,7 +93,7 @@ ${file}:${pageLine}:7: note: lenders[1].logo: logos/page.svg is not a valid SVG 
     );
   });
 
-  test('escapes control characters in printed names and excerpts of the file', async (t) => {
+  test('escapes control characters in names and excerpts that are printed from a catalog file', async (t) => {
     const member = '"\\u001b[2J\\u009b1m":1';
     for (const text of [`{${member},${member}}`, '{"format": \u001b[2J']) {
       const { code, stdout, stderr } = await validate(writeCatalog(t, text));

@@ -122,7 +122,7 @@ test('records the rows of an NDJSON file and writes rejected rows as NDJSON', as
 });
 
 const head = 'click_id,txid,status,amount,occurred_at\n';
-test('reports an unusable file, server or operator token in one line', async () => {
+test('reports in one line a file, a server URL or an operator token that cannot be used', async () => {
   const file = write('a.csv', `${head}a,b,c,d,e\n`);
   const alias = join(folder, 'alias');
   symlinkSync(folder, alias);

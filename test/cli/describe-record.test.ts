@@ -16,7 +16,7 @@ const createdMs = Date.UTC(2026, 4, 20, 12);
 const sub = subIdBytes({ createdMs, serial: 7 });
 const common = { at: '2026-05-20T12:00:00.000Z', sub_id: formatSubId(sub) };
 
-test('describes records with named members, devices and event types, and with hexadecimal ids', () => {
+test('describes the properties, device and event type of a record by name, and ids as hexadecimal digits', () => {
   const shown = { kind: 'offers_viewed', catalog_version: 'catalog-1' };
   const widget = { load: 5, wallMs: createdMs };
   const load = '0000000000000005';
@@ -74,7 +74,7 @@ test('prints values that a newer service version added to a record, and all valu
   assert.deepEqual(unknown, { kind: 99, members: ['0a', ['0b']] });
 });
 
-test('formats a record as its kind, time and sub_id, followed by the other members', () => {
+test('formats a record as its kind, time and sub_id, followed by its other properties', () => {
   const line = formatRecordLine(12, describeRecord(offersViewedRecord(sub, ['one'], createdMs)), false);
   assert.equal(
     line,

@@ -128,7 +128,7 @@ test('a full disk causes errors only for requests that wait for a disk write, an
 });
 
 for (const engine of ['uws', 'node']) {
-  test(`after status 503 on a full disk, submitted fields still apply when the disk has free space, on ${engine}`, {
+  test(`on ${engine}, fields submitted while the disk is full cause status 503, but take effect when the disk has free space`, {
     skip,
   }, async (t) => {
     const { folder, key } = await issueKey(t);

@@ -87,7 +87,7 @@ test('keys list prints all API keys in the order of their ids, including revoked
   for (const { stdout } of [listed, asJson]) assert(!stdout.includes(firstKey) && !stdout.includes(secondKey));
 });
 
-test('list creates no files in a folder without keys', async (t) => {
+test('the command keys list creates no files in a folder without keys', async (t) => {
   const { run, folder } = marketplaceOnFreshFolder(t);
   const { code, stdout, stderr } = await run('keys', 'list');
   assert.deepEqual([code, stdout], [0, '']);

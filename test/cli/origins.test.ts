@@ -41,7 +41,7 @@ test('allow and remove print the outcome for each origin of a known account, and
   assert.deepEqual(await list(), []);
 });
 
-test('list and allow create no files in a folder without keys', async (t) => {
+test('the commands origins list and origins allow create no files in a folder without keys', async (t) => {
   const { run, folder } = marketplaceOnFreshFolder(t);
   const listed = await run('origins', 'list');
   assert.deepEqual([listed.code, listed.stdout], [0, '']);
@@ -53,7 +53,7 @@ test('list and allow create no files in a folder without keys', async (t) => {
 });
 
 for (const command of ['allow', 'remove']) {
-  test(`${command} rejects all origins if one is invalid or missing, and suggests the correct origin`, async (t) => {
+  test(`the command origins ${command} changes nothing if one of the origins is invalid, and suggests the correct origin`, async (t) => {
     const { run, list } = await withAcme(t);
     const { code, stdout, stderr } = await run('origins', command, ...forAcme, local, 'https://Shop.Example/offers');
     assert.deepEqual([code, stdout], [2, '']);

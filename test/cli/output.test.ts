@@ -41,7 +41,7 @@ test('a command succeeds even if the program that reads its output closes the pi
   assert.deepEqual([stdout, stderr], ['0\n', '']);
 });
 
-test('standard output on a full disk causes a one-line error', { skip: noFullDevice }, async (t) => {
+test('reports in one line that standard output is a file on a full disk', { skip: noFullDevice }, async (t) => {
   const lines =
     '$m --version > /dev/full; echo $?; $m keys list --json > /dev/full; echo $?; $m keys lst 2> /dev/full; echo $?';
   const { stdout, stderr } = await shell(t, lines);

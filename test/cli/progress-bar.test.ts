@@ -37,7 +37,7 @@ function setUp(total: number, { unit = 'bytes', ...size }: { unit?: string; isTT
   return { terminal, bar, advance };
 }
 
-test('shows the percentage, the amounts and the remaining time', () => {
+test('the progress bar shows the percentage, the completed and total amount, and the remaining time', () => {
   const { advance } = setUp(10 * 1024 * 1024);
   assert.equal(advance(2_000, 2.5 * 1024 * 1024), ' 25% [######------------------] 2.5 MiB of 10.0 MiB, 6 s left');
   assert.equal(advance(2_000, 7.5 * 1024 * 1024), '100% [########################] 10.0 MiB of 10.0 MiB, 0 s left');

@@ -159,7 +159,7 @@ for (const [engine, reason, preload] of [
   ['uws', /^uWebSockets\.js \d+\.\d+\.\d+ /, undefined],
   ['node', /no binary for this machine/, 'without-uws.ts'],
 ] as const) {
-  test(`at the start, the server logs its engine, addresses, settings and warnings, on ${engine}`, async (t) => {
+  test(`on ${engine}, the server logs its engine, addresses, settings and warnings at the start`, async (t) => {
     const folder = createFolder(t);
     const settings = { SVC_DURABILITY: 'write', SVC_FLAVOUR: '1', SVC_WIDGET_URL: 'http://127.0.0.1:6000' };
     const served = new ServedProcess(t, { SVC_DATA_DIR: folder, ...settings }, preload);

@@ -72,7 +72,7 @@ async function sendUnread(readers: Readers, operationsPort: number): Promise<() 
 for (const engine of ['uws', 'node']) {
   for (const secure of [true, false]) {
     const transport = secure ? 'TLS' : 'plain HTTP';
-    test(`${transport} clients that do not read responses use little memory of the server, on ${engine}`, {
+    test(`on ${engine}, ${transport} clients that do not read responses use little memory of the server`, {
       skip: process.platform !== 'linux' && 'reads /proc',
     }, async (t) => {
       const folder = createFolder(t);

@@ -216,7 +216,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.click(open), true);
   });
 
-  it('after an offer is removed, its last daily cap still limits clicks on its earlier links', async () => {
+  it('the last daily cap of a removed offer still limits clicks on existing links to the offer', async () => {
     const bench = new Bench({ a: 9 });
     const subs = Array.from({ length: 4 }, () => bench.shown());
     bench.click(subs[0]!);
@@ -265,7 +265,7 @@ describe('DailyCaps', () => {
     assert.equal(bench.caps.unavailableOffers(bench.catalog, bench.nowMs), closed);
   });
 
-  it('a new daily cap counts all clicks of the day, including clicks during the reload', async () => {
+  it('a new daily cap counts all clicks of the day, including clicks during the catalog reload', async () => {
     const bench = new Bench({});
     const subs = Array.from({ length: 4 }, () => bench.shown());
     assert.equal(bench.click(subs[0]!), undefined);

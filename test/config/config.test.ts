@@ -196,13 +196,13 @@ test('rejects a misspelled setting and suggests the correct name', () => {
   }
 });
 
-test('readDataDir and readOperationsListenerAddress report a misspelled setting only if they read this setting', () => {
+test('readDataDir and readOperationsListenerAddress each report only misspellings of settings that the function reads', () => {
   readDataDir(readEnv({ SVC_PROT: '1' }));
   assert.throws(() => readDataDir(readEnv({ SVC_DATA_DRI: '/x' })), /did you mean SVC_DATA_DIR/);
   assert.throws(() => readOperationsListenerAddress(readEnv({ SVC_OPS_HOTS: '::1' })), /did you mean SVC_OPS_HOST/);
 });
 
-test('warns about unknown SVC_ and MARKETPLACE_ variables, except variables that the documentation or Kubernetes uses', () => {
+test('warns about unknown SVC_ and MARKETPLACE_ variables, except MARKETPLACE_API_KEY and variables that Kubernetes sets', () => {
   const unknown = ['SVC_FLAVOUR', 'MARKETPLACE_HEAP', 'MARKETPLACE_HOST'];
   const links = ['SERVICE_HOST', 'SERVICE_PORT', 'SERVICE_PORT_API', 'PORT', 'PORT_8080_TCP', 'PORT_8080_TCP_ADDR'];
   const ofKubernetes = ['SVC_MARKETPLACE', 'MARKETPLACE'].flatMap((service) =>
@@ -288,7 +288,7 @@ test('replaces a wildcard address in public URLs with 127.0.0.1 and warns', () =
   }
 });
 
-test('a configured URL replaces the derived URL', () => {
+test('a URL setting overrides the URL that is derived from the listener address', () => {
   const [click, widget, cdn] = ['https://go.example.com', 'https://w.example.com', 'https://cdn.example.com'];
   const { urls } = resolve({ SVC_CLICK_URL: click, SVC_WIDGET_URL: widget, SVC_CDN_URL: cdn }, 8080);
   assert.deepEqual(urls, { public: 'http://127.0.0.1:8080', click, widget, cdn });
@@ -309,7 +309,7 @@ test('warns about a configured URL with a port that browsers block', () => {
   }
 });
 
-test('the list of blocked ports equals the ports that fetch blocks', async () => {
+test('the list of blocked ports contains exactly the ports that fetch() rejects', async () => {
   const connected: number[] = [];
   const dispatcher = {
     dispatch: ({ origin }: { readonly origin: string }) => {

@@ -177,7 +177,7 @@ describeEveryVertical('GET /marketplace', (door) => {
   });
 
   describe('GET /marketplace with explain=true', () => {
-    test('with explain=true, a response has one additional property, explain; the request counts as a view', async () => {
+    test('explain=true adds only the property explain to a response, and the request counts as a view', async () => {
       const { market, fixture } = door;
       const caller = market.caller(fixture, { mode: 'test' });
       const subId = await caller.createSessionWithFields('explain', fixture.complete);

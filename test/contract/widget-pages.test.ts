@@ -158,7 +158,7 @@ describeService('pages of the widget', ({ running }) => {
       assert.equal(nonces.size, 3);
     });
 
-    test('the iframe page returns 404 for an invalid link, without text of the link in the response', async () => {
+    test('the iframe page returns 404 for an invalid page URL, and the response contains no text of the URL', async () => {
       const market = running();
       const caller = market.caller(fixture, { mode: 'test' });
       const { http, subId, token } = await caller.createWidget('links', fixture.complete);

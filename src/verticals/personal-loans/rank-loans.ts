@@ -48,7 +48,7 @@ interface RankerState {
   readonly index: MatchIndex;
   /** Offers that the borrower of the current request can get. */
   readonly eligible: OfferSet;
-  /** Eligible offers that are quoted at their default term. The prebuilt sort orders are valid only for these offers. */
+  /** Eligible offers that are quoted at their default term. The prebuilt sort orders are valid only for offers at their default term. */
   readonly defaultTermOffers: OfferSet;
 }
 
@@ -58,18 +58,18 @@ interface RankerState {
  * of calling `calculatePrice` for every offer (docs/contributing/decisions/matching.md):
  *
  * 1. `selectEligibleOffers` applies all criteria and the rules for US states with bit sets, 32 offers per operation.
- * 2. `applyDebtLimits` removes the offers whose debt-to-income limit the borrower would exceed. Only this rule needs a calculation for
- *    each offer. Afterwards, `eligible` contains exactly the offers that the borrower can get. `applyDebtLimits` also prices the offers
- *    whose quoted term is not their default term (see `OffersByLoanTerm`).
+ * 2. `applyDebtLimits` removes the offers whose debt-to-income limit the borrower would exceed. Only debt-to-income limits need a
+ *    calculation for each offer. After `applyDebtLimits`, `eligible` contains exactly the offers that the borrower can get.
+ *    `applyDebtLimits` also prices the offers whose quoted term is not their default term (see `OffersByLoanTerm`).
  * 3. The offers quoted at their default term are read from the sort orders in the `MatchIndex` until each list of best offers is full.
  *
- * Unavailable offers are ranked like all other offers, but are not counted in the total. Because a ranking also contains unavailable
- * offers, the order stays valid when an offer becomes available or unavailable. If too few of the best offers are available, a second
- * ranking excludes all unavailable offers.
+ * Unavailable offers are ranked like available offers, but are not counted in `RankedOffers.total`. Because a ranking also contains
+ * unavailable offers, the ranking stays valid when an offer becomes available or unavailable. If too few of the best offers are available,
+ * a second ranking excludes all unavailable offers.
  *
- * `score` must be a pure function that returns a whole number below 2^31. `MatchIndex` computes the highest score of an offer from the
- * largest `price.amountMax` and an `applicant.amount` of 0, so other amounts must not give a higher score. For a requested term that no
- * offer has, `score` must return at most the score for an applicant without a requested term.
+ * The scoring function `score` must be pure and must return a whole number below 2^31. An offer must score highest for the largest
+ * `price.amountMax` and an `applicant.amount` of 0, because `MatchIndex` computes the highest score of an offer from these two values. If
+ * an applicant requests a term that no offer has, no offer may score higher than without a requested term.
  */
 export function createRanker(score: OfferScorer): Ranker {
   const states = new WeakMap<LoanTables, RankerState>();
@@ -177,9 +177,9 @@ export function createRanker(score: OfferScorer): Ranker {
   }
 
   /**
-   * Removes the offers whose debt-to-income limit the borrower would exceed. Adds the offers with a limit that the borrower meets to the
-   * list `highestAmount`. The prebuilt sort order by amount excludes offers with a debt-to-income limit, because their largest amounts
-   * depend on the borrower's income.
+   * Removes the offers whose debt-to-income limit the borrower would exceed. Offers whose debt-to-income limit the borrower meets are
+   * added to the list `highestAmount`. The prebuilt sort order by amount excludes offers with a debt-to-income limit, because the largest
+   * amounts of these offers depend on the borrower's income.
    */
   function applyDebtLimits(
     tables: LoanTables,
@@ -196,7 +196,7 @@ export function createRanker(score: OfferScorer): Ranker {
     const debtsKnown = annualIncome >= 0 && monthlyDebt >= 0;
     const { debtToIncomeMax } = tables;
     const amountUnits = amount * paymentUnitsPerUsd;
-    // An offer with a smaller `amountMax` (in USD) cannot enter the list `highestAmount`.
+    // Smallest `amountMax` in USD with which an offer can still enter the list `highestAmount`.
     let amountNeeded = amountFromSortKey(highestAmount.highestAcceptedSortKey);
     for (let word = 0; word < eligible.length; word++) {
       for (let bits = eligible[word]! & ~defaultTermOffers[word]!; bits !== 0; bits &= bits - 1) {
@@ -283,7 +283,7 @@ export function buildRankingIndexes(tables: LoanTables): void {
 
 const emptyRanking: RankedOffers = { total: 0, availableOnly: false, orders: new Uint16Array(0) };
 
-/** Whether each sort order contains at least `count` available offers, or `bounds.offersShownMax` of them if `count` is larger. */
+/** Whether each sort order contains at least `min(count, bounds.offersShownMax)` available offers. */
 function hasEnoughAvailable(orders: Uint16Array, available: OfferSet, count: number): boolean {
   const wanted = Math.min(count, bounds.offersShownMax);
   const places = orders.length / sortOrderNames.length;

@@ -3,7 +3,7 @@ import { absentValue } from '../field-vector.ts';
 import type { LoanTables } from './loan-tables.ts';
 import type { Applicant, LoanPrice } from './price-offer.ts';
 
-/** Computes the score of a priced offer for an applicant. A higher score is better. */
+/** Computes the score of a priced offer for an applicant. Offers with higher scores are ranked first. */
 export type OfferScorer = (tables: LoanTables, offer: number, applicant: Applicant, price: LoanPrice) => number;
 
 /**
@@ -21,7 +21,7 @@ export const recommendationWeights = {
   amountFit: 8,
   /**
    * Weight of the loan term score. The loan term score is the ratio of the requested and the quoted term: the shorter term divided by
-   * the longer term. If no term is requested, the score is 1.
+   * the longer term. If no term is requested, the loan term score is 1.
    */
   termFit: 7,
   /** Weight of the star score. The star score is 1 for an offer with five stars and 0 for an offer with one star. */

@@ -88,8 +88,8 @@ export class EventQueue {
   }
 
   /**
-   * Sends a batch of events. Returns null if no retry is needed, and otherwise the delay before the retry in milliseconds. The delay is
-   * 0 if the response has no `Retry-After` header.
+   * Sends a batch of events. Returns null if the widget must not send the batch again, and otherwise the delay in milliseconds from the
+   * `Retry-After` header (0 without this header).
    */
   async #postBatch(batch: readonly WidgetEvent[]): Promise<number | null> {
     try {
@@ -115,8 +115,8 @@ export class EventQueue {
     while (this.#pendingEvents.length > 0) {
       const batch = this.#pendingEvents.splice(0, widgetLimits.eventsPerBatchMax);
       if (navigator.sendBeacon(this.#address, this.#serializeBatch(batch))) continue;
-      // `sendBeacon` returns false if the browser's limit for queued beacons is reached. The batch then returns to the queue and is sent
-      // after the next event occurs.
+      // `sendBeacon` returns false if the browser's limit for queued beacons is reached. A batch that `sendBeacon` rejects is sent after
+      // the next event occurs.
       this.#pendingEvents.unshift(...batch);
       return;
     }

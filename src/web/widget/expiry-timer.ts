@@ -20,8 +20,8 @@ export class ExpiryTimer {
   }
 
   /**
-   * Starts or restarts the expiry timer for new offers. Both arguments are server timestamps (ISO 8601): `generatedAt` is the time of the
-   * response with the offers, and `expiresAt` is the time at which the offers expire.
+   * Starts or restarts the expiry timer for new offers. `generatedAt` is the time of the response with the offers, and `expiresAt` is the
+   * time at which the offers expire, both according to the server's clock (ISO 8601).
    */
   start(generatedAt: string, expiresAt: string): void {
     const lifetimeMs = Date.parse(expiresAt) - Date.parse(generatedAt);

@@ -4,8 +4,8 @@ export function reportIntegrationError(message: string): void {
 }
 
 /**
- * Passes the element that matches the selector to `use`, immediately or after the document has loaded. Logs an error if no element of the
- * loaded document matches.
+ * Passes the element that matches the selector to `use`, immediately or after the document has loaded. Logs an error if the loaded
+ * document has no element that matches the selector.
  */
 export function whenContainerExists(selector: string, use: (container: Element) => void): void {
   const container = findContainer(selector);
@@ -38,8 +38,8 @@ export function whenNotPrerendering(begin: () => void): void {
 }
 
 /**
- * Posts the height of the content to the page that contains the iframe, immediately and after each change (docs/widget.md). The page may
- * have any origin, because the height contains no information about the visitor.
+ * Posts the height of the content to the page that contains the iframe, immediately and after each change (docs/widget.md). A page of any
+ * origin may receive the height of the widget, because the height contains no information about the visitor.
  */
 export function reportHeight(content: Element): void {
   new ResizeObserver(() => {

@@ -1,6 +1,6 @@
 import { widgetLimits } from './limits.ts';
 
-/** Reports an offer as seen when half of its card has been visible for one second. Each offer is reported once. */
+/** Calls `onSeen` once for each offer, when half of the offer card has been visible for one second. */
 export class ImpressionTracker {
   readonly #onSeen: (offerId: string) => void;
   readonly #offerIdByCard = new Map<Element, string>();

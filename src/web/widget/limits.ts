@@ -3,9 +3,9 @@ export const widgetLimits = {
   /** Maximum time in milliseconds for fetching offers, including retries. */
   offersTimeoutMs: 10_000,
   attemptsMax: 3,
-  /** Delay before the second attempt to fetch offers; twice this delay before the third attempt. `Retry-After` replaces both delays. */
+  /** Delay before the second attempt to fetch offers, doubled before the third attempt, unless the server sends `Retry-After`. */
   retryDelayMs: 500,
-  /** Maximum delay before a retry. If a Retry-After header contains a longer delay, the delay is reduced to this maximum. */
+  /** Maximum delay before a retry. A longer delay in a `Retry-After` header is reduced to `retryAfterMsMax`. */
   retryAfterMsMax: 120_000,
   offersDefault: 5,
   offersMax: 20,
@@ -19,18 +19,18 @@ export const widgetLimits = {
   /** Maximum number of unsent events. When the queue of unsent events is full, the oldest events are dropped. */
   pendingEventsMax: 200,
   eventTimeoutMs: 10_000,
-  /** After this many consecutive failures, the widget retries only when a new event occurs or the visitor leaves the page. */
+  /** Number of consecutive failures to send events after which only a new event, or a visitor who leaves the page, causes a retry. */
   eventFailuresMax: 4,
-  /** Delay after the first failure to send events, unless the server sends `Retry-After`. Each consecutive failure doubles the delay. */
+  /** Delay after the first failure to send events, unless the server sends `Retry-After`. Each further failure doubles the retry delay. */
   eventRetryDelayMs: 2_000,
-  /** An offer card counts as an impression if at least this share of its area was visible for `impressionDurationMs`. */
+  /** Share of an offer card's area that must be visible for `impressionDurationMs` to count as an impression of the offer. */
   impressionRatio: 0.5,
   impressionDurationMs: 1_000,
   /** Maximum delay of `setTimeout` in milliseconds. Browsers immediately fire a timer whose delay exceeds 2^31 - 1 ms. */
   timerMsMax: 2 ** 31 - 1,
 } as const;
 
-/** Converts a Retry-After header from seconds to milliseconds. Returns null if the header is absent or not a number. */
+/** Converts a Retry-After header from seconds to milliseconds. Returns null if the Retry-After header is absent or not a number. */
 export function parseRetryAfterMs(header: string | null): number | null {
   if (header === null || !/^\d{1,6}$/.test(header)) return null;
   return Math.min(Number(header) * 1_000, widgetLimits.retryAfterMsMax);

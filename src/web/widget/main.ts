@@ -2,7 +2,7 @@ import { reportIntegrationError, whenContainerExists, whenNotPrerendering } from
 import { OffersWidget } from './offers-widget.ts';
 import { readSettings } from './settings.ts';
 
-// Reads `currentScript` here, because it is null in callbacks. Each script element on the page starts its own widget.
+// In callbacks, `document.currentScript` is null. Each script element on the page starts its own widget.
 const script = document.currentScript;
 const settings =
   script instanceof HTMLScriptElement ? readSettings(script) : 'load it with a classic <script src>, not as a module.';

@@ -66,9 +66,9 @@ export class OffersClient {
   }
 
   /**
-   * Fetches the offers in a sort order, and retries temporary errors within 10 seconds (`offersTimeoutMs`). Returns null if the request was
-   * cancelled by a later call or because the widget was replaced. All attempts contain the same load ID, so the server counts at most one
-   * view.
+   * Fetches the offers in a sort order, and retries temporary errors within 10 seconds (`offersTimeoutMs`). Returns null if a later call of
+   * `fetchOffers` or the replacement of the widget cancels the request. Every retry contains the load ID of the first attempt, so the
+   * server counts at most one view.
    */
   async fetchOffers(sort: SortOrder): Promise<OffersResult | null> {
     this.#abortController?.abort();

@@ -104,7 +104,7 @@ export class OffersWidget {
     this.#view.showMessage(title, advice, canRetry ? result.waitMs : null);
   }
 
-  /** Shows the message for expired offers. Logs nothing to the console, because a partner cannot prevent offers from expiring. */
+  /** Shows the message for expired offers. Logs nothing, because the widget logs only errors that the partner can fix. */
   #showExpiryNotice(): void {
     this.#clearOffers();
     const { title, advice } = errorMessageFor('SUB_ID_EXPIRED', location.origin);

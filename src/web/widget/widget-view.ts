@@ -38,7 +38,7 @@ function createSortSelect(orders: readonly SortOrder[], onChosen: (order: SortOr
   return select;
 }
 
-/** Creates a retry button. The button is disabled for `waitMs` and shows a countdown during this time. */
+/** Creates a retry button, which is disabled for `waitMs` and shows a countdown during this time. */
 function createRetryButton(waitMs: number, onPressed: () => void): HTMLButtonElement {
   const button = createElement('button', { class: 'go', type: 'button' }, 'Try again');
   button.addEventListener('click', onPressed);
@@ -117,7 +117,7 @@ interface ViewEvents {
 export class WidgetView {
   /** Heading element of offers and messages, one level below the title. The title is `h1` in the iframe page and `h2` in other pages. */
   readonly partHeading: 'h2' | 'h3';
-  /** Element that contains the whole widget. The background of the iframe page is outside this element. */
+  /** Element that contains the whole widget. */
   readonly frame: HTMLElement;
   readonly #events: ViewEvents;
   readonly #title: HTMLElement;

@@ -115,7 +115,7 @@ test('the load stays far below the limits per minute and per day of every API ke
   }
 });
 
-test('creates at least as many sessions as requested, and more if the load needs more', () => {
+test('creates the requested number of sessions, or more if the load needs more sessions', () => {
   const scaleOf = (initialSessions: number) => computeLoadSize({ ...loadOf(lifeCycle).order, initialSessions });
   assert.equal(scaleOf(1_000_000).totalSessions, 1_000_000);
   assert.equal(scaleOf(1).totalSessions, scaleOf(0).totalSessions);

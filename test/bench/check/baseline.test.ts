@@ -51,7 +51,7 @@ for (const [title, place, at, expected] of [
   });
 }
 
-test('computes a spread of 0 if all runs, or all runs except one outlier, are equal; the threshold is still positive', () => {
+test('runs that are equal except for one outlier have a spread of 0, and a spread of 0 has a positive slowdown threshold', () => {
   for (const equal of [[2, 2, 2], [2], [1, 1, 1, 1, 90]]) assert.equal(computeRelativeSpread(equal), 0);
   assert.equal(computeSlowdownThreshold(0), 0.08);
 });
@@ -93,7 +93,7 @@ test('half the throughput and twice the cost both count as a slowdown of 50 %', 
 const micro = (name: string, medianNs: number) => ({ name, medianNs, p99Ns: 9_999 });
 const calibration = micro('calibration', 500);
 
-test('divides route results by those of the baseline server, and function times by the time of the calibration benchmark', () => {
+test('divides route results by the results of the baseline server, and function times by the time of the calibration benchmark', () => {
   const better = 'higher';
   assert.deepEqual(computeResultRatios({ routes: [sessionRoute], micro: [calibration, micro('a/b: c', 1_500)] }), [
     { name: 'session: throughput ratio to bare (wrk)', part: 'session', better, value: 0.4 },
@@ -102,7 +102,7 @@ test('divides route results by those of the baseline server, and function times 
   ]);
 });
 
-test('omits ratios that are zero, and ratios that need a missing calibration or CPU time', () => {
+test('omits ratios of zero, and ratios that cannot be computed without a calibration time or CPU time', () => {
   const servers = [
     { kind: 'service' as const, rounds: [measurement(0, null)] },
     { kind: 'bare' as const, rounds: [measurement(100, null)] },
@@ -135,7 +135,7 @@ test('prints losses and gains of speed, and lists ratios that are missing in the
   assert.match(command!, /node bench\/check\/main\.ts --store$/);
 });
 
-test('warns about a busy machine and a different machine, but not about a different patch version of Node.js', () => {
+test('warns if the machine is busy or differs from the baseline machine, but accepts another minor version of Node.js', () => {
   const { machine } = smallResult;
   assert.equal(busyMachineWarning({ ...machine, loadAverage: 1 }), null);
   assert.match(busyMachineWarning({ ...machine, loadAverage: 1.1 })!, /^BUSY MACHINE/);

@@ -27,7 +27,7 @@ async function resultFile(name: string, medianNs: number): Promise<string> {
   return file;
 }
 
-test('compares runs with the stored baseline and exits with 1 if a figure became worse', async () => {
+test('compares runs with the stored baseline, and exits with code 1 if a ratio became worse', async () => {
   const baseline = join(folder, 'baseline.json');
   const before = ['--from', await resultFile('1.json', 500), '--from', await resultFile('2.json', 510)];
   const stored = run('--store', '--baseline', baseline, ...before);

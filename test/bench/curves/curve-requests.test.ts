@@ -47,7 +47,7 @@ test('computeRequestRate returns a share of the saturation rate, but at least th
   );
 });
 
-test('computes the memory per session as the least-squares slope, and returns null for a single point', () => {
+test('computes the memory per session as the slope of a least-squares line, and returns null for a single measurement', () => {
   const mebibyte = 2 ** 20;
   const points = [1_000, 10_000, 100_000].map((sessions) => ({
     sessions,

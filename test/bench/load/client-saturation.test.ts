@@ -27,7 +27,7 @@ for (const [title, expected, servers, slow = [server('service', 100, 0.5, 0.3)]]
   });
 }
 
-test('a client is saturated if its event loop is always busy, or if its own delay exceeds half of the measured latency', () => {
+test('a client is saturated if its event loop is always busy, or if it delays requests by more than half of the latency', () => {
   const latency = (p99: number) => ({ p50: p99 / 2, p99, p999: p99 * 2 });
   for (const [busy, lagMs, latencyMs, expected] of [
     [0.97, 1, 400, true],

@@ -13,7 +13,7 @@ import { createFolder } from '../../cli/sample-data-folder.ts';
 
 const micros = listMicroBenchmarks(true, 1_000);
 
-test('the names of micro benchmarks are unique and start with the folder in src that they measure', () => {
+test('the names of micro benchmarks are unique and start with the path of the measured folder in src', () => {
   const all = listMicroBenchmarks(false, 1_000_000);
   assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
   for (const { name } of all) {
@@ -36,7 +36,7 @@ test('the stored baseline contains exactly the micro benchmarks of the regressio
   );
 });
 
-test('runs every micro benchmark repeatedly and deletes its files', async (t) => {
+test('every micro benchmark can run repeatedly, and leaves no files after it is closed', async (t) => {
   const folder = createFolder(t);
   const place = { folder, quick: true };
   for (const micro of micros) {

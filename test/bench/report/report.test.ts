@@ -35,7 +35,7 @@ describe('toMarkdown', () => {
     assert.doesNotMatch(toMarkdown({ ...smallResult, quick: false }), /indicative only/);
   });
 
-  test('the report marks a missed target', () => {
+  test('the report marks a route that misses its performance target', () => {
     const routes = [{ ...sessionRoute, targets: { bare: 0.41 } }];
     assert.match(toMarkdown({ ...empty, routes }), /\| 0\.41 +\| missed +\|/);
   });

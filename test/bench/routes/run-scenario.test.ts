@@ -63,7 +63,7 @@ test('aborts the run after an unexpected response, stops all processes and delet
   assert.deepEqual(await readdir(folder), []);
 });
 
-test('runs each server once per round, starts with a different server in each round, and varies the order', () => {
+test('each round runs every server once, and the first server and the order of the servers change between rounds', () => {
   for (const count of [1, 2, 3, 5]) {
     for (let round = 0; round < 9; round++) {
       const servers = Array.from({ length: count }, (_, at) => at);
