@@ -65,7 +65,7 @@ test('closes a connection that pipelines more requests than the maximum per even
   assert(handled <= bounds.repliesPerTurnMax + 1, `${handled} requests`);
 });
 
-test('replies to all concurrent requests, even if the replies take several event-loop turns', async ({ start, open }) => {
+test('replies to all concurrent requests, even if replying takes several event-loop turns', async ({ start, open }) => {
   await start(hello);
   const count = bounds.repliesPerTurnMax + 50;
   const connections = await Promise.all(Array.from({ length: count }, open));
