@@ -212,7 +212,7 @@ describe('the commands of the documentation', () => {
     });
   }
 
-  test('the command lists of this test contain no obsolete entries', () => {
+  test('helpPreparations and skippedLines contain no obsolete entries', () => {
     const known = commands.map(fullCommandName);
     const unusedPreparations = Object.keys(helpPreparations).filter((command) => !known.includes(command));
     const unusedSkips = skippedLines.filter((each) => !usedSkips.has(each)).map(({ why }) => why);

@@ -119,7 +119,7 @@ describe('SharedTimeout', () => {
     await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('after SharedTimeout.close, no timer remains, and a pending wait still returns its result', async () => {
+  it('SharedTimeout.close stops all timers, and a pending call of wait still returns the result of its promise', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();
     const timeout = new SharedTimeout(60_000, 1_000);

@@ -44,19 +44,19 @@ function damage(file: string): void {
   writeFileSync(file, bytes);
 }
 
-test('the service starts if it does not read the damaged part of the ledger at startup', async (t) => {
+test('the service starts despite damage in a ledger segment that is not read at startup', async (t) => {
   const { open, keys, first } = await twoLives(t);
   damage(first);
   assert.equal(await countSessions(await open(), keys.recent), 2);
 });
 
-test('the service does not start if it reads the damaged part of the ledger at startup', async (t) => {
+test('the service does not start if the newest ledger segment is damaged', async (t) => {
   const { open, second } = await twoLives(t);
   damage(second);
   await assert.rejects(open(), (error) => error instanceof LogDamagedError && error.file === second);
 });
 
-test('the start fails and changes no file if the ledger is missing but analytics exist', async (t) => {
+test('the start fails and changes no file if the ledger is missing but the analytics database exists', async (t) => {
   const { dataDir, open, keys } = await twoLives(t);
   const [ledger, aside] = [join(dataDir, 'ledger'), join(dataDir, 'aside')];
   renameSync(ledger, aside);
@@ -69,7 +69,7 @@ test('the start fails and changes no file if the ledger is missing but analytics
   assert.equal(await countSessions(await open(), keys.recent), 0);
 });
 
-test('the start fails if the journal is missing while sessions are live, unless the operator accepts the loss', async (t) => {
+test('if the journal of live sessions is missing, the service starts only after log repair --accept-missing-journal', async (t) => {
   const { dataDir, open, clock, keys } = await twoLives(t);
   const journal = join(dataDir, 'journal');
   const live = await open();

@@ -39,7 +39,7 @@ test('adds, lists and removes allowed origins of the widgets of a live key', asy
   assert.deepEqual([origins.remove(account, shop), origins.list(account)], ['not_allowed', []]);
 });
 
-test('origins throws a RangeError for an invalid origin or an unknown account, and changes nothing', async (t) => {
+test('the origins API throws a RangeError for an invalid origin or an unknown account, and changes nothing', async (t) => {
   const { keys, origins } = await startEmbedded(t);
   keys.create(newKey);
   for (const origin of ['https://shop.example/', '*', 'null', 5 as never, undefined as never]) {

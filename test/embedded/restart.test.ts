@@ -117,7 +117,7 @@ test('sessions and Idempotency-Keys expire four hours after their creation, not 
   assert.notEqual(ok(await partner.createSession(body, options)).sub_id, session.sub_id);
 });
 
-test('after a restart on the next day, old sessions are expired and do not count towards the new daily limit', async (t) => {
+test('after a restart on the next day, old sessions are expired and do not count towards the session limit of the new day', async (t) => {
   const { partner, subId } = await afterRestart(t, 12 * hourMs);
   assert.equal(refusal(await partner.getMarketplace({ sub_id: subId })).error, 'SUB_ID_EXPIRED');
   for (let count = 0; count < sessionsPerDay; count++) ok(await partner.createSession({ referrer_tag: 'restart' }));

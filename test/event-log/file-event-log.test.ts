@@ -144,7 +144,7 @@ test('close makes all records durable and rejects later appends', async (t) => {
   assert.equal((await recoveredRecords(folder)).length, 3);
 });
 
-test('rejects records above the limit of pending bytes, and accepts records again later', async (t) => {
+test('rejects records above the limit of pending bytes until the pending records are durable', async (t) => {
   const { folder, log } = await openTestLog(t, { pendingBytesMax: 1_000 });
   while (log.appendWithoutWaiting(recordAt(log.lastAppendedPosition + 1)) !== null);
   const full = log.lastAppendedPosition;
@@ -158,7 +158,7 @@ test('rejects records above the limit of pending bytes, and accepts records agai
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(full + 1)));
 });
 
-test('throws for a record above the size limit, without assigning a position', async (t) => {
+test('throws for a record above the size limit, and assigns no position to the record', async (t) => {
   const { log } = await openTestLog(t);
   assert.throws(() => log.appendWithoutWaiting([1, 5, new Uint8Array(32), 'x'.repeat(70_000), 1, 0, null]), RangeError);
   assert.equal(log.lastAppendedPosition, 0);

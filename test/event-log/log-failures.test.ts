@@ -85,7 +85,7 @@ test('records that were queued during a failed write become durable in order aft
   assert.deepEqual(durable, [2, 3, 4, 5]);
 });
 
-test('limits the number of records that an unavailable log queues', async (t) => {
+test('limits the number of queued records while the log is unavailable', async (t) => {
   const { files, log } = await openTestLog(t, { pendingBytesMax: 2_000 });
   files.fail('create', Number.POSITIVE_INFINITY);
   await assert.rejects(log.append(recordAt(1))!.durable, LogUnavailableError);

@@ -61,7 +61,7 @@ test('decodes every encoded sequence number up to the largest safe integer', () 
   );
 });
 
-test('the sort order of segment file names is the order of their records', () => {
+test('segment file names sort by the sequence number of the first record', () => {
   fc.assert(
     fc.property(sequence, sequence, (a, b) => {
       assert.equal(segmentFileName(a) < segmentFileName(b), a < b);
@@ -69,7 +69,7 @@ test('the sort order of segment file names is the order of their records', () =>
   );
 });
 
-test('names of other files are not parsed as segment names', () => {
+test('parseSegmentFileNames ignores the names of files that are not segments', () => {
   const names = [
     segmentFileName(20),
     temporaryFileName(segmentFileName(3)),

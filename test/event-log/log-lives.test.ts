@@ -232,7 +232,7 @@ function omitStep(files: SimulatedLogFiles, omitted: DurableStep): void {
 for (const [step, { scenario = withoutErrors, options, error = /acknowledged records/ }] of Object.entries(
   durableSteps,
 )) {
-  test(`the crash check fails if the log omits the ${step}`, {
+  test(`checkCrashes detects a log that omits the ${step}`, {
     skip: !isLongSearch && 'only in make crash-test',
   }, async () => {
     const omitting: LogRunOptions = { ...options, changeFiles: (files) => omitStep(files, step) };

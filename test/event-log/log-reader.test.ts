@@ -52,7 +52,7 @@ function readUpTo(folder: string, position: number): LogCursor {
   return reader.cursor;
 }
 
-test('a reader reads new records in several segments while they are written', async (t) => {
+test('a reader reads all new records while the log starts several new segments', async (t) => {
   const { folder, log } = await openTestLog(t, { segmentBytesMax: 600 });
   const reader = openReader(t, folder);
   const read: number[] = [];
@@ -183,7 +183,7 @@ test('a reader throws LogDamagedError if no segment contains the next record', a
   assert.throws(() => readAll(new LogReader(folder, null), 1), { name: 'LogDamagedError' });
 });
 
-test('reports a segment that does not continue the previous segment', async (t) => {
+test('reports a segment whose header does not contain the CRC of the last record in the previous segment', async (t) => {
   const folder = scratchFolder(t);
   for (const offset of [0, 1]) {
     const other = scratchFolder(t);
@@ -249,7 +249,7 @@ test('readRecentRecords yields to the event loop between batches', async (t) => 
   assert.ok(most > 0 && most <= bounds.logRecordsReadPerTurn, `${most}`);
 });
 
-test('readRecentRecords fails while the log has records that cannot be written', async (t) => {
+test('readRecentRecords fails while the log cannot write queued records', async (t) => {
   const { log, folder, breakFiles, repairFiles: repair } = await openTemporaryLedger(t);
   await log.append(recordAt(1))!.durable;
   breakFiles();

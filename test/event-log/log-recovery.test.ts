@@ -74,7 +74,7 @@ test('cuts a log after the last complete record, and copies the bytes of an inco
   }
 });
 
-test('recovery copies the bytes that it removes to a new file, unless an identical copy exists', async (t) => {
+test('recovery copies bytes to a new file before removing the bytes from the log, unless an identical copy exists', async (t) => {
   const folder = scratchFolder(t);
   const { file, ends } = await crashedLog(folder, [1, 2]);
   for (const tail of ['one', 'other', 'one']) {
@@ -109,7 +109,7 @@ test('rejects a closed log if any byte is damaged or the tail is missing', async
   assert.deepEqual(plain(await recoveredRecords(folder)), plain(recordsUpTo(6)));
 });
 
-test('detects damage in a closed log, even if a process opened the log afterwards and was killed', async (t) => {
+test('detects a truncated segment of a closed log, even if another process opened the log later and was killed', async (t) => {
   const folder = scratchFolder(t);
   await writeLog(folder, [1, 1, 1]);
   const next = await openLog(folder);
@@ -216,7 +216,7 @@ test('recovery deletes temporary files that a crash left in the folder of the lo
   assert.deepEqual(readdirSync(folder).sort(), [segmentFileName(1), segmentFileName(3)]);
 });
 
-test('recovery detects damage even if the next undamaged group of records begins near the end of a file chunk', async (t) => {
+test('recovery detects damage even if the next undamaged group begins near the end of a chunk that recovery reads', async (t) => {
   const bytes = new Uint8Array(32);
   const filler = (characters: number) => [1, 0, bytes, 'x'.repeat(characters), 1, 0, null] as const;
   const frameBytes = 8 + new Encoder().encode(filler(9_000)).length;
@@ -248,7 +248,7 @@ test('recovery detects damage even if the next undamaged group of records begins
   }
 });
 
-test('rejects an empty segment of another log', async (t) => {
+test('rejects an empty segment that was copied from another log', async (t) => {
   const folder = scratchFolder(t);
   await crashedLog(folder, [2]);
   const file = join(folder, segmentFileName(3));

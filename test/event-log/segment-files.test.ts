@@ -41,7 +41,7 @@ describe('deleteSegmentsBefore', () => {
     assert.equal(await deleteSegmentsBefore(nodeFileSystem, scratchFolder(t), 5_000), 0);
   });
 
-  it('the remaining records keep their positions after a deletion', async (t) => {
+  it('the remaining records keep their positions after segments are deleted', async (t) => {
     const folder = await sixRecords(t);
     writeFileSync(join(folder, 'somebody-elses.txt'), '');
     await deleteSegmentsBefore(nodeFileSystem, folder, 4);
@@ -74,7 +74,7 @@ describe('deleteSegmentsBefore', () => {
     assert.deepEqual(steps, ['remove 1']);
   });
 
-  it('deletes a segment and the files to which recovery copied the incomplete records of the segment', async (t) => {
+  it('deletes a segment and the files with copies of its incomplete records', async (t) => {
     const folder = await sixRecords(t);
     const cutTail = (first: number) => formatTornBytesFileName(segmentFileName(first), 90, 5);
     for (const first of [1, 5]) writeFileSync(join(folder, cutTail(first)), 'torn');

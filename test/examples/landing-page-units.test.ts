@@ -13,7 +13,7 @@ function summary(interval: SummaryResponse['rev_per_session_ci95'], matured = 10
 
 const verdict = (a: SummaryResponse, b: SummaryResponse) => decideWinner({ a, b, since: '2026-01-01' });
 
-test('if a confidence interval is missing, decideWinner reports that it is too early to judge', () => {
+test('decideWinner returns the headline “Too early to judge” if a confidence interval is missing', () => {
   const { headline, reason } = verdict(summary({ low: 1, high: 2 }), summary(null, 12));
   assert.equal(headline, 'Too early to judge');
   assert.match(reason, /A has 100, B has 12/);
@@ -43,7 +43,7 @@ test('both variants of the landing page ask for the same fields', () => {
   assert.deepEqual(questions.flatMap((question) => question.fields).sort(), [...fields.keys()].sort());
 });
 
-test('the rate limiter blocks an IP address until its minute ends, and does not block other addresses', () => {
+test('the rate limiter blocks an IP address until one minute after its first request, and does not block other addresses', () => {
   const limit = new VisitorRateLimiter(2);
   assert.equal(limit.retryAfterSeconds('one', 0), 0);
   assert.equal(limit.retryAfterSeconds('one', 1_000), 0);

@@ -74,7 +74,7 @@ function rawStatus(url: string, method: string, headers: Record<string, string>,
   });
 }
 
-test('variant B of the landing page asks one question per page, and the results include clicks on its offer cards', async (t) => {
+test('variant B of the landing page asks one question per page, and the results page counts clicks on offer cards', async (t) => {
   const { page, visitor, landing } = await visiting(t, 'b');
   assert.equal(landing.status, 200);
   assert.match(textOf(landing.text), /Question 1 of 4/);
@@ -342,7 +342,7 @@ test('the form retains the entered values if the API rejects the submission', as
   assert.equal(await visitor.posted('/answers', goodAnswers), '/offers');
 });
 
-test('shows the waiting time if the API has too many sessions or is not running', async (t) => {
+test('tells the visitor when to try again if the API has too many sessions or is not running', async (t) => {
   const { page, visitor } = await visiting(t, 'a', { market: { maxSessions: 1 } });
   const full = await visitor.get('/');
   assert.equal(full.status, 503);

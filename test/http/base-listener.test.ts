@@ -14,7 +14,7 @@ function entry(onDeadline: () => void = () => {}): DeadlineQueueEntry {
   return { ...emptyDeadlineLinks, onDeadline };
 }
 
-test('an entry that is added to the DeadlineQueue again expires after another full timeout', () => {
+test('an expired entry that is added to the DeadlineQueue a second time expires after another full timeout', () => {
   const queue = new DeadlineQueue(100);
   const late: number[] = [];
   let nowMs = 0;

@@ -85,7 +85,7 @@ for (const engine of ['uws', 'node'] as const) {
       assert.ok(names.size > 10);
     });
 
-    test('close ends all connections, including connections with earlier certificates', async (t) => {
+    test('close ends all connections, including connections whose certificate has been replaced', async (t) => {
       const { listener, open, renew } = await secured(t);
       const connections: RawConnection[] = [];
       for (const name of ['two.test', 'three.test']) {

@@ -65,7 +65,7 @@ test('closes a connection that pipelines more requests than the maximum per even
   assert(handled <= bounds.repliesPerTurnMax + 1, `${handled} requests`);
 });
 
-test('replies to all concurrent requests, even if this takes several event-loop turns', async ({ start, open }) => {
+test('replies to all concurrent requests, even if replying takes several event-loop turns', async ({ start, open }) => {
   await start(hello);
   const count = bounds.repliesPerTurnMax + 50;
   const connections = await Promise.all(Array.from({ length: count }, open));
@@ -261,7 +261,7 @@ test('drain: accepts connections during the delay, and closes each connection af
   await assert.rejects(open(), { code: 'ECONNREFUSED' });
 });
 
-test('drain: handles a connection that is established but not yet accepted', async ({ start }) => {
+test('drain: replies to a request on a connection that the listener has not yet accepted', async ({ start }) => {
   const listener = await start(hello);
   const connecting = RawConnection.open(listener.port);
   // The system has established the connection by now, and the listener has not accepted it yet.

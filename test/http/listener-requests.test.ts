@@ -302,7 +302,7 @@ test('calls onReply once for each reply, with route and status', async ({ start,
   assert.deepEqual(answered, [[0, 400]]);
 });
 
-test('replies 500 and reports the error of a handler or a body callback', async ({ serve, faults }) => {
+test('replies 500 and reports the error if a handler or its callback for readBody fails', async ({ serve, faults }) => {
   const { listener, connection } = await serve((x) => {
     if (x.path === '/answered') x.reply(text('fine'));
     if (x.path === '/answered' || x.path === '/throws') throw new Error(x.path);

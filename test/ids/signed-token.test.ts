@@ -324,7 +324,7 @@ describe('ClickIds', () => {
     for (let i = 2; i < ids[0]!.length; i++) assert(new Set(ids.map((id) => id[i])).size > 50);
   });
 
-  it('rejects a click_id after a layout number is removed from its start or added to its start', () => {
+  it('rejects an encrypted click_id without its first byte 0, and a signed click_id with an added first byte 0', () => {
     const encrypted = Buffer.from(clickIds.issue(click), 'base64url').subarray(1);
     const signed = Buffer.from(issueSignedClickId(secretSetOf('ours')), 'base64url');
     for (const changed of [encrypted, Buffer.concat([Buffer.alloc(1), signed])])

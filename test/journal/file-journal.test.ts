@@ -97,7 +97,7 @@ test('the journal contains no sub_id and no field value in plaintext', async (t)
   }
 });
 
-test('encrypts equal field changes differently in each run', async (t) => {
+test('two journals encrypt equal field changes differently', async (t) => {
   const written: string[] = [];
   for (let run = 0; run < 2; run++) {
     const temporary = await openTemporaryJournal(t);
@@ -268,7 +268,7 @@ test('reports damage to the last batch of a closed journal', async (t) => {
   writeFileSync(segment, bytes);
 });
 
-test('deletes a journal log and the files to which recovery copied incomplete records of the log', async (t) => {
+test('deletes a journal log and the files with copies of its incomplete records', async (t) => {
   const { clock, temporary } = await openWithClock(t);
   await append(temporary, 1);
   await temporary.journal.close();
@@ -410,7 +410,7 @@ test('if the allowed values of a field change, the converter updates stored valu
   assert.deepEqual(translate([state, -1]), [state, -1]);
 });
 
-test('a field encoding converter skips removed fields and fields whose kind has changed', () => {
+test('the conversion of stored field changes omits removed fields and fields whose kind has changed', () => {
   const gone = withFields(fields.filter(({ name }) => name !== 'state'));
   assert.deepEqual(createFieldChangeConverter(getPocketFieldEncodings(personalLoans), gone)!([state, 3]), []);
   const other = withFields(

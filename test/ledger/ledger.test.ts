@@ -28,7 +28,7 @@ async function writeRecords(folder: string, ...records: readonly unknown[]): Pro
   await log.close();
 }
 
-test('a recovery subscriber receives only stored records; other subscribers also receive new records', async (t) => {
+test('openLedger passes stored records to recoveries and subscribers, and new records only to subscribers', async (t) => {
   const folder = scratchFolder(t);
   await writeRecords(folder, sessionCreatedRecord(sub), offersViewedRecord(sub, ['a']));
   const [subscriber, recovery] = [new RecordingSubscriber(), new RecordingSubscriber()];
@@ -83,7 +83,7 @@ test('reads a session with an unknown device class from a later release', async 
   await ledger.close();
 });
 
-test('opening the ledger skips segments whose records no subscriber requested', async (t) => {
+test('openLedger skips segments that are older than the replay start times of all subscribers', async (t) => {
   const folder = scratchFolder(t);
   const laterMs = 1_000_000;
   await writeRecords(folder, sessionCreatedRecord(sub));

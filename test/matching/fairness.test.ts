@@ -222,7 +222,7 @@ for (const trait of ['birthdate', 'citizenship_status', 'employment_status', 'ed
   }
 }
 
-test('rankings of large test catalogs use the stored sort orders of each loan term; rankings of small catalogs do not', () => {
+test('only the rankings of large test catalogs use sort orders that are stored by loan term', () => {
   for (const size of sizes) {
     const rank = createRanker(computeRecommendationScore);
     let borrowers = 0;

@@ -57,7 +57,7 @@ test('encodes a set of unavailable offers only once per batch, even if several r
   assert.equal(open, encode([requests, [], []]).length);
 });
 
-test('decodes encoded rankings and failures', () => {
+test('decodeMatchResults returns the rankings and failures that were passed to encodeMatchResults', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(ranking, failure), { maxLength: bounds.matchBatchRequestsMax }), (answers) => {
       const arrived = answers.map((answer) => ('failure' in answer ? answer : packed(answer)));

@@ -143,7 +143,7 @@ describe('matcher pool of two threads', () => {
     assert.deepEqual([pool.pendingRequestCount, pool.readyThreadCount, fixture.errors], [0, 2, []]);
   });
 
-  test('changes to the borrower after the call of match do not affect the ranking', async () => {
+  test('changing the borrower array after calling pool.match does not affect the ranking', async () => {
     const changing = [...borrower];
     const ranking = fixture.pool.match({ ...fixture.request, borrower: changing });
     changing.fill(-1);
@@ -286,7 +286,7 @@ describe('matcher pool after a worker exits', () => {
     assert.deepEqual(await pool.match(requestTo(live())), expectedRanking(live()));
   });
 
-  test('rejects a catalog if the worker exits while it receives the catalog', async (context) => {
+  test('sendCatalog fails if a worker exits before the worker has loaded the catalog', async (context) => {
     const { pool, request, live, errors } = await openPoolFor(context);
     const next = once(process, 'worker');
     const exited = terminate(pool.workers);

@@ -145,7 +145,7 @@ test('a scrape omits the disk metrics if the data folder cannot be read', async 
   assert.doesNotMatch(text, /^marketplace_data_disk_free_bytes \d/m);
 });
 
-test('a histogram counts a value in every bucket with an equal or higher upper bound, and only in the series of the value', () => {
+test('observe counts a value in every histogram bucket with an equal or higher upper bound, and changes no other series', () => {
   const upperBounds = [10, 70, 1_000, 50_000];
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.nat(100_000), fc.constantFrom(...upperBounds))), (values) => {

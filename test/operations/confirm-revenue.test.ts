@@ -187,7 +187,7 @@ describe('confirmRevenue', () => {
     assert.deepEqual(outcomes, ['txid_unknown', 'accepted', 'session_limit', 'accepted', 'accepted']);
   });
 
-  it('restores an unrecorded click from its click_id, and the lender of the click from the catalog', async (t) => {
+  it('confirms an unrecorded click by its click_id, and takes the lender of the offer from the catalog', async (t) => {
     const bench = await Bench.open(t);
     const lost = { sub_id: undefined, svc_offer_id: undefined, click_id: bench.clickId('shown') };
     const outcomes = await bench.outcomes(
@@ -226,7 +226,7 @@ describe('confirmRevenue', () => {
     }
   });
 
-  it('a confirmation has the outcome "unknown" while its write is pending, and a retry records it only once', async (t) => {
+  it('a confirmation whose record is not yet written has the outcome "unknown", and a retry adds no second record', async (t) => {
     const bench = await Bench.open(t);
     bench.ledger.breakFiles();
     const rows = [bench.row(), bench.row(), 'nonsense'];

@@ -232,7 +232,7 @@ describe('createSession', () => {
 describe('createSession under a limit of referrer tags', () => {
   const create = (bench: Bench, tag: string, tenant?: Tenant) => bench.verdict({ referrer_tag: tag }, tenant);
 
-  it('rejects a new referrer tag above the limit and accepts known tags', async (t) => {
+  it('at the maximum number of referrer tags, rejects a new tag and accepts known tags', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 2 });
     assert.deepEqual([await create(bench, 'tag-1'), await create(bench, 'tag-2')], ['ok', 'ok']);
     assert.equal(await create(bench, 'tag-3'), 'TAG_LIMIT_EXCEEDED');
@@ -271,7 +271,7 @@ describe('createSession under a limit of referrer tags', () => {
     assert.equal(await create(closed, 'tag-2'), 'SERVICE_UNAVAILABLE');
   });
 
-  it('a tag whose session record is still queued counts towards the limit of referrer tags', async (t) => {
+  it('a referrer tag counts towards the limit of tags while the record of its session is still queued', async (t) => {
     const bench = await Bench.open(t, { tagsMax: 1 });
     bench.ledger.breakFiles();
     assert.equal(await create(bench, 'tag-1'), 'SERVICE_UNAVAILABLE');
@@ -340,7 +340,7 @@ describe('createSession with an Idempotency-Key', () => {
     assert.equal(await attempt(bench, 'retry-1'), 'created');
   });
 
-  it('rejects a request with a new Idempotency-Key while the store of these keys is full', async (t) => {
+  it('rejects a request with a new Idempotency-Key while the maximum number of keys is stored', async (t) => {
     const bench = await Bench.open(t);
     for (const key of ['1', '2', '3']) await attempt(bench, key);
     assert.equal(await attempt(bench, '4'), 'SERVICE_UNAVAILABLE');

@@ -129,7 +129,7 @@ for (const { threads, explain, what } of [
       assert.equal((await ledger.records()).length, 1);
     });
 
-    it('if fields change during matching, returns the offers for the old fields and does not cache the ranking', async (t) => {
+    it('if fields change during matching, returns the offers for the earlier field values and does not cache the ranking', async (t) => {
       const { session, show } = await setUp(t, threads);
       const before = viewOf(await show(explain));
       session.mergeFields([amount, session.pocketFields[amount]!]);

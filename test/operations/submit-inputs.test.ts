@@ -262,7 +262,7 @@ describe('submitInputs', () => {
     for (const other of others) assert.deepEqual(bench.fieldsOf(other), emptyFieldVector(vertical));
   });
 
-  it('returns status 503 while the journal cannot be written, and applies the queued changes in order afterwards', async (t) => {
+  it('returns status 503 while the journal cannot be written, and applies the queued changes in order after recovery', async (t) => {
     const bench = await Bench.open(t);
     const sub_id = bench.newSession();
     await bench.submit(sub_id, { co_borrower: true });

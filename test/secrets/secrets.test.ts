@@ -19,7 +19,7 @@ describe('openOrCreateSecretFile', () => {
 
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('creates a private file with a new secret, and does not change the file later', () => {
+  it('creates a private file with a new secret; later calls read the secret and do not change the file', () => {
     const created = openOrCreateSecretFile(path, false);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(created.newest.bytes.length, 32);
@@ -98,7 +98,7 @@ describe('SecretSet', () => {
     for (const fill of [1, 2]) assert(!keys.has(Buffer.alloc(32, fill).toString('hex')));
   });
 
-  it('throws for a secret set without secrets, and derives no key for an unknown secret number', () => {
+  it('SecretSet throws for an empty list of secrets, and derives no key for an unknown secret number', () => {
     assert.equal(ringOf(1).deriveKey(2, 'sub-id'), null);
     assert.throws(() => ringOf());
   });

@@ -24,7 +24,7 @@ test('the drain timeout begins after the drain delay, and stopImmediately sets t
   assert.deepEqual([stopped.drainDelayMs, stopped.remainingDrainMs], [0, 0]);
 });
 
-test('reports why the service is not ready, and runs the cleanup once even if stop and stopImmediately are called', async () => {
+test('reports why the service is not ready, and calls cleanup callbacks once even if stop and stopImmediately are called', async () => {
   const cleanup = new CleanupStack();
   let closed = 0;
   cleanup.addCleanupCallback(() => closed++);

@@ -22,7 +22,7 @@ class SlowAggregator {
   }
 }
 
-test('applies the limit of referrer tags immediately if the aggregator is up to date', async () => {
+test('applies the limit of referrer tags immediately if the aggregator has processed all ledger records', async () => {
   const tags = new ReferrerTags(2);
   const analytics = new SlowAggregator();
   analytics.appliedPosition = 10;

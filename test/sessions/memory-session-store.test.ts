@@ -32,7 +32,7 @@ describe('MemorySessionStore', () => {
     assert(store.add(newId(), liveTenant));
   });
 
-  it('deleting a session twice frees the space of one session', (t) => {
+  it('deleting a session twice frees the space of only one session', (t) => {
     const { store, newId } = openStore(t, { sessionsMax: 5 });
     const [first] = fill(store, newId);
     store.delete(first!);

@@ -63,7 +63,7 @@ describe('RankingArena', () => {
     assert.equal(rankings.storeRanking(fitting), 0);
   });
 
-  it('stores rankings in several buffers until the rankings are released', () => {
+  it('rankings in several buffers do not change while other rankings are released and stored', () => {
     const rankings = new RankingArena();
     const ranked = (number: number) =>
       rankedOf({

@@ -92,7 +92,7 @@ describe('SessionRecovery', () => {
     assert(sessions.get(formatSubId(dying)) !== undefined);
   });
 
-  it('recovery starts one hour before midnight UTC, or earlier if a session from before midnight may still be live', (t) => {
+  it('replayStartTimeMs is one hour before midnight UTC, or earlier if sessions from before midnight may still be live', (t) => {
     const hourMs = 60 * 60 * 1000;
     const { clock, newRecovery } = setUp(t);
     const replaySinceMsAt = (wallMs: number): number => {

@@ -400,7 +400,7 @@ describe('SessionShard', () => {
     for (const session of kept.values()) assert.equal(session.mergeFields([0, 1]), null);
   });
 
-  it('merging field changes with an invalid field index changes no field', () => {
+  it('mergeFields throws for an invalid field index, and changes no field', () => {
     const { shard } = createShard();
     const [first, second] = addSessions(shard, 0, 2).map((id) => find(shard, id)!);
     for (const position of [-1, fieldsMax, fieldsMax + 1, Number.NaN, 0.5]) {

@@ -12,7 +12,7 @@ const idOf = (number: number): Buffer => {
 };
 
 describe('WidgetUsage', () => {
-  it('in any 60 seconds, admits at most twice as many requests as the limit per minute', () => {
+  it('in any 60 seconds, admits at most 2 × widgetRequestsPerMinute requests', () => {
     const pauses = fc.array(fc.nat({ max: 2_000 }), { minLength: 300, maxLength: 600 });
     fc.assert(
       fc.property(pauses, fc.nat({ max: 1e9 }), (waits, startMs) => {
@@ -98,7 +98,7 @@ test('EventDigestSet behaves like a Set in random operations', () => {
   );
 });
 
-test('EventDigestSet copies added digests, and throws for a digest of the wrong length', () => {
+test('EventDigestSet stores a copy of each digest, and throws for a digest of the wrong length', () => {
   const set = new EventDigestSet();
   const item = Buffer.alloc(8, 1);
   set.add(item);

@@ -97,7 +97,7 @@ test('a reload applies a changed certificate once', (t) => {
   assert.deepEqual(used, [store.currentCertificate]);
 });
 
-test('keeps the current certificate after a failed reload, and reports recovery when a later reload succeeds', (t) => {
+test('keeps the current certificate after a failed reload, and reports the first successful reload after a failure', (t) => {
   const { store, files, write, used } = createStore(t, 90);
   const { currentCertificate: current } = store;
   assert.equal(store.lastReloadFailed, false);

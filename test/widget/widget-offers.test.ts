@@ -112,7 +112,7 @@ describe('offers in the widget', () => {
     assert.equal(await hasFocus(order), true);
   });
 
-  test('the sort order by revenue, “Sponsored first”, is available only if the page starts with this order', async (t) => {
+  test('visitors can select the sort order “Sponsored first” if the page requests sort=svc_revenue', async (t) => {
     const { page } = await pages.openOffers(t, { sort: 'svc_revenue' });
     assert.equal(await page.getByLabel('Sort by').inputValue(), 'svc_revenue');
     assert.ok((await page.getByLabel('Sort by').locator('option').allTextContents()).includes('Sponsored first'));
@@ -375,7 +375,7 @@ describe('expiry of offers on an open page', () => {
     }
   });
 
-  test('offers expire correctly after more than the maximum delay of setTimeout', async (t) => {
+  test('offers that are valid for 40 days expire on time, although setTimeout supports at most 25 days', async (t) => {
     const { page, url } = await pages.prepare(t);
     await page.clock.install();
     await page.route(offersAddress, (route) =>

@@ -8,7 +8,7 @@ const own = 'https://widget.example';
 const home = 'https://shop.example';
 
 describe('createEmbedPolicy', () => {
-  it('only the listed origins may embed a widget, and only these origins and the widget host may send requests', () => {
+  it('only the listed origins may embed a widget, and CORS allows only these origins and the widget host', () => {
     for (const mode of ['live', 'test'] as const) {
       const policy = createEmbedPolicy(mode, [home, 'http://localhost:3000'], own);
       assert.equal(policy.frameAncestors, `${home} http://localhost:3000`);

@@ -39,7 +39,7 @@ test('after prebuildIndexes, the first ranking for a credit band builds only one
   assert.ok(matched > 20 * tables.bandCount, `only ${matched} offers were ranked`);
 });
 
-test('the reported memory usage includes every index that is built', () => {
+test('memoryUsage includes the bytes of every array that MatchIndex builds', () => {
   const index = new MatchIndex(tables, computeRecommendationScore);
   const bytesOf = (columns: object) =>
     Object.values(columns).reduce((sum, column) => sum + (ArrayBuffer.isView(column) ? column.byteLength : 0), 0);
