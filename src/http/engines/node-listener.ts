@@ -38,8 +38,7 @@ export async function startNodeListener(
           ...tlsContextOptions(options.tls.certificate, options.tls.minVersion),
           handshakeTimeout: bounds.connectionIdleTimeoutMs,
         });
-  // Disables the limit on the number of headers, because `findMalformedPart` must check all. `maxHeaderSize` limits the total size of
-  // headers.
+  // `findMalformedPart` must check every header, so only the total size of the headers is limited (`maxHeaderSize`), not their number.
   server.maxHeadersCount = 0;
   // Closes the connections of clients that do not read their responses.
   server.timeout = bounds.connectionIdleTimeoutMs;
